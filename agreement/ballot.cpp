@@ -1,0 +1,70 @@
+#include "agreement/ballot.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+namespace mend::agreement {
+namespace {
+
+// A contribution has one bit for each motion that says "this is what I came for", and one that says "in favour".
+// The bitwise and keeps a motion's bit only if all came for it. Abandoning and recovering must win over everything
+// instead, so they are sent inverted: their bit is missing when somebody wants them.
+constexpr std::uint32_t in_favour_bit = 1U << 8;
+constexpr std::uint32_t nobody_recovers_bit = 1U << 9;
+constexpr std::uint32_t nobody_abandons_bit = 1U << 10;
+
+constexpr std::uint32_t bit_of(Motion motion) { return 1U << static_cast<std::uint32_t>(motion); }
+
+std::uint32_t contribution(Motion motion, bool in_favour) {
+  std::uint32_t bits = bit_of(motion) | nobody_recovers_bit | nobody_abandons_bit;
+  if (in_favour) bits |= in_favour_bit;
+  if (motion == Motion::recover) bits &= ~nobody_recovers_bit;
+  if (motion == Motion::abandon) bits &= ~nobody_abandons_bit;
+  return bits;
+}
+
+}  // namespace
+
+std::string_view name_of(Motion motion) {
+  switch (motion) {
+    case Motion::commit: return "commit";
+    case Motion::restore: return "restore";
+    case Motion::flag: return "agree";
+    case Motion::finish: return "the end of the body";
+    case Motion::recover: return "recovery";
+    case Motion::abandon: return "giving up";
+  }
+  return "?";
+}
+
+Ruling Ballot::cast(Motion motion, bool in_favour) {
+  if (closed_) return *closed_;
+  const Ruling ruling = rule(motion, in_favour);
+  if (ruling == Ruling::recover || ruling == Ruling::abandon) closed_ = ruling;
+  return ruling;
+}
+
+Ruling Ballot::rule(Motion motion, bool in_favour) {
+  const Outcome outcome = agreement_->agree(contribution(motion, in_favour));
+  if (!(outcome.value & nobody_abandons_bit)) return Ruling::abandon;
+  if (!(outcome.value & nobody_recovers_bit) || outcome.somebody_died) return Ruling::recover;
+  if (!(outcome.value & bit_of(motion))) return Ruling::confused;
+  return outcome.value & in_favour_bit ? Ruling::carried : Ruling::rejected;
+}
+
+bool Ballot::vote(Motion motion, bool in_favour) {
+  switch (cast(motion, in_favour)) {
+    case Ruling::carried: return true;
+    case Ruling::rejected: return false;
+    case Ruling::recover: throw ProcessFailure(fmt::format("the ballot on {}", name_of(motion)));
+    case Ruling::abandon: throw Abandoned();
+    case Ruling::confused: break;
+  }
+  throw UsageError(fmt::format(
+      "this rank reached {} while another rank reached something else: commit, restore, agree and the end of the "
+      "body are collective, so every rank must come to them in the same order",
+      name_of(motion)));
+}
+
+}  // namespace mend::agreement

@@ -1,0 +1,68 @@
+// How the ranks of one epoch decide together: one sequence of ballots, which every one of them attends.
+//
+// Ranks come to a ballot with different motions: one wants to publish a commit, another has finished, a third has
+// met a failure and wants to recover. If each kind of decision had an agreement of its own, a rank waiting in one
+// would never hear of a rank waiting in another. So all go through the same sequence, each says which motion it
+// came for, and the result tells everyone alike:
+//   - somebody wants to abandon the run: all do;
+//   - somebody wants to recover, or somebody died: all recover;
+//   - all came for the same motion: it is carried if all were in favour;
+//   - they came for different motions: the program's ranks have lost each other, which is a mistake in it.
+
+#pragma once
+
+#include "agreement/agreement.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace mend::agreement {
+
+/// What a rank comes to a ballot for. The numbers are bits on the wire.
+enum class Motion : std::uint32_t {
+  commit = 0,    ///< publish the version that has been placed
+  restore = 1,   ///< go on from the version that has been restored
+  flag = 2,      ///< the application's own question (Session::agree)
+  finish = 3,    ///< the body has returned
+  recover = 4,   ///< a failure was met
+  abandon = 5,   ///< this rank cannot go on: end the job
+};
+std::string_view name_of(Motion motion);
+
+/// What all ranks do after a ballot.
+enum class Ruling {
+  carried,   ///< all came for the same motion and were in favour
+  rejected,  ///< all came for the same motion and somebody was against
+  recover,   ///< a failure interrupts
+  abandon,   ///< the job ends
+  confused,  ///< ranks came for different motions
+};
+
+class Ballot {
+ public:
+  explicit Ballot(std::unique_ptr<Agreement> agreement) : agreement_(std::move(agreement)) {}
+
+  /// Collective over the living ranks of the epoch. All get the same ruling. A ruling to recover or to abandon
+  /// closes the sequence: later calls repeat it and communicate no more.
+  Ruling cast(Motion motion, bool in_favour);
+
+  /// The same, for those who can only go on or not: returns whether the motion was carried; throws ProcessFailure
+  /// when a failure interrupts, Abandoned when another rank ends the job, and UsageError when ranks came for
+  /// different motions.
+  bool vote(Motion motion, bool in_favour);
+
+ private:
+  Ruling rule(Motion motion, bool in_favour);
+
+  std::unique_ptr<Agreement> agreement_;
+  std::optional<Ruling> closed_;
+};
+
+/// Another rank has ended the job; this one follows.
+class Abandoned : public std::exception {
+ public:
+  const char* what() const noexcept override { return "another rank ended the job"; }
+};
+
+}  // namespace mend::agreement

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "base/process_set.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace mend {
+
+/// The caller made a mistake; the text says what to do instead.
+class UsageError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// The machine or a library failed in a way that recovery cannot mend: a full disk, an MPI error that is no death.
+class EnvironmentError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Data that was committed cannot be brought back: too many of those who held a copy are dead, or every copy is
+/// corrupt. The text names ranks and version. Thrown on every rank alike.
+class DataLoss : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Nobody is left to take the place of the dead; the text says who died and how to prevent it next time.
+class Unrecoverable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A process died, or another rank learned of a death and interrupted this one. The only exception that recovery
+/// catches: let it pass through your code.
+class ProcessFailure : public std::exception {
+ public:
+  /// `where`: the call that noticed, for the log.
+  explicit ProcessFailure(std::string where) : where_(std::move(where)) {}
+  const char* what() const noexcept override { return where_.c_str(); }
+
+ private:
+  std::string where_;
+};
+
+/// What `mend::run` returns, and what `mend run` exits with.
+enum class ExitCode : int {
+  ok = 0,
+  failed = 1,         ///< the application's own error
+  usage = 2,          ///< wrong arguments
+  unrecoverable = 3,  ///< spares exhausted or data lost
+};
+
+}  // namespace mend

@@ -1,0 +1,32 @@
+// The named places of mend's protocols: where a test may kill a process, and what the trace shows.
+//
+// Correctness under failures is shown by dying at every place where dying matters. Each such place has a name,
+// `room.step`, and announces itself by reach(). Normally nobody listens and the call is one branch.
+
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace mend {
+
+/// Called with the point's name; may well not return (a test kills the process here).
+using FaultPointListener = std::function<void(std::string_view point)>;
+
+/// Has `listener` called at every point this process reaches from now on; an empty one stops that. Local; main
+/// thread only. There is one listener per process.
+void on_fault_point(FaultPointListener listener);
+
+namespace detail {
+extern bool fault_points_watched;
+void announce_fault_point(std::string_view point);
+}  // namespace detail
+
+/// Says that this process is now at `point`.
+inline void reach(std::string_view point) {
+  if (detail::fault_points_watched) [[unlikely]] {
+    detail::announce_fault_point(point);
+  }
+}
+
+}  // namespace mend

@@ -1,0 +1,26 @@
+// What mend says to people: on standard error, one line per event, with who says it.
+
+#pragma once
+
+#include "base/ids.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mend::log {
+
+/// Chooses what is said: "debug", "info", "warn", "error" or "off". Throws UsageError on any other word. Local.
+void set_level(std::string_view level);
+
+/// Has every later line say which process speaks. Local.
+void set_speaker(ProcessId self);
+
+void debug(std::string_view text);
+void info(std::string_view text);
+void warn(std::string_view text);
+void error(std::string_view text);
+
+/// Whether debug lines are wanted; ask before composing a dear one.
+bool debugging();
+
+}  // namespace mend::log

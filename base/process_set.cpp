@@ -1,0 +1,148 @@
+#include "base/process_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mend {
+namespace {
+
+/// The first run that does not lie wholly below `process`.
+auto run_at_or_after(auto& runs, ProcessId process) {
+  return std::lower_bound(runs.begin(), runs.end(), process,
+                          [](const ProcessSet::Run& run, ProcessId wanted) { return run.last < wanted; });
+}
+
+std::size_t length(const ProcessSet::Run& run) { return std::size_t{run.last.value} - run.first.value + 1; }
+
+}  // namespace
+
+ProcessSet::ProcessSet(std::initializer_list<ProcessId> members) {
+  for (ProcessId member : members) insert(member);
+}
+
+ProcessSet ProcessSet::first(std::uint32_t count) {
+  ProcessSet set;
+  if (count > 0) set.runs_.push_back({ProcessId{0}, ProcessId{count - 1}});
+  return set;
+}
+
+bool ProcessSet::insert(ProcessId process) {
+  const auto at = run_at_or_after(runs_, process);
+  if (at != runs_.end() && at->first <= process) return false;
+  const bool touches_next = at != runs_.end() && at->first.value == process.value + 1;
+  const bool touches_previous = at != runs_.begin() && std::prev(at)->last.value + 1 == process.value;
+  if (touches_previous && touches_next) {
+    std::prev(at)->last = at->last;
+    runs_.erase(at);
+  } else if (touches_previous) {
+    std::prev(at)->last = process;
+  } else if (touches_next) {
+    at->first = process;
+  } else {
+    runs_.insert(at, {process, process});
+  }
+  return true;
+}
+
+bool ProcessSet::erase(ProcessId process) {
+  const auto at = run_at_or_after(runs_, process);
+  if (at == runs_.end() || process < at->first) return false;
+  if (at->first == at->last) {
+    runs_.erase(at);
+  } else if (at->first == process) {
+    ++at->first.value;
+  } else if (at->last == process) {
+    --at->last.value;
+  } else {
+    const Run upper{{process.value + 1}, at->last};
+    at->last.value = process.value - 1;
+    runs_.insert(std::next(at), upper);
+  }
+  return true;
+}
+
+void ProcessSet::insert(const ProcessSet& other) {
+  std::vector<Run> merged;
+  merged.reserve(runs_.size() + other.runs_.size());
+  std::merge(runs_.begin(), runs_.end(), other.runs_.begin(), other.runs_.end(), std::back_inserter(merged),
+             [](const Run& a, const Run& b) { return a.first < b.first; });
+  runs_.clear();
+  for (const Run& run : merged) {
+    const bool joins = !runs_.empty() && run.first.value <= std::uint64_t{runs_.back().last.value} + 1;
+    if (joins) {
+      runs_.back().last = std::max(runs_.back().last, run.last);
+    } else {
+      runs_.push_back(run);
+    }
+  }
+}
+
+bool ProcessSet::contains(ProcessId process) const {
+  const auto at = run_at_or_after(runs_, process);
+  return at != runs_.end() && at->first <= process;
+}
+
+bool ProcessSet::contains(const ProcessSet& other) const {
+  return std::all_of(other.runs_.begin(), other.runs_.end(), [&](const Run& run) {
+    const auto at = run_at_or_after(runs_, run.first);
+    return at != runs_.end() && at->first <= run.first && run.last <= at->last;
+  });
+}
+
+bool ProcessSet::intersects(const ProcessSet& other) const {
+  return std::any_of(other.runs_.begin(), other.runs_.end(), [&](const Run& run) {
+    const auto at = run_at_or_after(runs_, run.first);
+    return at != runs_.end() && at->first <= run.last;
+  });
+}
+
+std::size_t ProcessSet::size() const {
+  std::size_t total = 0;
+  for (const Run& run : runs_) total += length(run);
+  return total;
+}
+
+std::size_t ProcessSet::count_below(ProcessId process) const {
+  std::size_t total = 0;
+  for (const Run& run : runs_) {
+    if (run.first >= process) break;
+    total += std::min<std::size_t>(length(run), process.value - run.first.value);
+  }
+  return total;
+}
+
+ProcessSet ProcessSet::from_runs(std::span<const Run> runs) {
+  ProcessSet set;
+  set.runs_.assign(runs.begin(), runs.end());
+  return set;
+}
+
+std::vector<ProcessId> ProcessSet::members() const {
+  std::vector<ProcessId> all;
+  all.reserve(size());
+  for (const Run& run : runs_) {
+    for (std::uint64_t value = run.first.value; value <= run.last.value; ++value) {
+      all.push_back({static_cast<std::uint32_t>(value)});
+    }
+  }
+  return all;
+}
+
+std::string ProcessSet::to_string() const {
+  std::string text;
+  for (const Run& run : runs_) {
+    if (!text.empty()) text += ", ";
+    text += run.first == run.last ? fmt::format("{}", run.first.value)
+                                  : fmt::format("{}-{}", run.first.value, run.last.value);
+  }
+  return "{" + text + "}";
+}
+
+ProcessSet difference(const ProcessSet& a, const ProcessSet& b) {
+  ProcessSet result = a;
+  for (ProcessId member : b.members()) result.erase(member);
+  return result;
+}
+
+}  // namespace mend

@@ -1,0 +1,69 @@
+// A set of processes that costs next to nothing when few are in it.
+//
+// In a job of a million processes the sets that matter - the dead, the suspected - hold a handful, and what they
+// hold tends to come in runs: a lost node takes neighbouring numbers with it. So a set is kept as its sorted,
+// disjoint, non-touching runs [first, last]. Membership is a binary search; a whole lost node is one run.
+
+#pragma once
+
+#include "base/ids.hpp"
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+class ProcessSet {
+ public:
+  /// Consecutive processes first, first+1, ..., last.
+  struct Run {
+    ProcessId first;
+    ProcessId last;
+    bool operator==(const Run&) const = default;
+  };
+
+  ProcessSet() = default;
+  ProcessSet(std::initializer_list<ProcessId> members);
+
+  /// All of 0 ... count-1.
+  static ProcessSet first(std::uint32_t count);
+
+  /// Adds `process`; returns whether it was new.
+  bool insert(ProcessId process);
+  /// Removes `process`; returns whether it was there.
+  bool erase(ProcessId process);
+  void insert(const ProcessSet& other);
+  void clear() { runs_.clear(); }
+
+  bool contains(ProcessId process) const;
+  bool contains(const ProcessSet& other) const;
+  bool intersects(const ProcessSet& other) const;
+  bool empty() const { return runs_.empty(); }
+  std::size_t size() const;
+
+  /// How many members are smaller than `process`.
+  std::size_t count_below(ProcessId process) const;
+
+  /// The runs in ascending order: what the set is made of, and what is sent over the wire.
+  std::span<const Run> runs() const { return runs_; }
+  static ProcessSet from_runs(std::span<const Run> runs);
+
+  /// Every member in ascending order. Costs size() memory: meant for the few dead, not for the many living.
+  std::vector<ProcessId> members() const;
+
+  /// "{0, 4-7}"
+  std::string to_string() const;
+
+  bool operator==(const ProcessSet&) const = default;
+
+ private:
+  std::vector<Run> runs_;
+};
+
+/// The members of `a` that are not in `b`.
+ProcessSet difference(const ProcessSet& a, const ProcessSet& b);
+
+}  // namespace mend

@@ -1,0 +1,37 @@
+# What mend stands on; docs/dependencies.md says why each is there.
+
+set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings left MPI long ago
+find_package(MPI 3.1 REQUIRED COMPONENTS CXX)
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+check_cxx_source_compiles("
+  #include <mpi.h>
+  #include <mpi-ext.h>
+  int main() { return MPIX_Comm_revoke(MPI_COMM_SELF) + MPIX_ERR_PROC_FAILED; }" MEND_MPI_HAS_ULFM)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT MEND_MPI_HAS_ULFM)
+  message(FATAL_ERROR
+    "The MPI found (${MPI_CXX_COMPILER}) has no fault tolerance (ULFM). mend needs Open MPI 5.0 or later, configured "
+    "--with-ft=ulfm. jobs/setup.sh finds or builds one; or set MPI_HOME to yours.")
+endif()
+find_package(PMIx REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt 8 REQUIRED)
+find_package(spdlog 1.9 REQUIRED)
+find_package(nlohmann_json 3.9 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(xxHash REQUIRED IMPORTED_TARGET libxxhash)
+
+if(MEND_BUILD_APPS OR MEND_BUILD_TESTS)
+  include(MendKokkos)
+endif()
+if(MEND_BUILD_APPS)
+  find_package(PNG REQUIRED)
+endif()
+if(MEND_BUILD_TESTS)
+  find_package(GTest 1.11 REQUIRED)
+endif()
+if(MEND_BUILD_BENCHMARKS)
+  find_package(benchmark 1.6 REQUIRED)
+endif()

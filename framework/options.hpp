@@ -1,0 +1,35 @@
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace mend {
+
+/// What the user may choose at run time. Each is a command-line flag, an environment variable and a key of a TOML
+/// file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
+/// --mend-config (MEND_CONFIG) names.
+struct Options {
+  int spares = 0;                                 ///< how many of the processes launched wait as spares
+  std::string commit_every = "1";                 ///< steps between commits, or "auto"
+  Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
+  std::string log_level = "warn";                 ///< debug, info, warn, error, off
+  std::filesystem::path trace;                    ///< folder for Chrome traces, one file a process; empty: none
+};
+
+/// Adds mend's options to the application's own command line, as a group in its --help. `options` is filled when
+/// `app` parses and must outlive that. Local.
+void add_options(CLI::App& app, Options& options);
+
+/// Reads mend's options from the command line and the environment, and removes its flags from argv so that the
+/// application's own parser does not meet them. Local. Throws UsageError for a wrong value or an unknown --mend- flag.
+Options take_options(int& argc, char** argv);
+
+}  // namespace mend

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+
+#include <string>
+#include <vector>
+
+namespace mend {
+
+/// One place that changed hands.
+struct Replacement {
+  Rank rank;
+  ProcessId dead;
+  ProcessId newcomer;
+};
+
+/// What happened in one recovery, with times as this process saw them: how long each phase of the life of a failure
+/// took. Add them up for the whole.
+struct RecoveryReport {
+  Epoch epoch;                            ///< the epoch that began with it
+  std::vector<ProcessId> dead;            ///< everyone who died since the recovery before, spares too
+  std::vector<Replacement> replacements;  ///< in rank order
+  WallClock::time_point noticed;          ///< when this process first knew; compare with the moment of the kill
+  Milliseconds interrupt{};               ///< from noticing until this process had left the body
+  Milliseconds agree{};                   ///< until all living agreed to recover, and on who is dead
+  Milliseconds rebuild{};                 ///< until there were new communicators and all agreed on that
+  Milliseconds restore{};                 ///< until the body had its data again (0 if it did not restore)
+  int rounds = 1;                         ///< more than one when somebody died during the recovery
+
+  /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
+  std::string to_string() const;
+};
+
+}  // namespace mend

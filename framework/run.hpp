@@ -1,0 +1,26 @@
+#pragma once
+
+#include "framework/options.hpp"
+#include "framework/session.hpp"
+
+#include <functional>
+
+namespace mend {
+
+/// What the application does: entered on every rank at the start and, after each failure, again on every rank, with
+/// a repaired communicator. It is left by ProcessFailure, which it must let pass: destructors run. The job is
+/// finished when it has returned on all ranks.
+using Body = std::function<void(Session&)>;
+
+/// Runs `body` under mend and returns what main should return (an ExitCode).
+///
+/// Every process that was launched must call it. Initialises MPI (MPI_THREAD_FUNNELED) and finalises it, unless the
+/// caller has initialised it with at least that level; then the caller finalises. Of the processes launched, the
+/// options' `spares` wait at no cost and take over the ranks of those that die. The body may throw: an exception
+/// other than ProcessFailure ends the job on all ranks; its text is printed once.
+int run(const Options& options, const Body& body);
+
+/// The same, with options taken from the command line and the environment (take_options).
+int run(int argc, char** argv, const Body& body);
+
+}  // namespace mend

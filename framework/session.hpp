@@ -1,0 +1,75 @@
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "framework/recovery_report.hpp"
+#include "store/store.hpp"
+
+#include <mpi.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace mend {
+
+class Engine;
+
+/// How this process came into the present epoch.
+enum class Role {
+  initial,   ///< nothing has failed yet
+  survivor,  ///< it held a rank when something failed, and holds it still
+  newcomer,  ///< it took over a rank in the recovery that began this epoch
+};
+
+/// What the body of mend::run works with: a communicator of living processes, and the data they protect. A Session
+/// is valid until the body is left; each entry gets a new state of it.
+class Session {
+ public:
+  explicit Session(Engine& engine) : engine_(engine) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// The application's communicator: always of the launched size less the spares, ranks in fixed order. Use it for
+  /// plain MPI calls, whose errors are thrown: ProcessFailure when a process died (let it pass), EnvironmentError
+  /// otherwise. Do not free it. Do not MPI_Comm_dup or split it yourself: see derive.
+  MPI_Comm comm() const;
+  Rank rank() const;
+  int size() const;
+
+  Epoch epoch() const;
+  Role role() const;
+  /// The process that plays this rank, and how many played it before.
+  ProcessId process() const;
+  int predecessors() const;
+
+  Store& store() const;
+
+  /// Counts a step, and says whether to commit at its end: every n steps, or at the interval of Young and Daly, as
+  /// the options say. The same answer on every rank. Call it once a step on every rank.
+  bool commit_due();
+
+  /// Whether `flag` is true on every rank. Collective; survives failures: throws ProcessFailure on every rank alike.
+  /// Use it to leave an iterative solver together.
+  bool agree(bool flag);
+
+  /// Throws ProcessFailure when a rank is known to have died. Local, costs a load: for long stretches without MPI.
+  void check();
+
+  /// A communicator made from the session's by `factory` (a split, a topology, a dup). Collective over the session's
+  /// ranks, in the same order on each. mend interrupts it when a process fails, so that nobody stays blocked in it,
+  /// and frees it when the body is left. A rank whose factory returns MPI_COMM_NULL takes no part.
+  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
+  /// The same, for a Cartesian topology; ranks keep their numbers.
+  MPI_Comm cart(std::span<const int> dims, std::span<const int> periods);
+  MPI_Comm dup();
+  MPI_Comm split(int color, int key);
+
+  /// The recoveries so far, oldest first, as this process saw them. The same deaths on every process.
+  std::span<const RecoveryReport> recoveries() const;
+
+ private:
+  Engine& engine_;
+};
+
+}  // namespace mend

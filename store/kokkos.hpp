@@ -1,0 +1,97 @@
+// Kokkos Views as members: any rank, layout and memory space.
+//
+// A View whose elements lie without gaps is copied as it lies. Any other (a strided subview, padding) goes through a
+// gapless copy in its own memory space, so that one large transfer crosses to the host whatever the layout.
+
+#pragma once
+
+#include "store/member.hpp"
+
+#include <Kokkos_Core.hpp>
+
+namespace mend {
+namespace detail {
+
+template <class View>
+class ViewMember final : public Member {
+ public:
+  explicit ViewMember(const View& view) : view_(view) {}
+
+  std::string shape() const override {
+    std::array<std::size_t, View::rank == 0 ? 1 : View::rank> extents{};
+    for (std::size_t i = 0; i < View::rank; ++i) extents[i] = view_.extent(i);
+    return shape_text(layout_name(), sizeof(Value), {extents.data(), View::rank});
+  }
+
+  ByteCount size() const override { return view_.size() * sizeof(Value); }
+
+  void pack(std::span<std::byte> to) const override {
+    if (view_.size() == 0) return;
+    if (view_.span_is_contiguous()) {
+      Kokkos::deep_copy(host_bytes(to), bytes_of(view_));
+    } else {
+      const Packed packed = make_packed();
+      Kokkos::deep_copy(packed, view_);
+      Kokkos::deep_copy(host_bytes(to), bytes_of(packed));
+    }
+  }
+
+  void unpack(std::span<const std::byte> from) override {
+    if (view_.size() == 0) return;
+    if (view_.span_is_contiguous()) {
+      Kokkos::deep_copy(bytes_of(view_), host_bytes(from));
+    } else {
+      const Packed packed = make_packed();
+      Kokkos::deep_copy(bytes_of(packed), host_bytes(from));
+      Kokkos::deep_copy(view_, packed);
+    }
+  }
+
+ private:
+  using Value = typename View::non_const_value_type;
+  using Memory = typename View::memory_space;
+  using Packed = Kokkos::View<typename View::non_const_data_type, Kokkos::LayoutRight, Memory>;
+  template <class Byte, class Space>
+  using Bytes = Kokkos::View<Byte*, Kokkos::LayoutRight, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  static_assert(!std::is_const_v<typename View::value_type>, "a protected View must be writable: restore writes into it");
+  static_assert(std::is_trivially_copyable_v<Value>, "a protected View must hold plain values");
+
+  static const char* layout_name() {
+    using Layout = typename View::array_layout;
+    if constexpr (std::is_same_v<Layout, Kokkos::LayoutRight>) return "View, layout right,";
+    else if constexpr (std::is_same_v<Layout, Kokkos::LayoutLeft>) return "View, layout left,";
+    else return "View, strided,";
+  }
+
+  static Bytes<const std::byte, Kokkos::HostSpace> host_bytes(std::span<const std::byte> bytes) {
+    return {bytes.data(), bytes.size()};
+  }
+  static Bytes<std::byte, Kokkos::HostSpace> host_bytes(std::span<std::byte> bytes) {
+    return {bytes.data(), bytes.size()};
+  }
+  template <class AnyView>
+  static Bytes<std::byte, Memory> bytes_of(const AnyView& view) {
+    return {reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value)};
+  }
+
+  Packed make_packed() const {
+    return make_packed(std::make_index_sequence<View::rank_dynamic>{});
+  }
+  template <std::size_t... I>
+  Packed make_packed(std::index_sequence<I...>) const {
+    return Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend packed"), view_.extent(I)...);
+  }
+
+  View view_;  // shares ownership: a protected View stays valid
+};
+
+}  // namespace detail
+
+template <class Data, class... Properties>
+struct MemberOf<Kokkos::View<Data, Properties...>> {
+  using View = Kokkos::View<Data, Properties...>;
+  static std::unique_ptr<Member> make(View& view) { return std::make_unique<detail::ViewMember<View>>(view); }
+};
+
+}  // namespace mend

@@ -1,0 +1,96 @@
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+namespace mend {
+namespace {
+
+int errors_returned_depth = 0;
+
+std::function<void()>& failure_listener() {
+  static std::function<void()> instance;
+  return instance;
+}
+
+void on_error(MPI_Comm*, int* code, ...) {
+  if (errors_returned_depth > 0) return;
+  if (outcome_of(*code) == MpiOutcome::failure && failure_listener()) {
+    const ErrorsReturned quiet;
+    failure_listener()();
+  }
+  check_mpi(*code, "an MPI call");
+}
+
+MPI_Errhandler throwing_handler() {
+  static const MPI_Errhandler handler = [] {
+    MPI_Errhandler made = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(&on_error, &made);
+    return made;
+  }();
+  return handler;
+}
+
+}  // namespace
+
+MpiOutcome outcome_of(int code) {
+  if (code == MPI_SUCCESS) return MpiOutcome::success;
+  int error_class = MPI_ERR_UNKNOWN;
+  MPI_Error_class(code, &error_class);
+  const bool is_failure = error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
+                          error_class == MPIX_ERR_REVOKED;
+  return is_failure ? MpiOutcome::failure : MpiOutcome::error;
+}
+
+std::string mpi_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+void check_mpi(int code, const char* where) {
+  switch (outcome_of(code)) {
+    case MpiOutcome::success: return;
+    case MpiOutcome::failure: throw ProcessFailure(fmt::format("{}: {}", where, mpi_text(code)));
+    case MpiOutcome::error: throw EnvironmentError(fmt::format("{} failed: {}", where, mpi_text(code)));
+  }
+}
+
+void throw_errors_of(MPI_Comm comm) { MPI_Comm_set_errhandler(comm, throwing_handler()); }
+
+void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
+
+ErrorsReturned::ErrorsReturned() { ++errors_returned_depth; }
+ErrorsReturned::~ErrorsReturned() { --errors_returned_depth; }
+
+int Communicator::rank() const {
+  int rank = 0;
+  MPI_Comm_rank(comm_, &rank);
+  return rank;
+}
+
+int Communicator::size() const {
+  int size = 0;
+  MPI_Comm_size(comm_, &size);
+  return size;
+}
+
+void Communicator::reset() {
+  if (comm_ == MPI_COMM_NULL) return;
+  const ErrorsReturned quiet;
+  MPI_Comm_free(&comm_);
+  comm_ = MPI_COMM_NULL;
+}
+
+void revoke(MPI_Comm comm) {
+  const ErrorsReturned quiet;
+  MPIX_Comm_revoke(comm);
+}
+
+bool is_revoked(MPI_Comm comm) {
+  int revoked = 0;
+  MPIX_Comm_is_revoked(comm, &revoked);
+  return revoked != 0;
+}
+
+}  // namespace mend

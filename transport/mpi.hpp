@@ -1,0 +1,79 @@
+// Owning MPI handles, and turning MPI's return codes into C++ errors.
+
+#pragma once
+
+#include "base/error.hpp"
+
+#include <mpi.h>
+#include <mpi-ext.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace mend {
+
+/// What a return code is to mend.
+enum class MpiOutcome {
+  success,
+  failure,  ///< a process died, or the communicator was revoked because one did
+  error,    ///< anything else
+};
+MpiOutcome outcome_of(int code);
+
+/// MPI's own words for a code.
+std::string mpi_text(int code);
+
+/// Throws ProcessFailure or EnvironmentError unless `code` is success. `where`: the call, for the message.
+void check_mpi(int code, const char* where);
+
+/// Makes MPI's errors on `comm` surface as check_mpi's exceptions, thrown out of the MPI call itself (which Open
+/// MPI bears: see docs/open-mpi.md), so that plain MPI code needs no checks. Communicators derived from `comm`
+/// inherit this.
+void throw_errors_of(MPI_Comm comm);
+
+/// Has `listener` called, before the exception is thrown, whenever an MPI call under throw_errors_of meets a process
+/// failure: the earliest moment to interrupt everyone else. An empty one stops that. Main thread only; it must not
+/// throw.
+void on_process_failure(std::function<void()> listener);
+
+/// While one of these lives, communicators under throw_errors_of return their codes instead of throwing: for
+/// destructors and for code that wants to look at the code. Main thread only; may be nested.
+class ErrorsReturned {
+ public:
+  ErrorsReturned();
+  ~ErrorsReturned();
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+};
+
+/// Owns a communicator and frees it. Freeing is local in effect: safe while others are dead.
+class Communicator {
+ public:
+  Communicator() = default;
+  explicit Communicator(MPI_Comm comm) : comm_(comm) {}
+  ~Communicator() { reset(); }
+  Communicator(Communicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+  Communicator& operator=(Communicator&& other) noexcept {
+    if (this != &other) {
+      reset();
+      comm_ = std::exchange(other.comm_, MPI_COMM_NULL);
+    }
+    return *this;
+  }
+
+  MPI_Comm get() const { return comm_; }
+  explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
+  int rank() const;
+  int size() const;
+  void reset();
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// Tells every process of `comm` to leave the calls it is blocked in. Local call, effect everywhere.
+void revoke(MPI_Comm comm);
+bool is_revoked(MPI_Comm comm);
+
+}  // namespace mend

@@ -1,0 +1,124 @@
+#include "transport/mpi_endpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mend::transport {
+namespace {
+constexpr int tag = 0;  // the communicator is private
+}
+
+MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members) : members_(std::move(members)) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(parent, &comm), "MPI_Comm_dup");
+  comm_ = Communicator(comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  my_rank_ = comm_.rank();
+  if (static_cast<int>(members_.size()) != comm_.size()) {
+    throw UsageError(fmt::format("an endpoint over {} processes was given {} identities", comm_.size(), members_.size()));
+  }
+  if (!std::is_sorted(members_.begin(), members_.end())) {
+    throw UsageError("an endpoint's processes must be given in ascending order");
+  }
+}
+
+MpiEndpoint::~MpiEndpoint() {
+  if (outgoing_.empty()) return;
+  revoke(comm_.get());  // completes what a stopped receiver would leave hanging
+  for (Outgoing& message : outgoing_) MPI_Wait(&message.request, MPI_STATUS_IGNORE);
+}
+
+int MpiEndpoint::rank_of(ProcessId process) const {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), process);
+  if (at == members_.end() || *at != process) {
+    throw UsageError(fmt::format("process {} is not on this endpoint's network", process.value));
+  }
+  return static_cast<int>(at - members_.begin());
+}
+
+void MpiEndpoint::send(ProcessId to, std::span<const std::byte> bytes) {
+  const int rank = rank_of(to);
+  if (bytes.size() > max_message) {
+    throw UsageError(fmt::format("a control message of {} bytes is longer than {}", bytes.size(), max_message));
+  }
+  if (dead_.contains(to)) return;
+  retire_finished_sends();
+  Outgoing& message = outgoing_.emplace_back();
+  if (!spare_buffers_.empty()) {
+    message.bytes = std::move(spare_buffers_.back());
+    spare_buffers_.pop_back();
+  }
+  message.bytes.assign(bytes.begin(), bytes.end());
+  const int code = MPI_Isend(message.bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, comm_.get(),
+                             &message.request);
+  if (code == MPI_SUCCESS) return;
+  outgoing_.pop_back();
+  if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Isend");
+}
+
+std::optional<Event> MpiEndpoint::poll() {
+  retire_finished_sends();
+  if (std::optional<Event> arrival = receive_one()) return arrival;
+  if (deaths_to_report_.empty()) return std::nullopt;
+  const Death death{deaths_to_report_.front()};
+  deaths_to_report_.pop_front();
+  dead_.insert(death.process);
+  return death;
+}
+
+std::optional<Event> MpiEndpoint::receive_one() {
+  for (;;) {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    const int code = MPI_Improbe(MPI_ANY_SOURCE, tag, comm_.get(), &found, &message, &status);
+    if (outcome_of(code) == MpiOutcome::failure) {
+      learn_deaths();
+      if (!deaths_to_report_.empty()) return std::nullopt;
+      continue;
+    }
+    check_mpi(code, "MPI_Improbe");
+    if (!found) return std::nullopt;
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    inbox_.resize(static_cast<std::size_t>(count));
+    const int received = MPI_Mrecv(inbox_.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    if (outcome_of(received) == MpiOutcome::error) check_mpi(received, "MPI_Mrecv");
+    const ProcessId from = members_[static_cast<std::size_t>(status.MPI_SOURCE)];
+    if (received != MPI_SUCCESS || dead_.contains(from)) continue;
+    return Arrival{from, inbox_};
+  }
+}
+
+void MpiEndpoint::learn_deaths() {
+  int acknowledged = 0;
+  MPIX_Comm_ack_failed(comm_.get(), comm_.size(), &acknowledged);
+  MPI_Group failed = MPI_GROUP_NULL;
+  MPIX_Comm_get_failed(comm_.get(), &failed);
+  MPI_Group everyone = MPI_GROUP_NULL;
+  MPI_Comm_group(comm_.get(), &everyone);
+  int count = 0;
+  MPI_Group_size(failed, &count);
+  for (int i = 0; i < count; ++i) {
+    int rank = MPI_UNDEFINED;
+    MPI_Group_translate_ranks(failed, 1, &i, everyone, &rank);
+    const ProcessId process = members_[static_cast<std::size_t>(rank)];
+    const bool queued = std::find(deaths_to_report_.begin(), deaths_to_report_.end(), process) != deaths_to_report_.end();
+    if (!queued && !dead_.contains(process)) deaths_to_report_.push_back(process);
+  }
+  MPI_Group_free(&failed);
+  MPI_Group_free(&everyone);
+}
+
+void MpiEndpoint::retire_finished_sends() {
+  while (!outgoing_.empty()) {
+    int done = 0;
+    MPI_Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE);  // an error completes it too: the receiver died
+    if (!done) return;
+    spare_buffers_.push_back(std::move(outgoing_.front().bytes));
+    outgoing_.pop_front();
+  }
+}
+
+}  // namespace mend::transport

@@ -1,0 +1,53 @@
+#include "transport/requests.hpp"
+
+#include <algorithm>
+
+namespace mend {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI 4.0's plain calls count in int
+
+/// Calls `post(chunk)` for each piece of `bytes` that one MPI call can carry; once for an empty span.
+void for_each_chunk(auto bytes, auto post) {
+  do {
+    const std::size_t length = std::min(bytes.size(), chunk_bytes);
+    post(bytes.first(length));
+    bytes = bytes.subspan(length);
+  } while (!bytes.empty());
+}
+
+}  // namespace
+
+Requests::~Requests() {
+  const bool under_way = std::any_of(requests_.begin(), requests_.end(),
+                                     [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
+  if (!under_way) return;
+  const ErrorsReturned quiet;
+  revoke(comm_);
+  for (MPI_Request& request : requests_) MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+void Requests::send(std::span<const std::byte> bytes, int to, int tag) {
+  for_each_chunk(bytes, [&](std::span<const std::byte> chunk) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, to, tag, comm_, &request),
+              "MPI_Isend");
+    requests_.push_back(request);
+  });
+}
+
+void Requests::receive(std::span<std::byte> bytes, int from, int tag) {
+  for_each_chunk(bytes, [&](std::span<std::byte> chunk) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Irecv(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, from, tag, comm_, &request),
+              "MPI_Irecv");
+    requests_.push_back(request);
+  });
+}
+
+void Requests::wait_all() {
+  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  requests_.clear();
+}
+
+}  // namespace mend

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "transport/mpi.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace mend {
+
+/// Non-blocking messages of one communicator, waited for together.
+///
+/// C++ code that leaves a scope by exception must not free a buffer that MPI may still read or write. This class
+/// sees to it: when it is destroyed with messages under way - because a process failed between isend and wait_all -
+/// it revokes the communicator (whose message stream is broken anyhow, and which recovery replaces), so that every
+/// message completes with or without success, and waits until it has. Declare it after the buffers it uses.
+class Requests {
+ public:
+  explicit Requests(MPI_Comm comm) : comm_(comm) {}
+  ~Requests();
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
+
+  /// Begins to send `bytes` to rank `to` (MPI_PROC_NULL allowed). The bytes must stay untouched until wait_all.
+  /// Longer than MPI's int counts allow is fine. Throws ProcessFailure, EnvironmentError.
+  void send(std::span<const std::byte> bytes, int to, int tag);
+
+  /// Begins to receive exactly bytes.size() bytes from rank `from`.
+  void receive(std::span<std::byte> bytes, int from, int tag);
+
+  /// Takes over a request the caller started on the same communicator.
+  void add(MPI_Request request) { requests_.push_back(request); }
+
+  /// Completes all. Throws ProcessFailure, EnvironmentError. Without messages: returns at once.
+  void wait_all();
+
+ private:
+  MPI_Comm comm_;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace mend
