@@ -1,0 +1,53 @@
+// How a program tells `mend run`, which launched it, how far it has come. mpirun's exit code is not evidence: it is 0
+// when every process was killed. So each process appends a line to a file that the launcher made and named in the
+// environment variable MEND_STATUS_FILE:
+//
+//   started      before MPI_Init. All processes have written it before any leaves MPI_Init, so the launcher knows
+//                whether the whole job runs where it can read the file.
+//   running      after MPI_Init. The launcher ends a job that started but does not run: a process that dies in
+//                MPI_Init leaves the others hanging there.
+//   finished N   after the living have agreed that the application is done, with the exit code they agreed on.
+//
+// On another node the file does not exist and nothing is written; jobs/verdict.hpp says what the launcher makes of
+// that. Without a launcher nothing is written either.
+
+#pragma once
+
+#include "base/error.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace mend::job_status {
+
+/// Names the file that the launcher made for this job.
+inline constexpr const char* environment_variable = "MEND_STATUS_FILE";
+
+namespace detail {
+inline void append(std::string_view line) {
+  const char* path = std::getenv(environment_variable);
+  if (path == nullptr) return;
+  // No O_CREAT: a file that is not there belongs to a launcher on another node.
+  const int file = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) return;
+  // One short appending write is atomic among the processes. Were it to fail, the launcher would miss a good end,
+  // never take a bad one for good.
+  [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
+  ::close(file);
+}
+}  // namespace detail
+
+/// Every process, before MPI_Init. Local.
+inline void started() { detail::append("started\n"); }
+
+/// Every process, after MPI_Init. Local.
+inline void running() { detail::append("running\n"); }
+
+/// Every living process, once all have agreed on `code` and before MPI_Finalize. Local.
+inline void finished(ExitCode code) { detail::append("finished " + std::to_string(static_cast<int>(code)) + "\n"); }
+
+}  // namespace mend::job_status

@@ -1,0 +1,32 @@
+// mpirun as a child process: signals are passed on to it, and it leaves nothing behind.
+
+#pragma once
+
+#include "jobs/mpirun_line.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mend::jobs {
+
+/// How a child process ended.
+struct ChildEnd {
+  int exit_code = 0;                ///< meaningful when no signal ended it
+  std::optional<int> ended_by;      ///< the signal that killed the child
+  std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM and SIGHUP that was passed on to it
+  bool gave_up = false;             ///< `still_wanted` said no
+};
+
+/// Runs `line` with `additions` to this process's environment, and waits for its end. While it runs, SIGINT, SIGTERM,
+/// SIGHUP, SIGUSR1 and SIGUSR2 sent to this process go to it (a Ctrl-C at the terminal reaches it without our help).
+/// One that was asked to end and has not after ten seconds is killed. Whatever it leaves running is killed before
+/// this returns; should this process be killed, the child is told to end.
+///
+/// `still_wanted` is asked about every half second; once it says no, the child is told to end. Local; main thread,
+/// once per process. Throws EnvironmentError when the child cannot be started.
+ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
+                   const std::function<bool()>& still_wanted);
+
+}  // namespace mend::jobs

@@ -1,0 +1,40 @@
+// The `mend` command: launches jobs that outlive the death of their processes.
+
+#include "base/error.hpp"
+#include "jobs/commands.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) {
+  using mend::ExitCode;
+  CLI::App app("Keeps MPI applications running when processes die.", "mend");
+  app.set_version_flag("--version", "mend " MEND_VERSION);
+  app.require_subcommand(1);
+  // Everything after "--" belongs to the program to be run, whatever it looks like.
+  char** const dashes =
+      std::find_if(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  const std::vector<std::string> after_dashes(std::min(dashes + 1, argv + argc), argv + argc);
+  mend::jobs::Action action;
+  mend::jobs::add_run_command(app, after_dashes, action);
+
+  try {
+    app.parse(static_cast<int>(dashes - argv), argv);
+    return action();
+  } catch (const CLI::Success& asked_for_help) {
+    return app.exit(asked_for_help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return static_cast<int>(ExitCode::usage);
+  } catch (const mend::UsageError& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return static_cast<int>(ExitCode::usage);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return static_cast<int>(ExitCode::failed);
+  }
+}

@@ -1,0 +1,79 @@
+#include "jobs/mpirun_line.hpp"
+
+#include "base/error.hpp"
+#include "base/job_status.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+namespace mend::jobs {
+namespace {
+
+bool runnable(const std::filesystem::path& file) {
+  return std::filesystem::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+std::filesystem::path find_mpirun() {
+  if (const char* named = std::getenv("MEND_MPIRUN"); named != nullptr && *named != '\0') {
+    if (runnable(named)) return named;
+    throw EnvironmentError(fmt::format("MEND_MPIRUN is '{}', which cannot be run", named));
+  }
+  if (runnable(MEND_MPIRUN_BUILT_WITH)) return MEND_MPIRUN_BUILT_WITH;
+  if (const char* path = std::getenv("PATH"); path != nullptr) {
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      if (const auto file = std::filesystem::path(folder) / "mpirun"; runnable(file)) return file;
+    }
+  }
+  throw EnvironmentError("no mpirun found; name one with MEND_MPIRUN or put it on PATH");
+}
+
+Environment job_environment(const Launch& launch, const std::filesystem::path& status_file, bool terminal, bool root) {
+  Environment environment{
+      {"MEND_SPARES", std::to_string(launch.spares)},
+      {"MEND_TERMINAL", terminal ? "1" : "0"},
+      {job_status::environment_variable, status_file.string()},
+      // Processes spawned later do not inherit --with-ft.
+      {"OMPI_MCA_mpi_ft_enable", "1"},
+  };
+  if (root) {
+    // Whoever is root already decided to be; containers leave no other choice.
+    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  return environment;
+}
+
+std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const Launch& launch,
+                                     const Environment& environment) {
+  const int processes = launch.processes();
+  // Endpoints made lazily block a revoke for ever when the peer is dead and was never talked to.
+  const int add_procs_cutoff = std::max(1024, processes + 1);
+  std::vector<std::string> line{mpirun.string()};
+  const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
+  append({"--with-ft", "ulfm"});
+  append({"--map-by", ":OVERSUBSCRIBE"});
+  append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
+  append({"--mca", "coll", "^han,hcoll,portals4"});
+  append({"--mca", "async_mpi_finalize", "1"});
+  append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
+  append({"--prtemca", "state_base_recoverable", "1"});
+  if (!launch.hosts.empty()) append({"--host", launch.hosts});
+  if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});
+  // OMPI_ variables travel by themselves.
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with("MEND_")) append({"-x", name + "=" + value});
+  }
+  line.insert(line.end(), launch.mpirun_options.begin(), launch.mpirun_options.end());
+  append({"-np", std::to_string(processes)});
+  line.insert(line.end(), launch.program.begin(), launch.program.end());
+  return line;
+}
+
+}  // namespace mend::jobs

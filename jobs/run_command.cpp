@@ -1,0 +1,173 @@
+// mend run: launches a program with spares under the flags that fault tolerance needs.
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "jobs/child.hpp"
+#include "jobs/commands.hpp"
+#include "jobs/mpirun_line.hpp"
+#include "jobs/verdict.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+namespace mend::jobs {
+namespace {
+
+constexpr int most_processes = 1'000'000;
+
+struct Arguments {
+  Launch launch;
+  std::string mpirun_options;
+  int start_limit_seconds = 60;
+  bool dry_run = false;
+};
+
+/// A private folder with an empty status file; gone when this is.
+class StatusFile {
+ public:
+  StatusFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "mend-run-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw EnvironmentError(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
+    }
+    folder_ = name;
+    std::ofstream{path()};
+  }
+  ~StatusFile() {
+    std::error_code ignored;  // a leftover in the temporary folder is not worth an error
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  StatusFile(const StatusFile&) = delete;
+  StatusFile& operator=(const StatusFile&) = delete;
+
+  std::filesystem::path path() const { return folder_ / "status"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+bool on_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+void check(const Launch& launch) {
+  if (launch.program.empty()) {
+    throw UsageError("no program to run: name it after the options, as in mend run -n 4 -- ./program");
+  }
+  const std::string& program = launch.program.front();
+  if (program.starts_with('-')) {
+    throw UsageError(fmt::format("unknown option {} (see mend run --help); the program's own come after it", program));
+  }
+  // On other nodes there may be other files.
+  const bool runs_here = launch.hosts.empty() && launch.hostfile.empty();
+  if (runs_here && !on_path(program))
+    throw UsageError(fmt::format("there is no program '{}' that can be run", program));
+}
+
+std::string shell_quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789-_=+,./:@%^") == std::string::npos;
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+void print_line(const std::vector<std::string>& line, const Environment& environment) {
+  for (const auto& [name, value] : environment) {
+    if (!name.starts_with("MEND_")) std::printf("%s=%s ", name.c_str(), shell_quoted(value).c_str());
+  }
+  const char* separator = "";
+  for (const auto& word : line) {
+    std::printf("%s%s", separator, shell_quoted(word).c_str());
+    separator = " ";
+  }
+  std::printf("\n");
+}
+
+int run(Arguments& arguments) {
+  Launch& launch = arguments.launch;
+  launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
+  check(launch);
+  const auto mpirun = find_mpirun();
+  const StatusFile status;
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const auto environment = job_environment(launch, status.path(), terminal, ::geteuid() == 0);
+  const auto line = mpirun_line(mpirun, launch, environment);
+  if (arguments.dry_run) {
+    print_line(line, environment);
+    return static_cast<int>(ExitCode::ok);
+  }
+
+  const Seconds start_limit(arguments.start_limit_seconds);
+  const Stopwatch since_launch;
+  bool known_to_run = false;
+  const auto still_wanted = [&] {
+    if (known_to_run || since_launch.elapsed() < start_limit) return true;
+    const auto reports = read_reports(status.path());
+    known_to_run = reports.running > 0;
+    return known_to_run || reports.started == 0;  // a program that reports nothing may take its time
+  };
+  const auto end = run_child(line, environment, still_wanted);
+  const auto verdict = judge(end, read_reports(status.path()), launch.processes());
+  if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
+  return verdict.exit_code;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  Launch& launch = arguments->launch;
+  auto* run_command = mend.add_subcommand("run", "Run an MPI program that outlives the death of its processes");
+  run_command->footer(
+      "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
+      "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 2 for wrong\n"
+      "arguments; with 3 when too many processes died to go on; otherwise with the program's own exit code, or\n"
+      "128 + the signal that ended the job. Of programs that do not use mend, and of those that run on other nodes\n"
+      "alone, mpirun's word is taken.\n\n"
+      "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
+  run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
+      ->required()
+      ->check(CLI::Range(1, most_processes));
+  run_command->add_option("-s,--spares", launch.spares, "Processes that wait, at no cost, to replace dead ones")
+      ->envname("MEND_SPARES")
+      ->check(CLI::Range(0, most_processes))
+      ->capture_default_str();
+  run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
+  run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
+  run_command->add_option("--mpi", arguments->mpirun_options,
+                          "Further options for mpirun, in one word: \"--bind-to none\"");
+  run_command
+      ->add_option("--start-limit", arguments->start_limit_seconds,
+                   "Seconds until a job that has not got through MPI_Init is ended")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
+  run_command->prefix_command();
+  run_command->callback([run_command, arguments, &after_dashes, &chosen] {
+    auto& program = arguments->launch.program;
+    program = run_command->remaining();
+    // Dashes after the program's name are its own.
+    if (!program.empty() && !after_dashes.empty()) program.push_back("--");
+    program.insert(program.end(), after_dashes.begin(), after_dashes.end());
+    chosen = [arguments] { return run(*arguments); };
+  });
+}
+
+}  // namespace mend::jobs

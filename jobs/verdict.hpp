@@ -1,0 +1,40 @@
+// Did the application finish correctly? What mpirun says is weighed against what the processes themselves reported.
+//
+// mpirun's exit code says what processes that lived to exit returned, and nothing of those that were killed: it is 0
+// when all were. The status file (base/job_status.hpp) closes the gap, but only for processes of this node. Hence:
+//
+//   - the processes reported a common end: that counts, unless a process then exited with an error of its own;
+//   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;
+//   - some run elsewhere, or the program does not use mend at all: mpirun's exit code is all there is.
+
+#pragma once
+
+#include "jobs/child.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace mend::jobs {
+
+/// What the processes of one job said, as counted in its status file.
+struct Reports {
+  int started = 0;
+  int running = 0;
+  std::optional<int> finished;  ///< the exit code agreed on; the greatest, should there be several
+};
+
+/// The status file's content so far; lines that make no sense are passed over. Local.
+Reports read_reports(const std::filesystem::path& status_file);
+
+/// What `mend run` exits with, and the sentence for the user; empty when the application has already said what is
+/// wrong, or nothing is.
+struct Verdict {
+  int exit_code = 0;
+  std::string sentence;
+};
+
+/// Pure. `processes` is how many were launched.
+Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes);
+
+}  // namespace mend::jobs
