@@ -15,8 +15,10 @@
 #pragma once
 
 #include "agreement/ballot.hpp"
+#include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "store/member.hpp"
+#include "store/restore_plan.hpp"
 #include "store/snapshot.hpp"
 
 #include <mpi.h>
@@ -79,29 +81,33 @@ class Store {
 
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
   /// r runs. Forgets the protected members, keeps the snapshots. Local. Both must outlive the epoch.
-  void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::vector<NodeId> nodes, bool first_epoch);
+  void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
 
  private:
   /// The two snapshots this process has of one rank: the published one and the one before or in the making.
   struct Shelf {
     std::array<Snapshot, 2> slots;
     Snapshot& slot_for(Version version) { return slots[version.value % 2]; }
-    const Snapshot* find(Version version) const;
   };
 
-  void pack_own(Version version);
+  bool holds_for(Rank owner) const;
   void exchange_copies(Version version);
-  std::optional<Version> agree_on_version_to_restore() const;
-  void unpack_own(Version version);
+  void publish(Version version);
+  void forget_damaged();
+  std::vector<Holding> gather_inventory();
+  void fetch(const RestorePlan& plan);
+  void forget_all_but(Version version);
+  void catch_up_with_survivors();
+  void update_memory_statistics();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   agreement::Ballot* ballot_ = nullptr;
   Rank self_{};
   std::vector<std::optional<Rank>> holders_;  // by owner
-  bool anything_to_restore_ = false;
+  bool ranks_may_differ_ = false;             // a newcomer may not know the published version yet
   Version published_{};
-  std::map<std::string, std::unique_ptr<Member>, std::less<>> members_;
-  std::map<Rank, Shelf> shelves_;
+  Members members_;
+  std::map<Rank, Shelf> shelves_;  // by owner: this rank's own, and those it holds for others
   StoreStatistics statistics_;
 };
 

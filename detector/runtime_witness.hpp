@@ -1,0 +1,66 @@
+// The runtime as a witness of deaths.
+//
+// The daemon that started a process is the first to know that it is gone: the kernel tells it. PMIx passes that on
+// as an event to every process of the launch, in a thread of its own, so it arrives while the application computes,
+// and costs nothing while nothing happens. The same channel carries a call from one process to all others, which is
+// how waiting spares are woken: they wait on a condition variable, at no CPU cost, instead of polling MPI.
+
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "base/process_set.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace mend {
+
+/// A death the runtime reported, and when the report reached this process.
+struct WitnessedDeath {
+  ProcessId process;
+  WallClock::time_point when;
+};
+
+class RuntimeWitness {
+ public:
+  /// Listens from now on. MPI must be initialised, and be finalised only after this is destroyed. Local. Throws
+  /// EnvironmentError when the runtime takes no listeners.
+  RuntimeWitness();
+  ~RuntimeWitness();
+  RuntimeWitness(const RuntimeWitness&) = delete;
+  RuntimeWitness& operator=(const RuntimeWitness&) = delete;
+
+  /// How many deaths have been reported so far; costs one load.
+  std::size_t death_count() const { return death_count_.load(std::memory_order_acquire); }
+
+  /// All deaths reported so far, in the order they were.
+  std::vector<WitnessedDeath> deaths() const;
+
+  /// Calls every process of the launch to come out of wait() in `epoch`. Local; returns before they have.
+  void call(Epoch epoch);
+
+  /// Blocks, at no CPU cost, until some process called for `epoch` or a later one, or one for which `matters` says
+  /// yes is reported dead (or already was).
+  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters);
+
+  /// The runtime's side, called in its thread.
+  void on_death(ProcessId process);
+  void on_call(Epoch epoch);
+
+ private:
+  std::atomic<std::size_t> death_count_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<WitnessedDeath> deaths_;
+  std::optional<Epoch> called_;
+  std::vector<std::size_t> registrations_;
+};
+
+}  // namespace mend

@@ -1,0 +1,67 @@
+// Who plays which rank, and who waits: the cast list of a job, and the rules by which it changes.
+//
+// Every process keeps the same roster. When processes die, each computes plan(roster, dead) for itself; since all
+// have agreed on the dead and the function is pure, all arrive at the same new roster without a word exchanged.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "base/process_set.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+/// One process of the launch and the node it runs on.
+struct Placed {
+  ProcessId process;
+  NodeId node;
+  bool operator==(const Placed&) const = default;
+};
+
+/// Who holds a rank.
+struct Seat {
+  Placed holder;
+  int predecessors = 0;  ///< how many held this rank before and died
+  bool operator==(const Seat&) const = default;
+};
+
+struct Roster {
+  std::vector<Seat> seats;     ///< by rank
+  std::vector<Placed> spares;  ///< in ascending order of process
+
+  int size() const { return static_cast<int>(seats.size()); }
+  const Seat& seat(Rank rank) const { return seats[static_cast<std::size_t>(rank.value)]; }
+  std::optional<Rank> rank_of(ProcessId process) const;
+  bool operator==(const Roster&) const = default;
+};
+
+/// The first roster: `spare_count` of `processes` wait, the others take the ranks in ascending order of process. The
+/// spares are spread over the nodes, the last processes of each first, so that no single node's loss takes them all.
+/// Throws UsageError when no process would be left to work.
+Roster first_roster(std::span<const Placed> processes, int spare_count);
+
+/// The roster after the death of `dead`.
+struct Plan {
+  struct Change {
+    Rank rank;
+    ProcessId dead;
+    ProcessId newcomer;
+    bool operator==(const Change&) const = default;
+  };
+  Roster roster;
+  std::vector<Change> changes;  ///< in rank order
+  std::vector<Rank> vacant;     ///< ranks for which no spare was left; empty when the plan is complete
+
+  bool complete() const { return vacant.empty(); }
+};
+
+/// Fills the seats of the dead with living spares: for each, in rank order, one on the dead process's own node if
+/// there is one, else one from the node that has most spares left (so that the rest stay spread). Dead spares are
+/// dropped. Pure: the same on every process.
+Plan plan(const Roster& roster, const ProcessSet& dead);
+
+}  // namespace mend

@@ -1,0 +1,159 @@
+#include "store/snapshot.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace mend {
+namespace {
+
+constexpr std::uint64_t magic = 0x31304e5344454e4dULL;  // "MNEDSN01"
+constexpr ByteCount alignment = 64;
+
+struct Header {
+  std::uint64_t magic;
+  std::uint64_t version;
+  std::int64_t owner;
+  std::uint64_t member_count;
+  std::uint64_t directory_bytes;
+  std::uint64_t directory_hash;
+  std::uint64_t header_hash;  // of everything before it
+};
+
+struct EntryHead {
+  std::uint32_t name_bytes;
+  std::uint32_t shape_bytes;
+  std::uint64_t offset;
+  std::uint64_t size;
+  std::uint64_t hash;
+};
+
+struct Entry {
+  std::string_view name;
+  std::string_view shape;
+  std::span<const std::byte> data;
+  std::uint64_t hash;
+};
+
+std::uint64_t hash_of(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+std::uint64_t hash_of(const Header& header) { return XXH3_64bits(&header, offsetof(Header, header_hash)); }
+
+ByteCount align(ByteCount offset) { return (offset + alignment - 1) / alignment * alignment; }
+
+template <class T>
+void write_at(std::vector<std::byte>& bytes, ByteCount offset, const T& value) {
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
+}
+
+template <class T>
+std::optional<T> read_at(std::span<const std::byte> bytes, ByteCount offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, ByteCount size) {
+  return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
+}
+
+/// The directory, or nothing when header or directory are damaged.
+std::optional<std::vector<Entry>> read_directory(std::span<const std::byte> bytes) {
+  const auto header = read_at<Header>(bytes, 0);
+  if (!header || header->magic != magic || header->header_hash != hash_of(*header)) return std::nullopt;
+  if (header->directory_bytes > bytes.size() - sizeof(Header)) return std::nullopt;
+  const auto directory = bytes.subspan(sizeof(Header), header->directory_bytes);
+  if (hash_of(directory) != header->directory_hash) return std::nullopt;
+  std::vector<Entry> entries;
+  ByteCount at = 0;
+  for (std::uint64_t i = 0; i < header->member_count; ++i) {
+    const auto head = read_at<EntryHead>(directory, at);
+    if (!head) return std::nullopt;
+    at += sizeof(EntryHead);
+    if (ByteCount{head->name_bytes} + head->shape_bytes > directory.size() - at) return std::nullopt;
+    if (head->offset > bytes.size() || head->size > bytes.size() - head->offset) return std::nullopt;
+    entries.push_back({text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
+                       bytes.subspan(head->offset, head->size), head->hash});
+    at += head->name_bytes + head->shape_bytes;
+  }
+  return entries;
+}
+
+ByteCount directory_bytes_for(const Members& members) {
+  ByteCount total = 0;
+  for (const auto& [name, member] : members) total += sizeof(EntryHead) + name.size() + member->shape().size();
+  return total;
+}
+
+}  // namespace
+
+void pack(const Members& members, Rank owner, Version version, Snapshot& snapshot) {
+  const ByteCount directory_bytes = directory_bytes_for(members);
+  ByteCount total = align(sizeof(Header) + directory_bytes);
+  for (const auto& [name, member] : members) total += align(member->size());
+  std::vector<std::byte>& bytes = snapshot.bytes;
+  bytes.resize(total);
+  snapshot.owner = owner;
+
+  ByteCount directory_at = sizeof(Header);
+  ByteCount data_at = align(sizeof(Header) + directory_bytes);
+  for (const auto& [name, member] : members) {
+    const std::string shape = member->shape();
+    const std::span<std::byte> data(bytes.data() + data_at, member->size());
+    member->pack(data);
+    const EntryHead head{static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(shape.size()), data_at,
+                         data.size(), hash_of(data)};
+    write_at(bytes, directory_at, head);
+    std::memcpy(bytes.data() + directory_at + sizeof head, name.data(), name.size());
+    std::memcpy(bytes.data() + directory_at + sizeof head + name.size(), shape.data(), shape.size());
+    directory_at += sizeof head + name.size() + shape.size();
+    const ByteCount next = data_at + align(data.size());
+    std::memset(bytes.data() + data_at + data.size(), 0, next - data_at - data.size());
+    data_at = next;
+  }
+  Header header{magic,          version.value, owner.value, members.size(), directory_bytes,
+                hash_of(std::span<const std::byte>(bytes).subspan(sizeof(Header), directory_bytes)), 0};
+  header.header_hash = hash_of(header);
+  write_at(bytes, 0, header);
+}
+
+std::optional<std::string> find_damage(const Snapshot& snapshot) {
+  const auto entries = read_directory(snapshot.bytes);
+  if (!entries) return "its directory is corrupt";
+  const auto header = *read_at<Header>(snapshot.bytes, 0);
+  if (header.owner != snapshot.owner.value || header.version != snapshot.version.value) {
+    return fmt::format("it is rank {}'s at version {}", header.owner, header.version);
+  }
+  for (const Entry& entry : *entries) {
+    if (hash_of(entry.data) != entry.hash) return fmt::format("member '{}' is corrupt", entry.name);
+  }
+  return std::nullopt;
+}
+
+void unpack(const Snapshot& snapshot, const Members& members) {
+  const auto entries = read_directory(snapshot.bytes);
+  if (!entries) throw DataLoss(fmt::format("the snapshot of rank {} is corrupt", snapshot.owner.value));
+  for (const auto& [name, member] : members) {
+    const auto entry = std::find_if(entries->begin(), entries->end(), [&](const Entry& e) { return e.name == name; });
+    if (entry == entries->end()) {
+      throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
+                                   "same members before restore as before commit",
+                                   name, snapshot.version.value));
+    }
+    if (entry->shape != member->shape() || entry->data.size() != member->size()) {
+      throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
+                                   member->shape(), entry->shape));
+    }
+    member->unpack(entry->data);
+  }
+}
+
+}  // namespace mend
