@@ -1,0 +1,42 @@
+// The options that both mini-apps share.
+
+#pragma once
+
+#include "apps/common/kill_switch.hpp"
+#include "framework/options.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace apps {
+
+struct CommonOptions {
+  int steps = 100;
+  std::vector<KillOrder> kills;
+  std::filesystem::path result;    ///< JSON file about the run, written by rank 0; empty: none
+  std::filesystem::path evidence;  ///< folder for one JSON file from every rank that finishes; empty: none
+  std::filesystem::path plot;      ///< PNG of a slice of the final field; empty: none
+  mend::Options mend;
+};
+
+/// Adds --steps, --commit-every, --kill, --result, --evidence and --plot to `app`, and mend's own options. What
+/// `options` holds are the defaults; it is filled when `app` parses and must outlive that. Local.
+void add_common_options(CLI::App& app, CommonOptions& options);
+
+/// Parses. Returns nothing when the program should go on, else the exit code that main must return: help was asked
+/// for (0), or an argument is wrong (2). Every process calls it, before mend::run; the help text, or one sentence
+/// about the wrong argument, comes from one of them.
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
+
+/// The same with a check of what no single option can judge: it throws mend::UsageError when the options do not go
+/// together.
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check);
+
+}  // namespace apps
