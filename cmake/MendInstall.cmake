@@ -1,0 +1,49 @@
+# mend::mend, the one library a user links, made of the rooms' objects; and `cmake --install`, after which
+# find_package(mend) finds it. Kokkos is no part of it: store/kokkos.hpp serves programs that have Kokkos.
+
+set(_mend_rooms base transport agreement detector spares store framework)
+set(_mend_room_targets ${_mend_rooms})
+list(TRANSFORM _mend_room_targets PREPEND mend_)
+set(_mend_objects ${_mend_room_targets})
+list(TRANSFORM _mend_objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+
+add_library(mend ${_mend_objects})
+add_library(mend::mend ALIAS mend)
+set_target_properties(mend PROPERTIES
+  LINKER_LANGUAGE CXX
+  INSTALL_RPATH_USE_LINK_PATH ON  # MPI lives in a prefix of its own
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(mend PUBLIC cxx_std_20)
+target_include_directories(mend PUBLIC
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework>"  # for #include "mend.hpp"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend>"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/framework>")
+# What the headers need, then what the objects need.
+target_link_libraries(mend
+  PUBLIC MPI::MPI_CXX Threads::Threads
+  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash
+          "$<BUILD_INTERFACE:mend_sanitizers>")
+
+include(CMakePackageConfigHelpers)
+set(_mend_config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/mend")
+install(TARGETS mend EXPORT mend_targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+foreach(room IN LISTS _mend_rooms)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${room}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mend"
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+endforeach()
+install(EXPORT mend_targets FILE mendTargets.cmake NAMESPACE mend:: DESTINATION "${_mend_config_folder}")
+get_target_property(MEND_LIBRARY_TYPE mend TYPE)
+cmake_path(GET MPI_CXX_COMPILER PARENT_PATH MEND_MPI_PREFIX)
+cmake_path(GET MEND_MPI_PREFIX PARENT_PATH MEND_MPI_PREFIX)
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mendConfig.cmake.in" "${PROJECT_BINARY_DIR}/mendConfig.cmake"
+  INSTALL_DESTINATION "${_mend_config_folder}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/mendConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/mendConfig.cmake"
+  "${PROJECT_BINARY_DIR}/mendConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/FindPMIx.cmake"
+  DESTINATION "${_mend_config_folder}")
