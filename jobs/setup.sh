@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Makes a machine ready to build mend: packages of the system, and an Open MPI that survives dead processes. Does only
+# what is missing; when nothing is, it takes a fraction of a second. `jobs/setup.sh --help` says more.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+checkout=$(dirname "$here")
+build=$checkout/build
+log=$build/setup.log
+mend_prefix=${MEND_PREFIX:-${XDG_DATA_HOME:-$HOME/.local/share}/mend}
+
+source "$here/setup/say.sh"
+source "$here/setup/packages.sh"
+source "$here/setup/openmpi.sh"
+
+usage() {
+  cat <<END
+Usage: jobs/setup.sh [--help]
+
+Makes this machine ready to build mend. Installs missing packages (Debian 12 and 13; as root or with sudo), and looks
+for an Open MPI of release 5.0 or later with fault tolerance: in MPI_HOME, CMAKE_PREFIX_PATH, on PATH, then in
+$openmpi_prefix
+where Open MPI $openmpi_version is built when there is none (about 8 minutes on 2 cores). MEND_PREFIX names another
+place than $mend_prefix.
+
+Leaves build/environment.sh, which sets MPI_HOME and PATH:  source build/environment.sh
+The log is build/setup.log. Nothing is written outside the build folder, the prefix and the system's packages.
+END
+}
+
+write_environment() {
+  local wanted
+  # printf %q, so that any path survives being sourced.
+  wanted=$(printf '# Made by jobs/setup.sh.\nexport MPI_HOME=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$mpi_home/bin")
+  if [[ ! -f $build/environment.sh || $(<"$build/environment.sh") != "$wanted" ]]; then
+    printf '%s\n' "$wanted" >"$build/environment.sh.new"
+    mv "$build/environment.sh.new" "$build/environment.sh"
+  fi
+}
+
+main() {
+  case ${1-} in
+    -h | --help) usage; exit 0 ;;
+    '') ;;
+    *) echo "jobs/setup.sh: unknown argument '$1'; it takes none but --help" >&2; exit 2 ;;
+  esac
+  mkdir -p "$build"
+
+  if [[ -z $(missing_packages) ]] && find_openmpi; then
+    write_environment
+    echo "set-up: ready, with Open MPI $(openmpi_release "$mpi_home") in $mpi_home"
+    return
+  fi
+
+  begin_log
+  # Two checkouts share the prefix, and the system's packages.
+  mkdir -p "$mend_prefix"
+  exec 9>"$mend_prefix/.lock"
+  if ! flock --nonblock 9; then
+    say "waiting for another set-up that is under way on this machine"
+    flock 9
+  fi
+  install_missing_packages
+  find_openmpi || build_openmpi
+  write_environment
+  say "ready, with Open MPI $(openmpi_release "$mpi_home") in $mpi_home"
+}
+
+main "$@"

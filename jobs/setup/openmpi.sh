@@ -1,0 +1,169 @@
+# Open MPI with fault tolerance (ULFM): finds one, or builds one. Uses $mend_prefix and $build; sets $mpi_home.
+
+openmpi_version=5.0.7
+openmpi_prefix=$mend_prefix/openmpi-$openmpi_version
+
+# The two places where the source comes from, each with the digest of what was tried.
+debian_suite=trixie
+debian_source=openmpi=$openmpi_version-1
+debian_tarball=openmpi_$openmpi_version.orig.tar.xz
+debian_sha256=97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473
+release_tarball=openmpi-$openmpi_version.tar.bz2
+release_url=https://download.open-mpi.org/release/open-mpi/v5.0/$release_tarball
+release_sha256=119f2009936a403334d0df3c0d74d5595a32d99497f9b1d41e90019fee2fc2dd
+
+# Bundled libraries, so that mend's PMIx is the one Open MPI speaks. What mend does not use is left out: it saves
+# minutes, and network layers that do not survive failures.
+configure_options=(
+  --with-ft=ulfm --with-pmix=internal --with-prrte=internal --with-hwloc=internal --with-libevent=internal
+  --disable-mpi-fortran --disable-oshmem --disable-man-pages --disable-sphinx
+  --without-ucx --without-ofi --disable-io-romio --disable-debug CFLAGS=-O2
+)
+
+# Lines that configure and make write, for the progress display.
+configure_lines=3000
+make_lines=3458
+install_lines=0
+
+openmpi_release() { "$1/bin/ompi_info" --version 2>/dev/null | sed -n 's/^Open MPI v//p'; }
+
+# suitable PREFIX: sets $unsuitable to the reason when it is not.
+suitable() {
+  local prefix=$1 tool release
+  for tool in ompi_info mpirun mpicxx; do
+    [[ -x $prefix/bin/$tool ]] || { unsuitable="has no bin/$tool"; return 1; }
+  done
+  release=$(openmpi_release "$prefix")
+  [[ $release =~ ^([0-9]+)\. ]] && ((BASH_REMATCH[1] >= 5)) || {
+    unsuitable="is not Open MPI 5.0 or later"
+    return 1
+  }
+  # Read whole: with grep -q, ompi_info may meet a closed pipe.
+  [[ $("$prefix/bin/ompi_info" 2>/dev/null) =~ FT\ MPI\ support:\ *yes ]] || {
+    unsuitable="has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"
+    return 1
+  }
+  [[ -f $prefix/include/pmix.h ]] || pkg-config --exists pmix 2>/dev/null || {
+    unsuitable="comes without PMIx's headers"
+    return 1
+  }
+}
+
+# Sets $mpi_home to an Open MPI that will do; what the user names goes first.
+find_openmpi() {
+  local unsuitable candidates=() candidate on_path
+  if [[ -n ${MPI_HOME-} ]]; then
+    if suitable "$MPI_HOME"; then mpi_home=$MPI_HOME; return; fi
+    say "MPI_HOME is $MPI_HOME, which $unsuitable; looking further"
+  fi
+  IFS=: read -r -a candidates <<<"${CMAKE_PREFIX_PATH-}"
+  on_path=$(command -v ompi_info || true)
+  [[ -z $on_path ]] || candidates+=("$(dirname "$(dirname "$on_path")")")
+  candidates+=("$openmpi_prefix")
+  for candidate in "${candidates[@]}"; do
+    if [[ -n $candidate ]] && suitable "$candidate"; then
+      mpi_home=$candidate
+      return
+    fi
+  done
+  return 1
+}
+
+has_digest() { [[ -f $1 ]] && sha256sum --check --status <<<"$2  $1"; }
+
+# Debian 13's source package, by way of the mirror that this machine already uses; its own lists stay untouched.
+fetch_from_debian() {
+  local source=$1 mirror
+  mirror=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL) $(COMPONENT)' 2>/dev/null |
+    awk '$2 == "Debian" && $3 == "Debian" && $4 == "main" { print $1; exit }')
+  [[ -n $mirror ]] || { echo "no Debian mirror is configured"; return 1; }
+  local apt=$source/apt
+  mkdir -p "$apt/lists/partial" "$apt/cache"
+  cat >"$apt/debian.sources" <<END
+Types: deb-src
+URIs: $mirror
+Suites: $debian_suite
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+END
+  local options=(
+    -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache"
+    -o Dir::Etc::SourceList="$apt/debian.sources" -o Dir::Etc::SourceParts=/nonexistent
+    -o APT::Sandbox::User="$(id -un)"
+  )
+  apt-get "${options[@]}" update || return
+  (cd "$source" && apt-get "${options[@]}" source --download-only "$debian_source")
+}
+
+fetch_release() {
+  local target=$1/$release_tarball
+  if command -v curl >/dev/null; then
+    curl --fail --location --silent --show-error --retry 3 --output "$target" "$release_url"
+  elif command -v wget >/dev/null; then
+    wget --quiet --tries 3 --output-document "$target" "$release_url"
+  else
+    echo "neither curl nor wget is there"
+    return 1
+  fi
+}
+
+# Sets $tarball to a source that has the right digest.
+fetch_openmpi() {
+  local source=$1
+  mkdir -p "$source"
+  if on_debian; then
+    tarball=$source/$debian_tarball
+    has_digest "$tarball" "$debian_sha256" && return
+    if logged "fetching Open MPI's source from Debian" 0 fetch_from_debian "$source"; then
+      has_digest "$tarball" "$debian_sha256" && return
+      give_up "the source of Open MPI from Debian is not the one expected (its SHA-256 differs)"
+    fi
+    say "Debian's source package could not be had; trying the release"
+  fi
+  tarball=$source/$release_tarball
+  has_digest "$tarball" "$release_sha256" && return
+  logged "fetching the release of Open MPI" 0 fetch_release "$source" ||
+    give_up "the source of Open MPI could not be fetched; name an Open MPI with fault tolerance in MPI_HOME instead"
+  has_digest "$tarball" "$release_sha256" ||
+    give_up "the release of Open MPI is not the one expected (its SHA-256 differs)"
+}
+
+configure_openmpi() {
+  # As root, libtool and the tests of configure run programs of Open MPI's.
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  cd "$1" && "$2/configure" --prefix="$openmpi_prefix" "${configure_options[@]}"
+}
+
+# Installed beside the prefix and moved there whole: an interrupted set-up leaves no half of an Open MPI behind.
+install_openmpi() {
+  local objects=$1 staging=$mend_prefix/.installing
+  rm -rf "$staging"
+  make -C "$objects" install DESTDIR="$staging" || return
+  # Processes that are spawned later do not inherit mpirun's --with-ft.
+  printf '\n# mend: survive the death of processes.\nmpi_ft_enable = true\n' \
+    >>"$staging$openmpi_prefix/etc/openmpi-mca-params.conf" || return
+  rm -rf "$openmpi_prefix"
+  mv "$staging$openmpi_prefix" "$openmpi_prefix" && rm -rf "$staging"
+}
+
+build_openmpi() {
+  local work=$build/openmpi
+  local source=$work/source objects=$work/objects
+  say "no Open MPI with fault tolerance found: building $openmpi_version, about 8 minutes on 2 cores, into"
+  say "  $openmpi_prefix"
+  fetch_openmpi "$source"
+  rm -rf "$objects" "$source/openmpi"
+  mkdir -p "$objects" "$source/openmpi"
+  logged "unpacking Open MPI" 0 tar --extract --file "$tarball" --directory "$source/openmpi" --strip-components 1 ||
+    give_up "the source of Open MPI could not be unpacked"
+  logged "configuring Open MPI (about 2 minutes)" $configure_lines configure_openmpi "$objects" "$source/openmpi" ||
+    give_up "Open MPI could not be configured"
+  logged "compiling Open MPI (about 5 minutes)" $make_lines make -C "$objects" -j "$(nproc)" ||
+    give_up "Open MPI could not be compiled"
+  logged "installing Open MPI (half a minute)" $install_lines install_openmpi "$objects" ||
+    give_up "Open MPI could not be installed in $openmpi_prefix"
+  local unsuitable
+  suitable "$openmpi_prefix" || give_up "the Open MPI just built $unsuitable"
+  mpi_home=$openmpi_prefix
+  rm -rf "$work"
+}
