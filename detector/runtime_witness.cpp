@@ -49,15 +49,15 @@ void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
   if (done) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_data);
 }
 
-std::size_t listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, RuntimeWitness* self) {
+/// `first`: before all other handlers, the MPI library's among them; one handler of a process can be that.
+std::size_t listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, RuntimeWitness* self, bool first) {
   std::array<pmix_info_t, 2> infos;
   for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
-  bool first = true;
-  PMIX_INFO_LOAD(&infos[0], PMIX_EVENT_HDLR_FIRST, &first, PMIX_BOOL);
-  PMIX_INFO_LOAD(&infos[1], PMIX_EVENT_RETURN_OBJECT, self, PMIX_POINTER);
+  PMIX_INFO_LOAD(&infos[0], PMIX_EVENT_RETURN_OBJECT, self, PMIX_POINTER);
+  PMIX_INFO_LOAD(&infos[1], PMIX_EVENT_HDLR_FIRST, &first, PMIX_BOOL);
   // Without a callback the call blocks and returns the registration's number, or a negative error.
   const pmix_status_t reference =
-      PMIx_Register_event_handler(codes.data(), codes.size(), infos.data(), infos.size(), handler, nullptr, nullptr);
+      PMIx_Register_event_handler(codes.data(), codes.size(), infos.data(), first ? 2 : 1, handler, nullptr, nullptr);
   if (reference < 0) {
     throw EnvironmentError(fmt::format("the runtime takes no listener for process deaths: {}", PMIx_Error_string(reference)));
   }
@@ -69,8 +69,8 @@ std::size_t listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handle
 RuntimeWitness::RuntimeWitness() {
   std::array<pmix_status_t, 3> death_codes{PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_ABORTED};
   std::array<pmix_status_t, 1> call_codes{call_code};
-  registrations_.push_back(listen(death_codes, &death_handler, this));
-  registrations_.push_back(listen(call_codes, &call_handler, this));
+  registrations_.push_back(listen(death_codes, &death_handler, this, true));
+  registrations_.push_back(listen(call_codes, &call_handler, this, false));
 }
 
 RuntimeWitness::~RuntimeWitness() {

@@ -1,0 +1,267 @@
+#include "framework/engine.hpp"
+
+#include "base/fault_point.hpp"
+#include "base/log.hpp"
+#include "base/trace.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+
+namespace mend {
+namespace {
+
+using agreement::Motion;
+using agreement::Ruling;
+
+constexpr const char* advice_on_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
+
+template <class Duration>
+Milliseconds to_ms(Duration duration) {
+  return std::chrono::duration_cast<Milliseconds>(duration);
+}
+
+/// Why the job cannot go on, for the user.
+std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before) {
+  std::vector<std::string> who;
+  for (Rank rank : outcome.vacant) {
+    who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
+  }
+  return fmt::format("{} died and no spare is left: {}", fmt::join(who, ", "), advice_on_spares);
+}
+
+}  // namespace
+
+Engine::Engine(const Options& options)
+    : world_(first_world(options.spares)), schedule_(options.commit_every, options.mtbf) {
+  self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
+  log::set_speaker(self_);
+  on_process_failure([this] { notice_failure(); });
+  begin_epoch(false);
+}
+
+Engine::~Engine() { on_process_failure({}); }
+
+void Engine::begin_epoch(bool newcomer) {
+  rank_ = world_.roster.rank_of(self_);
+  newcomer_ = newcomer;
+  interrupted_ = false;
+  noticed_.reset();
+  schedule_.restart();
+  restore_time_before_ = store_.statistics().restore_time;
+  if (!rank_) return;
+  std::vector<NodeId> nodes;
+  for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
+  store_.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch);
+  if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
+    log::warn("with a single rank nobody holds a copy of its data: if it dies, the spare starts from the beginning");
+  }
+}
+
+// --- the loop --------------------------------------------------------------------------------------------------
+
+ExitCode Engine::run(const Body& body) {
+  for (;;) {
+    const Intent intent = rank_ ? play(body) : wait_as_spare();
+    reach("muster.before");
+    const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
+    switch (ruling.what) {
+      case Intent::finish: close_restore_time(); return ExitCode::ok;
+      case Intent::abandon: return report_error(ruling.code);
+      default: break;
+    }
+    try {
+      recover();
+    } catch (const std::exception& error) {
+      // The same on every living process, or beyond what they can still tell each other.
+      error_ = Error{ExitCode::unrecoverable, error.what()};
+      return report_error(ExitCode::unrecoverable);
+    }
+  }
+}
+
+/// Plays this process's rank until the body is left, and returns what this process wants then.
+Intent Engine::play(const Body& body) {
+  step_watch_ = Stopwatch();
+  Motion motion = Motion::finish;
+  try {
+    Session session(*this);
+    body(session);
+    reach("finish.before");
+  } catch (const ProcessFailure& failure) {
+    log::debug(fmt::format("rank {} left the body: {}", rank_->value, failure.what()));
+    motion = Motion::recover;
+  } catch (const agreement::Abandoned&) {
+    motion = Motion::abandon;
+  } catch (const UsageError& error) {
+    error_ = Error{ExitCode::usage, fmt::format("rank {}: {}", rank_->value, error.what())};
+    motion = Motion::abandon;
+  } catch (const DataLoss& error) {
+    error_ = Error{ExitCode::unrecoverable, error.what()};
+    motion = Motion::abandon;
+  } catch (const std::exception& error) {
+    error_ = Error{ExitCode::failed, fmt::format("rank {}: {}", rank_->value, error.what())};
+    motion = Motion::abandon;
+  }
+  return leave_body(motion);
+}
+
+/// Decides with the other ranks how to go on, after the body was left here for `motion`.
+Intent Engine::leave_body(Motion motion) {
+  if (motion != Motion::finish) notice_failure();
+  left_body_ = WallClock::now();
+  reach("ballot.before");
+  Ruling ruling = ballot().cast(motion, true);
+  if (ruling == Ruling::confused) {
+    error_ = Error{ExitCode::usage, fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
+                                                "every rank must come to these in the same order",
+                                                rank_->value)};
+    ruling = ballot().cast(Motion::abandon, true);
+  }
+  switch (ruling) {
+    case Ruling::carried: call_spares(); return Intent::finish;
+    case Ruling::abandon: call_spares(); return Intent::abandon;
+    default: break;
+  }
+  notice_failure();
+  call_spares();
+  return Intent::recover;
+}
+
+Intent Engine::wait_as_spare() {
+  reach("spare.parked");
+  witness_.wait(world_.epoch, [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); });
+  reach("spare.woken");
+  left_body_ = WallClock::now();
+  return Intent::follow;
+}
+
+/// The runtime tells the spares of a death by itself; it does not tell them that the job is over, nor of an
+/// interruption without a death. One caller is enough: were it to die, its death is what wakes them.
+void Engine::call_spares() {
+  const auto& seats = world_.roster.seats;
+  const auto deaths = witness_.deaths();
+  const auto alive = [&](const Seat& seat) {
+    return std::none_of(deaths.begin(), deaths.end(),
+                        [&](const WitnessedDeath& death) { return death.process == seat.holder.process; });
+  };
+  const auto first = std::find_if(seats.begin(), seats.end(), alive);
+  if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty()) witness_.call(world_.epoch);
+}
+
+// --- failure and recovery --------------------------------------------------------------------------------------
+
+/// Something failed: remembers when this was known here first, and interrupts everyone else.
+void Engine::notice_failure() {
+  if (!noticed_) noticed_ = WallClock::now();
+  interrupt();
+}
+
+/// Revokes what the application can be blocked in, what was derived first. Each epoch's communicators are revoked
+/// once by each process and belong to that epoch alone, so a late revocation cannot hit a newer one.
+void Engine::interrupt() {
+  if (interrupted_) return;
+  interrupted_ = true;
+  reach("recovery.interrupt");
+  for (MPI_Comm comm : derived_) revoke(comm);
+  if (world_.store) revoke(world_.store.get());
+  if (world_.application) revoke(world_.application.get());
+}
+
+void Engine::recover() {
+  const trace::Span span("recovery");
+  close_restore_time();
+  reach("recovery.begin");
+  const Roster before = world_.roster;
+  const bool held_rank = rank_.has_value();
+  {
+    const ErrorsReturned quiet;
+    for (MPI_Comm& comm : derived_) MPI_Comm_free(&comm);
+    derived_.clear();
+  }
+  const RebuildOutcome outcome = rebuild(world_);
+  if (!outcome.vacant.empty()) throw Unrecoverable(describe_vacancies(outcome, before));
+
+  RecoveryReport report;
+  report.epoch = world_.epoch;
+  report.dead = outcome.dead.members();
+  for (const Plan::Change& change : outcome.changes) report.replacements.push_back({change.rank, change.dead, change.newcomer});
+  report.noticed = noticed_.value_or(left_body_);
+  for (const WitnessedDeath& death : witness_.deaths()) {
+    if (outcome.dead.contains(death.process)) report.noticed = std::min(report.noticed, death.when);
+  }
+  report.interrupt = to_ms(left_body_ - report.noticed);
+  report.agree = to_ms(outcome.agreed_on_dead - left_body_);
+  report.rebuild = to_ms(WallClock::now() - outcome.agreed_on_dead);
+  report.rounds = outcome.rounds;
+  recoveries_.push_back(report);
+
+  begin_epoch(!held_rank);
+  reach("recovery.done");
+}
+
+/// The restore phase ends when the body has its data; what it took is known only afterwards.
+void Engine::close_restore_time() {
+  if (recoveries_.empty()) return;
+  recoveries_.back().restore = to_ms(store_.statistics().restore_time - restore_time_before_);
+}
+
+std::span<const RecoveryReport> Engine::recoveries() {
+  close_restore_time();
+  return recoveries_;
+}
+
+/// Has one of the processes that know why the job ends say so, and returns what all exit with.
+ExitCode Engine::report_error(ExitCode code) {
+  constexpr int nobody = std::numeric_limits<int>::max();
+  const int me = world_.base.rank();
+  int speaker = error_ ? me : nobody;
+  // Should a death disturb this, better say it twice than not at all; and nobody is left waiting.
+  if (MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, world_.base.get()) != MPI_SUCCESS) {
+    revoke(world_.base.get());
+    speaker = error_ ? me : nobody;
+  }
+  if (speaker == me && error_) log::error(error_->text);
+  return code;
+}
+
+// --- for Session -----------------------------------------------------------------------------------------------
+
+void Engine::check() {
+  const auto deaths = witness_.deaths();
+  const bool rank_died = std::any_of(deaths.begin(), deaths.end(), [this](const WitnessedDeath& death) {
+    return world_.roster.rank_of(death.process).has_value();
+  });
+  if (!rank_died) return;
+  notice_failure();
+  throw ProcessFailure("the runtime reported a death");
+}
+
+bool Engine::commit_due() {
+  if (witness_.death_count() > 0) check();
+  if (schedule_.wants_measurement() && store_.statistics().commits > 0) measure_commits();
+  return schedule_.step();
+}
+
+/// Agrees on what a commit and a step cost, so that all ranks commit at the same steps.
+void Engine::measure_commits() {
+  const StoreStatistics& statistics = store_.statistics();
+  const double commit_cost = statistics.commit_time.count() / static_cast<double>(statistics.commits);
+  std::array<double, 2> costs{commit_cost, step_watch_.elapsed().count()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, costs.data(), 2, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
+  schedule_.measured(Seconds{costs[0]}, Seconds{costs[1]});
+}
+
+MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
+  const MPI_Comm made = factory(world_.application.get());
+  if (made != MPI_COMM_NULL) {
+    throw_errors_of(made);
+    derived_.push_back(made);
+  }
+  return made;
+}
+
+}  // namespace mend

@@ -1,0 +1,95 @@
+// The recovery engine: what happens around the body.
+//
+// Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all muster and
+// learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
+//
+//        +----------------------------------------------------------+
+//        v                                                          |
+//   play the body  --returned--> ballot(finish)  --+                |
+//     (ranks)      --failure---> ballot(recover) --+-> muster --recover--> rebuild
+//                  --exception-> ballot(abandon) --+      |
+//   wait (spares)  --called, or saw a rank die-----+      +--finish/abandon--> end
+//
+// The life of a failure along this path: the first MPI call or report that notices it takes the time and interrupts
+// (revokes what the application can be blocked in), the body is left by exception, ballot and muster gather everyone
+// for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on re-entry.
+
+#pragma once
+
+#include "base/clock.hpp"
+#include "detector/runtime_witness.hpp"
+#include "framework/commit_schedule.hpp"
+#include "framework/muster.hpp"
+#include "framework/options.hpp"
+#include "framework/recovery_report.hpp"
+#include "framework/run.hpp"
+#include "framework/world.hpp"
+#include "store/store.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+class Engine {
+ public:
+  /// Makes the first world. Collective over all processes launched. Throws as first_world does.
+  explicit Engine(const Options& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Goes round the loop until the job ends. Collective over all processes. Returns what all agreed to exit with.
+  ExitCode run(const Body& body);
+
+  // --- for Session ---------------------------------------------------------------------------------------------
+  const World& world() const { return world_; }
+  ProcessId self() const { return self_; }
+  Rank rank() const { return *rank_; }
+  bool newcomer() const { return newcomer_; }
+  Store& store() { return store_; }
+  agreement::Ballot& ballot() { return *world_.ballot; }
+  bool commit_due();
+  void check();
+  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
+  std::span<const RecoveryReport> recoveries();
+
+ private:
+  /// What went wrong in this process, when it brings the job to its end.
+  struct Error {
+    ExitCode code;
+    std::string text;
+  };
+
+  Intent play(const Body& body);
+  Intent leave_body(agreement::Motion motion);
+  Intent wait_as_spare();
+  void begin_epoch(bool newcomer);
+  void recover();
+  void notice_failure();
+  void interrupt();
+  void call_spares();
+  void measure_commits();
+  ExitCode report_error(ExitCode code);
+  void close_restore_time();
+
+  RuntimeWitness witness_;
+  World world_;
+  ProcessId self_;
+  std::optional<Rank> rank_;
+  bool newcomer_ = false;
+  std::vector<MPI_Comm> derived_;
+  Store store_;
+  CommitSchedule schedule_;
+  Stopwatch step_watch_;
+
+  bool interrupted_ = false;
+  std::optional<WallClock::time_point> noticed_;
+  WallClock::time_point left_body_{};
+  std::vector<RecoveryReport> recoveries_;
+  Seconds restore_time_before_{};
+  std::optional<Error> error_;
+};
+
+}  // namespace mend

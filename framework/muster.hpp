@@ -1,0 +1,28 @@
+// Where everyone meets: the ranks, and the spares that were called in.
+//
+// The ranks decide among themselves by ballot (agreement/ballot.hpp). What concerns the spares too - a recovery, the
+// end of the job - is then settled here, by one agreement of every living process. A spare has no opinion; it comes
+// because it was called or because it saw a rank die, and learns what for.
+
+#pragma once
+
+#include "agreement/agreement.hpp"
+#include "base/error.hpp"
+
+#include <memory>
+
+namespace mend {
+
+/// What a process brings to the muster.
+enum class Intent { finish, recover, abandon, follow };
+
+struct MusterRuling {
+  Intent what = Intent::recover;  ///< never follow
+  ExitCode code = ExitCode::ok;   ///< when the job ends: what all return
+};
+
+/// Collective over all living processes of `everyone`, once an epoch. `code` matters with Intent::abandon. Any wish
+/// to abandon wins, then any wish to recover; if only spares have come, all ranks are dead, and they recover.
+MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok);
+
+}  // namespace mend

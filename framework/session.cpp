@@ -1,0 +1,58 @@
+#include "framework/session.hpp"
+
+#include "base/error.hpp"
+#include "framework/engine.hpp"
+
+#include <fmt/format.h>
+
+namespace mend {
+
+MPI_Comm Session::comm() const { return engine_.world().application.get(); }
+Rank Session::rank() const { return engine_.rank(); }
+int Session::size() const { return engine_.world().roster.size(); }
+Epoch Session::epoch() const { return engine_.world().epoch; }
+ProcessId Session::process() const { return engine_.self(); }
+int Session::predecessors() const { return engine_.world().roster.seat(rank()).predecessors; }
+
+Role Session::role() const {
+  if (epoch() == Epoch{0}) return Role::initial;
+  return engine_.newcomer() ? Role::newcomer : Role::survivor;
+}
+
+Store& Session::store() const { return engine_.store(); }
+bool Session::commit_due() { return engine_.commit_due(); }
+void Session::check() { engine_.check(); }
+bool Session::agree(bool flag) { return engine_.ballot().vote(agreement::Motion::flag, flag); }
+
+MPI_Comm Session::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { return engine_.derive(factory); }
+
+MPI_Comm Session::cart(std::span<const int> dims, std::span<const int> periods) {
+  if (dims.empty() || dims.size() != periods.size()) {
+    throw UsageError(fmt::format("a Cartesian topology needs as many periods as dimensions, not {} and {}", periods.size(), dims.size()));
+  }
+  return derive([&](MPI_Comm parent) {
+    MPI_Comm made = MPI_COMM_NULL;
+    check_mpi(MPI_Cart_create(parent, static_cast<int>(dims.size()), dims.data(), periods.data(), 0, &made), "MPI_Cart_create");
+    return made;
+  });
+}
+
+MPI_Comm Session::dup() {
+  return derive([](MPI_Comm parent) {
+    MPI_Comm made = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(parent, &made), "MPI_Comm_dup");
+    return made;
+  });
+}
+
+MPI_Comm Session::split(int color, int key) {
+  return derive([&](MPI_Comm parent) {
+    MPI_Comm made = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(parent, color, key, &made), "MPI_Comm_split");
+    return made;
+  });
+}
+
+std::span<const RecoveryReport> Session::recoveries() const { return engine_.recoveries(); }
+
+}  // namespace mend

@@ -1,0 +1,201 @@
+#include "framework/world.hpp"
+
+#include "agreement/mpix_agreement.hpp"
+#include "base/fault_point.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mend {
+namespace {
+
+/// The communicators of the living, while it is not yet certain that everyone got them.
+struct Candidate {
+  Communicator base;
+  std::vector<ProcessId> members;
+  Communicator application;
+  Communicator store;
+  Plan plan;
+};
+
+/// Which of `old_members` are in `candidate`, in its order.
+std::vector<ProcessId> members_of(MPI_Comm candidate, MPI_Comm old, const std::vector<ProcessId>& old_members) {
+  MPI_Group old_group = MPI_GROUP_NULL;
+  MPI_Group new_group = MPI_GROUP_NULL;
+  MPI_Comm_group(old, &old_group);
+  MPI_Comm_group(candidate, &new_group);
+  int size = 0;
+  MPI_Group_size(new_group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> old_ranks(ranks.size());
+  MPI_Group_translate_ranks(new_group, size, ranks.data(), old_group, old_ranks.data());
+  MPI_Group_free(&old_group);
+  MPI_Group_free(&new_group);
+  std::vector<ProcessId> members;
+  for (int rank : old_ranks) members.push_back(old_members[static_cast<std::size_t>(rank)]);
+  return members;
+}
+
+ProcessSet missing_from(const std::vector<ProcessId>& now, const std::vector<ProcessId>& before) {
+  ProcessSet missing;
+  for (ProcessId process : before) missing.insert(process);
+  for (ProcessId process : now) missing.erase(process);
+  return missing;
+}
+
+MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(base, rank ? 0 : MPI_UNDEFINED, rank ? rank->value : 0, &made), "MPI_Comm_split");
+  if (made != MPI_COMM_NULL) throw_errors_of(made);
+  return made;
+}
+
+/// A number for each node, the same on all processes: the rank of its first member.
+std::vector<Placed> place(MPI_Comm base, const std::vector<ProcessId>& members) {
+  char name[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  std::vector<char> names(members.size() * sizeof name);
+  check_mpi(MPI_Allgather(name, sizeof name, MPI_CHAR, names.data(), sizeof name, MPI_CHAR, base), "MPI_Allgather");
+  std::map<std::string_view, NodeId> nodes;
+  std::vector<Placed> placed;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::string_view node(names.data() + i * sizeof name);
+    const NodeId fresh{static_cast<std::uint32_t>(i)};
+    placed.push_back({members[i], nodes.try_emplace(node, fresh).first->second});
+  }
+  return placed;
+}
+
+/// Given the living, who plays what: asked once a round, when the candidate base exists.
+using Planner = std::function<Plan(MPI_Comm base, const std::vector<ProcessId>& members)>;
+
+/// How the making of an epoch's communicators went for one process. The bitwise and of all is how it went.
+enum class Making : std::uint32_t { done = 0b11, interrupted = 0b10, broken = 0b00 };
+
+/// Makes `candidate`'s communicators out of its base.
+void make_communicators(Candidate& candidate, const Planner& planner) {
+  reach("recovery.plan");
+  candidate.plan = planner(candidate.base.get(), candidate.members);
+  if (!candidate.plan.complete()) return;
+  const ProcessId self = candidate.members[static_cast<std::size_t>(candidate.base.rank())];
+  const std::optional<Rank> rank = candidate.plan.roster.rank_of(self);
+  reach("recovery.split");
+  candidate.application = Communicator(split(candidate.base.get(), rank));
+  reach("recovery.split_store");
+  candidate.store = Communicator(split(candidate.base.get(), rank));
+}
+
+Making cast_and_split(Candidate& candidate, const Planner& planner) {
+  try {
+    make_communicators(candidate, planner);
+    return Making::done;
+  } catch (const ProcessFailure&) {
+    return Making::interrupted;
+  } catch (const EnvironmentError&) {
+    return Making::broken;
+  }
+}
+
+RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const std::vector<ProcessId>& members,
+                            const Planner& planner, World& world) {
+  RebuildOutcome outcome;
+  std::size_t failed_shrinks = 0;
+  for (;;) {
+    ++outcome.rounds;
+    Candidate candidate;
+    reach("recovery.shrink");
+    MPI_Comm shrunk = MPI_COMM_NULL;
+    const bool shrink_ok = MPIX_Comm_shrink(base, &shrunk) == MPI_SUCCESS;
+    candidate.base = Communicator(shrunk);
+    reach("recovery.shrunk");
+    if ((everyone.agree(shrink_ok ? 1 : 0).value & 1) == 0) {
+      // Only a death can make it fail, so more failures than members are something else.
+      if (++failed_shrinks > members.size()) throw EnvironmentError("the MPI library could not shrink a communicator");
+      continue;
+    }
+    outcome.agreed_on_dead = WallClock::now();
+    MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
+    candidate.members = members_of(shrunk, base, members);
+
+    auto new_everyone = std::make_unique<agreement::MpixAgreement>(shrunk);
+    const Making making = cast_and_split(candidate, planner);
+    if (making != Making::done) revoke(shrunk);
+    reach("recovery.confirm");
+    const agreement::Outcome confirmed = new_everyone->agree(static_cast<std::uint32_t>(making));
+    if (confirmed.somebody_died || confirmed.value == static_cast<std::uint32_t>(Making::interrupted)) continue;
+    if (confirmed.value != static_cast<std::uint32_t>(Making::done)) {
+      throw EnvironmentError("the MPI library could not split a communicator, though nobody died");
+    }
+
+    outcome.dead = missing_from(candidate.members, members);
+    outcome.changes = candidate.plan.changes;
+    outcome.vacant = candidate.plan.vacant;
+    world.everyone = std::move(new_everyone);
+    world.members = std::move(candidate.members);
+    world.roster = std::move(candidate.plan.roster);
+    world.ballot.reset();
+    world.application = std::move(candidate.application);
+    world.store = std::move(candidate.store);
+    if (world.application) {
+      world.ballot = std::make_unique<agreement::Ballot>(
+          std::make_unique<agreement::MpixAgreement>(world.application.get()));
+    }
+    world.base = std::move(candidate.base);
+    return outcome;
+  }
+}
+
+}  // namespace
+
+World first_world(int spares) {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<ProcessId> members(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < members.size(); ++i) members[i] = ProcessId{static_cast<std::uint32_t>(i)};
+  if (spares < 0 || spares >= size) {
+    throw UsageError(fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
+                                 "spares",
+                                 spares, size));
+  }
+  // A process may have died before this: the ranks keep their number, and the spares have one less.
+  const int ranks = size - spares;
+  World world;
+  agreement::MpixAgreement everyone(MPI_COMM_WORLD);
+  const RebuildOutcome outcome = rebuild_from(
+      MPI_COMM_WORLD, everyone, members,
+      [&](MPI_Comm base, const std::vector<ProcessId>& living) {
+        return first_plan(place(base, living), ranks);
+      },
+      world);
+  if (!outcome.vacant.empty()) {
+    throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {} spares",
+                                    outcome.dead.size(), size, spares));
+  }
+  return world;
+}
+
+RebuildOutcome rebuild(World& world) {
+  // The old base must outlive the new one's making.
+  const Communicator old_base = std::move(world.base);
+  const std::unique_ptr<agreement::Agreement> old_everyone = std::move(world.everyone);
+  const std::vector<ProcessId> old_members = world.members;
+  const Roster old_roster = world.roster;
+  const RebuildOutcome outcome =
+      rebuild_from(old_base.get(), *old_everyone, old_members,
+                   [&](MPI_Comm, const std::vector<ProcessId>& living) {
+                     return plan(old_roster, missing_from(living, old_members));
+                   },
+                   world);
+  world.epoch = world.epoch.next();
+  return outcome;
+}
+
+}  // namespace mend

@@ -1,0 +1,59 @@
+// The communicators of one epoch, and how they are made when processes may die at any moment of making them.
+//
+// One base spans every living process, spares too, and is never revoked: it is where all can still meet. From it an
+// epoch's communicators are made:
+//
+//   shrink(base) = candidate       everyone not known dead
+//   agree on base                  did shrink succeed everywhere? if not, again
+//   split(candidate) = application the ranks in their order, and a second one for the store
+//   agree on candidate             did the splits succeed everywhere, and nobody die meanwhile? if not, again
+//   candidate becomes the base
+//
+// A process that fails in a split revokes the candidate, so that nobody waits for it in vain; the base below stays
+// whole, and all turn back to it. Every turn is decided by an agreement, so all turn together; each turn is caused
+// by at least one more death, so the turning ends.
+
+#pragma once
+
+#include "agreement/agreement.hpp"
+#include "agreement/ballot.hpp"
+#include "base/clock.hpp"
+#include "base/process_set.hpp"
+#include "spares/roster.hpp"
+#include "transport/mpi.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace mend {
+
+struct World {
+  Communicator base;                                ///< everyone living; never revoked; errors are returned
+  std::vector<ProcessId> members;                   ///< of base, by rank
+  std::unique_ptr<agreement::Agreement> everyone;   ///< agreement over base
+  Communicator application;                         ///< the ranks in order; null on spares; errors are thrown
+  Communicator store;                               ///< the same processes again, for the store's messages
+  std::unique_ptr<agreement::Ballot> ballot;        ///< of the ranks; null on spares
+  Roster roster;
+  Epoch epoch;
+};
+
+/// What a rebuilding went through.
+struct RebuildOutcome {
+  ProcessSet dead;                    ///< who was a member of the old base and is not of the new
+  std::vector<Plan::Change> changes;  ///< who took whose rank
+  std::vector<Rank> vacant;           ///< ranks nobody was left for: the job cannot go on
+  int rounds = 0;                     ///< how often it was tried
+  WallClock::time_point agreed_on_dead;  ///< when the last round's shrink had been agreed on
+};
+
+/// Makes the first world of a job out of MPI_COMM_WORLD. Collective over all processes launched; those that die
+/// meanwhile are made up for by spares. Throws, on all alike, UsageError when `spares` leaves nobody to work and
+/// Unrecoverable when too many have died.
+World first_world(int spares);
+
+/// Replaces `world` by one of the living. Collective over the living members of its base. When ranks stay vacant, the
+/// new world has a base but no application communicator.
+RebuildOutcome rebuild(World& world);
+
+}  // namespace mend
