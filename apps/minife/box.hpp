@@ -1,0 +1,65 @@
+// Boxes of whole numbers: of nodes, of elements. Everything about the mesh that has to do with who owns what is
+// said with them, and can be worked out by any rank about any other without asking.
+
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace apps::minife {
+
+/// Three whole numbers, one an axis: a node's or an element's place in the grid, or the grid's size.
+struct Triple {
+  int x = 0;
+  int y = 0;
+  int z = 0;
+  bool operator==(const Triple&) const = default;
+
+  KOKKOS_INLINE_FUNCTION int operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
+  KOKKOS_INLINE_FUNCTION int& operator[](int axis) { return axis == 0 ? x : axis == 1 ? y : z; }
+};
+
+/// The places p with lo <= p < hi on every axis, counted with x running fastest.
+struct Box {
+  Triple lo;
+  Triple hi;
+  bool operator==(const Box&) const = default;
+
+  KOKKOS_INLINE_FUNCTION int length(int axis) const { return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0; }
+  KOKKOS_INLINE_FUNCTION std::int64_t volume() const {
+    return static_cast<std::int64_t>(length(0)) * length(1) * length(2);
+  }
+  KOKKOS_INLINE_FUNCTION bool empty() const { return volume() == 0; }
+  KOKKOS_INLINE_FUNCTION bool contains(Triple place) const {
+    return lo.x <= place.x && place.x < hi.x && lo.y <= place.y && place.y < hi.y && lo.z <= place.z && place.z < hi.z;
+  }
+
+  /// Where `place`, which must be inside, stands in the count.
+  KOKKOS_INLINE_FUNCTION std::int64_t index(Triple place) const {
+    return (static_cast<std::int64_t>(place.z - lo.z) * length(1) + (place.y - lo.y)) * length(0) + (place.x - lo.x);
+  }
+  /// The place that stands at `index` in the count.
+  KOKKOS_INLINE_FUNCTION Triple at(std::int64_t index) const {
+    const std::int64_t row = index / length(0);
+    return {lo.x + static_cast<int>(index % length(0)), lo.y + static_cast<int>(row % length(1)),
+            lo.z + static_cast<int>(row / length(1))};
+  }
+};
+
+/// What lies in both; possibly an empty box.
+inline Box intersection(const Box& a, const Box& b) {
+  Box both;
+  for (int axis = 0; axis < 3; ++axis) {
+    both.lo[axis] = a.lo[axis] > b.lo[axis] ? a.lo[axis] : b.lo[axis];
+    both.hi[axis] = a.hi[axis] < b.hi[axis] ? a.hi[axis] : b.hi[axis];
+  }
+  return both;
+}
+
+/// `box` with one more layer on every side.
+inline Box with_one_layer(const Box& box) {
+  return {{box.lo.x - 1, box.lo.y - 1, box.lo.z - 1}, {box.hi.x + 1, box.hi.y + 1, box.hi.z + 1}};
+}
+
+}  // namespace apps::minife
