@@ -1,0 +1,26 @@
+// The temperature field as the outside sees it: one hash, one picture.
+
+#pragma once
+
+#include "apps/minife/heat.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace apps::minife {
+
+/// The hash of the whole field, by place in the mesh. Collective over `comm`; the same on every rank.
+std::uint64_t field_hash(const Heat& heat, MPI_Comm comm);
+
+/// A picture's worth of numbers, first row at the top.
+struct Slice {
+  std::size_t columns = 0;
+  std::size_t rows = 0;
+  std::vector<double> values;
+};
+
+/// The temperature in the middle plane (across z), with y pointing upwards. Collective over `comm`; only rank 0 gets
+/// the values.
+Slice middle_slice(const Heat& heat, MPI_Comm comm);
+
+}  // namespace apps::minife

@@ -1,0 +1,81 @@
+// The heat equation in time: backward Euler, one linear solve a step.
+//
+//       (M + dt K) u_new = M (u_old + dt f_new)
+//
+// Mesh, matrix and everything else here follow from the settings and are built anew whenever the body of mend::run is
+// entered. What cannot be built anew - the temperature, and how far we are - is what the application protects.
+
+#pragma once
+
+#include "apps/minife/assembly.hpp"
+#include "apps/minife/conjugate_gradients.hpp"
+#include "apps/minife/halo_exchange.hpp"
+#include "apps/minife/mesh.hpp"
+#include "apps/minife/meters.hpp"
+
+#include <mpi.h>
+
+namespace apps::minife {
+
+struct HeatSettings {
+  Triple elements{24, 24, 24};
+  double dt = 0.005;  ///< in units of the diffusion time, see warming_box.hpp
+  SolverSettings solver;
+};
+
+/// How far the computation is; with the temperature, all that a restart needs.
+struct TimeState {
+  int step = 0;                ///< steps done
+  long iterations = 0;         ///< of conjugate gradients, over all steps
+  double residual = 0;         ///< relative, of the last solve
+  double residuals_total = 0;  ///< absolute, summed over all solves: what the solver may have contributed to the error
+};
+
+/// The distance from the exact solution.
+struct TemperatureError {
+  double l2 = 0;     ///< the L2 norm, integrated by the values at the nodes
+  double max = 0;    ///< at the worst node
+  double bound = 0;  ///< what l2 may be: warming_box::error_bound
+};
+
+class Heat {
+ public:
+  /// Builds mesh and operator, and sets the initial temperature. Sends nothing. `comm` and `meters` must outlive
+  /// this. Reaches the fault point `assembly` before elements are integrated. Throws mend::UsageError as Mesh does.
+  Heat(const HeatSettings& settings, MPI_Comm comm, Meters& meters);
+
+  /// Does one step. Collective. Reaches the fault points `halo` and `solve`. Throws mend::ProcessFailure, and
+  /// std::runtime_error on every rank when the solver does not converge.
+  void advance();
+
+  double time() const { return settings_.dt * state.step; }
+
+  /// Compares with the exact solution. Collective; the same on every rank.
+  TemperatureError error() const;
+  /// Throws std::runtime_error, on every rank alike, when the error exceeds its bound (or is no number). Collective.
+  TemperatureError verified_error() const;
+
+  const Mesh& mesh() const { return mesh_; }
+  std::int64_t local_entries() const { return static_cast<std::int64_t>(heat_.system.entries()); }
+
+  /// The temperature of the owned nodes, in the order of their box.
+  Vector temperature() const;
+  TimeState state;
+
+ private:
+  void load(double time_after);
+
+  HeatSettings settings_;
+  MPI_Comm comm_;
+  Meters& meters_;
+  Mesh mesh_;
+  HeatOperator heat_;
+  WallTerms wall_;
+  HaloExchange halo_;
+  ConjugateGradients solver_;
+  Vector temperature_;     // known nodes
+  Vector old_and_source_;  // known nodes
+  Vector right_side_;
+};
+
+}  // namespace apps::minife

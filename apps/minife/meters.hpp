@@ -1,0 +1,54 @@
+// How long each phase of miniFE takes, and how many floating-point operations it does: what the report is made of.
+
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <array>
+#include <cstddef>
+#include <exception>
+
+namespace apps::minife {
+
+enum class Phase { structure, assembly, dirichlet, load, solve, matvec, dot, waxpby };
+inline constexpr std::size_t phase_count = 8;
+
+struct Meter {
+  mend::Seconds time{};
+  double flops = 0;
+
+  /// Million operations a second; 0 before anything was measured.
+  double mflops() const { return time.count() > 0 ? flops / time.count() / 1e6 : 0; }
+};
+
+/// One process's meters.
+class Meters {
+ public:
+  Meter& operator[](Phase phase) { return meters_[static_cast<std::size_t>(phase)]; }
+  const Meter& operator[](Phase phase) const { return meters_[static_cast<std::size_t>(phase)]; }
+
+ private:
+  std::array<Meter, phase_count> meters_;
+};
+
+/// Adds the time of its own life, and `flops`, to a meter - unless the phase is left by an exception, in which case
+/// it has not done its work.
+class Measured {
+ public:
+  explicit Measured(Meter& meter, double flops = 0) : meter_(meter), flops_(flops) {}
+  ~Measured() {
+    if (std::uncaught_exceptions() > exceptions_) return;
+    meter_.time += watch_.elapsed();
+    meter_.flops += flops_;
+  }
+  Measured(const Measured&) = delete;
+  Measured& operator=(const Measured&) = delete;
+
+ private:
+  Meter& meter_;
+  double flops_;
+  int exceptions_ = std::uncaught_exceptions();
+  mend::Stopwatch watch_;
+};
+
+}  // namespace apps::minife

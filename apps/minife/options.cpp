@@ -1,0 +1,83 @@
+#include "apps/minife/options.hpp"
+
+#include "base/error.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace apps::minife {
+namespace {
+
+constexpr const char* description = R"(minife: heat in a box by finite elements, going on when processes die.
+
+A cube is cut into nx * ny * nz trilinear hexahedra. Its walls are held at temperature 1, it is heated from inside,
+and backward Euler steps follow it in time: one sparse solve by conjugate gradients a step. The exact solution is
+known; a run whose error exceeds what the discretisation allows fails.)";
+
+constexpr const char* examples =
+    R"(Places where --kill can strike, besides mend's own (commit, restore, recovery, finish, spare):
+  step      as the step begins (the default); step 0 is before the mesh is built
+  assembly  between the matrix's structure and its values: at the start, and in every re-entry after a failure
+  halo      while halo messages are under way
+  solve     in the third CG iteration of a step
+
+Examples:
+  mend run -n 4 -- minife --nx 32 --steps 20 --yaml report.yaml
+  mend run -n 4 --spares 2 -- minife --steps 20 --kill 2@5 --kill 0@12:solve --result run.json --plot run.png)";
+
+void check(const Options& options) {
+  const auto require = [](bool fine, const std::string& sentence) {
+    if (!fine) throw mend::UsageError(sentence);
+  };
+  const Triple& elements = options.heat.elements;
+  for (int axis = 0; axis < 3; ++axis) {
+    require(elements[axis] > 0, fmt::format("--n{}: there must be one element at least along each axis, not {}",
+                                            "xyz"[axis], elements[axis]));
+  }
+  require(std::isfinite(options.heat.dt) && options.heat.dt > 0,
+          fmt::format("--dt: the time step must be positive, not {}", options.heat.dt));
+  const SolverSettings& solver = options.heat.solver;
+  require(solver.tolerance > 0 && solver.tolerance < 1,
+          fmt::format("--tolerance: it must lie between 0 and 1, not be {}", solver.tolerance));
+  require(solver.max_iterations > 0,
+          fmt::format("--max-iterations: allow one at least, not {}", solver.max_iterations));
+}
+
+}  // namespace
+
+std::optional<int> read_options(Options& options, int argc, char** argv) {
+  CLI::App app{description, "minife"};
+  app.footer(examples);
+
+  auto* mesh = app.add_option_group("Problem");
+  Triple& elements = options.heat.elements;
+  mesh->add_option("--nx", elements.x, "elements along x")->capture_default_str();
+  auto* ny = mesh->add_option("--ny", elements.y, "elements along y; as many as along x unless given");
+  auto* nz = mesh->add_option("--nz", elements.z, "elements along z; as many as along x unless given");
+  mesh->add_option("--dt", options.heat.dt, "time step, in units of the diffusion time L^2/kappa")
+      ->capture_default_str();
+
+  auto* solver = app.add_option_group("Solver");
+  solver
+      ->add_option("--tolerance", options.heat.solver.tolerance,
+                   "residual at which a solve is done, relative to the right-hand side")
+      ->capture_default_str();
+  solver->add_option("--max-iterations", options.heat.solver.max_iterations, "most CG iterations in one step")
+      ->capture_default_str();
+  solver->add_flag("--agree", options.agree,
+                   "agree in every CG iteration, with the fault-tolerant agreement, to leave the solver together");
+
+  app.add_option("--yaml", options.yaml, "write miniFE's report (sizes, iterations, Mflop/s) to this file");
+  options.common.steps = 20;
+  add_common_options(app, options.common);
+
+  return parse_command_line(app, argc, argv, [&] {
+    if (ny->count() == 0) elements.y = elements.x;
+    if (nz->count() == 0) elements.z = elements.x;
+    check(options);
+  });
+}
+
+}  // namespace apps::minife

@@ -1,0 +1,52 @@
+// The report in the words of Mantevo's miniFE: what was solved, how large it was, how fast each phase went.
+
+#pragma once
+
+#include "apps/minife/heat.hpp"
+#include "framework/session.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace apps::minife {
+
+/// One phase, over all ranks.
+struct PhaseTotal {
+  mend::Seconds longest{};  ///< of any rank
+  double flops = 0;         ///< of all ranks
+  double mflops = 0;        ///< the sum of each rank's own rate
+};
+
+/// What the report is written from. A process that took over a rank has measured from then on.
+struct Summary {
+  HeatSettings settings;
+  int ranks = 0;
+  int spares = 0;
+  std::int64_t rows = 0;
+  std::int64_t fewest_rows = 0;  ///< of any rank
+  std::int64_t most_rows = 0;
+  std::int64_t entries = 0;
+  bool agreement_in_solver = false;
+  TimeState state;
+  TemperatureError error;
+  std::array<PhaseTotal, phase_count> phases;
+  mend::Seconds total{};  ///< since rank 0's process entered the body first
+  std::size_t recoveries = 0;
+  std::uint64_t commits = 0;
+
+  const PhaseTotal& operator[](Phase phase) const { return phases[static_cast<std::size_t>(phase)]; }
+};
+
+/// Brings the ranks' meters together. Collective over the session's ranks; the same everywhere, but for `total`,
+/// `recoveries` and `commits`, which are this process's own. Throws mend::ProcessFailure.
+Summary summarize(const mend::Session& session, const Heat& heat, const HeatSettings& settings, int spares,
+                  const TemperatureError& error, const Meters& meters, mend::Seconds total);
+
+/// The whole report, as YAML.
+std::string yaml_text(const Summary& summary);
+
+/// A few lines for people.
+std::string short_text(const Summary& summary);
+
+}  // namespace apps::minife
