@@ -1,11 +1,8 @@
 #include "spares/roster.hpp"
 
-#include "base/error.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace mend {
 namespace {
@@ -34,16 +31,11 @@ std::optional<Rank> Roster::rank_of(ProcessId process) const {
   return Rank{static_cast<int>(at - seats.begin())};
 }
 
-Roster first_roster(std::span<const Placed> processes, int spare_count) {
-  const int total = static_cast<int>(processes.size());
-  if (spare_count < 0 || spare_count >= total) {
-    throw UsageError(fmt::format(
-        "{} spares of {} processes leave nobody to work: launch more processes or ask for fewer spares", spare_count, total));
-  }
-  // Give each spare in turn to the node that has fewest spares for its size, taking its last worker.
+Plan first_plan(std::span<const Placed> processes, int ranks) {
+  // Give each spare in turn to the node that has fewest, taking its last worker.
   std::map<NodeId, int> workers = count_by_node(processes);
   std::map<NodeId, int> spares;
-  for (int i = 0; i < spare_count; ++i) {
+  for (int spare = ranks; spare < static_cast<int>(processes.size()); ++spare) {
     const auto node = std::min_element(workers.begin(), workers.end(), [&](const auto& a, const auto& b) {
       // An emptied node comes last; then fewest spares first; then most workers; then the later node.
       const auto key = [&](const auto& entry) {
@@ -54,15 +46,16 @@ Roster first_roster(std::span<const Placed> processes, int spare_count) {
     --node->second;
     ++spares[node->first];
   }
-  Roster roster;
+  Plan result;
   for (const Placed& process : processes) {
     if (workers[process.node]-- > 0) {
-      roster.seats.push_back({process, 0});
+      result.roster.seats.push_back({process, 0});
     } else {
-      roster.spares.push_back(process);
+      result.roster.spares.push_back(process);
     }
   }
-  return roster;
+  for (int rank = result.roster.size(); rank < ranks; ++rank) result.vacant.push_back(Rank{rank});
+  return result;
 }
 
 Plan plan(const Roster& roster, const ProcessSet& dead) {

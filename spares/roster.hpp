@@ -39,11 +39,6 @@ struct Roster {
   bool operator==(const Roster&) const = default;
 };
 
-/// The first roster: `spare_count` of `processes` wait, the others take the ranks in ascending order of process. The
-/// spares are spread over the nodes, the last processes of each first, so that no single node's loss takes them all.
-/// Throws UsageError when no process would be left to work.
-Roster first_roster(std::span<const Placed> processes, int spare_count);
-
 /// The roster after the death of `dead`.
 struct Plan {
   struct Change {
@@ -58,6 +53,11 @@ struct Plan {
 
   bool complete() const { return vacant.empty(); }
 };
+
+/// The first plan: `ranks` of `processes` work, in ascending order of process, the others wait. The spares are spread
+/// over the nodes, the last processes of each, so that no single node's loss takes them all. With too few processes
+/// the last ranks stay vacant. Pure.
+Plan first_plan(std::span<const Placed> processes, int ranks);
 
 /// Fills the seats of the dead with living spares: for each, in rank order, one on the dead process's own node if
 /// there is one, else one from the node that has most spares left (so that the rest stay spread). Dead spares are
