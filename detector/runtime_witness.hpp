@@ -9,15 +9,9 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "base/process_set.hpp"
 
-#include <atomic>
-#include <condition_variable>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <vector>
 
 namespace mend {
@@ -28,17 +22,15 @@ struct WitnessedDeath {
   WallClock::time_point when;
 };
 
+/// A view of what the runtime has told this process. Deaths are facts about the process's whole life, so all views
+/// in a process see the same; the listening itself never stops before the process ends.
 class RuntimeWitness {
  public:
-  /// Listens from now on. MPI must be initialised, and be finalised only after this is destroyed. Local. Throws
-  /// EnvironmentError when the runtime takes no listeners.
+  /// Listens from now on. MPI must be initialised. Local. Throws EnvironmentError when the runtime takes no listeners.
   RuntimeWitness();
-  ~RuntimeWitness();
-  RuntimeWitness(const RuntimeWitness&) = delete;
-  RuntimeWitness& operator=(const RuntimeWitness&) = delete;
 
   /// How many deaths have been reported so far; costs one load.
-  std::size_t death_count() const { return death_count_.load(std::memory_order_acquire); }
+  std::size_t death_count() const;
 
   /// All deaths reported so far, in the order they were.
   std::vector<WitnessedDeath> deaths() const;
@@ -49,18 +41,6 @@ class RuntimeWitness {
   /// Blocks, at no CPU cost, until some process called for `epoch` or a later one, or one for which `matters` says
   /// yes is reported dead (or already was).
   void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters);
-
-  /// The runtime's side, called in its thread.
-  void on_death(ProcessId process);
-  void on_call(Epoch epoch);
-
- private:
-  std::atomic<std::size_t> death_count_ = 0;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<WitnessedDeath> deaths_;
-  std::optional<Epoch> called_;
-  std::vector<std::size_t> registrations_;
 };
 
 }  // namespace mend
