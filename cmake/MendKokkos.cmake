@@ -10,7 +10,8 @@ if(NOT Kokkos_FOUND)
 endif()
 
 add_library(mend_kokkos INTERFACE)
-if(TARGET Kokkos::kokkos)
+# Debian's Trilinos package defines Kokkos::kokkos too, but with an include folder that does not exist.
+if(TARGET Kokkos::kokkos AND NOT Kokkos_LIBRARIES MATCHES "trilinos")
   message(STATUS "Kokkos ${Kokkos_VERSION} from ${Kokkos_DIR}")
   target_link_libraries(mend_kokkos INTERFACE Kokkos::kokkos)
 elseif(Kokkos_FOUND)
