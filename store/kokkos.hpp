@@ -65,14 +65,14 @@ class ViewMember final : public Member {
   }
 
   static Bytes<const std::byte, Kokkos::HostSpace> host_bytes(std::span<const std::byte> bytes) {
-    return {bytes.data(), bytes.size()};
+    return Bytes<const std::byte, Kokkos::HostSpace>(bytes.data(), bytes.size());
   }
   static Bytes<std::byte, Kokkos::HostSpace> host_bytes(std::span<std::byte> bytes) {
-    return {bytes.data(), bytes.size()};
+    return Bytes<std::byte, Kokkos::HostSpace>(bytes.data(), bytes.size());
   }
   template <class AnyView>
   static Bytes<std::byte, Memory> bytes_of(const AnyView& view) {
-    return {reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value)};
+    return Bytes<std::byte, Memory>(reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value));
   }
 
   Packed make_packed() const {
