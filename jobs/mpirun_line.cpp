@@ -11,13 +11,11 @@
 #include <sstream>
 
 namespace mend::jobs {
-namespace {
 
 bool runnable(const std::filesystem::path& file) {
-  return std::filesystem::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0;
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
 }
-
-}  // namespace
 
 std::filesystem::path find_mpirun() {
   if (const char* named = std::getenv("MEND_MPIRUN"); named != nullptr && *named != '\0') {

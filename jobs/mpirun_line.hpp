@@ -24,6 +24,9 @@ struct Launch {
 
 using Environment = std::map<std::string, std::string>;
 
+/// Whether this is a file that may be executed. Local.
+bool runnable(const std::filesystem::path& file);
+
 /// The mpirun to use: the one MEND_MPIRUN names, else the one of the MPI that mend was built with, else the first on
 /// PATH. Local. Throws EnvironmentError when there is none.
 std::filesystem::path find_mpirun();

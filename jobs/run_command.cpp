@@ -55,11 +55,11 @@ class StatusFile {
 };
 
 bool on_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  if (program.find('/') != std::string::npos) return runnable(program);
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+    if (runnable(std::filesystem::path(folder) / program)) return true;
   }
   return false;
 }

@@ -21,9 +21,9 @@ configure_options=(
 )
 
 # Lines that configure and make write, for the progress display.
-configure_lines=3000
-make_lines=3458
-install_lines=0
+configure_lines=4650
+make_lines=3460
+install_lines=2870
 
 openmpi_release() { "$1/bin/ompi_info" --version 2>/dev/null | sed -n 's/^Open MPI v//p'; }
 

@@ -1,0 +1,46 @@
+// A running `mend` command: what it says, how it ends, and what it leaves behind.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+/// Started by the constructor, with standard input empty; killed by the destructor if it has not ended. Every wait
+/// has a deadline, and fails the test when that passes.
+class MendProcess {
+ public:
+  explicit MendProcess(const std::vector<std::string>& arguments);
+  ~MendProcess();
+  MendProcess(const MendProcess&) = delete;
+  MendProcess& operator=(const MendProcess&) = delete;
+
+  /// Waits until standard output has this text.
+  void wait_for_output(const std::string& text);
+  /// Waits for the end; returns the exit code, or 1000 + the signal that ended it.
+  int wait();
+
+  pid_t pid() const { return pid_; }
+  /// Complete once wait() has returned.
+  const std::string& output() const { return output_; }
+  const std::string& errors() const { return errors_; }
+
+ private:
+  /// Reads what there is; false once both streams have ended.
+  bool read_some(std::chrono::milliseconds patience);
+
+  pid_t pid_ = -1;
+  int output_pipe_ = -1;
+  int errors_pipe_ = -1;
+  std::string output_;
+  std::string errors_;
+};
+
+/// The processes on this machine, zombies aside, with `word` among their arguments.
+std::vector<pid_t> processes_with_argument(const std::string& word);
+/// Waits until there are none; false when some are left after ten seconds.
+bool all_gone(const std::string& word);
+/// The only child of `parent`; fails the test if there is another number of them.
+pid_t only_child(pid_t parent);

@@ -1,0 +1,97 @@
+#include "jobs/mpirun_line.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace mend::jobs {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+using testing::Pair;
+
+/// The word that follows `flag`, or that follows `key` after it: {"--mca", "coll"} gives coll's value.
+std::string value_of(const std::vector<std::string>& line, const std::vector<std::string>& flag) {
+  const auto at = std::search(line.begin(), line.end(), flag.begin(), flag.end());
+  return line.end() - at > std::ptrdiff_t(flag.size()) ? *(at + std::ptrdiff_t(flag.size())) : "";
+}
+
+Launch four_and_two() {
+  Launch launch;
+  launch.ranks = 4;
+  launch.spares = 2;
+  launch.program = {"./solver", "--steps", "60"};
+  return launch;
+}
+
+std::vector<std::string> line_of(const Launch& launch) {
+  return mpirun_line("/opt/bin/mpirun", launch, job_environment(launch, "/tmp/job/status", false, false));
+}
+
+TEST(MpirunLine, carries_every_flag_that_fault_tolerance_needs) {
+  const auto line = line_of(four_and_two());
+  EXPECT_EQ(line.front(), "/opt/bin/mpirun");
+  EXPECT_EQ(value_of(line, {"--with-ft"}), "ulfm");
+  EXPECT_EQ(value_of(line, {"--map-by"}), ":OVERSUBSCRIBE");
+  EXPECT_EQ(value_of(line, {"--mca", "mpi_event_tick_rate"}), "100");
+  EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4");
+  EXPECT_EQ(value_of(line, {"--mca", "async_mpi_finalize"}), "1");
+  EXPECT_EQ(value_of(line, {"--prtemca", "state_base_recoverable"}), "1");
+}
+
+TEST(MpirunLine, launches_ranks_and_spares_and_ends_with_the_program) {
+  const auto line = line_of(four_and_two());
+  EXPECT_EQ(value_of(line, {"-np"}), "6");
+  const std::vector<std::string> tail(line.end() - 3, line.end());
+  EXPECT_EQ(tail, four_and_two().program);
+}
+
+TEST(MpirunLine, has_endpoints_made_at_once_however_large_the_job) {
+  auto launch = four_and_two();
+  EXPECT_EQ(value_of(line_of(launch), {"--mca", "mpi_add_procs_cutoff"}), "1024");
+  launch.ranks = 5000;
+  EXPECT_EQ(value_of(line_of(launch), {"--mca", "mpi_add_procs_cutoff"}), "5003");
+}
+
+TEST(MpirunLine, tells_processes_on_every_node_what_they_need) {
+  const auto line = line_of(four_and_two());
+  EXPECT_THAT(line, Contains("MEND_SPARES=2"));
+  EXPECT_THAT(line, Contains("MEND_TERMINAL=0"));
+  EXPECT_THAT(line, Contains("MEND_STATUS_FILE=/tmp/job/status"));
+}
+
+TEST(MpirunLine, puts_the_users_own_options_last_so_that_they_win) {
+  auto launch = four_and_two();
+  launch.hosts = "a:2,b:4";
+  launch.mpirun_options = {"--mca", "coll", "^han"};
+  const auto line = line_of(launch);
+  EXPECT_EQ(value_of(line, {"--host"}), "a:2,b:4");
+  const auto ours = std::find(line.begin(), line.end(), "^han,hcoll,portals4");
+  const auto theirs = std::find(line.begin(), line.end(), "^han");
+  EXPECT_LT(ours, theirs);
+}
+
+TEST(JobEnvironment, lets_root_run_only_when_it_is_root) {
+  const auto launch = four_and_two();
+  EXPECT_THAT(job_environment(launch, "s", true, true), Contains(Pair("OMPI_ALLOW_RUN_AS_ROOT", "1")));
+  EXPECT_THAT(job_environment(launch, "s", true, false), Not(Contains(Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"))));
+}
+
+TEST(JobEnvironment, has_spawned_processes_tolerate_failures_too) {
+  EXPECT_THAT(job_environment(four_and_two(), "s", true, true), Contains(Pair("OMPI_MCA_mpi_ft_enable", "1")));
+}
+
+TEST(FindMpirun, a_name_that_cannot_be_run_is_an_error_not_passed_over) {
+  setenv("MEND_MPIRUN", "/nonexistent/mpirun", 1);
+  EXPECT_THROW(find_mpirun(), EnvironmentError);
+  setenv("MEND_MPIRUN", "/bin/true", 1);
+  EXPECT_EQ(find_mpirun(), "/bin/true");
+  unsetenv("MEND_MPIRUN");
+}
+
+}  // namespace
+}  // namespace mend::jobs

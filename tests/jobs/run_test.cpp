@@ -1,0 +1,153 @@
+// `mend run` as its users meet it: exit codes, what is said, signals, and nothing left behind.
+
+#include "tests/jobs/mend_process.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const std::string subject = MEND_SUBJECT;
+
+MATCHER(IsOneSentence, "") { return std::count(arg.begin(), arg.end(), '\n') == 1; }
+
+/// A word that no other process on this machine has among its arguments.
+std::string unique_word() { return "mend-test-" + std::to_string(getpid()); }
+
+class Ended {
+ public:
+  explicit Ended(const std::vector<std::string>& arguments) : process_(arguments), code(process_.wait()) {}
+
+ private:
+  MendProcess process_;
+
+ public:
+  const int code;
+  const std::string& output = process_.output();
+  const std::string& errors = process_.errors();
+};
+
+TEST(MendRun, a_run_in_which_nothing_dies_says_nothing_and_exits_0) {
+  const Ended run({"run", "-n", "2", "--", subject, "succeed"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.errors, IsEmpty());
+}
+
+TEST(MendRun, launches_ranks_and_spares_and_tells_them) {
+  const Ended run({"run", "-n", "2", "--spares", "1", subject, "print-environment"});
+  EXPECT_EQ(run.code, 0);
+  // The pseudo-terminals that mpirun gives the processes end their lines in another way.
+  EXPECT_THAT(run.output, AllOf(HasSubstr("processes=3"), HasSubstr("MEND_SPARES=1"), HasSubstr("MEND_TERMINAL=0")));
+}
+
+TEST(MendRun, a_death_that_was_recovered_from_is_success) {
+  for (const char* task : {"rank-1-dies", "rank-0-dies"}) {
+    const Ended run({"run", "-n", "3", "--", subject, task});
+    EXPECT_EQ(run.code, 0) << task << ": " << run.errors;
+    EXPECT_THAT(run.errors, IsEmpty());
+  }
+}
+
+TEST(MendRun, a_job_in_which_every_process_was_killed_failed) {
+  const Ended run({"run", "-n", "2", "--", subject, "all-die"});
+  EXPECT_EQ(run.code, 3);
+  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("killed")));
+}
+
+TEST(MendRun, an_end_that_was_not_reported_is_none) {
+  const Ended run({"run", "-n", "2", "--", subject, "no-report"});
+  EXPECT_EQ(run.code, 3);
+}
+
+TEST(MendRun, passes_the_applications_exit_code_on) {
+  EXPECT_EQ(Ended({"run", "-n", "2", "--", subject, "fail"}).code, 1);
+  EXPECT_EQ(Ended({"run", "-n", "2", "--", subject, "late-error"}).code, 7);
+}
+
+TEST(MendRun, of_wrong_arguments_to_the_application_only_its_own_sentence_is_seen) {
+  const Ended run({"run", "-n", "2", "--", subject, "wrong-arguments"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_EQ(run.errors, "subject: there is no such thing\n");
+}
+
+TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
+  const std::vector<std::vector<std::string>> mistakes{
+      {},
+      {"rum"},
+      {"run", subject},
+      {"run", "-n", "2"},
+      {"run", "-n", "two", subject},
+      {"run", "-n", "0", subject},
+      {"run", "-n", "2", "--spares", "-1", subject},
+      {"run", "-n", "2", "--spars", "1", subject},
+      {"run", "-n", "2", "--", "/nonexistent/program"},
+      {"run", "-n", "2", "--", "/tmp"},
+      {"run", "-n", "2", "--", "no-program-has-this-name"},
+  };
+  for (const auto& mistake : mistakes) {
+    const Ended run(mistake);
+    EXPECT_EQ(run.code, 2) << testing::PrintToString(mistake);
+    EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("mend: "))) << testing::PrintToString(mistake);
+    EXPECT_THAT(run.output, IsEmpty());
+  }
+}
+
+TEST(MendRun, what_follows_the_program_is_the_programs) {
+  const Ended run({"run", "-n", "1", "--dry-run", "/bin/echo", "-n", "--spares", "--", "it's"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.output, HasSubstr("-np 1 /bin/echo -n --spares -- 'it'\\''s'"));
+}
+
+TEST(MendRun, a_process_that_dies_before_MPI_is_ready_ends_the_job_instead_of_hanging_it) {
+  const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "die-before-init"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("MPI_Init")));
+}
+
+TEST(MendRun, a_signal_to_end_ends_everything) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+    run.wait_for_output("ready");
+    ASSERT_FALSE(processes_with_argument(unique_word()).empty());
+    kill(run.pid(), signal);
+    EXPECT_EQ(run.wait(), 128 + signal);
+    EXPECT_THAT(run.errors(), IsOneSentence());
+    EXPECT_THAT(processes_with_argument(unique_word()), IsEmpty());
+  }
+}
+
+TEST(MendRun, other_signals_reach_the_application) {
+  MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+  run.wait_for_output("ready");
+  kill(run.pid(), SIGUSR1);
+  run.wait_for_output("heard SIGUSR1");
+  kill(run.pid(), SIGTERM);
+  EXPECT_EQ(run.wait(), 128 + SIGTERM);
+}
+
+TEST(MendRun, killing_the_command_itself_leaves_no_process) {
+  MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+  run.wait_for_output("ready");
+  kill(run.pid(), SIGKILL);
+  EXPECT_EQ(run.wait(), 1000 + SIGKILL);
+  EXPECT_TRUE(all_gone(unique_word()));
+}
+
+TEST(MendRun, killing_mpirun_is_told_and_leaves_no_process) {
+  MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+  run.wait_for_output("ready");
+  kill(only_child(run.pid()), SIGKILL);
+  EXPECT_EQ(run.wait(), 128 + SIGKILL);
+  EXPECT_THAT(run.errors(), AllOf(IsOneSentence(), HasSubstr("mpirun was killed")));
+  EXPECT_THAT(processes_with_argument(unique_word()), IsEmpty());
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+// The program that the tests of `mend run` launch: does as its first argument says.
+
+#include "base/job_status.hpp"
+
+#include <mpi.h>
+// Needs the one above.
+#include <mpi-ext.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+void say(const char* word) {
+  std::printf("%s\n", word);
+  std::fflush(stdout);
+}
+
+/// The living meet on a repaired communicator; false when this process is alone.
+bool recover() {
+  int value = 0;
+  while (MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) {
+  }
+  MPIX_Comm_revoke(MPI_COMM_WORLD);
+  MPI_Comm repaired = MPI_COMM_NULL;
+  if (MPIX_Comm_shrink(MPI_COMM_WORLD, &repaired) != MPI_SUCCESS) return false;
+  const bool together = MPI_Barrier(repaired) == MPI_SUCCESS;
+  MPI_Comm_free(&repaired);
+  return together;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view task = argc > 1 ? argv[1] : "";
+  const char* launched_as = std::getenv("PMIX_RANK");
+  const bool first = launched_as == nullptr || std::string_view(launched_as) == "0";
+
+  if (task == "wrong-arguments") {
+    // mpirun ends everyone as soon as one has failed: the silent leave the one that speaks the time to do so.
+    if (!first) sleep(2);
+    if (first) std::fprintf(stderr, "subject: there is no such thing\n");
+    return 2;
+  }
+  mend::job_status::started();
+  if (task == "die-before-init" && !first) raise(SIGKILL);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  mend::job_status::running();
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  if (task == "print-environment" && rank == 0) {
+    for (const char* name : {"MEND_SPARES", "MEND_TERMINAL"}) std::printf("%s=%s\n", name, std::getenv(name));
+    int processes = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    std::printf("processes=%d\n", processes);
+  }
+  if (task == "all-die") raise(SIGKILL);
+  if (task == "rank-0-dies" || task == "rank-1-dies") {
+    if (rank == (task == "rank-0-dies" ? 0 : 1)) raise(SIGKILL);
+    if (!recover()) return 1;
+  }
+  if (task == "wait") {
+    static const char heard[] = "heard SIGUSR1\n";
+    std::signal(SIGUSR1, [](int) { [[maybe_unused]] const auto n = write(STDOUT_FILENO, heard, sizeof heard - 1); });
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) say("ready");
+    for (;;) pause();
+  }
+  const auto code = task == "fail" ? mend::ExitCode::failed : mend::ExitCode::ok;
+  if (task != "no-report") mend::job_status::finished(code);
+  MPI_Finalize();
+  return task == "late-error" ? 7 : static_cast<int>(code);
+}

@@ -1,0 +1,112 @@
+#include "jobs/verdict.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace mend::jobs {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int launched = 4;
+
+ChildEnd exited(int code) { return {.exit_code = code, .ended_by = {}, .asked_to_end = {}, .gave_up = false}; }
+Reports all_started() { return {.started = launched, .running = launched, .finished = {}}; }
+Reports agreed(int code) { return {.started = launched, .running = launched, .finished = code}; }
+
+TEST(Verdict, an_agreed_good_end_is_success) {
+  const auto verdict = judge(exited(0), agreed(0), launched);
+  EXPECT_EQ(verdict.exit_code, 0);
+  EXPECT_THAT(verdict.sentence, IsEmpty());
+}
+
+TEST(Verdict, deaths_after_the_agreed_end_do_not_spoil_it) {
+  EXPECT_EQ(judge(exited(128 + SIGKILL), agreed(0), launched).exit_code, 0);
+}
+
+TEST(Verdict, an_error_of_the_program_after_the_agreed_end_counts) {
+  const auto verdict = judge(exited(5), agreed(0), launched);
+  EXPECT_EQ(verdict.exit_code, 5);
+  EXPECT_THAT(verdict.sentence, HasSubstr("exit code 5"));
+}
+
+TEST(Verdict, the_exit_code_agreed_on_is_returned_and_was_explained_by_those_who_agreed) {
+  for (const int code : {1, 2, 3}) {
+    const auto verdict = judge(exited(code), agreed(code), launched);
+    EXPECT_EQ(verdict.exit_code, code);
+    EXPECT_THAT(verdict.sentence, IsEmpty());
+  }
+  EXPECT_EQ(judge(exited(0), agreed(3), launched).exit_code, 3);
+}
+
+TEST(Verdict, a_job_whose_processes_were_all_killed_failed_although_mpirun_says_0) {
+  const auto verdict = judge(exited(0), all_started(), launched);
+  EXPECT_EQ(verdict.exit_code, 3);
+  EXPECT_THAT(verdict.sentence, HasSubstr("killed"));
+}
+
+TEST(Verdict, what_processes_on_other_nodes_did_only_mpirun_knows) {
+  const Reports half{.started = 2, .running = 2, .finished = {}};
+  EXPECT_EQ(judge(exited(0), half, launched).exit_code, 0);
+  EXPECT_EQ(judge(exited(7), half, launched).exit_code, 7);
+}
+
+TEST(Verdict, a_program_that_reports_nothing_is_judged_by_mpiruns_exit_code) {
+  EXPECT_EQ(judge(exited(0), {}, launched).exit_code, 0);
+  EXPECT_THAT(judge(exited(2), {}, launched).sentence, IsEmpty());
+  EXPECT_THAT(judge(exited(9), {}, launched).sentence, HasSubstr("exit code 9"));
+  EXPECT_THAT(judge(exited(128 + SIGSEGV), {}, launched).sentence, HasSubstr("SIGSEGV"));
+  EXPECT_THAT(judge(exited(213), {}, launched).sentence, HasSubstr("mpirun"));
+}
+
+TEST(Verdict, a_job_that_was_told_to_end_says_by_which_signal) {
+  auto end = exited(1);
+  end.asked_to_end = SIGTERM;
+  const auto verdict = judge(end, all_started(), launched);
+  EXPECT_EQ(verdict.exit_code, 128 + SIGTERM);
+  EXPECT_THAT(verdict.sentence, HasSubstr("SIGTERM"));
+}
+
+TEST(Verdict, a_job_that_finished_before_it_heard_the_signal_finished) {
+  auto end = exited(0);
+  end.asked_to_end = SIGINT;
+  EXPECT_EQ(judge(end, agreed(0), launched).exit_code, 0);
+}
+
+TEST(Verdict, an_mpirun_that_was_killed_is_named) {
+  auto end = exited(0);
+  end.ended_by = SIGKILL;
+  const auto verdict = judge(end, all_started(), launched);
+  EXPECT_EQ(verdict.exit_code, 128 + SIGKILL);
+  EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was killed"));
+}
+
+TEST(Verdict, a_job_that_never_started_to_run_failed) {
+  auto end = exited(0);
+  end.gave_up = true;
+  const auto verdict = judge(end, {.started = 3, .running = 0, .finished = {}}, launched);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init"));
+}
+
+TEST(Reports, lines_are_counted_and_the_greatest_exit_code_counts) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "mend_reports_test";
+  std::ofstream(file) << "started\nstarted\nrunning\nfinished 0\nnonsense\nfinished 3\nfinished 1\n";
+  const auto reports = read_reports(file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(reports.started, 2);
+  EXPECT_EQ(reports.running, 1);
+  EXPECT_EQ(reports.finished, 3);
+}
+
+TEST(Reports, a_file_that_is_not_there_says_nothing) {
+  const auto reports = read_reports("/nonexistent/status");
+  EXPECT_EQ(reports.started, 0);
+  EXPECT_FALSE(reports.finished.has_value());
+}
+
+}  // namespace
+}  // namespace mend::jobs
