@@ -45,6 +45,9 @@ RunFacts facts_of(const mend::Session& session);
 /// mend::EnvironmentError when a file cannot be written.
 void write_reports(const mend::Session& session, const CommonOptions& options, const Outcome& outcome);
 
+/// Says in a few lines how the run ended. Rank 0 speaks; local.
+void print_summary(const mend::Session& session, const Outcome& outcome);
+
 /// The result file's content: the outcome, the recoveries, `kills` (as KillSwitch recorded them) and what fault
 /// tolerance cost. Each recovery's detect_ms is the time from the first of its kills to when rank 0's process knew.
 Json result_document(const RunFacts& facts, const CommonOptions& options, const Outcome& outcome, const Json& kills);

@@ -1,0 +1,169 @@
+#include "apps/common/command_line.hpp"
+
+#include "apps/common/launch.hpp"
+#include "base/error.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+#include <thread>
+
+namespace apps {
+namespace {
+
+constexpr int usage_code = static_cast<int>(mend::ExitCode::usage);
+
+std::string check_commit_every(const std::string& text) {
+  long steps = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, steps);
+  const bool number = error == std::errc{} && stop == end && steps > 0;
+  return text == "auto" || number ? "" : fmt::format("a number of steps above 0, or \"auto\", is wanted, not {}", text);
+}
+
+std::string check_steps(const std::string& text) {
+  return text.starts_with('-') ? fmt::format("the number of steps cannot be negative, as {} is", text) : "";
+}
+
+std::string check_kill(const std::string& text) {
+  try {
+    parse_kill_order(text);
+    return "";
+  } catch (const mend::UsageError& error) {
+    return error.what();
+  }
+}
+
+/// Said at the start, not after hours of computing.
+std::string check_writable_file(const std::string& text) {
+  const std::filesystem::path file(text);
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return fmt::format("{} cannot be written because there is no folder {}", text, folder.string());
+  }
+  if (std::filesystem::is_directory(file, ignored)) return fmt::format("{} is a folder, and a file is wanted", text);
+  if (::access(folder.c_str(), W_OK) != 0) {
+    return fmt::format("{} cannot be written because the folder {} is not writable", text, folder.string());
+  }
+  return "";
+}
+
+/// Makes the folder, without the evidence of an earlier run. The first process launched sees to it before MPI_Init:
+/// nobody can have finished yet.
+std::string prepare_evidence_folder(const std::string& text) {
+  if (!speaks_for_all()) return "";
+  const std::filesystem::path folder(text);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!std::filesystem::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0) {
+    return fmt::format("the folder {} cannot be made or is not writable", text);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("rank-") && name.ends_with(".json")) std::filesystem::remove(entry.path(), error);
+  }
+  return "";
+}
+
+/// CLI11 may put several lines into one error.
+std::string first_line(std::string text) {
+  text.erase(std::min(text.find('\n'), text.size()));
+  return text;
+}
+
+int refuse(const CLI::App& app, const std::string& sentence) {
+  if (speaks_for_all()) {
+    fmt::print(stderr, "{}: {}; see --help\n", app.get_name(), sentence);
+    return usage_code;
+  }
+  // The launcher ends everyone as soon as one has failed: the silent leave the one that speaks the time to do so.
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return usage_code;
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  const auto path_into = [](std::filesystem::path& path) {
+    return [&path](const std::string& text) { path = text; };
+  };
+  const auto checked = [](std::string (*check)(const std::string&)) {
+    return CLI::Validator([check](std::string& text) { return check(text); }, "");
+  };
+
+  app.add_option("--steps", options.steps, "How many time steps to do")
+      ->check(checked(check_steps))
+      ->capture_default_str()
+      ->type_name("N")
+      ->group("Problem");
+
+  const char* const fault_tolerance = "Fault tolerance";
+  app.add_option("--commit-every", options.mend.commit_every,
+                 "Steps between commits, or \"auto\" for the interval of Young and Daly")
+      ->check(checked(check_commit_every))
+      ->capture_default_str()
+      ->type_name("N|auto")
+      ->group(fault_tolerance);
+  app.add_option_function<std::vector<std::string>>(
+         "--kill",
+         [&options](const std::vector<std::string>& orders) {
+           options.kills.clear();
+           for (const std::string& order : orders) options.kills.push_back(parse_kill_order(order));
+         },
+         "Have RANK send itself SIGKILL in step STEP (repeatable). POINT says where: step (its start, the default), "
+         "halo (messages under way), or one of mend's own such as commit, restore, recovery. A second order for a rank "
+         "is for the process that took over. pN instead of RANK: the process launched as number N, so that spares die "
+         "too")
+      ->check(checked(check_kill))
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("RANK@STEP[:POINT]")
+      ->group(fault_tolerance);
+
+  const char* const output = "Output";
+  app.add_option_function<std::string>("--result", path_into(options.result),
+                                       "Write what happened, and a hash of the final field, as JSON; who was killed "
+                                       "when goes to FILE.kills")
+      ->check(checked(check_writable_file))
+      ->type_name("FILE")
+      ->group(output);
+  app.add_option_function<std::string>("--evidence", path_into(options.evidence),
+                                       "Have every rank that finishes write what it saw to DIR/rank-<r>.json")
+      ->check(checked(prepare_evidence_folder))
+      ->type_name("DIR")
+      ->group(output);
+  app.add_option_function<std::string>("--plot", path_into(options.plot), "Draw a slice of the final field")
+      ->check(checked(check_writable_file))
+      ->type_name("FILE.png")
+      ->group(output);
+
+  mend::add_options(app, options.mend);
+}
+
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
+  return parse_command_line(app, argc, argv, {});
+}
+
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check) {
+  try {
+    app.parse(argc, argv);
+    if (check) check();
+    return std::nullopt;
+  } catch (const CLI::Success& help_or_version) {
+    if (speaks_for_all()) app.exit(help_or_version);
+    return static_cast<int>(mend::ExitCode::ok);
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, first_line(error.what()));
+  } catch (const std::exception& error) {
+    return refuse(app, error.what());
+  }
+}
+
+}  // namespace apps

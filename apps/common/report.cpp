@@ -1,0 +1,170 @@
+#include "apps/common/report.hpp"
+
+#include "apps/common/field_hash.hpp"
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+namespace apps {
+namespace {
+
+long long microseconds(mend::WallClock::time_point moment) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
+}
+
+const char* role_text(mend::Role role) {
+  switch (role) {
+    case mend::Role::initial: return "initial";
+    case mend::Role::survivor: return "survivor";
+    case mend::Role::newcomer: return "newcomer";
+  }
+  std::abort();
+}
+
+Json recovery_document(const mend::RecoveryReport& recovery) {
+  Json document;
+  document["epoch"] = recovery.epoch.value;
+  document["dead"] = Json::array();
+  for (const mend::ProcessId process : recovery.dead) document["dead"].push_back(process.value);
+  document["replacements"] = Json::array();
+  for (const mend::Replacement& replacement : recovery.replacements) {
+    document["replacements"].push_back(
+        {{"rank", replacement.rank.value}, {"dead", replacement.dead.value}, {"newcomer", replacement.newcomer.value}});
+  }
+  document["noticed_us"] = microseconds(recovery.noticed);
+  document["interrupt_ms"] = recovery.interrupt.count();
+  document["agree_ms"] = recovery.agree.count();
+  document["rebuild_ms"] = recovery.rebuild.count();
+  document["restore_ms"] = recovery.restore.count();
+  document["rounds"] = recovery.rounds;
+  return document;
+}
+
+/// From the first kill that this recovery mended to when its teller noticed; nothing when no kill of it is recorded
+/// (somebody else did it).
+std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const Json& kills) {
+  std::optional<long long> first_us;
+  for (const Json& kill : kills) {
+    const mend::ProcessId process{kill.at("process").get<std::uint32_t>()};
+    if (std::find(recovery.dead.begin(), recovery.dead.end(), process) == recovery.dead.end()) continue;
+    const auto time_us = kill.at("time_us").get<long long>();
+    first_us = std::min(first_us.value_or(time_us), time_us);
+  }
+  if (!first_us) return std::nullopt;
+  return std::chrono::microseconds(microseconds(recovery.noticed) - *first_us);
+}
+
+Json recoveries_document(const RunFacts& facts) {
+  Json document = Json::array();
+  for (const mend::RecoveryReport& recovery : facts.recoveries) document.push_back(recovery_document(recovery));
+  return document;
+}
+
+}  // namespace
+
+RunFacts facts_of(const mend::Session& session) {
+  const auto recoveries = session.recoveries();
+  return {.rank = session.rank(),
+          .process = session.process(),
+          .ranks = session.size(),
+          .epoch = session.epoch(),
+          .role = session.role(),
+          .recoveries = {recoveries.begin(), recoveries.end()},
+          .version = session.store().version(),
+          .store = session.store().statistics()};
+}
+
+Json result_document(const RunFacts& facts, const CommonOptions& options, const Outcome& outcome, const Json& kills) {
+  Json document;
+  document["app"] = outcome.app;
+  document["problem"] = outcome.problem;
+  document["ranks"] = facts.ranks;
+  document["spares"] = options.mend.spares;
+  document["steps"] = options.steps;
+  document["field_hash"] = hash_text(outcome.field_hash);
+  document["norms"] = outcome.norms;
+
+  document["recoveries"] = recoveries_document(facts);
+  for (std::size_t i = 0; i < facts.recoveries.size(); ++i) {
+    const auto detect = detection_time(facts.recoveries[i], kills);
+    document["recoveries"][i]["detect_ms"] = detect ? Json(detect->count()) : Json(nullptr);
+  }
+  document["kills"] = kills;
+
+  document["phase_seconds"] = Json::object();
+  for (const auto& [phase, time] : outcome.phases) document["phase_seconds"][phase] = time.count();
+  document["phase_seconds"]["commit"] = facts.store.commit_time.count();
+  document["phase_seconds"]["restore"] = facts.store.restore_time.count();
+  document["commits"] = facts.version.value;
+  document["snapshot_bytes"] = facts.store.snapshot_bytes;
+  return document;
+}
+
+Json evidence_document(const RunFacts& facts, const Outcome& outcome) {
+  Json document;
+  document["app"] = outcome.app;
+  document["rank"] = facts.rank.value;
+  document["process"] = facts.process.value;
+  document["epoch"] = facts.epoch.value;
+  document["role"] = role_text(facts.role);
+  document["field_hash"] = hash_text(outcome.field_hash);
+  document["norms"] = outcome.norms;
+  document["recoveries"] = recoveries_document(facts);
+  document["commits"] = facts.version.value;
+  return document;
+}
+
+Json read_kills(const std::filesystem::path& record) {
+  Json kills = Json::array();
+  std::ifstream lines(record);
+  for (std::string line; std::getline(lines, line);) kills.push_back(Json::parse(line));
+  return kills;
+}
+
+void write_whole(const std::filesystem::path& file, std::string_view text) {
+  // The process number keeps a rank's successor from sharing a half-written file with the dead.
+  std::filesystem::path temporary = file;
+  temporary += fmt::format(".{}.tmp", ::getpid());
+  std::ofstream out(temporary, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, file, error);
+  if (!out || error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw mend::EnvironmentError(fmt::format("{} cannot be written", file.string()));
+  }
+}
+
+void write_reports(const mend::Session& session, const CommonOptions& options, const Outcome& outcome) {
+  const RunFacts facts = facts_of(session);
+  if (!options.evidence.empty()) {
+    const auto file = options.evidence / fmt::format("rank-{}.json", facts.rank.value);
+    write_whole(file, evidence_document(facts, outcome).dump(2) + "\n");
+  }
+  if (!options.result.empty() && facts.rank == mend::Rank{0}) {
+    const Json kills = read_kills(kill_record(options.result));
+    write_whole(options.result, result_document(facts, options, outcome, kills).dump(2) + "\n");
+  }
+}
+
+void print_summary(const mend::Session& session, const Outcome& outcome) {
+  if (session.rank() != mend::Rank{0}) return;
+  for (const mend::RecoveryReport& recovery : session.recoveries()) {
+    fmt::print("{}: {}\n", outcome.app, recovery.to_string());
+  }
+  for (const auto& [name, value] : outcome.norms.items()) fmt::print("{}: {} {}\n", outcome.app, name, value.dump());
+  fmt::print("{}: field hash {}\n", outcome.app, hash_text(outcome.field_hash));
+  std::fflush(stdout);
+}
+
+}  // namespace apps
