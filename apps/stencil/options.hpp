@@ -1,0 +1,18 @@
+#pragma once
+
+#include "apps/common/command_line.hpp"
+#include "apps/stencil/problem.hpp"
+
+#include <optional>
+
+namespace stencil {
+
+struct Options {
+  Problem problem;
+  apps::CommonOptions common;
+};
+
+/// Reads the command line into `options`; see apps::parse_command_line for what is returned.
+std::optional<int> read_options(Options& options, int argc, char** argv);
+
+}  // namespace stencil
