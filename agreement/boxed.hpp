@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+
+namespace mend::agreement {
+
+/// A value that is nearly always the default one, and then costs a null pointer. Copies are deep.
+template <class T>
+class Boxed {
+ public:
+  Boxed() = default;
+  Boxed(const Boxed& other) : box_(other.box_ ? std::make_unique<T>(*other.box_) : nullptr) {}
+  Boxed& operator=(const Boxed& other) {
+    if (!other.box_) {
+      box_.reset();
+    } else if (this != &other) {
+      box_ = std::make_unique<T>(*other.box_);
+    }
+    return *this;
+  }
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed&&) noexcept = default;
+  ~Boxed() = default;
+
+  /// Whether it is known, without a look inside, to be the default value.
+  bool empty() const { return !box_; }
+  /// Null when empty.
+  const T* get() const { return box_.get(); }
+  /// The value, to be changed.
+  T& open() {
+    if (!box_) box_ = std::make_unique<T>();
+    return *box_;
+  }
+  void clear() { box_.reset(); }
+
+  bool operator==(const Boxed& other) const {
+    static const T none{};
+    return (box_ ? *box_ : none) == (other.box_ ? *other.box_ : none);
+  }
+
+ private:
+  std::unique_ptr<T> box_;
+};
+
+}  // namespace mend::agreement

@@ -1,0 +1,53 @@
+// Sets of agreements, folded into ranges.
+//
+// Agreements of a group are numbered as they are called, and nearly all of them return in that order. So "those I
+// have returned from" is nearly always one range from the beginning; an agreement that is still under way while
+// later ones have returned splits it, and its own return folds it again.
+
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mend::agreement {
+
+/// The n-th agreement of a group, counted from 0 in the order of the calls, which is the same at every member.
+struct AgreementId {
+  std::uint64_t value = 0;
+  auto operator<=>(const AgreementId&) const = default;
+};
+
+/// Agreements first, first+1, ... up to but without `end`.
+struct IdRange {
+  AgreementId first;
+  AgreementId end;
+
+  bool empty() const { return !(first < end); }
+  bool contains(AgreementId id) const { return first <= id && id < end; }
+  bool operator==(const IdRange&) const = default;
+};
+
+/// What is in both.
+IdRange intersection(const IdRange& a, const IdRange& b);
+
+class IdRanges {
+ public:
+  void insert(AgreementId id) { insert(IdRange{id, {id.value + 1}}); }
+  void insert(const IdRange& range);
+  bool contains(AgreementId id) const { return !around(id).empty(); }
+  /// The whole range that `id` belongs to; empty when it belongs to none.
+  IdRange around(AgreementId id) const;
+  /// The highest range; empty when there is none.
+  IdRange last() const { return ranges_.empty() ? IdRange{} : ranges_.back(); }
+  std::span<const IdRange> ranges() const { return ranges_; }
+
+  bool operator==(const IdRanges&) const = default;
+
+ private:
+  std::vector<IdRange> ranges_;  // ascending, disjoint, not touching
+};
+
+}  // namespace mend::agreement
