@@ -1,0 +1,196 @@
+// ERA: the early returning agreement of Herault et al., "Practical Scalable Consensus for Pseudo-Synchronous
+// Distributed Systems" (SC 2015), sections 2 and 4.
+//
+// The picture
+// -----------
+// Members form a tree. Contributions climb it: a member that has its own and those of all its children sends their
+// combination up (UP). When the root has everything, the combination is the decision; it comes down the tree
+// (DOWN), and each member returns the moment it hears. Without failures that is all: one wave up, one wave down.
+//
+// A member that has returned may be asked for the result later, by those who lost the way it should have come.
+//
+// When members die the tree is mended (agreement/tree.hpp), and three things can have been lost:
+//   - a contribution, in a dead parent: whoever sent its UP to a member that died sends it again to the new parent.
+//     Counting a contribution twice does no harm, because the combination is idempotent;
+//   - a decision on its way down, below a dead member: the UP that is sent again asks for it. A parent that has
+//     the result answers with DOWN; one that waits itself remembers who asked;
+//   - a decision taken by a root that died. The lowest living member becomes root. If it had sent its contribution
+//     up, the old root may have decided, and members that live may have returned with that decision. So before it
+//     decides anew, the new root asks those it adopts (RESULT_REQUEST), and waits for each of them: one that has
+//     the result answers DOWN, which is then the decision; one that has not, sends UP. If an adopted member dies
+//     too, those below it are asked instead.
+//
+// Why it holds
+// ------------
+//   P1  Nobody decides without having heard of every living member: a root waits for all its children, they wait
+//       for theirs. (Participation: the caller's own contribution is in every decision it returns.)
+//   P2  Below a member that lives, only it can have spread a decision. So a new root need not ask its own subtree,
+//       and nobody need be asked by a root that never sent its contribution up: without it, nothing was decided.
+//   P3  What is sent to a new root as "I have no result" stays true: whoever sends it knows that everyone from
+//       whom an older decision could still come is dead, and listens to the dead no more.
+//   P4  Decisions differ only in what the dead knew: all living members return the same.
+//
+// Where the text of the paper does not do
+// ---------------------------------------
+// Each of these was found, or confirmed, by the explorer; tests/agreement/era_explorer_test.cpp has the shortest
+// run in which the text fails.
+//   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: q is also saying
+//     that everyone between itself and the receiver is dead. Without that, the receiver answers "no result" and
+//     then accepts one that its dead parent had sent. (Rule::believe_the_path)
+//   - Those deaths must be acted on like any others, in every agreement under way, not just written into S: the
+//     detector's later word about them changes nothing, and contributions sent to them stay lost.
+//     (Rule::act_on_deaths_told)
+//   - Recv(DOWN) demands that it come from the parent. A root has none, and would ignore the very answers it has
+//     asked for. A message from a member known to be dead is what must be refused. (Rule::listen_as_root,
+//     Rule::refuse_the_dead)
+//   - Recv(UP) in the broadcasting state does nothing if there is no result yet. The contribution is lost, and with
+//     it the sender's standing as one who need not be asked: if the receiver becomes root, it waits for that UP for
+//     ever. (Rule::hear_late_ups) The rule also says Result_q where Result_p is meant.
+//   - Decision sends DOWN to Children and to those whose RESULT_REQUEST was put off. A grandchild that has sent its
+//     UP again, to a member which has yet to notice that the one between them is dead, is neither, and waits for
+//     ever. (Rule::tell_contributors)
+//   - Rule 4 asks whether q = Parent(S_p, p) after it has marked q dead in S_p, which is never so: Parent(S'_p, p).
+//   - A promoted root resets Contributed and asks all its children. By P2 it may keep what it has and ask only
+//     those who have not contributed to it, which halves the messages; the explorer finds nothing wrong with it.
+//   - Answering a RESULT_REQUEST without a result needs no rule of its own: believing the deaths it tells makes
+//     the requester the parent, and a new parent is sent the contribution anyway. An UP is not sent twice.
+//
+// What is agreed on beside the value
+// ----------------------------------
+// Every UP carries who is known dead to somebody in the subtree, so the decision names every member whose
+// contribution is missing, and whether the caller must be told of a failure (Decision). After a blocking agreement
+// all members hold the same set of agreed failures; later messages carry only what is new, so that in quiet times
+// they carry nothing. If mending has made the tree degenerate, the same moment gives everyone the same new tree.
+// The range of agreements returned from travels along too (agreement/archive.hpp).
+//
+// The end of a group: its members come to one last blocking agreement, after which every result but that one's
+// own is forgotten. The service keeps the number of the ended group and answers whoever still asks with DOWN: the
+// last agreement's decision has no content that anyone would act on.
+
+#pragma once
+
+#include "agreement/archive.hpp"
+#include "agreement/core.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace mend::agreement {
+
+/// The rules of the protocol one by one, so that tests can leave one out and see it missed.
+enum class Rule : std::uint8_t {
+  none,                    ///< leave nothing out
+  wait_for_children,       ///< contribute upwards only when all children have contributed
+  resend_to_new_parent,    ///< send UP again when the parent dies
+  hear_late_ups,           ///< an UP that comes while waiting for the result counts like any other
+  tell_contributors,       ///< DOWN goes to all who have contributed here, not to the children alone
+  answer_after_returning,  ///< an UP for an agreement returned from is answered with DOWN
+  ask_when_promoted,       ///< a new root asks those it adopts
+  ask_grandchildren,       ///< ... and those below them when they die
+  listen_as_root,          ///< a root accepts the results it has asked for
+  refuse_the_dead,         ///< what comes from a member known to be dead is not looked at
+  believe_the_path,        ///< a request tells that all members between it and the receiver are dead
+  believe_the_elders,      ///< a request tells that all members below the sender are dead
+  act_on_deaths_told,      ///< deaths learned from requests are treated like those from the detector
+  intersect_returned,      ///< results are forgotten only when all have returned from them
+};
+
+/// When the members who agree on who is dead build a new tree.
+enum class Rebalancing : std::uint8_t {
+  when_degenerated,  ///< when some member's children have become too many (Tree::degenerated)
+  always,            ///< after every failure
+  never,
+};
+
+/// ERA without the rule `omitted`. Use Era; the others exist in tests.
+template <Rule omitted>
+class BasicEra final : public Core {
+ public:
+  /// `rebalancing` is the same at every member.
+  BasicEra(Member self, std::shared_ptr<const Tree> tree, std::shared_ptr<const Operations> operations = nullptr,
+           Rebalancing rebalancing = Rebalancing::when_degenerated);
+
+  void contribute(AgreementId id, const Contribution& contribution, Actions& actions) override;
+  void receive(Member from, const Message& message, Actions& actions) override;
+  void dead(const ProcessSet& gone, Actions& actions) override;
+  void acknowledge(const ProcessSet& failures) override { acknowledged_.insert(failures); }
+  const ProcessSet& known_dead() const override { return dead_; }
+  const ProcessSet& agreed_dead() const override { return views_.back().agreed; }
+  void add_to(transport::Fingerprint& print) const override;
+
+  /// Whether whatever `from` sends will be thrown away.
+  bool ignores(Member from) const { return keeps(Rule::refuse_the_dead) && dead_.contains(from); }
+  /// How many results are kept for those who may ask.
+  std::size_t results_kept() const { return archive_.size(); }
+  /// How many agreements this member has heard of and not returned from.
+  std::size_t under_way() const { return open_.size(); }
+  /// The tree that the next agreement will use.
+  const Tree& tree() const { return *views_.back().tree; }
+
+ private:
+  enum class Status : std::uint8_t { not_contributed, gathering, broadcasting, decided };
+
+  /// What members held in common when an agreement began, and this member's neighbours by it.
+  struct View {
+    std::uint32_t number;
+    std::shared_ptr<const Tree> tree;
+    ProcessSet agreed;  ///< failures agreed on
+    ProcessSet news;    ///< known dead beyond those
+    std::optional<Member> parent;
+    std::vector<Member> children;
+  };
+
+  /// An agreement that this member has not returned from.
+  struct Open {
+    AgreementId id;
+    Status status = Status::not_contributed;
+    bool promoted = false;  ///< this member has become root after it had sent its contribution up
+    Call call = Call::blocking;
+    std::uint32_t view = 0;     ///< by number; settled when this member contributes
+    std::uint32_t missing = 0;  ///< children that have not contributed
+    Tally tally;                ///< Current of the paper
+    ProcessSet contributed;     ///< whose UP has come
+  };
+
+  static constexpr bool keeps(Rule rule) { return rule != omitted; }
+
+  void take_up(Member from, const Message& message, Actions& actions);
+  void take_down(Member from, const Message& message, Actions& actions);
+  void take_request(Member from, const Message& message, Actions& actions);
+
+  Tally own_tally(const Contribution& contribution) const;
+  void advance(Open& open, Actions& actions);
+  void decide(Open& open, const Tally& result, Member told_by, Actions& actions);
+  void tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions);
+  void settle(Actions& actions);
+  void discover(const ProcessSet& gone, Actions& actions);
+  void mend(Open& open, const View& view, const View& before, Actions& actions);
+  void ask_silent_children(const Open& open, const View& view, std::span<const Member> known, Actions& actions);
+  void adopt_common_ground();
+  void look_around(View& view) const;
+  void count_missing(Open& open, const View& view) const;
+
+  Open* find(AgreementId id);
+  Open& find_or_open(AgreementId id);
+  View& view_of(const Open& open) { return views_[open.view - views_.front().number]; }
+  static void send(Member to, Message::Kind kind, AgreementId id, const Tally* tally, Actions& actions);
+
+  Member self_;
+  std::shared_ptr<const Operations> operations_;
+  Rebalancing rebalancing_;
+  ProcessSet dead_;
+  ProcessSet acknowledged_;
+  std::uint64_t next_ = 0;   // the number of the caller's next agreement
+  std::vector<View> views_;  // the last is that of agreements to come; earlier ones of some still open
+  std::vector<Open> open_;   // ascending
+  std::vector<Open> spare_;  // used before, kept for their memory
+  Archive archive_;
+  ProcessSet told_;            // deaths learned during this step, to be acted on at its end
+  ProcessSet fence_failures_;  // failures that the blocking agreement decided in this step has agreed on
+};
+
+using Era = BasicEra<Rule::none>;
+extern template class BasicEra<Rule::none>;
+
+}  // namespace mend::agreement
