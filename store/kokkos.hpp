@@ -27,7 +27,7 @@ class ViewMember final : public Member {
 
   void pack(std::span<std::byte> to) const override {
     if (view_.size() == 0) return;
-    if (view_.span_is_contiguous()) {
+    if (lies_as_packed()) {
       Kokkos::deep_copy(host_bytes(to), bytes_of(view_));
     } else {
       const Packed packed = make_packed();
@@ -38,7 +38,7 @@ class ViewMember final : public Member {
 
   void unpack(std::span<const std::byte> from) override {
     if (view_.size() == 0) return;
-    if (view_.span_is_contiguous()) {
+    if (lies_as_packed()) {
       Kokkos::deep_copy(bytes_of(view_), host_bytes(from));
     } else {
       const Packed packed = make_packed();
@@ -50,7 +50,10 @@ class ViewMember final : public Member {
  private:
   using Value = typename View::non_const_value_type;
   using Memory = typename View::memory_space;
-  using Packed = Kokkos::View<typename View::non_const_data_type, Kokkos::LayoutRight, Memory>;
+  using Layout = typename View::array_layout;
+  /// The order of the elements in a snapshot depends on the type alone, not on whether this View has gaps.
+  using PackedLayout = std::conditional_t<std::is_same_v<Layout, Kokkos::LayoutLeft>, Layout, Kokkos::LayoutRight>;
+  using Packed = Kokkos::View<typename View::non_const_data_type, PackedLayout, Memory>;
   template <class Byte, class Space>
   using Bytes = Kokkos::View<Byte*, Kokkos::LayoutRight, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -58,7 +61,6 @@ class ViewMember final : public Member {
   static_assert(std::is_trivially_copyable_v<Value>, "a protected View must hold plain values");
 
   static const char* layout_name() {
-    using Layout = typename View::array_layout;
     if constexpr (std::is_same_v<Layout, Kokkos::LayoutRight>) return "View, layout right,";
     else if constexpr (std::is_same_v<Layout, Kokkos::LayoutLeft>) return "View, layout left,";
     else return "View, strided,";
@@ -74,6 +76,9 @@ class ViewMember final : public Member {
   static Bytes<std::byte, Memory> bytes_of(const AnyView& view) {
     return Bytes<std::byte, Memory>(reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value));
   }
+
+  /// Whether the elements lie without gaps and in the order of a snapshot. Gapless strides may still be in any order.
+  bool lies_as_packed() const { return view_.span_is_contiguous() && std::is_same_v<Layout, PackedLayout>; }
 
   Packed make_packed() const {
     return make_packed(std::make_index_sequence<View::rank_dynamic>{});

@@ -21,6 +21,7 @@ struct Header {
   std::uint64_t magic;
   std::uint64_t version;
   std::int64_t owner;
+  std::uint64_t total_bytes;
   std::uint64_t member_count;
   std::uint64_t directory_bytes;
   std::uint64_t directory_hash;
@@ -39,6 +40,7 @@ struct Entry {
   std::string_view name;
   std::string_view shape;
   std::span<const std::byte> data;
+  std::span<const std::byte> hashed;  ///< data and the zeros that fill it up
   std::uint64_t hash;
 };
 
@@ -69,9 +71,11 @@ std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, Byt
 std::optional<std::vector<Entry>> read_directory(std::span<const std::byte> bytes) {
   const auto header = read_at<Header>(bytes, 0);
   if (!header || header->magic != magic || header->header_hash != hash_of(*header)) return std::nullopt;
-  if (header->directory_bytes > bytes.size() - sizeof(Header)) return std::nullopt;
+  if (header->total_bytes != bytes.size()) return std::nullopt;
+  const ByteCount data_begin = align(sizeof(Header) + header->directory_bytes);
+  if (data_begin < header->directory_bytes || data_begin > bytes.size()) return std::nullopt;
+  if (hash_of(bytes.subspan(sizeof(Header), data_begin - sizeof(Header))) != header->directory_hash) return std::nullopt;
   const auto directory = bytes.subspan(sizeof(Header), header->directory_bytes);
-  if (hash_of(directory) != header->directory_hash) return std::nullopt;
   std::vector<Entry> entries;
   ByteCount at = 0;
   for (std::uint64_t i = 0; i < header->member_count; ++i) {
@@ -79,9 +83,11 @@ std::optional<std::vector<Entry>> read_directory(std::span<const std::byte> byte
     if (!head) return std::nullopt;
     at += sizeof(EntryHead);
     if (ByteCount{head->name_bytes} + head->shape_bytes > directory.size() - at) return std::nullopt;
-    if (head->offset > bytes.size() || head->size > bytes.size() - head->offset) return std::nullopt;
+    if (head->size > bytes.size() || head->offset > bytes.size() || align(head->size) > bytes.size() - head->offset) {
+      return std::nullopt;
+    }
     entries.push_back({text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
-                       bytes.subspan(head->offset, head->size), head->hash});
+                       bytes.subspan(head->offset, head->size), bytes.subspan(head->offset, align(head->size)), head->hash});
     at += head->name_bytes + head->shape_bytes;
   }
   return entries;
@@ -97,30 +103,32 @@ ByteCount directory_bytes_for(const Members& members) {
 
 void pack(const Members& members, Rank owner, Version version, Snapshot& snapshot) {
   const ByteCount directory_bytes = directory_bytes_for(members);
-  ByteCount total = align(sizeof(Header) + directory_bytes);
+  const ByteCount data_begin = align(sizeof(Header) + directory_bytes);
+  ByteCount total = data_begin;
   for (const auto& [name, member] : members) total += align(member->size());
   std::vector<std::byte>& bytes = snapshot.bytes;
   bytes.resize(total);
   snapshot.owner = owner;
 
   ByteCount directory_at = sizeof(Header);
-  ByteCount data_at = align(sizeof(Header) + directory_bytes);
+  ByteCount data_at = data_begin;
   for (const auto& [name, member] : members) {
     const std::string shape = member->shape();
     const std::span<std::byte> data(bytes.data() + data_at, member->size());
     member->pack(data);
+    const ByteCount filled = align(data.size());
+    std::memset(data.data() + data.size(), 0, filled - data.size());
     const EntryHead head{static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(shape.size()), data_at,
-                         data.size(), hash_of(data)};
+                         data.size(), hash_of(std::span<const std::byte>(bytes).subspan(data_at, filled))};
     write_at(bytes, directory_at, head);
     std::memcpy(bytes.data() + directory_at + sizeof head, name.data(), name.size());
     std::memcpy(bytes.data() + directory_at + sizeof head + name.size(), shape.data(), shape.size());
     directory_at += sizeof head + name.size() + shape.size();
-    const ByteCount next = data_at + align(data.size());
-    std::memset(bytes.data() + data_at + data.size(), 0, next - data_at - data.size());
-    data_at = next;
+    data_at += filled;
   }
-  Header header{magic,          version.value, owner.value, members.size(), directory_bytes,
-                hash_of(std::span<const std::byte>(bytes).subspan(sizeof(Header), directory_bytes)), 0};
+  std::memset(bytes.data() + directory_at, 0, data_begin - directory_at);
+  const auto directory = std::span<const std::byte>(bytes).subspan(sizeof(Header), data_begin - sizeof(Header));
+  Header header{magic, version.value, owner.value, total, members.size(), directory_bytes, hash_of(directory), 0};
   header.header_hash = hash_of(header);
   write_at(bytes, 0, header);
 }
@@ -133,7 +141,7 @@ std::optional<std::string> find_damage(const Snapshot& snapshot) {
     return fmt::format("it is rank {}'s at version {}", header.owner, header.version);
   }
   for (const Entry& entry : *entries) {
-    if (hash_of(entry.data) != entry.hash) return fmt::format("member '{}' is corrupt", entry.name);
+    if (hash_of(entry.hashed) != entry.hash) return fmt::format("member '{}' is corrupt", entry.name);
   }
   return std::nullopt;
 }

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <ranges>
 
 namespace mend {
@@ -176,7 +175,8 @@ void Store::forget_damaged() {
   }
 }
 
-/// Everyone's undamaged published snapshots, known to all.
+/// Everyone's undamaged published snapshots, known to all. In blocks of equal size, because Open MPI's MPI_Allgatherv
+/// may return success without the data when a failure interrupts it (docs/open-mpi.md).
 std::vector<Holding> Store::gather_inventory() {
   std::vector<Holding> mine;
   for (const auto& [owner, shelf] : shelves_) {
@@ -184,14 +184,13 @@ std::vector<Holding> Store::gather_inventory() {
       if (snapshot.version != Version{}) mine.push_back({self_, owner, snapshot.version, snapshot.bytes.size()});
     }
   }
-  const int my_bytes = static_cast<int>(mine.size() * sizeof(Holding));
-  std::vector<int> counts(holders_.size());
-  check_mpi(MPI_Allgather(&my_bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, comm_), "MPI_Allgather");
-  std::vector<int> offsets(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
-  std::vector<Holding> all(static_cast<std::size_t>(offsets.back() + counts.back()) / sizeof(Holding));
-  check_mpi(MPI_Allgatherv(mine.data(), my_bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, comm_),
-            "MPI_Allgatherv");
+  auto most = static_cast<int>(mine.size());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+  mine.resize(static_cast<std::size_t>(most));  // the padding has version 0: not published
+  std::vector<Holding> all(mine.size() * holders_.size());
+  const int bytes = most * static_cast<int>(sizeof(Holding));
+  check_mpi(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm_), "MPI_Allgather");
+  std::erase_if(all, [](const Holding& holding) { return holding.version == Version{}; });
   return all;
 }
 
