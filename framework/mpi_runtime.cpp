@@ -16,6 +16,8 @@ namespace {
 void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
   ::setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
+  ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+  ::setenv("OMPI_MCA_coll_tuned_allgatherv_algorithm", "2", 0);
   ::setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
   ::setenv("OMPI_MCA_mpi_add_procs_cutoff", "1024", 0);
 }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -23,38 +24,79 @@ std::string check_commit_every(const std::string& text) {
   }
 }
 
+/// Defines the options, named with `prefix` before each. `with_environment`: whether variables set them too.
+void define(CLI::App& app, Options& options, const std::string& prefix, bool with_environment) {
+  const auto from_environment = [&](CLI::Option* option, const char* variable) {
+    option->group(group);
+    if (with_environment) option->envname(variable);
+  };
+  from_environment(
+      app.add_option(prefix + "spares", options.spares, "How many of the launched processes wait as spares (set by mend run)")
+          ->check(CLI::NonNegativeNumber)
+          ->capture_default_str(),
+      "MEND_SPARES");
+  from_environment(
+      app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Young's interval")
+          ->check(CLI::Validator(check_commit_every, "N|auto"))
+          ->capture_default_str(),
+      "MEND_COMMIT_EVERY");
+  from_environment(
+      app.add_option_function<double>(
+             prefix + "mtbf",
+             [&options](double hours) { options.mtbf = std::chrono::duration<double, std::ratio<3600>>(hours); },
+             "Expected time between failures of the job, in hours, for auto (default 24)")
+          ->check(CLI::PositiveNumber),
+      "MEND_MTBF");
+  from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
+                       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
+                       ->capture_default_str(),
+                   "MEND_LOG");
+  from_environment(app.add_option(prefix + "trace", options.trace,
+                                  "Folder for timelines in the Chrome trace format, one file a process"),
+                   "MEND_TRACE");
+}
+
+/// What a TOML file says to mend: the keys of its [mend] table, or, if it has none, all that stand in no table.
+std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
+  std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
+  const auto in_our_table = [](const CLI::ConfigItem& item) { return item.parents == std::vector<std::string>{"mend"}; };
+  const bool has_table = std::any_of(items.begin(), items.end(), in_our_table);
+  std::erase_if(items, [&](const CLI::ConfigItem& item) {
+    const bool marks_a_table = item.name == "++" || item.name == "--";
+    return marks_a_table || (has_table ? !in_our_table(item) : !item.parents.empty());
+  });
+  return items;
+}
+
+void read_file(const std::string& file, Options& options) {
+  CLI::App keys("mend");
+  keys.set_help_flag();
+  define(keys, options, "--", false);
+  try {
+    for (const CLI::ConfigItem& item : items_for_mend(file)) {
+      if (keys.get_option_no_throw("--" + item.name) == nullptr) {
+        throw UsageError(fmt::format("'{}' is not an option of mend", item.name));
+      }
+      std::vector<std::string> words = item.inputs;
+      words.push_back("--" + item.name);  // CLI11 takes a vector from its back
+      keys.parse(words);
+    }
+  } catch (const std::exception& error) {
+    throw CLI::ValidationError("--mend-config", fmt::format("{}: {}", file, error.what()));
+  }
+}
+
 }  // namespace
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("--mend-spares", options.spares, "How many of the launched processes wait as spares (set by mend run)")
-      ->envname("MEND_SPARES")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--mend-commit-every", options.commit_every, "Steps between commits, or auto for Young's interval")
-      ->envname("MEND_COMMIT_EVERY")
-      ->check(CLI::Validator(check_commit_every, "N|auto"))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option_function<double>(
-         "--mend-mtbf",
-         [&options](double hours) { options.mtbf = std::chrono::duration<double, std::ratio<3600>>(hours); },
-         "Expected time between failures of the job, in hours, for auto (default 24)")
-      ->envname("MEND_MTBF")
-      ->check(CLI::PositiveNumber)
-      ->group(group);
-  app.add_option("--mend-log", options.log_level, "What mend says on standard error")
-      ->envname("MEND_LOG")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--mend-trace", options.trace, "Folder for timelines in the Chrome trace format, one file a process")
-      ->envname("MEND_TRACE")
-      ->group(group);
-  // In the file the keys are the flags without the prefix; under [mend] they may stand beside the application's own.
-  app.set_config("--mend-config", "", "TOML file with any of these options, named as the flags are without the dashes")
+  // The first to be defined is the first to take effect, so that what variables and flags say comes over it.
+  app.add_option_function<std::string>(
+         "--mend-config", [&options](const std::string& file) { read_file(file, options); },
+         "TOML file with any of these options, named as the flags are without --mend-; in a table [mend], or alone")
       ->envname("MEND_CONFIG")
+      ->type_name("FILE")
       ->group(group);
+  define(app, options, "--mend-", true);
 }
 
 Options take_options(int& argc, char** argv) {

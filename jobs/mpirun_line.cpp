@@ -56,9 +56,12 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   std::vector<std::string> line{mpirun.string()};
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
   append({"--with-ft", "ulfm"});
-  append({"--map-by", ":OVERSUBSCRIBE"});
+  append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all land on the first node
   append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
   append({"--mca", "coll", "^han,hcoll,portals4"});
+  // The default algorithm may hide a failure behind MPI_SUCCESS.
+  append({"--mca", "coll_tuned_use_dynamic_rules", "1"});
+  append({"--mca", "coll_tuned_allgatherv_algorithm", "2"});
   append({"--mca", "async_mpi_finalize", "1"});
   append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
   append({"--prtemca", "state_base_recoverable", "1"});

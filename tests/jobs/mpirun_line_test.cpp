@@ -36,7 +36,7 @@ TEST(MpirunLine, carries_every_flag_that_fault_tolerance_needs) {
   const auto line = line_of(four_and_two());
   EXPECT_EQ(line.front(), "/opt/bin/mpirun");
   EXPECT_EQ(value_of(line, {"--with-ft"}), "ulfm");
-  EXPECT_EQ(value_of(line, {"--map-by"}), ":OVERSUBSCRIBE");
+  EXPECT_EQ(value_of(line, {"--map-by"}), "slot:OVERSUBSCRIBE");
   EXPECT_EQ(value_of(line, {"--mca", "mpi_event_tick_rate"}), "100");
   EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4");
   EXPECT_EQ(value_of(line, {"--mca", "async_mpi_finalize"}), "1");
