@@ -13,9 +13,10 @@ namespace mend::jobs {
 /// What a subcommand does once its arguments are parsed; returns the exit code.
 using Action = std::function<int()>;
 
-/// Adds the subcommand to `mend` and has `chosen` set when the user names it. `after_dashes` is what stood after the
-/// first "--", which the parser never sees; it and `chosen` must outlive the parsing. The action throws UsageError for
-/// arguments that make no sense together.
+/// Each adds its subcommand to `mend` and has `chosen` set when the user names it. `after_dashes` is what stood after
+/// the first "--", which the parser never sees; it and `chosen` must outlive the parsing. The action throws UsageError
+/// for arguments that make no sense.
 void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen);
+void add_report_command(CLI::App& mend, Action& chosen);
 
 }  // namespace mend::jobs

@@ -1,0 +1,98 @@
+#include "jobs/result.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+namespace mend::jobs {
+namespace {
+
+using nlohmann::json;
+
+struct Phase {
+  const char* name;
+  const char* key;
+};
+
+constexpr std::array<Phase, 5> phases{{{"detect", "detect_ms"},
+                                       {"interrupt", "interrupt_ms"},
+                                       {"agree", "agree_ms"},
+                                       {"rebuild", "rebuild_ms"},
+                                       {"restore", "restore_ms"}}};
+
+std::string who_died(const json& recovery) {
+  std::string text;
+  const auto append = [&text](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  std::vector<int> with_rank;
+  for (const json& replacement : recovery.at("replacements")) {
+    append(fmt::format("rank {}", replacement.at("rank").get<int>()));
+    with_rank.push_back(replacement.at("dead").get<int>());
+  }
+  for (const json& dead : recovery.at("dead")) {
+    const int process = dead.get<int>();
+    if (std::find(with_rank.begin(), with_rank.end(), process) == with_rank.end()) {
+      append(fmt::format("process {}", process));
+    }
+  }
+  return text;
+}
+
+std::string recovery_line(const json& recovery) {
+  std::string line = fmt::format("  {:<20}", who_died(recovery));
+  double sum = 0;
+  for (const Phase& phase : phases) {
+    // The moment of a death is known only when it was ordered.
+    if (const auto time = recovery.find(phase.key); time != recovery.end() && time->is_number()) {
+      sum += time->get<double>();
+      line += fmt::format(" {:>10.2f}", time->get<double>());
+    } else {
+      line += fmt::format(" {:>10}", "-");
+    }
+  }
+  return line + fmt::format(" {:>10.2f}\n", sum);
+}
+
+std::string heading() {
+  std::string line = fmt::format("  {:<20}", "died");
+  for (const Phase& phase : phases) line += fmt::format(" {:>10}", phase.name);
+  return line + fmt::format(" {:>10}\n", "sum, ms");
+}
+
+}  // namespace
+
+json read_result(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
+  const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!result.is_object() || !result.contains("field_hash") || !result.contains("recoveries")) {
+    throw UsageError(fmt::format("{} is no result file: it has no field_hash and recoveries", file.string()));
+  }
+  return result;
+}
+
+std::string timeline(const json& result) {
+  const json& recoveries = result.at("recoveries");
+  std::string text =
+      fmt::format("{}: {} ranks, {} steps, {} {}, field hash {}\n", result.at("app").get<std::string>(),
+                  result.at("ranks").get<int>(), result.at("steps").get<int>(), recoveries.size(),
+                  recoveries.size() == 1 ? "recovery" : "recoveries", result.at("field_hash").get<std::string>());
+  if (!recoveries.empty()) text += heading();
+  for (const json& recovery : recoveries) text += recovery_line(recovery);
+  return text;
+}
+
+std::vector<std::string> differences(const json& result, const json& reference) {
+  std::vector<std::string> found;
+  for (const char* key : {"app", "problem", "ranks", "steps", "field_hash", "norms"}) {
+    const json ours = result.value(key, json());
+    const json theirs = reference.value(key, json());
+    if (ours != theirs) found.push_back(fmt::format("{}: {} instead of {}", key, ours.dump(), theirs.dump()));
+  }
+  return found;
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,24 @@
+// The result file that an application of the house leaves (--result): reading it, telling what happened in the run,
+// and comparing two runs.
+
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace mend::jobs {
+
+/// Reads a result file. Local. Throws UsageError when it cannot be read or is no result.
+nlohmann::json read_result(const std::filesystem::path& file);
+
+/// What happened, for people: a line on the run, and a table with a line for each recovery, phases in milliseconds.
+std::string timeline(const nlohmann::json& result);
+
+/// What `result` and `reference` do not have in common although they should: problem, ranks, steps, the field's hash,
+/// the norms to the last bit. Empty when they agree. Who died, and how long anything took, is no difference.
+std::vector<std::string> differences(const nlohmann::json& result, const nlohmann::json& reference);
+
+}  // namespace mend::jobs
