@@ -1,7 +1,9 @@
 # Open MPI with fault tolerance (ULFM): finds one, or builds one. Uses $mend_prefix and $build; sets $mpi_home.
 
 openmpi_version=5.0.7
-openmpi_prefix=$mend_prefix/openmpi-$openmpi_version
+openmpi_patches=$here/setup/patches
+openmpi_patch_level=1  # to be counted up with every change to the patches
+openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-mend$openmpi_patch_level
 
 # The two places where the source comes from, each with the digest of what was tried.
 debian_suite=trixie
@@ -128,6 +130,13 @@ fetch_openmpi() {
     give_up "the release of Open MPI is not the one expected (its SHA-256 differs)"
 }
 
+patch_openmpi() {
+  local patch
+  for patch in "$openmpi_patches"/*.patch; do
+    patch --directory "$1" --strip 1 --forward --input "$patch" || return
+  done
+}
+
 configure_openmpi() {
   # As root, libtool and the tests of configure run programs of Open MPI's.
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -156,6 +165,8 @@ build_openmpi() {
   mkdir -p "$objects" "$source/openmpi"
   logged "unpacking Open MPI" 0 tar --extract --file "$tarball" --directory "$source/openmpi" --strip-components 1 ||
     give_up "the source of Open MPI could not be unpacked"
+  logged "applying mend's corrections to Open MPI" 0 patch_openmpi "$source/openmpi" ||
+    give_up "mend's corrections do not fit this source of Open MPI"
   logged "configuring Open MPI (about 2 minutes)" $configure_lines configure_openmpi "$objects" "$source/openmpi" ||
     give_up "Open MPI could not be configured"
   logged "compiling Open MPI (about 5 minutes)" $make_lines make -C "$objects" -j "$(nproc)" ||

@@ -5,7 +5,7 @@ packages=(
   libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
   libtrilinos-kokkos-dev libgtest-dev libgmock-dev libbenchmark-dev
   # Open MPI is built with these.
-  perl flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
+  perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
 )
 
 on_debian() { [[ -r /etc/debian_version ]] && command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
@@ -19,7 +19,7 @@ missing_packages() {
         sed -n 's/^installed //p' | sort -u)
   else
     local tool
-    for tool in c++ cmake ninja pkg-config make perl tar bzip2; do
+    for tool in c++ cmake ninja pkg-config make perl patch tar bzip2; do
       command -v "$tool" >/dev/null || printf '%s\n' "$tool"
     done
   fi
