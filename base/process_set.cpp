@@ -140,9 +140,20 @@ std::string ProcessSet::to_string() const {
 }
 
 ProcessSet difference(const ProcessSet& a, const ProcessSet& b) {
-  ProcessSet result = a;
-  for (ProcessId member : b.members()) result.erase(member);
-  return result;
+  std::vector<ProcessSet::Run> rest;
+  for (const ProcessSet::Run& run : a.runs()) {
+    std::uint64_t next = run.first.value;  // the first not dealt with yet
+    const auto keep_up_to = [&](std::uint64_t end) {
+      if (next < end) rest.push_back({{static_cast<std::uint32_t>(next)}, {static_cast<std::uint32_t>(end - 1)}});
+    };
+    const auto runs = b.runs();
+    for (auto hole = run_at_or_after(runs, run.first); hole != runs.end() && hole->first <= run.last; ++hole) {
+      keep_up_to(hole->first.value);
+      next = std::uint64_t{hole->last.value} + 1;
+    }
+    keep_up_to(std::uint64_t{run.last.value} + 1);
+  }
+  return ProcessSet::from_runs(rest);
 }
 
 }  // namespace mend
