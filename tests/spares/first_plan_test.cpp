@@ -1,0 +1,99 @@
+#include "tests/spares/machines.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace {
+
+using namespace machines;
+using mend::first_plan;
+using mend::NodeId;
+using mend::Plan;
+using mend::Rank;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(FirstPlan, on_one_node_has_the_last_processes_wait) {
+  const Plan plan = first_plan(processes_on({0, 0, 0, 0, 0, 0}), 4);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
+  EXPECT_TRUE(plan.complete());
+  EXPECT_THAT(plan.changes, IsEmpty());
+}
+
+TEST(FirstPlan, spreads_the_spares_over_the_nodes) {
+  const Plan plan = first_plan(processes_on({0, 0, 0, 1, 1, 1}), 4);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 3, 4));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(2, 5));
+}
+
+TEST(FirstPlan, spreads_the_spares_when_processes_alternate_between_nodes) {
+  const Plan plan = first_plan(processes_on({0, 1, 0, 1, 0, 1}), 4);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
+}
+
+TEST(FirstPlan, takes_a_spare_first_from_the_node_that_has_most_processes) {
+  const Plan plan = first_plan(processes_on({0, 1, 1, 1}), 3);
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));
+}
+
+TEST(FirstPlan, without_spares_has_everyone_work) {
+  const Plan plan = first_plan(processes_on({0, 1, 2}), 3);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
+  EXPECT_THAT(plan.roster.spares, IsEmpty());
+}
+
+TEST(FirstPlan, with_too_few_processes_leaves_the_last_ranks_vacant) {
+  const Plan plan = first_plan(processes_on({0, 0}), 4);
+  EXPECT_FALSE(plan.complete());
+  EXPECT_THAT(plan.vacant, ElementsAre(Rank{2}, Rank{3}));
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1));
+}
+
+TEST(FirstPlan, keeps_identities_when_some_died_before_it) {
+  const std::vector<mend::Placed> living{placed(0, 0), placed(2, 0), placed(5, 0)};
+  const Plan plan = first_plan(living, 2);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 2));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(5));
+}
+
+TEST(FirstPlan, on_any_machine_gives_every_process_one_part_and_spreads_the_spares) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    SCOPED_TRACE(round);
+    const auto size = std::uniform_int_distribution<std::size_t>(1, 14)(random);
+    const auto ranks = std::uniform_int_distribution<int>(1, static_cast<int>(size))(random);
+    const auto processes = processes_on(random_nodes(random, size));
+    const Plan plan = first_plan(processes, ranks);
+
+    ASSERT_TRUE(plan.complete());
+    ASSERT_EQ(plan.roster.size(), ranks);
+    std::set<std::uint32_t> parts;
+    for (std::uint32_t process : workers(plan.roster)) ASSERT_TRUE(parts.insert(process).second);
+    for (std::uint32_t process : numbers(plan.roster.spares)) ASSERT_TRUE(parts.insert(process).second);
+    ASSERT_EQ(parts.size(), size);
+
+    const auto in_order = workers(plan.roster);
+    ASSERT_TRUE(std::is_sorted(in_order.begin(), in_order.end()));
+    const auto waiting = numbers(plan.roster.spares);
+    ASSERT_TRUE(std::is_sorted(waiting.begin(), waiting.end()));
+
+    // No node has two spares more than another that still has a worker to give.
+    std::map<NodeId, int> node_workers;
+    std::map<NodeId, int> node_spares;
+    for (const mend::Placed& process : processes) node_spares[process.node] += 0;
+    for (const mend::Seat& seat : plan.roster.seats) ++node_workers[seat.holder.node];
+    for (const mend::Placed& spare : plan.roster.spares) ++node_spares[spare.node];
+    for (const auto& [rich, most] : node_spares) {
+      for (const auto& [poor, fewest] : node_spares) {
+        ASSERT_TRUE(most <= fewest + 1 || node_workers[poor] == 0) << rich.value << " has " << most << ", " << poor.value << " " << fewest;
+      }
+    }
+  }
+}
+
+}  // namespace

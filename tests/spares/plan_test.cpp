@@ -1,0 +1,170 @@
+#include "tests/spares/machines.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace {
+
+using namespace machines;
+using mend::NodeId;
+using mend::Plan;
+using mend::ProcessId;
+using mend::ProcessSet;
+using mend::Rank;
+using mend::Roster;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Worker i runs on worker_nodes[i]; the spares come after them.
+Roster roster_of(const std::vector<std::uint32_t>& worker_nodes, const std::vector<std::uint32_t>& spare_nodes) {
+  Roster roster;
+  std::uint32_t process = 0;
+  for (std::uint32_t node : worker_nodes) roster.seats.push_back({placed(process++, node), 0});
+  for (std::uint32_t node : spare_nodes) roster.spares.push_back(placed(process++, node));
+  return roster;
+}
+
+ProcessSet dead(std::initializer_list<std::uint32_t> processes) {
+  ProcessSet set;
+  for (std::uint32_t process : processes) set.insert(ProcessId{process});
+  return set;
+}
+
+Plan::Change change(int rank, std::uint32_t gone, std::uint32_t newcomer) {
+  return {Rank{rank}, ProcessId{gone}, ProcessId{newcomer}};
+}
+
+TEST(Plan, of_no_deaths_changes_nothing) {
+  const Roster before = roster_of({0, 0, 1}, {1});
+  const Plan after = plan(before, {});
+  EXPECT_EQ(after.roster, before);
+  EXPECT_THAT(after.changes, IsEmpty());
+  EXPECT_TRUE(after.complete());
+}
+
+TEST(Plan, prefers_a_spare_of_the_dead_ones_own_node) {
+  const Plan after = plan(roster_of({0, 1, 2}, {0, 0, 1}), dead({1}));
+  EXPECT_THAT(after.changes, ElementsAre(change(1, 1, 5)));
+  EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3, 4));
+}
+
+TEST(Plan, else_takes_one_from_the_node_that_has_most) {
+  const Plan after = plan(roster_of({0, 1, 2}, {0, 1, 1}), dead({2}));
+  EXPECT_THAT(after.changes, ElementsAre(change(2, 2, 4)));
+}
+
+TEST(Plan, fills_several_ranks_in_rank_order) {
+  const Plan after = plan(roster_of({0, 0, 0, 0}, {0, 0}), dead({3, 1}));
+  EXPECT_THAT(after.changes, ElementsAre(change(1, 1, 4), change(3, 3, 5)));
+  EXPECT_THAT(workers(after.roster), ElementsAre(0, 4, 2, 5));
+}
+
+TEST(Plan, drops_dead_spares) {
+  const Plan after = plan(roster_of({0, 0}, {0, 0, 0}), dead({2, 4}));
+  EXPECT_THAT(after.changes, IsEmpty());
+  EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3));
+}
+
+TEST(Plan, does_not_call_a_dead_spare) {
+  const Plan after = plan(roster_of({0, 0}, {0, 0}), dead({1, 2}));
+  EXPECT_THAT(after.changes, ElementsAre(change(1, 1, 3)));
+}
+
+TEST(Plan, leaves_the_last_ranks_vacant_when_the_spares_run_out) {
+  const Plan after = plan(roster_of({0, 0, 0, 0}, {0}), dead({0, 2, 3}));
+  EXPECT_FALSE(after.complete());
+  EXPECT_THAT(after.changes, ElementsAre(change(0, 0, 4)));
+  EXPECT_THAT(after.vacant, ElementsAre(Rank{2}, Rank{3}));
+}
+
+TEST(Plan, counts_who_held_a_rank_before) {
+  const Plan once = plan(roster_of({0, 0}, {0, 0}), dead({1}));
+  EXPECT_EQ(once.roster.seat(Rank{1}).predecessors, 1);
+  EXPECT_EQ(once.roster.seat(Rank{0}).predecessors, 0);
+  const Plan twice = plan(once.roster, dead({1, 2}));
+  EXPECT_EQ(twice.roster.seat(Rank{1}).predecessors, 2);
+  EXPECT_EQ(twice.roster.seat(Rank{1}).holder.process, ProcessId{3});
+}
+
+TEST(Roster, knows_who_plays_and_who_does_not) {
+  const Roster roster = roster_of({0, 0}, {0});
+  EXPECT_EQ(roster.rank_of(ProcessId{1}), Rank{1});
+  EXPECT_EQ(roster.rank_of(ProcessId{2}), std::nullopt);
+}
+
+/// One life of a job: deaths of any size until the spares run out. What must hold after every plan, whatever died.
+class Life {
+ public:
+  explicit Life(unsigned seed) : random_(seed) {
+    const auto size = below(16) + 1;
+    processes_ = processes_on(random_nodes(random_, size));
+    now_ = mend::first_plan(processes_, static_cast<int>(below(size) + 1)).roster;
+  }
+
+  /// False when the job is over.
+  bool lose_some() {
+    for (const mend::Placed& process : processes_) {
+      if (below(6) == 0) dead_.insert(process.process);
+    }
+    const Plan next = plan(now_, dead_);
+    check(next);
+    now_ = next.roster;
+    return next.complete() && !testing::Test::HasFatalFailure() && dead_.size() < processes_.size();
+  }
+
+ private:
+  std::uint32_t below(std::size_t bound) {
+    return std::uniform_int_distribution<std::uint32_t>(0, static_cast<std::uint32_t>(bound) - 1)(random_);
+  }
+
+  void check(const Plan& next) {
+    ASSERT_EQ(next.roster.size(), now_.size()) << "ranks keep their number";
+    std::set<ProcessId> parts;
+    std::map<int, Plan::Change> changes;
+    for (const Plan::Change& one : next.changes) ASSERT_TRUE(changes.emplace(one.rank.value, one).second);
+    for (int rank = 0; rank < now_.size(); ++rank) {
+      const mend::Seat& before = now_.seat(Rank{rank});
+      const mend::Seat& after = next.roster.seat(Rank{rank});
+      const bool vacant = std::find(next.vacant.begin(), next.vacant.end(), Rank{rank}) != next.vacant.end();
+      if (!vacant) ASSERT_FALSE(dead_.contains(after.holder.process));
+      ASSERT_TRUE(parts.insert(after.holder.process).second) << "nobody plays twice";
+      if (dead_.contains(before.holder.process) && !vacant) {
+        ASSERT_TRUE(changes.contains(rank));
+        ASSERT_EQ(changes.at(rank).dead, before.holder.process);
+        ASSERT_EQ(changes.at(rank).newcomer, after.holder.process);
+        ASSERT_EQ(after.predecessors, before.predecessors + 1);
+        const auto& spares = now_.spares;
+        ASSERT_NE(std::find(spares.begin(), spares.end(), after.holder), spares.end()) << "only spares take over";
+      } else {
+        ASSERT_EQ(after, before) << "who lives keeps its rank";
+        ASSERT_FALSE(changes.contains(rank));
+      }
+    }
+    for (const mend::Placed& spare : next.roster.spares) {
+      ASSERT_FALSE(dead_.contains(spare.process));
+      ASSERT_TRUE(parts.insert(spare.process).second) << "nobody waits and plays";
+    }
+    ASSERT_TRUE(next.complete() || next.roster.spares.empty()) << "no rank stays vacant while a spare waits";
+    ASSERT_EQ(plan(now_, dead_).roster, next.roster) << "the same on every process";
+  }
+
+  std::mt19937 random_;
+  std::vector<mend::Placed> processes_;
+  Roster now_;
+  ProcessSet dead_;
+};
+
+TEST(Plan, keeps_its_promises_through_any_life_of_a_job) {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    Life life(seed);
+    while (life.lose_some()) {
+    }
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
