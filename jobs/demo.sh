@@ -41,14 +41,17 @@ run_scenario() {
     fail "$app, $title: the run did not finish; its output is $name.log"
     return
   fi
-  local compare=()
+  local compare=() killed=0
   if ((number > 0)); then
     compare=(--same-as "out/$app-0.json")
-    # A run in which nobody died proves nothing.
-    if grep -q '"recoveries": \[\]' "$name.json"; then fail "$app, $title: nobody died"; fi
     cmp --silent "$name.png" "out/$app-0.png" || fail "$app, $title: the pictures differ"
   fi
-  "$bin/mend" report "$name.json" "${compare[@]}" | sed 's/^/  /' || fail "$app, $title: the results differ"
+  "$bin/mend" report "$name.json" "${compare[@]}" >"$name.report" || fail "$app, $title: the results differ"
+  sed 's/^/  /' "$name.report"
+  # A run in which nobody died proves nothing.
+  [[ ! -f $name.json.kills ]] || killed=$(wc -l <"$name.json.kills")
+  ((2 * killed == ${#kills[@]})) || fail "$app, $title: $killed were killed, $((${#kills[@]} / 2)) should have been"
+  if ((killed > 0)) && grep -q ' 0 recoveries' "$name.report"; then fail "$app, $title: nothing was recovered from"; fi
 }
 
 for app in minife stencil; do
