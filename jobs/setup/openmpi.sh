@@ -2,8 +2,7 @@
 
 openmpi_version=5.0.7
 openmpi_patches=$here/setup/patches
-openmpi_patch_level=1  # to be counted up with every change to the patches
-openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-mend$openmpi_patch_level
+openmpi_prefix=$mend_prefix/openmpi-$openmpi_version
 
 # The two places where the source comes from, each with the digest of what was tried.
 debian_suite=trixie
