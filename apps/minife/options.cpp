@@ -51,25 +51,30 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
   CLI::App app{description, "minife"};
   app.footer(examples);
 
-  auto* mesh = app.add_option_group("Problem");
   Triple& elements = options.heat.elements;
-  mesh->add_option("--nx", elements.x, "elements along x")->capture_default_str();
-  auto* ny = mesh->add_option("--ny", elements.y, "elements along y; as many as along x unless given");
-  auto* nz = mesh->add_option("--nz", elements.z, "elements along z; as many as along x unless given");
-  mesh->add_option("--dt", options.heat.dt, "time step, in units of the diffusion time L^2/kappa")
-      ->capture_default_str();
+  app.add_option("--nx", elements.x, "Elements along x")->option_text("N=24")->group("Problem");
+  auto* ny = app.add_option("--ny", elements.y, "Elements along y; as many as along x unless given");
+  ny->option_text("N")->group("Problem");
+  auto* nz = app.add_option("--nz", elements.z, "Elements along z; as many as along x unless given");
+  nz->option_text("N")->group("Problem");
+  app.add_option("--dt", options.heat.dt, "Time step, in units of the diffusion time L^2/kappa")
+      ->option_text("T=0.005")
+      ->group("Problem");
 
-  auto* solver = app.add_option_group("Solver");
-  solver
-      ->add_option("--tolerance", options.heat.solver.tolerance,
-                   "residual at which a solve is done, relative to the right-hand side")
-      ->capture_default_str();
-  solver->add_option("--max-iterations", options.heat.solver.max_iterations, "most CG iterations in one step")
-      ->capture_default_str();
-  solver->add_flag("--agree", options.agree,
-                   "agree in every CG iteration, with the fault-tolerant agreement, to leave the solver together");
+  SolverSettings& solver = options.heat.solver;
+  app.add_option("--tolerance", solver.tolerance, "Residual at which a solve is done, relative to the right-hand side")
+      ->option_text("R=1e-10")
+      ->group("Solver");
+  app.add_option("--max-iterations", solver.max_iterations, "Most CG iterations in one step")
+      ->option_text("N=1000")
+      ->group("Solver");
+  app.add_flag("--agree", options.agree,
+               "Agree in every CG iteration, by the fault-tolerant agreement, to leave the solver together")
+      ->group("Solver");
+  app.add_option("--yaml", options.yaml, "Write miniFE's report (sizes, iterations, Mflop/s) to FILE")
+      ->option_text("FILE")
+      ->group("Output");
 
-  app.add_option("--yaml", options.yaml, "write miniFE's report (sizes, iterations, Mflop/s) to this file");
   options.common.steps = 20;
   add_common_options(app, options.common);
 
