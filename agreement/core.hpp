@@ -60,9 +60,18 @@ enum class Protocol : std::uint8_t {
 Protocol parse_protocol(std::string_view name);
 std::string_view name_of(Protocol protocol);
 
+/// When the members who agree on who is dead build a new tree.
+enum class Rebalancing : std::uint8_t {
+  when_degenerated,  ///< when some member's children have become too many (Tree::degenerated)
+  always,            ///< after every failure
+  never,
+};
+
 /// A core for member `self` of the group that `tree` spans. `operations` holds the group's own operations, if any;
-/// it is shared with all cores. validate-all takes the members from `tree` and makes its own binomial trees.
+/// it is shared with all cores. All but `self` is the same at every member. validate-all takes the members from
+/// `tree` and makes its own binomial trees; only ERA rebalances.
 std::unique_ptr<Core> make_core(Protocol protocol, Member self, std::shared_ptr<const Tree> tree,
-                                std::shared_ptr<const Operations> operations = nullptr);
+                                std::shared_ptr<const Operations> operations = nullptr,
+                                Rebalancing rebalancing = Rebalancing::when_degenerated);
 
 }  // namespace mend::agreement

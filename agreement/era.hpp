@@ -96,13 +96,6 @@ enum class Rule : std::uint8_t {
   intersect_returned,      ///< results are forgotten only when all have returned from them
 };
 
-/// When the members who agree on who is dead build a new tree.
-enum class Rebalancing : std::uint8_t {
-  when_degenerated,  ///< when some member's children have become too many (Tree::degenerated)
-  always,            ///< after every failure
-  never,
-};
-
 /// ERA without the rule `omitted`. Use Era; the others exist in tests.
 template <Rule omitted>
 class BasicEra final : public Core {
@@ -136,7 +129,6 @@ class BasicEra final : public Core {
     std::uint32_t number;
     std::shared_ptr<const Tree> tree;
     ProcessSet agreed;  ///< failures agreed on
-    ProcessSet news;    ///< known dead beyond those
     std::optional<Member> parent;
     std::vector<Member> children;
   };

@@ -17,7 +17,7 @@ BasicEra<omitted>::BasicEra(Member self, std::shared_ptr<const Tree> tree, std::
     : self_(self), operations_(std::move(operations)), rebalancing_(rebalancing) {
   static const auto built_in = std::make_shared<const Operations>();
   if (!operations_) operations_ = built_in;
-  View view{0, std::move(tree), {}, {}, {}, {}};
+  View view{0, std::move(tree), {}, {}, {}};
   view.agreed = view.tree->left_out();
   acknowledged_ = view.agreed;
   look_around(view);
@@ -66,7 +66,7 @@ void BasicEra<omitted>::advance(Open& open, Actions& actions) {
   if (open.status != Status::gathering) return;
   if (keeps(Rule::wait_for_children) && open.missing > 0) return;
   const View& view = view_of(open);
-  add_failures(open.tally, view.news);
+  if (dead_ != view.agreed) add_failures(open.tally, difference(dead_, view.agreed));
   if (view.parent) {
     open.status = Status::broadcasting;
     send(*view.parent, Message::Kind::up, open.id, &open.tally, actions);
@@ -201,10 +201,7 @@ void BasicEra<omitted>::discover(const ProcessSet& gone, Actions& actions) {
     const bool neighbour_died =
         (view.parent && gone.contains(*view.parent)) ||
         std::any_of(view.children.begin(), view.children.end(), [&](Member child) { return gone.contains(child); });
-    if (!neighbour_died) {
-      view.news = difference(dead_, view.agreed);
-      continue;
-    }
+    if (!neighbour_died) continue;
     const View before = view;
     look_around(view);
     for (Open& open : open_) {
@@ -245,7 +242,7 @@ void BasicEra<omitted>::ask_silent_children(const Open& open, const View& view, 
 template <Rule omitted>
 void BasicEra<omitted>::adopt_common_ground() {
   const View& old = views_.back();
-  View view{old.number + 1, old.tree, old.agreed, {}, {}, {}};
+  View view{old.number + 1, old.tree, old.agreed, {}, {}};
   view.agreed.insert(fence_failures_);
   fence_failures_.clear();
   if (rebalancing_ == Rebalancing::always ||
@@ -266,7 +263,6 @@ void BasicEra<omitted>::adopt_common_ground() {
 
 template <Rule omitted>
 void BasicEra<omitted>::look_around(View& view) const {
-  view.news = difference(dead_, view.agreed);
   view.parent = view.tree->parent(self_, dead_);
   view.tree->children(self_, dead_, view.children);
 }

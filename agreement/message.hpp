@@ -18,7 +18,7 @@ namespace mend::agreement {
 /// Sets of members that travel with a contribution, and are nearly always all empty. They hold news only: what
 /// differs from the failures that all members had agreed on before (Core::agreed_dead).
 struct Sets {
-  ProcessSet members;         ///< the caller's own; combined by union
+  ProcessSet members{};         ///< the caller's own; combined by union
   ProcessSet failed;          ///< known to have died; combined by union
   ProcessSet acknowledged;    ///< failures the caller has acknowledged; combined by intersection
   ProcessSet unacknowledged;  ///< failures agreed on before, which the caller has not acknowledged; by union
@@ -51,7 +51,7 @@ struct Decision {
   /// every member whose contribution is not in `value`.
   ProcessSet failed;
   /// The union of the sets contributed.
-  ProcessSet members;
+  ProcessSet members{};
   /// Whether some failure had not been acknowledged by all: MPIX_Comm_agree then reports an error everywhere.
   bool unacknowledged_failure = false;
 
@@ -73,7 +73,7 @@ struct Contribution {
   Value value;
   Operation operation = Operation::bitwise_and;
   Call call = Call::blocking;
-  ProcessSet members;
+  ProcessSet members{};
 };
 
 /// A number that orders the rounds of a protocol with rounds: those of a later root come after all of an earlier.

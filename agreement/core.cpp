@@ -1,0 +1,42 @@
+#include "agreement/core.hpp"
+
+#include "agreement/era.hpp"
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace mend::agreement {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Protocol>, 1> protocols{{{"era", Protocol::era}}};
+
+}  // namespace
+
+Protocol parse_protocol(std::string_view name) {
+  for (const auto& [known, protocol] : protocols) {
+    if (name == known) return protocol;
+  }
+  throw UsageError(
+      fmt::format("\"{}\" is no agreement protocol: say era, log2phases, validate-all or validate-all-loose", name));
+}
+
+std::string_view name_of(Protocol protocol) {
+  for (const auto& [name, known] : protocols) {
+    if (protocol == known) return name;
+  }
+  return "?";
+}
+
+std::unique_ptr<Core> make_core(Protocol protocol, Member self, std::shared_ptr<const Tree> tree,
+                                std::shared_ptr<const Operations> operations, Rebalancing rebalancing) {
+  switch (protocol) {
+    case Protocol::era: return std::make_unique<Era>(self, std::move(tree), std::move(operations), rebalancing);
+    default: break;
+  }
+  throw UsageError("no such protocol");
+}
+
+}  // namespace mend::agreement

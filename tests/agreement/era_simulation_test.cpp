@@ -1,0 +1,198 @@
+// ERA in the simulator: a handful of small runs kept as text, and many large ones with bursts of failures.
+//
+// A run is its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (200 when not said).
+
+#include "agreement/simulation.hpp"
+#include "agreement/era_rules.hpp"
+#include "tests/agreement/golden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+namespace mend::agreement {
+namespace {
+
+using std::chrono::microseconds;
+
+SimulationOptions small_run(std::uint32_t members, const char* layout) {
+  SimulationOptions options;
+  options.members = members;
+  options.layout = Layout::parse(layout);
+  options.keep_transcript = true;
+  return options;
+}
+
+void expect_golden_run(const std::string& name, GroupSimulation& group) {
+  group.run();
+  EXPECT_EQ(group.verdict(), std::nullopt);
+  testing::expect_golden(name, group.transcript());
+}
+
+TEST(EraSimulation, a_quiet_run_of_seven_in_a_binary_tree) {
+  GroupSimulation group(small_run(7, "binary"));
+  expect_golden_run("era_quiet", group);
+}
+
+TEST(EraSimulation, a_leaf_dies_before_it_has_contributed) {
+  GroupSimulation group(small_run(4, "binary"));
+  group.kill({3}, SimulatedTime{0});
+  expect_golden_run("era_leaf_dies", group);
+}
+
+TEST(EraSimulation, an_inner_member_dies_with_its_subtrees_contribution) {
+  GroupSimulation group(small_run(7, "binary"));
+  group.kill({1}, SimulatedTime{1'700});
+  expect_golden_run("era_inner_member_dies", group);
+}
+
+TEST(EraSimulation, a_root_that_dies_between_two_sends_of_its_decision_leaves_the_decision_standing) {
+  GroupSimulation group(small_run(5, "star"));
+  group.kill({0}, SimulatedTime{3'200});
+  expect_golden_run("era_root_dies_deciding", group);
+}
+
+TEST(EraSimulation, two_roots_die_in_turn) {
+  SimulationOptions options = small_run(6, "binary");
+  options.network.detection_most = microseconds(6);
+  GroupSimulation group(options);
+  group.kill({0}, SimulatedTime{3'000});
+  group.kill({1}, SimulatedTime{9'000});
+  expect_golden_run("era_two_roots_die", group);
+}
+
+TEST(EraSimulation, a_failure_is_reported_once_then_acknowledged) {
+  SimulationOptions options = small_run(4, "binary");
+  options.agreements = 3;
+  GroupSimulation group(options);
+  group.kill({2}, SimulatedTime{0});
+  expect_golden_run("era_failure_acknowledged", group);
+}
+
+TEST(EraSimulation, repeats_itself_to_the_letter) {
+  const auto transcript = [] {
+    SimulationOptions options = small_run(40, "bin/bin:4");
+    options.agreements = 3;
+    options.network.jitter = microseconds(3);
+    GroupSimulation group(options);
+    for (std::uint32_t p : {0U, 4U, 5U, 17U}) group.kill({p}, SimulatedTime{1'000 * p});
+    group.run();
+    return group.transcript();
+  };
+  const std::string first = transcript();
+  EXPECT_GT(first.size(), 10'000U);
+  EXPECT_EQ(first, transcript());
+}
+
+TEST(EraSimulation, forgets_results_when_all_have_returned) {
+  SimulationOptions options = small_run(64, "binary");
+  options.keep_transcript = false;
+  options.agreements = 50;
+  GroupSimulation group(options);
+  group.run();
+  ASSERT_EQ(group.verdict(), std::nullopt);
+  for (std::uint32_t p = 0; p < options.members; ++p) {
+    const auto& era = dynamic_cast<const Era&>(group.core({p}));
+    EXPECT_EQ(era.results_kept(), 1U) << "the last one's, which nobody has come after";
+    EXPECT_EQ(era.under_way(), 0U);
+  }
+}
+
+// ---- many runs
+
+/// Everything about run `seed`, drawn from it.
+SimulationOptions drawn(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto upto = [&](std::uint64_t bound) { return random() % bound; };
+  SimulationOptions options;
+  options.seed = seed;
+  options.members = 64U << upto(upto(4) == 0 ? 7 : 4);
+  options.members -= static_cast<std::uint32_t>(upto(options.members / 3));
+  const char* layouts[] = {"binary", "binary", "bin/bin:16", "bin/star:16", "5-ary", "bin/chain:4", "star"};
+  options.layout = Layout::parse(layouts[upto(std::size(layouts))]);
+  options.agreements = 3 + static_cast<std::uint32_t>(upto(6));
+  options.at_once = upto(3) == 0 ? 3 : 1;
+  options.rebalancing = std::array{Rebalancing::when_degenerated, Rebalancing::always, Rebalancing::never}[upto(3)];
+  options.network.processes_per_node = options.layout.group_size;
+  options.network.jitter = microseconds(std::array{0, 20, 100}[upto(3)]);
+  options.network.detection_least = SimulatedTime{100};
+  options.network.detection_most = microseconds(5 + upto(60));
+  options.pause = microseconds(1 + upto(20));
+  options.fatal_decisions = std::array{0U, 30U, 100U}[upto(3)];
+  return options;
+}
+
+/// Kills one to three bursts of members: at random, neighbours, or those at the top of the tree.
+void kill_bursts(GroupSimulation& group, const SimulationOptions& options) {
+  std::mt19937_64 random(options.seed ^ 0xdead);
+  const auto upto = [&](std::uint64_t bound) { return static_cast<std::uint32_t>(random() % bound); };
+  const std::uint32_t bursts = 1 + upto(3);
+  for (std::uint32_t burst = 0; burst < bursts; ++burst) {
+    const std::uint32_t size = 1 + upto(std::min(options.members / 8, 40U));
+    const auto at = microseconds(upto(upto(2) == 0 ? 50 : 400));
+    const std::uint32_t kind = upto(3);
+    const std::uint32_t first = kind == 2 ? 0 : upto(options.members - 1 - size);
+    const SimulatedTime spread = microseconds(std::array{1, 5, 50}[upto(3)]);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const Member member{kind == 0 ? upto(options.members - 1) : first + i};  // the last one always survives
+      group.kill(member, at + SimulatedTime{upto(static_cast<std::uint64_t>(spread.count()))});
+    }
+  }
+}
+
+TEST(EraSimulation, holds_through_bursts_of_failures) {
+  const char* only = std::getenv("MEND_SEED");
+  const char* count = std::getenv("MEND_SEEDS");
+  const std::uint64_t first = only ? std::strtoull(only, nullptr, 10) : 1;
+  const std::uint64_t last = only ? first : (count ? std::strtoull(count, nullptr, 10) : 200);
+  std::uint64_t agreements = 0;
+  std::uint64_t deaths = 0;
+  std::uint64_t messages = 0;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const SimulationOptions options = drawn(seed);
+    GroupSimulation group(options);
+    kill_bursts(group, options);
+    group.run();
+    deaths += group.deaths();
+    agreements += options.agreements;
+    messages += group.messages_sent();
+    ASSERT_EQ(group.verdict(), std::nullopt)
+        << fmt::format("seed {}: {} members, {} tree. To see it again:\n  MEND_SEED={} {} --gtest_filter=*bursts*",
+                       seed, options.members, options.layout.to_string(), seed, "test_era_simulation");
+  }
+  std::cout << fmt::format("{} runs: {} agreements, {} failures survived, {} messages\n", last - first + 1, agreements,
+                           deaths, messages);
+  EXPECT_GT(deaths, 0U);
+}
+
+/// Whether the bursts bring to light that `omitted` is missing, within some hundred runs.
+template <Rule omitted>
+bool is_missed() {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SimulationOptions options = drawn(seed);
+    if (options.members > 256) continue;
+    options.make = [&](Member self, std::shared_ptr<const Tree> tree) {
+      return std::make_unique<BasicEra<omitted>>(self, std::move(tree), nullptr, options.rebalancing);
+    };
+    GroupSimulation group(options);
+    kill_bursts(group, options);
+    group.run();
+    if (group.verdict()) return true;
+  }
+  return false;
+}
+
+TEST(EraSimulation, bursts_bring_missing_rules_to_light) {
+  EXPECT_FALSE(is_missed<Rule::none>());
+  EXPECT_TRUE(is_missed<Rule::resend_to_new_parent>());
+  EXPECT_TRUE(is_missed<Rule::hear_late_ups>());
+  EXPECT_TRUE(is_missed<Rule::ask_when_promoted>());
+  EXPECT_TRUE(is_missed<Rule::refuse_the_dead>());
+}
+
+}  // namespace
+}  // namespace mend::agreement
