@@ -24,6 +24,8 @@ struct ChildEnd {
 /// One that was asked to end and has not after ten seconds is killed. Whatever it leaves running is killed before
 /// this returns; should this process be killed, the child is told to end.
 ///
+/// What the child says on standard error is shown without known noise (jobs/noise.hpp).
+///
 /// `still_wanted` is asked about every half second; once it says no, the child is told to end. Local; main thread,
 /// once per process. Throws EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,

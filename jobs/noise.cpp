@@ -1,0 +1,68 @@
+#include "jobs/noise.hpp"
+
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+constexpr std::size_t longest_frame = 8192;
+
+bool is_frame(std::string_view line) {
+  return line.size() >= 60 && line.find_first_not_of('-') == std::string_view::npos;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool framed_noise(std::string_view text) { return contains(text, "is not tested for post-failure"); }
+
+bool line_noise(std::string_view line) {
+  if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
+  return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
+         (contains(line, "contact information is unknown") && contains(line, "iof_hnp.c"));
+}
+
+}  // namespace
+
+std::string NoiseFilter::feed(std::string_view bytes) {
+  std::string shown;
+  for (const char byte : bytes) take(byte, shown);
+  return shown;
+}
+
+void NoiseFilter::take(char byte, std::string& shown) {
+  if (std::exchange(line_starts_, false)) {
+    line_at_ = held_.size();
+    passing_ = !in_frame_ && byte != '-' && byte != '[';
+  }
+  if (byte == '\n') line_starts_ = true;
+  if (passing_) {
+    shown += byte;
+    return;
+  }
+  held_ += byte;
+  if (byte == '\n') end_line(shown);
+  // Too long for a help text: what looked like a frame was none.
+  if (held_.size() > longest_frame) shown += flush();
+}
+
+void NoiseFilter::end_line(std::string& shown) {
+  const std::string_view line = std::string_view(held_).substr(line_at_, held_.size() - line_at_ - 1);
+  if (in_frame_) {
+    if (!is_frame(line)) return;
+    if (framed_noise(held_)) held_.clear();
+    shown += flush();
+  } else if (is_frame(line)) {
+    in_frame_ = true;
+  } else {
+    if (line_noise(line)) held_.clear();
+    shown += flush();
+  }
+}
+
+std::string NoiseFilter::flush() {
+  in_frame_ = false;
+  passing_ = !line_starts_;  // the rest of a line of which the beginning is shown
+  return std::exchange(held_, {});
+}
+
+}  // namespace mend::jobs

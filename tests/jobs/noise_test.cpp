@@ -1,0 +1,60 @@
+#include "jobs/noise.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mend::jobs {
+namespace {
+
+const std::string frame = std::string(74, '-') + "\n";
+const std::string untested = frame +
+                             "WARNING: The selected 'topo' module 'basic' is not tested for post-failure\n"
+                             "operation, yet you have requested support for fault tolerance.\n" +
+                             frame;
+const std::string real_help = frame + "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n" + frame;
+const std::string complaint = "[node:123] PRTE ERROR: Unknown error in file odls_default_module.c at line 328\n";
+
+std::string filtered(const std::string& text, std::size_t piece) {
+  NoiseFilter filter;
+  std::string shown;
+  for (std::size_t at = 0; at < text.size(); at += piece)
+    shown += filter.feed(std::string_view(text).substr(at, piece));
+  return shown + filter.flush();
+}
+
+TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
+  const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
+                           "[node:5] a line of the program\n" + "- a dash\n" + untested + "no newline at the end";
+  const std::string expected =
+      "first\nsecond\n" + real_help + "[node:5] a line of the program\n- a dash\nno newline at the end";
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{100}, text.size()}) {
+    EXPECT_EQ(filtered(text, piece), expected) << piece;
+  }
+}
+
+TEST(NoiseFilter, passes_what_cannot_be_noise_at_once) {
+  NoiseFilter filter;
+  EXPECT_EQ(filter.feed("how much fur"), "how much fur");
+  EXPECT_EQ(filter.feed("ther? "), "ther? ");
+  EXPECT_FALSE(filter.holds_back());
+}
+
+TEST(NoiseFilter, holds_a_suspicious_line_until_flushed_and_then_shows_its_rest_at_once) {
+  NoiseFilter filter;
+  EXPECT_EQ(filter.feed("[prompt"), "");
+  EXPECT_TRUE(filter.holds_back());
+  EXPECT_EQ(filter.flush(), "[prompt");
+  EXPECT_EQ(filter.feed(" goes on]"), " goes on]");
+}
+
+TEST(NoiseFilter, a_frame_that_never_closes_is_shown) {
+  const std::string text = frame + std::string(20000, 'x') + "\nend\n";
+  EXPECT_EQ(filtered(text, 4096), text);
+}
+
+TEST(NoiseFilter, the_runtimes_other_errors_are_shown) {
+  const std::string text = "[node:123] PRTE ERROR: Out of resource in file plm_base.c at line 12\n";
+  EXPECT_EQ(filtered(text, 10), text);
+}
+
+}  // namespace
+}  // namespace mend::jobs
