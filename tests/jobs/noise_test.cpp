@@ -11,7 +11,10 @@ const std::string untested = frame +
                              "operation, yet you have requested support for fault tolerance.\n" +
                              frame;
 const std::string real_help = frame + "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n" + frame;
-const std::string complaint = "[node:123] PRTE ERROR: Unknown error in file odls_default_module.c at line 328\n";
+const std::string complaint =
+    "[warn] Epoll MOD(1) on fd 21 failed. Old events were 6; read change was 0 (none); write change was 2 (del); "
+    "close change was 0 (none): Bad file descriptor\n"
+    "[node:123] PRTE ERROR: Unknown error in file odls_default_module.c at line 328\n";
 
 std::string filtered(const std::string& text, std::size_t piece) {
   NoiseFilter filter;
