@@ -36,10 +36,16 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
 }  // namespace
 
 Engine::Engine(const Options& options)
-    : world_(first_world(options.spares)), schedule_(options.commit_every, options.mtbf) {
+    : council_(options.agreement),
+      world_(first_world(options.spares, council_)),
+      schedule_(options.commit_every, options.mtbf) {
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
+  // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
+  council_.on_death([this](ProcessId process) {
+    if (rank_ && world_.roster.rank_of(process)) notice_failure();
+  });
   begin_epoch(false);
 }
 
@@ -51,7 +57,7 @@ void Engine::begin_epoch(bool newcomer) {
   interrupted_ = false;
   noticed_.reset();
   schedule_.restart();
-  restore_time_before_ = store_.statistics().restore_time;
+  before_epoch_ = store_.statistics();
   if (!rank_) return;
   std::vector<NodeId> nodes;
   for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
@@ -68,6 +74,7 @@ ExitCode Engine::run(const Body& body) {
     const Intent intent = rank_ ? play(body) : wait_as_spare();
     reach("muster.before");
     const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
+    if (ruling.what != Intent::recover) council_.settle(world_.base.get());  // nobody answers any more after this
     switch (ruling.what) {
       case Intent::finish: close_restore_time(); return ExitCode::ok;
       case Intent::abandon: return report_error(ruling.code);
@@ -104,6 +111,10 @@ Intent Engine::play(const Body& body) {
     motion = Motion::abandon;
   } catch (const std::exception& error) {
     error_ = Error{ExitCode::failed, fmt::format("rank {}: {}", rank_->value, error.what())};
+    motion = Motion::abandon;
+  } catch (...) {
+    // Let through, it would end this process, and then each spare that takes its place.
+    error_ = Error{ExitCode::failed, fmt::format("rank {}: the body threw what is no std::exception", rank_->value)};
     motion = Motion::abandon;
   }
   return leave_body(motion);
@@ -182,7 +193,8 @@ void Engine::recover() {
     for (MPI_Comm& comm : derived_) MPI_Comm_free(&comm);
     derived_.clear();
   }
-  const RebuildOutcome outcome = rebuild(world_);
+  const Epoch next = world_.epoch.next();
+  const RebuildOutcome outcome = rebuild(world_, council_, [&] { witness_.call(next); });
   if (!outcome.vacant.empty()) throw Unrecoverable(describe_vacancies(outcome, before));
 
   RecoveryReport report;
@@ -206,7 +218,7 @@ void Engine::recover() {
 /// The restore phase ends when the body has its data; what it took is known only afterwards.
 void Engine::close_restore_time() {
   if (recoveries_.empty()) return;
-  recoveries_.back().restore = to_ms(store_.statistics().restore_time - restore_time_before_);
+  recoveries_.back().restore = to_ms(store_.statistics().restore_time - before_epoch_.restore_time);
 }
 
 std::span<const RecoveryReport> Engine::recoveries() {
@@ -242,15 +254,18 @@ void Engine::check() {
 
 bool Engine::commit_due() {
   if (witness_.death_count() > 0) check();
-  if (schedule_.wants_measurement() && store_.statistics().commits > 0) measure_commits();
+  const Seconds since_last = step_watch_.lap();
+  if (schedule_.wants_measurement() && store_.statistics().commits > before_epoch_.commits) measure_commits(since_last);
   return schedule_.step();
 }
 
-/// Agrees on what a commit and a step cost, so that all ranks commit at the same steps.
-void Engine::measure_commits() {
-  const StoreStatistics& statistics = store_.statistics();
-  const double commit_cost = statistics.commit_time.count() / static_cast<double>(statistics.commits);
-  std::array<double, 2> costs{commit_cost, step_watch_.elapsed().count()};
+/// Agrees on what a commit and a step cost, so that all ranks commit at the same steps. `step_with_commit`: what lay
+/// between the last two questions. Only this epoch's commits count: they are the same on newcomers and survivors.
+void Engine::measure_commits(Seconds step_with_commit) {
+  const StoreStatistics& now = store_.statistics();
+  const Seconds commit_cost =
+      (now.commit_time - before_epoch_.commit_time) / static_cast<double>(now.commits - before_epoch_.commits);
+  std::array<double, 2> costs{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count()};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, costs.data(), 2, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
   schedule_.measured(Seconds{costs[0]}, Seconds{costs[1]});
 }

@@ -70,11 +70,12 @@ class Engine {
   void notice_failure();
   void interrupt();
   void call_spares();
-  void measure_commits();
+  void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
   void close_restore_time();
 
   RuntimeWitness witness_;
+  Council council_;
   World world_;
   ProcessId self_;
   std::optional<Rank> rank_;
@@ -88,7 +89,7 @@ class Engine {
   std::optional<WallClock::time_point> noticed_;
   WallClock::time_point left_body_{};
   std::vector<RecoveryReport> recoveries_;
-  Seconds restore_time_before_{};
+  StoreStatistics before_epoch_;  // as they were when the epoch began
   std::optional<Error> error_;
 };
 

@@ -47,6 +47,11 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "Expected time between failures of the job, in hours, for auto (default 24)")
           ->check(CLI::PositiveNumber),
       "MEND_MTBF");
+  from_environment(
+      app.add_option(prefix + "agreement", options.agreement, "How processes agree; mpi: as the MPI library does")
+          ->check(CLI::IsMember({"mpi", "era", "log2phases", "validate-all", "validate-all-loose"}))
+          ->capture_default_str(),
+      "MEND_AGREEMENT");
   from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
                        ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
                        ->capture_default_str(),

@@ -24,25 +24,6 @@ struct Candidate {
   Plan plan;
 };
 
-/// Which of `old_members` are in `candidate`, in its order.
-std::vector<ProcessId> members_of(MPI_Comm candidate, MPI_Comm old, const std::vector<ProcessId>& old_members) {
-  MPI_Group old_group = MPI_GROUP_NULL;
-  MPI_Group new_group = MPI_GROUP_NULL;
-  MPI_Comm_group(old, &old_group);
-  MPI_Comm_group(candidate, &new_group);
-  int size = 0;
-  MPI_Group_size(new_group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> old_ranks(ranks.size());
-  MPI_Group_translate_ranks(new_group, size, ranks.data(), old_group, old_ranks.data());
-  MPI_Group_free(&old_group);
-  MPI_Group_free(&new_group);
-  std::vector<ProcessId> members;
-  for (int rank : old_ranks) members.push_back(old_members[static_cast<std::size_t>(rank)]);
-  return members;
-}
-
 ProcessSet missing_from(const std::vector<ProcessId>& now, const std::vector<ProcessId>& before) {
   ProcessSet missing;
   for (ProcessId process : before) missing.insert(process);
@@ -104,13 +85,32 @@ Making cast_and_split(Candidate& candidate, const Planner& planner) {
   }
 }
 
+/// Who is in the application's communicator, by rank.
+std::vector<ProcessId> holders_of(const Roster& roster) {
+  std::vector<ProcessId> holders;
+  for (const Seat& seat : roster.seats) holders.push_back(seat.holder.process);
+  return holders;
+}
+
 RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const std::vector<ProcessId>& members,
-                            const Planner& planner, World& world) {
+                            const Planner& planner, World& world, Council& council, const DeathInRebuild& death) {
   RebuildOutcome outcome;
   std::size_t failed_shrinks = 0;
   for (;;) {
     ++outcome.rounds;
     Candidate candidate;
+    const agreement::GroupId base_group = council.number_group();
+    const agreement::GroupId ranks_group = council.number_group();
+    // Whoever has returned from one of the agreements below goes on to a call in which it waits for all others. Should
+    // a death keep another in the agreement, that call is interrupted, so that nobody waits for long.
+    const DeathWatch watch(council, [&](ProcessId) {
+      if (candidate.base) revoke(candidate.base.get());
+      if (candidate.store) revoke(candidate.store.get());
+      if (candidate.application) revoke(candidate.application.get());
+      death();
+    });
+    reach("recovery.settle");
+    council.settle(base);
     reach("recovery.shrink");
     MPI_Comm shrunk = MPI_COMM_NULL;
     const bool shrink_ok = MPIX_Comm_shrink(base, &shrunk) == MPI_SUCCESS;
@@ -125,7 +125,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
     candidate.members = members_of(shrunk, base, members);
 
-    auto new_everyone = std::make_unique<agreement::MpixAgreement>(shrunk);
+    auto new_everyone = council.over(base_group, shrunk, candidate.members);
     const Making making = cast_and_split(candidate, planner);
     if (making != Making::done) revoke(shrunk);
     reach("recovery.confirm");
@@ -146,16 +146,29 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     world.store = std::move(candidate.store);
     if (world.application) {
       world.ballot = std::make_unique<agreement::Ballot>(
-          std::make_unique<agreement::MpixAgreement>(world.application.get()));
+          council.over(ranks_group, world.application.get(), holders_of(world.roster)));
     }
     world.base = std::move(candidate.base);
+    council.forget_groups_before(base_group);
     return outcome;
+  }
+}
+
+/// The first world was made with the library's agreement; from here on the council's own serves.
+void found_council(World& world, Council& council) {
+  council.found(world.base.get(), world.members);
+  const agreement::GroupId base_group = council.number_group();
+  const agreement::GroupId ranks_group = council.number_group();
+  world.everyone = council.over(base_group, world.base.get(), world.members);
+  if (world.application) {
+    world.ballot = std::make_unique<agreement::Ballot>(
+        council.over(ranks_group, world.application.get(), holders_of(world.roster)));
   }
 }
 
 }  // namespace
 
-World first_world(int spares) {
+World first_world(int spares, Council& council) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   std::vector<ProcessId> members(static_cast<std::size_t>(size));
@@ -174,15 +187,16 @@ World first_world(int spares) {
       [&](MPI_Comm base, const std::vector<ProcessId>& living) {
         return first_plan(place(base, living), ranks);
       },
-      world);
+      world, council, [] {});
   if (!outcome.vacant.empty()) {
     throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {} spares",
                                     outcome.dead.size(), size, spares));
   }
+  found_council(world, council);
   return world;
 }
 
-RebuildOutcome rebuild(World& world) {
+RebuildOutcome rebuild(World& world, Council& council, const DeathInRebuild& death) {
   // The old base must outlive the new one's making.
   const Communicator old_base = std::move(world.base);
   const std::unique_ptr<agreement::Agreement> old_everyone = std::move(world.everyone);
@@ -193,7 +207,7 @@ RebuildOutcome rebuild(World& world) {
                    [&](MPI_Comm, const std::vector<ProcessId>& living) {
                      return plan(old_roster, missing_from(living, old_members));
                    },
-                   world);
+                   world, council, death);
   world.epoch = world.epoch.next();
   return outcome;
 }

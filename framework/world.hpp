@@ -19,9 +19,11 @@
 #include "agreement/ballot.hpp"
 #include "base/clock.hpp"
 #include "base/process_set.hpp"
+#include "framework/council.hpp"
 #include "spares/roster.hpp"
 #include "transport/mpi.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -47,13 +49,17 @@ struct RebuildOutcome {
   WallClock::time_point agreed_on_dead;  ///< when the last round's shrink had been agreed on
 };
 
-/// Makes the first world of a job out of MPI_COMM_WORLD. Collective over all processes launched; those that die
+/// Called when a death is met while the communicators are being made: has everyone who may have finished that already
+/// come back, spares too.
+using DeathInRebuild = std::function<void()>;
+
+/// Makes the first world of a job out of MPI_COMM_WORLD, and founds `council`. Collective over all processes launched; those that die
 /// meanwhile are made up for by spares. Throws, on all alike, UsageError when `spares` leaves nobody to work and
 /// Unrecoverable when too many have died.
-World first_world(int spares);
+World first_world(int spares, Council& council);
 
 /// Replaces `world` by one of the living. Collective over the living members of its base. When ranks stay vacant, the
 /// new world has a base but no application communicator.
-RebuildOutcome rebuild(World& world);
+RebuildOutcome rebuild(World& world, Council& council, const DeathInRebuild& death);
 
 }  // namespace mend

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace mend {
 namespace {
 
@@ -80,6 +82,24 @@ void Communicator::reset() {
   const ErrorsReturned quiet;
   MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
+}
+
+std::vector<ProcessId> members_of(MPI_Comm comm, MPI_Comm whole, const std::vector<ProcessId>& processes) {
+  MPI_Group part = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &part);
+  MPI_Comm_group(whole, &all);
+  int size = 0;
+  MPI_Group_size(part, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> ranks_in_whole(ranks.size());
+  MPI_Group_translate_ranks(part, size, ranks.data(), all, ranks_in_whole.data());
+  MPI_Group_free(&part);
+  MPI_Group_free(&all);
+  std::vector<ProcessId> members;
+  for (int rank : ranks_in_whole) members.push_back(processes[static_cast<std::size_t>(rank)]);
+  return members;
 }
 
 void revoke(MPI_Comm comm) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/ids.hpp"
 
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mend {
 
@@ -71,6 +73,10 @@ class Communicator {
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
+
+/// Which processes `comm` holds, by rank, given that those of `whole` are `processes`. All of `comm`'s must be in
+/// `whole`. Local.
+std::vector<ProcessId> members_of(MPI_Comm comm, MPI_Comm whole, const std::vector<ProcessId>& processes);
 
 /// Tells every process of `comm` to leave the calls it is blocked in. Local call, effect everywhere.
 void revoke(MPI_Comm comm);

@@ -7,13 +7,21 @@
 namespace mend::transport {
 namespace {
 constexpr int tag = 0;  // the communicator is private
+
+Communicator duplicate(MPI_Comm parent) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(parent, &made), "MPI_Comm_dup");
+  return Communicator(made);
 }
 
-MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members) : members_(std::move(members)) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(parent, &comm), "MPI_Comm_dup");
-  comm_ = Communicator(comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}  // namespace
+
+MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members)
+    : MpiEndpoint(duplicate(parent), std::move(members)) {}
+
+MpiEndpoint::MpiEndpoint(Communicator own, std::vector<ProcessId> members)
+    : comm_(std::move(own)), members_(std::move(members)) {
+  MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN);
   my_rank_ = comm_.rank();
   if (static_cast<int>(members_.size()) != comm_.size()) {
     throw UsageError(fmt::format("an endpoint over {} processes was given {} identities", comm_.size(), members_.size()));
@@ -24,6 +32,10 @@ MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members) : memb
 }
 
 MpiEndpoint::~MpiEndpoint() {
+  if (receiving_ != MPI_REQUEST_NULL) {
+    MPI_Cancel(&receiving_);
+    MPI_Wait(&receiving_, MPI_STATUS_IGNORE);
+  }
   if (outgoing_.empty()) return;
   revoke(comm_.get());  // completes what a stopped receiver would leave hanging
   for (Outgoing& message : outgoing_) MPI_Wait(&message.request, MPI_STATUS_IGNORE);
@@ -67,27 +79,34 @@ std::optional<Event> MpiEndpoint::poll() {
   return death;
 }
 
+/// A receive from anybody is always posted: it is the quickest way to a message, and the only one by which MPI tells of
+/// a death that concerns no message (probing does not).
+void MpiEndpoint::post_receive() {
+  arriving_.resize(max_message);
+  const int code = MPI_Irecv(arriving_.data(), static_cast<int>(arriving_.size()), MPI_BYTE, MPI_ANY_SOURCE, tag,
+                             comm_.get(), &receiving_);
+  if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Irecv");
+}
+
 std::optional<Event> MpiEndpoint::receive_one() {
   for (;;) {
-    int found = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
+    if (receiving_ == MPI_REQUEST_NULL) post_receive();
+    int done = 0;
     MPI_Status status;
-    const int code = MPI_Improbe(MPI_ANY_SOURCE, tag, comm_.get(), &found, &message, &status);
-    if (outcome_of(code) == MpiOutcome::failure) {
+    const int code = MPI_Test(&receiving_, &done, &status);
+    if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Test");
+    if (code != MPI_SUCCESS) {
       learn_deaths();
       if (!deaths_to_report_.empty()) return std::nullopt;
       continue;
     }
-    check_mpi(code, "MPI_Improbe");
-    if (!found) return std::nullopt;
+    if (!done) return std::nullopt;
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
-    inbox_.resize(static_cast<std::size_t>(count));
-    const int received = MPI_Mrecv(inbox_.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    if (outcome_of(received) == MpiOutcome::error) check_mpi(received, "MPI_Mrecv");
     const ProcessId from = members_[static_cast<std::size_t>(status.MPI_SOURCE)];
-    if (received != MPI_SUCCESS || dead_.contains(from)) continue;
-    return Arrival{from, inbox_};
+    std::swap(arrived_, arriving_);
+    if (dead_.contains(from)) continue;
+    return Arrival{from, std::span<const std::byte>(arrived_).first(static_cast<std::size_t>(count))};
   }
 }
 

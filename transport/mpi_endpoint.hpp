@@ -17,6 +17,8 @@ class MpiEndpoint final : public Endpoint {
   /// Collective over `parent`, all of whose members must be alive; the member of rank i is process `members[i]`.
   /// Throws ProcessFailure when one dies meanwhile.
   MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members);
+  /// The same on a communicator made for this purpose. Local.
+  MpiEndpoint(Communicator own, std::vector<ProcessId> members);
   ~MpiEndpoint() override;
 
   ProcessId self() const override { return members_[static_cast<std::size_t>(my_rank_)]; }
@@ -31,6 +33,7 @@ class MpiEndpoint final : public Endpoint {
 
   int rank_of(ProcessId process) const;
   void retire_finished_sends();
+  void post_receive();
   void learn_deaths();
   std::optional<Event> receive_one();
 
@@ -41,7 +44,9 @@ class MpiEndpoint final : public Endpoint {
   std::deque<ProcessId> deaths_to_report_;
   std::deque<Outgoing> outgoing_;
   std::vector<std::vector<std::byte>> spare_buffers_;
-  std::vector<std::byte> inbox_;
+  MPI_Request receiving_ = MPI_REQUEST_NULL;
+  std::vector<std::byte> arriving_;  // what the posted receive writes into
+  std::vector<std::byte> arrived_;   // what the last arrival shows
 };
 
 }  // namespace mend::transport

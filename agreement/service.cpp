@@ -1,0 +1,133 @@
+#include "agreement/service.hpp"
+
+#include "agreement/wire.hpp"
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mend::agreement {
+namespace {
+
+std::span<const std::byte> bytes_of(const GroupId& id) { return std::as_bytes(std::span(&id.value, 1)); }
+
+}  // namespace
+
+/// One group, as its caller sees it.
+class GroupAgreement final : public Agreement {
+ public:
+  GroupAgreement(Service& service, GroupId id) : service_(service), id_(id) {}
+  Outcome agree(std::uint32_t contribution) override { return service_.agree(id_, contribution); }
+
+ private:
+  Service& service_;
+  GroupId id_;
+};
+
+std::optional<Member> Service::Group::member(ProcessId process) const {
+  const auto at = std::find(members.begin(), members.end(), process);
+  if (at == members.end()) return std::nullopt;
+  return Member{static_cast<std::uint32_t>(at - members.begin())};
+}
+
+std::unique_ptr<Agreement> Service::join(GroupId id, std::vector<ProcessId> members, Protocol protocol) {
+  if (id < first_live_ || groups_.contains(id)) throw UsageError("a group's number must be new");
+  Group& group = groups_[id];
+  group.members = std::move(members);
+  const auto self = group.member(endpoint_->self());
+  if (!self) throw UsageError("a process can only join a group that it is a member of");
+  const auto size = static_cast<std::uint32_t>(group.members.size());
+  group.core = make_core(protocol, *self, std::make_shared<const Tree>(size, Layout::binary()));
+
+  ProcessSet gone;
+  for (ProcessId process : dead_.members()) {
+    if (const auto member = group.member(process)) gone.insert(*member);
+  }
+  if (!gone.empty()) {
+    group.core->dead(gone, actions_);
+    perform(id, group);
+  }
+  if (const auto early = early_.extract(id)) {
+    for (const Early& message : early.mapped()) deliver(id, group, message.from, message.bytes);
+  }
+  return std::make_unique<GroupAgreement>(*this, id);
+}
+
+void Service::end_groups_before(GroupId id) {
+  first_live_ = std::max(first_live_, id);
+  groups_.erase(groups_.begin(), groups_.lower_bound(id));
+  early_.erase(early_.begin(), early_.lower_bound(id));
+}
+
+Outcome Service::agree(GroupId id, std::uint32_t contribution) {
+  Group& group = groups_.at(id);
+  const AgreementId number = std::exchange(group.next, {group.next.value + 1});
+  group.decided.reset();
+  group.core->contribute(number, {.value = value_of(contribution)}, actions_);
+  perform(id, group);
+  while (!group.decided) progress();
+  reach("agreement.decided");
+  const Decision& decision = group.decided->decision;
+  return {value_as<std::uint32_t>(decision.value), decision.unacknowledged_failure};
+}
+
+bool Service::progress() {
+  const auto event = endpoint_->poll();
+  if (!event) return false;
+  if (const auto* arrival = std::get_if<transport::Arrival>(&*event)) {
+    receive(*arrival);
+  } else {
+    learn_death(std::get<transport::Death>(*event).process);
+  }
+  return true;
+}
+
+void Service::receive(const transport::Arrival& arrival) {
+  reach("agreement.receive");
+  GroupId id;
+  if (arrival.bytes.size() < sizeof id.value) return;
+  std::memcpy(&id.value, arrival.bytes.data(), sizeof id.value);
+  const auto message = arrival.bytes.subspan(sizeof id.value);
+  if (id < first_live_) return;  // nobody living waits in that group any more
+  const auto group = groups_.find(id);
+  if (group == groups_.end()) {
+    early_[id].push_back({arrival.from, {message.begin(), message.end()}});
+    return;
+  }
+  deliver(id, group->second, arrival.from, message);
+}
+
+void Service::deliver(GroupId id, Group& group, ProcessId from, std::span<const std::byte> bytes) {
+  const auto member = group.member(from);
+  if (!member) return;
+  group.core->receive(*member, read(bytes), actions_);
+  perform(id, group);
+}
+
+void Service::learn_death(ProcessId process) {
+  if (!dead_.insert(process)) return;
+  for (auto& [id, group] : groups_) {
+    if (const auto member = group.member(process)) {
+      group.core->dead({*member}, actions_);
+      perform(id, group);
+    }
+  }
+  if (listener_) listener_(process);
+}
+
+/// Carries out what the core of `group` has asked for.
+void Service::perform(GroupId id, Group& group) {
+  for (const Actions::Send& send : actions_.sends) {
+    const auto header = bytes_of(id);
+    outgoing_.assign(header.begin(), header.end());
+    write(send.message, outgoing_);
+    reach("agreement.send");
+    endpoint_->send(group.members[send.to.value], outgoing_);
+  }
+  for (const Actions::Decided& decided : actions_.decided) group.decided = decided;
+  actions_.clear();
+}
+
+}  // namespace mend::agreement
