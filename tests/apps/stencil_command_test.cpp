@@ -1,0 +1,154 @@
+// The stencil as its users meet it: launched by `mend run`, judged by its exit code, its words and its files.
+
+#include "tests/apps/temporary_folder.hpp"
+#include "tests/jobs/mend_process.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+struct Ended {
+  int code = 0;
+  std::string output;
+  std::string errors;
+};
+
+Ended run_stencil(int ranks, int spares, const Words& arguments) {
+  Words line{"run", "-n", std::to_string(ranks), "--spares", std::to_string(spares), "--", MEND_STENCIL};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  MendProcess process(line);
+  const int code = process.wait();
+  return {code, process.output(), process.errors()};
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+nlohmann::json json_of(const std::filesystem::path& file) { return nlohmann::json::parse(text_of(file)); }
+
+class WrongArguments : public testing::TestWithParam<std::pair<Words, std::string>> {};
+
+TEST_P(WrongArguments, are_one_sentence_and_exit_code_2) {
+  const auto& [arguments, about] = GetParam();
+  const Ended run = run_stencil(2, 0, arguments);
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.output, IsEmpty());
+  EXPECT_THAT(run.errors, HasSubstr(about));
+  EXPECT_EQ(std::ranges::count(run.errors, '\n'), 1) << run.errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stencil, WrongArguments,
+    testing::Values(std::pair{Words{"--nx", "0"}, "--nx"}, std::pair{Words{"--size", "-4"}, "--size"},
+                    std::pair{Words{"--size", "8", "--nx", "4"}, "--size"},
+                    std::pair{Words{"--order", "3"}, "the order must be 2 or 8, not 3"},
+                    std::pair{Words{"--courant", "1.5"}, "--courant"}, std::pair{Words{"--courant", "nan"}, "--courant"},
+                    std::pair{Words{"--steps", "-1"}, "--steps"}, std::pair{Words{"--kill", "2:halo"}, "RANK@STEP"},
+                    std::pair{Words{"--result", "/nonexistent/a.json"}, "no folder /nonexistent"},
+                    std::pair{Words{"--size", "1"}, "2 ranks cut the 1 x 1 x 1 grid"},
+                    std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
+
+TEST(Stencil, help_is_printed_once) {
+  const Ended run = run_stencil(2, 0, {"--help"});
+  EXPECT_EQ(run.code, 0);
+  const auto first = run.output.find("Usage: stencil");
+  ASSERT_NE(first, std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("Usage: stencil", first + 1), std::string::npos);
+  EXPECT_THAT(run.output, HasSubstr("Examples:"));
+}
+
+TEST(Stencil, draws_a_picture) {
+  const TemporaryFolder folder;
+  const auto file = folder / "slice.png";
+  EXPECT_EQ(run_stencil(2, 0, {"--size", "16", "--steps", "2", "--plot", file.string()}).code, 0);
+  EXPECT_THAT(text_of(file), testing::StartsWith("\x89PNG"));
+}
+
+TEST(Stencil, no_steps_leave_the_initial_temperature) {
+  const Ended run = run_stencil(2, 0, {"--size", "8", "--steps", "0"});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("field hash"));
+}
+
+/// The result of 60 steps of order `order` on `ranks` ranks in which all of `kills` must have been obeyed; every
+/// rank's evidence must agree with it.
+nlohmann::json result_with(int ranks, int order, const Words& kills, const Words& more = {}) {
+  const TemporaryFolder folder;
+  const auto file = folder / "result.json";
+  Words line{"--nx",     "20", "--ny",     "18",          "--nz",       "16", "--steps", "60", "--order",
+             std::to_string(order), "--result", file.string(), "--evidence", folder.path().string()};
+  for (const std::string& kill : kills) line.insert(line.end(), {"--kill", kill});
+  line.insert(line.end(), more.begin(), more.end());
+  const Ended run = run_stencil(ranks, 2, line);
+  EXPECT_EQ(run.code, 0) << run.errors;
+  const nlohmann::json result = json_of(file);
+  EXPECT_EQ(result.at("kills").size(), kills.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const nlohmann::json evidence = json_of(folder.path() / ("rank-" + std::to_string(rank) + ".json"));
+    EXPECT_EQ(evidence.at("rank"), rank);
+    EXPECT_EQ(evidence.at("field_hash"), result.at("field_hash"));
+    EXPECT_EQ(evidence.at("norms"), result.at("norms"));
+    EXPECT_EQ(evidence.at("recoveries").size(), result.at("recoveries").size());
+  }
+  return result;
+}
+
+class Bits : public testing::TestWithParam<int> {};
+
+TEST_P(Bits, are_the_same_whatever_dies) {
+  const nlohmann::json intact = result_with(4, GetParam(), {});
+  for (const Words& kills : {Words{"2@20", "0@40"}, Words{"1@30:halo"}, Words{"0@30:commit.exchange", "2@30:commit.exchange"},
+                             Words{"1@30", "1@30:restore"}, Words{"1@30", "3@30:recovery.shrunk"}}) {
+    const nlohmann::json survived = result_with(4, GetParam(), kills);
+    SCOPED_TRACE(testing::PrintToString(kills));
+    EXPECT_EQ(survived.at("field_hash"), intact.at("field_hash"));
+    EXPECT_EQ(survived.at("norms"), intact.at("norms"));
+    EXPECT_FALSE(survived.at("recoveries").empty());
+  }
+}
+
+TEST_P(Bits, are_the_same_with_steps_to_repeat_since_the_last_commit) {
+  const nlohmann::json intact = result_with(4, GetParam(), {});
+  for (const Words& commits : {Words{"--commit-every", "7"}, Words{"--commit-every", "1000"}}) {
+    const nlohmann::json survived = result_with(4, GetParam(), {"3@25"}, commits);
+    EXPECT_EQ(survived.at("field_hash"), intact.at("field_hash"));
+    EXPECT_EQ(survived.at("norms"), intact.at("norms"));
+  }
+}
+
+TEST_P(Bits, of_the_field_are_the_same_on_any_number_of_ranks) {
+  const nlohmann::json on_four = result_with(4, GetParam(), {});
+  EXPECT_EQ(result_with(1, GetParam(), {}).at("field_hash"), on_four.at("field_hash"));
+  EXPECT_EQ(result_with(3, GetParam(), {"1@10"}).at("field_hash"), on_four.at("field_hash"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stencil, Bits, testing::Values(2, 8),
+                         [](const auto& instance) { return "of_order_" + std::to_string(instance.param); });
+
+TEST(Stencil, tells_who_died_and_who_took_over) {
+  const nlohmann::json result = result_with(4, 2, {"2@20"});
+  ASSERT_EQ(result.at("recoveries").size(), 1u);
+  const nlohmann::json& recovery = result.at("recoveries").at(0);
+  EXPECT_THAT(recovery.at("dead"), ElementsAre(2));
+  ASSERT_EQ(recovery.at("replacements").size(), 1u);
+  EXPECT_EQ(recovery.at("replacements").at(0).at("rank"), 2);
+  EXPECT_GE(recovery.at("replacements").at(0).at("newcomer").get<int>(), 4);
+  EXPECT_GT(recovery.at("detect_ms").get<double>(), 0);
+  EXPECT_GT(recovery.at("restore_ms").get<double>(), 0);
+  EXPECT_EQ(result.at("kills").at(0).at("step"), 20);
+}
+
+}  // namespace
