@@ -1,6 +1,8 @@
 #include "agreement/core.hpp"
 
 #include "agreement/era.hpp"
+#include "agreement/log2phases.hpp"
+#include "agreement/validate_all.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +13,12 @@
 namespace mend::agreement {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Protocol>, 1> protocols{{{"era", Protocol::era}}};
+constexpr std::array<std::pair<std::string_view, Protocol>, 4> protocols{{
+    {"era", Protocol::era},
+    {"log2phases", Protocol::log2phases},
+    {"validate-all", Protocol::validate_all},
+    {"validate-all-loose", Protocol::validate_all_loose},
+}};
 
 }  // namespace
 
@@ -34,7 +41,11 @@ std::unique_ptr<Core> make_core(Protocol protocol, Member self, std::shared_ptr<
                                 std::shared_ptr<const Operations> operations, Rebalancing rebalancing) {
   switch (protocol) {
     case Protocol::era: return std::make_unique<Era>(self, std::move(tree), std::move(operations), rebalancing);
-    default: break;
+    case Protocol::log2phases: return std::make_unique<Log2Phases>(self, std::move(tree), std::move(operations));
+    case Protocol::validate_all:
+      return std::make_unique<ValidateAll>(self, std::move(tree), Semantics::strict, std::move(operations));
+    case Protocol::validate_all_loose:
+      return std::make_unique<ValidateAll>(self, std::move(tree), Semantics::loose, std::move(operations));
   }
   throw UsageError("no such protocol");
 }

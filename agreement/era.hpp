@@ -151,7 +151,6 @@ class BasicEra final : public Core {
   void take_down(Member from, const Message& message, Actions& actions);
   void take_request(Member from, const Message& message, Actions& actions);
 
-  Tally own_tally(const Contribution& contribution) const;
   void advance(Open& open, Actions& actions);
   void decide(Open& open, const Tally& result, Member told_by, Actions& actions);
   void tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions);

@@ -19,7 +19,7 @@ BasicEra<omitted>::BasicEra(Member self, std::shared_ptr<const Tree> tree, std::
   if (!operations_) operations_ = built_in;
   View view{0, std::move(tree), {}, {}, {}};
   view.agreed = view.tree->left_out();
-  acknowledged_ = view.agreed;
+  dead_ = acknowledged_ = view.agreed;
   look_around(view);
   views_.push_back(std::move(view));
 }
@@ -37,26 +37,10 @@ void BasicEra<omitted>::contribute(AgreementId id, const Contribution& contribut
   open.status = Status::gathering;
   open.call = contribution.call;
   open.view = views_.back().number;
-  combine(open.tally, own_tally(contribution), *operations_);
+  combine(open.tally, tally_of(contribution, archive_.returned(), acknowledged_, views_.back().agreed), *operations_);
   count_missing(open, views_.back());
   advance(open, actions);
   settle(actions);
-}
-
-template <Rule omitted>
-Tally BasicEra<omitted>::own_tally(const Contribution& contribution) const {
-  Tally tally;
-  tally.counted = true;
-  tally.operation = contribution.operation;
-  tally.value = contribution.value;
-  tally.returned = archive_.returned();
-  const ProcessSet& agreed = views_.back().agreed;
-  if (!contribution.members.empty()) tally.sets.open().members = contribution.members;
-  if (acknowledged_ != agreed) {
-    tally.sets.open().acknowledged = difference(acknowledged_, agreed);
-    tally.sets.open().unacknowledged = difference(agreed, acknowledged_);
-  }
-  return tally;
 }
 
 // ---- ERA Part 3 and Procedure Decision

@@ -63,6 +63,21 @@ Decision decision_of(const Tally& tally) {
   return decision;
 }
 
+Tally tally_of(const Contribution& contribution, const IdRange& returned, const ProcessSet& acknowledged,
+               const ProcessSet& agreed) {
+  Tally tally;
+  tally.counted = true;
+  tally.operation = contribution.operation;
+  tally.value = contribution.value;
+  tally.returned = returned;
+  if (!contribution.members.empty()) tally.sets.open().members = contribution.members;
+  if (acknowledged != agreed) {
+    tally.sets.open().acknowledged = difference(acknowledged, agreed);
+    tally.sets.open().unacknowledged = difference(agreed, acknowledged);
+  }
+  return tally;
+}
+
 const char* name_of(Message::Kind kind) {
   using Kind = Message::Kind;
   switch (kind) {

@@ -76,6 +76,11 @@ struct Contribution {
   ProcessSet members{};
 };
 
+/// What `contribution` puts into a tally, by a member that has returned from `returned` and has `acknowledged` these
+/// failures, when all have `agreed` on those.
+Tally tally_of(const Contribution& contribution, const IdRange& returned, const ProcessSet& acknowledged,
+               const ProcessSet& agreed);
+
 /// A number that orders the rounds of a protocol with rounds: those of a later root come after all of an earlier.
 struct Round {
   Member root;
