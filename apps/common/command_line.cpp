@@ -117,10 +117,11 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
            options.kills.clear();
            for (const std::string& order : orders) options.kills.push_back(parse_kill_order(order));
          },
-         "Have RANK send itself SIGKILL in step STEP (repeatable). POINT says where: step (its start, the default), "
-         "halo (messages under way), or one of mend's own such as commit, restore, recovery. A second order for a rank "
-         "is for the process that took over. pN instead of RANK: the process launched as number N, so that spares die "
-         "too")
+         "Have RANK send itself SIGKILL in step STEP (repeatable). POINT says where:\n"
+         "step (its start, the default), halo (messages under way), or one of mend's\n"
+         "own such as commit, restore, recovery. A second order for a rank is for the\n"
+         "process that took over. pN instead of RANK is the process launched as\n"
+         "number N, so that spares die too")
       ->check(checked(check_kill))
       ->take_all()
       ->allow_extra_args(false)
@@ -129,8 +130,8 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 
   const char* const output = "Output";
   app.add_option_function<std::string>("--result", path_into(options.result),
-                                       "Write what happened, and a hash of the final field, as JSON; who was killed "
-                                       "when goes to FILE.kills")
+                                       "Write what happened, and a hash of the final field, as JSON;\n"
+                                       "who was killed when goes to FILE.kills")
       ->check(checked(check_writable_file))
       ->type_name("FILE")
       ->group(output);
