@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -68,16 +70,36 @@ Json recoveries_document(const RunFacts& facts) {
   return document;
 }
 
+/// The recoveries as the job saw them: noticed when the first rank did, each phase as long as on the slowest. A rank that
+/// was still a spare in some recovery had nothing to restore in it.
+std::vector<mend::RecoveryReport> over_all_ranks(const mend::Session& session) {
+  using FractionalMicroseconds = std::chrono::duration<double, std::micro>;
+  const auto own = session.recoveries();
+  std::vector<mend::RecoveryReport> recoveries(own.begin(), own.end());
+  for (mend::RecoveryReport& recovery : recoveries) {
+    const FractionalMicroseconds noticed = recovery.noticed.time_since_epoch();
+    std::array<double, 5> largest{-noticed.count(), recovery.interrupt.count(), recovery.agree.count(),
+                                  recovery.rebuild.count(), recovery.restore.count()};
+    MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE, MPI_MAX, session.comm());
+    recovery.noticed = mend::WallClock::time_point(
+        std::chrono::duration_cast<mend::WallClock::duration>(FractionalMicroseconds(-largest[0])));
+    recovery.interrupt = mend::Milliseconds(largest[1]);
+    recovery.agree = mend::Milliseconds(largest[2]);
+    recovery.rebuild = mend::Milliseconds(largest[3]);
+    recovery.restore = mend::Milliseconds(largest[4]);
+  }
+  return recoveries;
+}
+
 }  // namespace
 
 RunFacts facts_of(const mend::Session& session) {
-  const auto recoveries = session.recoveries();
   return {.rank = session.rank(),
           .process = session.process(),
           .ranks = session.size(),
           .epoch = session.epoch(),
           .role = session.role(),
-          .recoveries = {recoveries.begin(), recoveries.end()},
+          .recoveries = over_all_ranks(session),
           .version = session.store().version(),
           .store = session.store().statistics()};
 }
@@ -158,8 +180,9 @@ void write_reports(const mend::Session& session, const CommonOptions& options, c
 }
 
 void print_summary(const mend::Session& session, const Outcome& outcome) {
-  if (session.rank() != mend::Rank{0}) return;
-  for (const mend::RecoveryReport& recovery : session.recoveries()) {
+  const RunFacts facts = facts_of(session);
+  if (facts.rank != mend::Rank{0}) return;
+  for (const mend::RecoveryReport& recovery : facts.recoveries) {
     fmt::print("{}: {}\n", outcome.app, recovery.to_string());
   }
   for (const auto& [name, value] : outcome.norms.items()) fmt::print("{}: {} {}\n", outcome.app, name, value.dump());

@@ -28,7 +28,7 @@ struct Outcome {
   std::vector<std::pair<std::string, mend::Seconds>> phases;  ///< as rank 0 measured them
 };
 
-/// What mend has to say, as this process saw it.
+/// What mend has to say: of the recoveries as all ranks together saw them, otherwise as this process saw it.
 struct RunFacts {
   mend::Rank rank;
   mend::ProcessId process;
@@ -39,13 +39,14 @@ struct RunFacts {
   mend::Version version;
   mend::StoreStatistics store;
 };
+/// Collective over the session's ranks.
 RunFacts facts_of(const mend::Session& session);
 
-/// Writes the files that `options` ask for. Every rank calls it once it has finished; local, nobody waits. Throws
+/// Writes the files that `options` ask for. Collective over the session's ranks, once they have finished. Throws
 /// mend::EnvironmentError when a file cannot be written.
 void write_reports(const mend::Session& session, const CommonOptions& options, const Outcome& outcome);
 
-/// Says in a few lines how the run ended. Rank 0 speaks; local.
+/// Says in a few lines how the run ended. Rank 0 speaks; collective over the session's ranks.
 void print_summary(const mend::Session& session, const Outcome& outcome);
 
 /// The result file's content: the outcome, the recoveries, `kills` (as KillSwitch recorded them) and what fault
