@@ -1,0 +1,121 @@
+// What ERA does not do in quiet times: allocate, and grow.
+
+#include "agreement/era.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <new>
+
+namespace {
+std::size_t allocations = 0;
+}
+
+// Counts every allocation of this program.
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace mend::agreement {
+namespace {
+
+/// Members in one thread; every message is delivered at once.
+class Group {
+ public:
+  Group(std::uint32_t members, Layout layout) {
+    const auto tree = std::make_shared<const Tree>(members, layout);
+    for (std::uint32_t p = 0; p < members; ++p) members_.emplace_back(Member{p}, tree);
+  }
+
+  void contribute(AgreementId id, Call call = Call::blocking) {
+    Contribution contribution;
+    contribution.call = call;
+    // The leaves first, so that nothing waits for a second visit.
+    for (std::size_t p = members_.size(); p-- > 0;) {
+      members_[p].contribute(id, contribution, actions_);
+      perform(Member{static_cast<std::uint32_t>(p)});
+    }
+    while (!on_their_way_.empty()) {
+      const auto [from, to, message] = std::move(on_their_way_.back());
+      on_their_way_.pop_back();
+      members_[to.value].receive(from, message, actions_);
+      perform(to);
+    }
+  }
+
+  std::size_t returned() const { return returned_; }
+  const Era& member(std::size_t p) const { return members_[p]; }
+
+ private:
+  struct Letter {
+    Member from;
+    Member to;
+    Message message;
+  };
+
+  void perform(Member member) {
+    for (Actions::Send& send : actions_.sends) on_their_way_.push_back({member, send.to, send.message});
+    returned_ += actions_.decided.size();
+    actions_.clear();
+  }
+
+  std::vector<Era> members_;
+  std::vector<Letter> on_their_way_;
+  Actions actions_;
+  std::size_t returned_ = 0;
+};
+
+TEST(EraMemory, nothing_is_allocated_once_warm) {
+  for (const char* layout : {"binary", "star", "bin/star:4"}) {
+    Group group(8, Layout::parse(layout));
+    std::uint64_t id = 0;
+    for (int i = 0; i < 10; ++i) group.contribute({id++});
+    const std::size_t before = allocations;
+    for (int i = 0; i < 1000; ++i) group.contribute({id++});
+    EXPECT_EQ(allocations - before, 0U) << layout;
+    EXPECT_EQ(group.returned(), 8 * id);
+  }
+}
+
+TEST(EraMemory, a_million_agreements_leave_nothing_behind) {
+  Group group(2, Layout::binary());
+  for (std::uint64_t id = 0; id < 100; ++id) group.contribute({id});
+  const std::size_t before = allocations;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t id = 100; id < 1'000'000; ++id) group.contribute({id});
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  const std::size_t allocated = allocations - before;
+  std::cout << fmt::format("{:.0f} ns of computing for both members of an agreement of two\n", took.count() / 1e6);
+  EXPECT_EQ(allocated, 0U);
+  EXPECT_EQ(group.member(0).results_kept(), 1U);
+  EXPECT_EQ(group.member(1).under_way(), 0U);
+}
+
+TEST(EraMemory, one_last_blocking_agreement_leaves_no_result_but_its_own) {
+  Group group(3, Layout::binary());
+  for (std::uint64_t id = 0; id < 20; ++id) group.contribute({id}, Call::nonblocking);
+  group.contribute({20});
+  for (std::size_t p = 0; p < 3; ++p) {
+    EXPECT_EQ(group.member(p).results_kept(), 1U);
+    EXPECT_EQ(group.member(p).under_way(), 0U);
+  }
+}
+
+TEST(EraMemory, refuses_agreements_out_of_order) {
+  Era era(Member{0}, std::make_shared<const Tree>(1, Layout::binary()));
+  Actions actions;
+  EXPECT_THROW(era.contribute({1}, {}, actions), std::logic_error);
+  era.contribute({0}, {}, actions);
+  ASSERT_EQ(actions.decided.size(), 1U) << "a member alone decides alone";
+  EXPECT_THROW(era.contribute({0}, {}, actions), std::logic_error);
+}
+
+}  // namespace
+}  // namespace mend::agreement
