@@ -40,6 +40,12 @@ void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
   members_.insert_or_assign(std::string(name), std::move(member));
 }
 
+/// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
+/// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
+void Store::meet_for(Motion motion) {
+  if (!ballot_->vote(motion, true)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
+}
+
 bool Store::holds_for(Rank owner) const { return holders_[static_cast<std::size_t>(owner.value)] == self_; }
 
 // --- commit ----------------------------------------------------------------------------------------------------
@@ -47,6 +53,7 @@ bool Store::holds_for(Rank owner) const { return holders_[static_cast<std::size_
 Version Store::commit() {
   const trace::Span span("commit");
   Stopwatch watch;
+  meet_for(Motion::commit);
   catch_up_with_survivors();
   const Version version = published_.next();
 
@@ -118,6 +125,7 @@ Version Store::restore() {
   if (!ranks_may_differ_ && published_ == Version{}) return Version{};  // known to all without asking
   const trace::Span span("restore");
   Stopwatch watch;
+  meet_for(Motion::restore);
   catch_up_with_survivors();
   reach("restore.inventory");
   forget_damaged();

@@ -90,6 +90,7 @@ class Store {
     Snapshot& slot_for(Version version) { return slots[version.value % 2]; }
   };
 
+  void meet_for(agreement::Motion motion);
   bool holds_for(Rank owner) const;
   void exchange_copies(Version version);
   void publish(Version version);
