@@ -1,0 +1,86 @@
+#include "tests/support/process_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <sstream>
+
+namespace support {
+namespace {
+
+struct Entry {
+  char state = '?';
+  pid_t parent = 0;
+};
+
+std::optional<Entry> read_entry(const std::filesystem::path& folder) {
+  std::ifstream file(folder / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto after_name = text.rfind(')');  // the name may hold anything
+  if (after_name == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(after_name + 1));
+  Entry entry;
+  if (!(fields >> entry.state >> entry.parent)) return std::nullopt;
+  return entry;
+}
+
+std::map<pid_t, Entry> all_processes() {
+  std::map<pid_t, Entry> processes;
+  for (const auto& folder : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = folder.path().filename();
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc{} || end != name.data() + name.size()) continue;
+    if (const auto entry = read_entry(folder.path())) processes[pid] = *entry;
+  }
+  return processes;
+}
+
+std::string command_line(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return "(cannot run " + command + ")\n";
+  std::array<char, 4096> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), count);
+  ::pclose(pipe);
+  return text;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants_of(pid_t ancestor) {
+  const std::map<pid_t, Entry> processes = all_processes();
+  std::vector<pid_t> found;
+  for (const auto& [process, entry] : processes) {
+    if (entry.state == 'Z') continue;
+    pid_t at = entry.parent;
+    while (at != ancestor && processes.contains(at)) at = processes.at(at).parent;
+    if (at == ancestor) found.push_back(process);
+  }
+  return found;
+}
+
+std::string stacks_of(const std::vector<pid_t>& processes) {
+  std::string text;
+  for (pid_t process : processes) {
+    const std::string number = std::to_string(process);
+    text += "process " + number + ": " + command_line(process) + "\n" +
+            output_of("timeout 20 gdb -p " + number + " -batch -nx -ex 'thread apply all bt' 2>/dev/null | grep -E '^(#|Thread)'");
+  }
+  return text;
+}
+
+}  // namespace support
