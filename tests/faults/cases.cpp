@@ -1,0 +1,134 @@
+#include "tests/faults/cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace faults {
+namespace {
+
+using Places = std::vector<std::string>;
+
+Places joined(std::initializer_list<Places> lists) {
+  Places all;
+  for (const Places& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::string as_name(std::string place) {
+  std::replace(place.begin(), place.end(), '.', '_');
+  return place;
+}
+
+std::string rank_kill(int rank, int step, const std::string& place) { return fmt::format("{}@{}:{}", rank, step, place); }
+std::string process_kill(int process, const std::string& place) { return fmt::format("p{}@0:{}", process, place); }
+
+int opposite(int rank) { return (rank + 2) % 4; }
+
+}  // namespace
+
+Places places_of_work(const Places& own) {
+  return joined({{"step"},
+                 own,
+                 {"commit.pack", "commit.exchange", "commit.vote", "commit.publish", "finish.before", "ballot.before",
+                  "muster.before", "finish.after", "finalize.before"}});
+}
+
+Places places_of_recovery() {
+  return {"muster.before",  "recovery.begin", "recovery.shrink",      "recovery.shrunk",  "recovery.plan",
+          "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done"};
+}
+
+Places places_around_recovery() { return {"recovery.interrupt", "ballot.before"}; }
+
+Places places_of_restore() {
+  return {"restore.inventory", "restore.transfer", "restore.exchange", "restore.unpack", "restore.vote", "restore.done"};
+}
+
+std::vector<Case> one_dies(const Places& own_places) {
+  std::vector<Case> cases;
+  for (int rank : {0, 1, 3}) {
+    for (const std::string& place : places_of_work(own_places)) {
+      cases.push_back({fmt::format("rank_{}_at_{}", rank, as_name(place)), {rank_kill(rank, 5, place)}});
+    }
+    cases.push_back({fmt::format("rank_{}_before_the_first_commit", rank), {rank_kill(rank, 1, "step")}});
+    cases.push_back({fmt::format("rank_{}_as_soon_as_MPI_runs", rank), {process_kill(rank, "init.after")}});
+  }
+  return cases;
+}
+
+std::vector<Case> two_die_together(const Places& own_places) {
+  std::vector<Case> cases;
+  for (const std::string& place : places_of_work(own_places)) {
+    cases.push_back({fmt::format("at_{}", as_name(place)), {rank_kill(0, 5, place), rank_kill(2, 5, place)}});
+  }
+  cases.push_back({"at_init_after", {process_kill(0, "init.after"), process_kill(2, "init.after")}});
+  return cases;
+}
+
+std::vector<Case> a_survivor_dies_in_recovery() {
+  std::vector<Case> cases;
+  for (int first : {0, 1, 2, 3}) {
+    for (const std::string& place : joined({places_around_recovery(), places_of_recovery(), places_of_restore()})) {
+      const int second = opposite(first);
+      cases.push_back({fmt::format("rank_{}_at_{}_after_rank_{}", second, as_name(place), first),
+                       {rank_kill(first, 5, "step"), rank_kill(second, 0, place)}});
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> the_newcomer_dies(const Places& own_places) {
+  std::vector<Case> cases;
+  const Places places = joined(
+      {{"spare.woken"}, places_of_recovery(), places_of_restore(), places_of_work(own_places)});
+  for (const std::string& place : places) {
+    // Spares muster too: that place is listed twice.
+    const bool known = std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.name == "at_" + as_name(place); });
+    if (!known) cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
+  }
+  return cases;
+}
+
+std::vector<Case> a_spare_dies() {
+  std::vector<Case> cases;
+  cases.push_back({"waiting_and_nobody_else", {process_kill(4, "spare.parked")}});
+  cases.push_back({"waiting_and_nobody_else_is_left", {process_kill(4, "spare.parked"), process_kill(5, "spare.parked")}});
+  cases.push_back({"waiting_and_then_a_rank", {process_kill(4, "spare.parked"), rank_kill(2, 5, "step")}});
+  cases.push_back({"as_soon_as_MPI_runs", {process_kill(5, "init.after")}});
+  cases.push_back({"woken_at_the_end", {process_kill(4, "spare.woken")}});
+  cases.push_back({"finalizing", {process_kill(4, "finalize.before")}});
+  for (const std::string& place : joined({{"spare.woken"}, places_of_recovery()})) {
+    cases.push_back({fmt::format("at_{}_not_chosen", as_name(place)), {rank_kill(2, 5, "step"), process_kill(5, place)}});
+  }
+  return cases;
+}
+
+std::vector<Case> one_after_another() {
+  return {
+      {"two_ranks", {rank_kill(2, 3, "step"), rank_kill(0, 7, "step")}},
+      {"neighbours_with_a_recovery_between", {rank_kill(2, 3, "step"), rank_kill(3, 7, "step")}},
+      {"a_rank_and_its_successor", {rank_kill(2, 3, "step"), rank_kill(2, 7, "step")}},
+      {"a_neighbour_as_soon_as_all_is_restored", {rank_kill(2, 5, "step"), rank_kill(3, 0, "restore.done")}},
+      {"the_first_in_a_commit_the_second_in_the_next", {rank_kill(1, 3, "commit.vote"), rank_kill(3, 4, "commit.publish")}},
+  };
+}
+
+std::vector<Case> all_pairs() {
+  std::vector<Case> cases;
+  for (int first : {0, 1, 2, 3}) {
+    for (int second : {0, 1, 2, 3, 4, 5}) {
+      if (second == first) continue;
+      const Places places = second < 4 ? joined({places_around_recovery(), places_of_recovery(), places_of_restore()})
+                            : second == 4 ? joined({places_of_recovery(), places_of_restore()})
+                                          : places_of_recovery();
+      for (const std::string& place : places) {
+        cases.push_back({fmt::format("process_{}_at_{}_after_rank_{}", second, as_name(place), first),
+                         {rank_kill(first, 5, "step"), process_kill(second, place)}});
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace faults

@@ -1,0 +1,138 @@
+// Both mini-apps, killed at every place where dying matters: whoever dies, the survivors end with the result of the
+// run in which nobody died, to the last bit.
+//
+// MEND_LONG_TESTS=1 repeats every case 20 times, and tries all pairs of a rank and another process instead of some.
+
+#include "tests/faults/app.hpp"
+#include "tests/faults/cases.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace {
+
+using faults::App;
+using faults::Case;
+using faults::Remains;
+
+struct Run {
+  const App* app;
+  Case what;
+};
+
+void PrintTo(const Run& run, std::ostream* out) { *out << faults::command_line(*run.app, run.what.kills); }
+
+bool long_tests() {
+  const char* wish = std::getenv("MEND_LONG_TESTS");
+  return wish != nullptr && std::string(wish) == "1";
+}
+int repetitions() { return long_tests() ? 20 : 1; }
+
+class Recovered : public testing::TestWithParam<Run> {};
+
+TEST_P(Recovered, and_every_rank_has_the_undisturbed_result) {
+  const auto& [app, what] = GetParam();
+  for (int i = 0; i < repetitions() && !HasFailure(); ++i) {
+    const Remains remains = faults::run(*app, what.kills);
+    faults::expect_all_died(remains, what.kills);
+    faults::expect_undisturbed_result(*app, remains);
+    if (HasFailure()) {
+      std::cerr << "--- output\n" << remains.end.output << "--- errors\n" << remains.end.errors << "---\n";
+    }
+  }
+}
+
+std::vector<Run> runs(const App& app, const std::vector<Case>& cases) {
+  std::vector<Run> all;
+  for (const Case& what : cases) all.push_back({&app, what});
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<Run>& info) { return info.param.what.name; }
+
+const std::vector<std::string> stencil_places{"halo"};
+const std::vector<std::string> minife_places{"halo", "solve"};
+// The newcomer assembles its matrix anew.
+const std::vector<std::string> minife_newcomer_places{"assembly", "halo", "solve"};
+
+using testing::ValuesIn;
+using faults::minife;
+using faults::stencil;
+
+INSTANTIATE_TEST_SUITE_P(StencilOneDies, Recovered, ValuesIn(runs(stencil(), faults::one_dies(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeOneDies, Recovered, ValuesIn(runs(minife(), faults::one_dies(minife_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilTwoDieTogether, Recovered, ValuesIn(runs(stencil(), faults::two_die_together(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeTwoDieTogether, Recovered, ValuesIn(runs(minife(), faults::two_die_together(minife_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilSurvivorDiesInRecovery, Recovered, ValuesIn(runs(stencil(), faults::a_survivor_dies_in_recovery())), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeSurvivorDiesInRecovery, Recovered, ValuesIn(runs(minife(), faults::a_survivor_dies_in_recovery())), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilNewcomerDies, Recovered, ValuesIn(runs(stencil(), faults::the_newcomer_dies(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeNewcomerDies, Recovered, ValuesIn(runs(minife(), faults::the_newcomer_dies(minife_newcomer_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilSpareDies, Recovered, ValuesIn(runs(stencil(), faults::a_spare_dies())), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeSpareDies, Recovered, ValuesIn(runs(minife(), faults::a_spare_dies())), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilOneAfterAnother, Recovered, ValuesIn(runs(stencil(), faults::one_after_another())), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeOneAfterAnother, Recovered, ValuesIn(runs(minife(), faults::one_after_another())), name_of);
+
+class BeyondRepair : public testing::TestWithParam<const App*> {};
+
+TEST_P(BeyondRepair, a_rank_and_its_holder_that_die_together_are_named) {
+  const std::vector<std::string> kills{"1@5", "2@5"};
+  const Remains remains = faults::run(*GetParam(), kills);
+  faults::expect_all_died(remains, kills);
+  faults::expect_clear_end(remains, "data of rank 1 at version 2 is lost");
+}
+
+TEST_P(BeyondRepair, more_deaths_than_spares_are_a_clear_end_that_names_the_rank) {
+  const std::vector<std::string> kills{"0@3", "2@5", "1@8"};
+  const Remains remains = faults::run(*GetParam(), kills);
+  faults::expect_all_died(remains, kills);
+  faults::expect_clear_end(remains, "rank 1 .*no spare is left");
+}
+
+TEST_P(BeyondRepair, without_spares_the_first_death_is_the_end) {
+  const std::vector<std::string> kills{"3@5"};
+  const Remains remains = faults::run(*GetParam(), kills, 0);
+  faults::expect_all_died(remains, kills);
+  faults::expect_clear_end(remains, "rank 3 .*no spare is left");
+}
+
+TEST_P(BeyondRepair, a_death_before_MPI_runs_ends_the_job_with_a_sentence) {
+  const std::vector<std::string> kills{"p1@0:init.before"};
+  const Remains remains = faults::run(*GetParam(), kills, faults::spares, {"--start-limit", "6"});
+  faults::expect_all_died(remains, kills);
+  EXPECT_EQ(remains.end.exit_code, 1);
+  EXPECT_THAT(support::complaints(remains.end), testing::ElementsAre(testing::HasSubstr("MPI_Init")));
+}
+
+std::string app_name(const testing::TestParamInfo<const App*>& info) { return info.param->name; }
+INSTANTIATE_TEST_SUITE_P(Apps, BeyondRepair, testing::Values(&stencil(), &minife()), app_name);
+
+/// Partners may be among the pairs, and then data may be lost; but it is said, nothing hangs, and no wrong result
+/// passes for a right one.
+class Pairs : public testing::TestWithParam<Run> {};
+
+TEST_P(Pairs, recover_or_say_what_is_lost) {
+  const auto& [app, what] = GetParam();
+  for (int i = 0; i < repetitions() && !HasFailure(); ++i) {
+    const Remains remains = faults::run(*app, what.kills);
+    faults::expect_all_died(remains, what.kills);
+    if (remains.end.exit_code == 3) {
+      faults::expect_clear_end(remains, "data of rank [0-3] at version [0-9]+ is lost");
+    } else {
+      faults::expect_undisturbed_result(*app, remains);
+    }
+    if (HasFailure()) std::cerr << remains.end.output << remains.end.errors;
+  }
+}
+
+std::vector<Run> pairs(const App& app) {
+  const std::vector<Run> all = runs(app, faults::all_pairs());
+  constexpr std::size_t stride = 23;  // shares no factor with how the pairs are ordered
+  std::vector<Run> chosen;
+  for (std::size_t i = 0; i < all.size(); i += long_tests() ? 1 : stride) chosen.push_back(all[i]);
+  return chosen;
+}
+INSTANTIATE_TEST_SUITE_P(Stencil, Pairs, ValuesIn(pairs(stencil())), name_of);
+INSTANTIATE_TEST_SUITE_P(Minife, Pairs, ValuesIn(pairs(minife())), name_of);
+
+}  // namespace
