@@ -8,12 +8,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -38,6 +40,45 @@ std::optional<std::variant<mend::Rank, mend::ProcessId>> parse_who(std::string_v
   const auto rank = whole_number<int>(text);
   if (!rank) return std::nullopt;
   return mend::Rank{*rank};
+}
+
+/// The record, opened for appending and locked against the other processes until it goes out of scope.
+class LockedRecord {
+ public:
+  explicit LockedRecord(const std::filesystem::path& file)
+      : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+    if (file_ >= 0) ::flock(file_, LOCK_EX);
+  }
+  ~LockedRecord() {
+    if (file_ >= 0) ::close(file_);
+  }
+  LockedRecord(const LockedRecord&) = delete;
+  LockedRecord& operator=(const LockedRecord&) = delete;
+
+  void append(const std::string& text) const { [[maybe_unused]] const auto size = ::write(file_, text.data(), text.size()); }
+  void clear() const { [[maybe_unused]] const int result = ::ftruncate(file_, 0); }
+
+ private:
+  int file_;
+};
+
+bool tells_of_job(const std::string& line, const std::string& job) {
+  const auto death = nlohmann::json::parse(line, nullptr, false);
+  return !job.empty() && death.is_object() && death.value("job", "") == job;
+}
+
+/// Takes the lines of earlier jobs out of the record. A process of this job may have died already.
+void discard_earlier_jobs(const std::filesystem::path& record) {
+  if (!std::filesystem::exists(record)) return;
+  const LockedRecord locked(record);
+  const std::string job = launched_in();
+  std::string kept;
+  std::ifstream lines(record);
+  for (std::string line; std::getline(lines, line);) {
+    if (tells_of_job(line, job)) kept += line + "\n";
+  }
+  locked.clear();
+  locked.append(kept);
 }
 
 }  // namespace
@@ -68,11 +109,7 @@ std::filesystem::path kill_record(const std::filesystem::path& result) {
 
 KillSwitch::KillSwitch(std::vector<KillOrder> orders, std::filesystem::path record)
     : orders_(std::move(orders)), record_(std::move(record)), self_(launched_as()) {
-  if (!record_.empty() && speaks_for_all()) {
-    // Before MPI_Init, which nobody leaves until all have entered it: nobody can have died yet.
-    std::error_code ignored;
-    std::filesystem::remove(record_, ignored);
-  }
+  if (!record_.empty() && speaks_for_all()) discard_earlier_jobs(record_);
   if (!orders_.empty()) {
     mend::on_fault_point([this](std::string_view point) { at(point); });
   }
@@ -110,17 +147,14 @@ bool KillSwitch::concerns_me(const KillOrder& order) const {
 void KillSwitch::die(std::string_view point) const {
   if (!record_.empty()) {
     nlohmann::ordered_json line;
+    line["job"] = launched_in();
     line["rank"] = rank_ ? nlohmann::ordered_json(rank_->value) : nullptr;
     line["process"] = self_.value_or(mend::ProcessId{0}).value;
     line["step"] = step_ ? nlohmann::ordered_json(*step_) : nullptr;
     line["point"] = point;
     const auto now = mend::WallClock::now().time_since_epoch();
     line["time_us"] = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-    const std::string text = line.dump() + "\n";
-    // One write to a file opened for appending: lines of processes that die at the same moment do not mix.
-    if (const int file = ::open(record_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); file >= 0) {
-      [[maybe_unused]] const auto written = ::write(file, text.data(), text.size());
-    }
+    LockedRecord(record_).append(line.dump() + "\n");
   }
   std::raise(SIGKILL);
   std::abort();  // not reached; the compiler cannot know

@@ -45,7 +45,7 @@ std::filesystem::path kill_record(const std::filesystem::path& result);
 class KillSwitch {
  public:
   /// `record`: the file that gets one JSON line for each process that obeys, appended just before it dies; empty:
-  /// none. The first process launched removes the record of an earlier run.
+  /// none. The first process launched takes the lines of earlier jobs out of it.
   KillSwitch(std::vector<KillOrder> orders, std::filesystem::path record);
   ~KillSwitch();
   KillSwitch(const KillSwitch&) = delete;

@@ -18,6 +18,11 @@ std::optional<mend::ProcessId> launched_as() {
   return std::nullopt;
 }
 
+std::string launched_in() {
+  const char* job = std::getenv("PMIX_NAMESPACE");
+  return job == nullptr ? std::string{} : std::string{job};
+}
+
 bool speaks_for_all() { return launched_as().value_or(mend::ProcessId{0}) == mend::ProcessId{0}; }
 
 }  // namespace apps

@@ -5,11 +5,15 @@
 #include "base/ids.hpp"
 
 #include <optional>
+#include <string>
 
 namespace apps {
 
 /// Which of the launched processes this is; nothing when it was started without a launcher.
 std::optional<mend::ProcessId> launched_as();
+
+/// The name of the job, the same for all that were launched together and for nobody else; empty without a launcher.
+std::string launched_in();
 
 /// Whether this process speaks for all before MPI is initialised: the first one launched, or the only one.
 bool speaks_for_all();

@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 namespace {
 
@@ -151,17 +153,22 @@ TEST(KillRecord, stands_beside_the_result) {
   EXPECT_EQ(apps::kill_record(""), "");
 }
 
-TEST(KillRecord, of_an_earlier_run_is_removed_by_the_first_process_alone) {
+TEST(KillRecord, loses_its_lines_of_earlier_jobs_by_the_first_process_alone) {
   const TemporaryFolder folder;
   const auto record = folder / "a.json.kills";
-  std::ofstream(record) << "{}\n";
+  std::ofstream(record) << R"({"job":"earlier","process":3})" "\n" R"({"job":"this","process":1})" "\n{torn\n";
+  setenv("PMIX_NAMESPACE", "this", 1);
   setenv("PMIX_RANK", "1", 1);
   { const KillSwitch kills({}, record); }
-  EXPECT_TRUE(std::filesystem::exists(record));
+  std::ifstream untouched(record);
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(untouched), {}, '\n'), 3);
   setenv("PMIX_RANK", "0", 1);
   { const KillSwitch kills({}, record); }
-  EXPECT_FALSE(std::filesystem::exists(record));
+  const apps::Json left = apps::read_kills(record);
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0]["process"], 1) << "died in this job before the first process came by";
   unsetenv("PMIX_RANK");
+  unsetenv("PMIX_NAMESPACE");
 }
 
 }  // namespace
