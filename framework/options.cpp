@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -91,6 +92,12 @@ void read_file(const std::string& file, Options& options) {
   }
 }
 
+std::vector<std::string> names_of_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  return names;
+}
+
 }  // namespace
 
 void add_options(CLI::App& app, Options& options) {
@@ -136,7 +143,8 @@ Options take_options(int& argc, char** argv) {
     std::reverse(ours.begin(), ours.end());  // CLI11 takes a vector from its back
     parser.parse(ours);
     if (!parser.remaining().empty()) {
-      throw UsageError(fmt::format("'{}' is not an option of mend; its options are listed in docs/options.md", parser.remaining().front()));
+      throw UsageError(fmt::format("'{}' is not an option of mend; there are {}", parser.remaining().front(),
+                                   fmt::join(names_of_options(parser), ", ")));
     }
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
