@@ -1,0 +1,80 @@
+// Real deaths, as the runtime reports them.
+
+#include "detector/runtime_witness.hpp"
+
+#include "tests/support/world.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using mend::Epoch;
+using mend::ProcessId;
+using mend::RuntimeWitness;
+using support::world_rank;
+
+class Death : public testing::Test {
+ protected:
+  Death() { MPI_Barrier(MPI_COMM_WORLD); }  // everyone listens
+
+  std::vector<ProcessId> told() const {
+    std::vector<ProcessId> processes;
+    for (const mend::WitnessedDeath& death : witness_.deaths()) processes.push_back(death.process);
+    return processes;
+  }
+  bool told_of(std::size_t count) const {
+    return support::eventually([&] { return witness_.death_count() >= count; });
+  }
+  /// What should not be told has had time to be.
+  static void let_time_pass() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+
+  RuntimeWitness witness_;
+};
+
+TEST_F(Death, is_told_to_everyone_once) {
+  const auto before = mend::WallClock::now();
+  if (world_rank() == 2) support::die();
+  EXPECT_TRUE(told_of(1));
+  let_time_pass();
+  EXPECT_THAT(told(), testing::ElementsAre(ProcessId{2}));
+  EXPECT_GE(witness_.deaths().front().when, before);
+  EXPECT_LE(witness_.deaths().front().when, mend::WallClock::now());
+}
+
+TEST_F(Death, of_several_at_once_are_all_told) {
+  if (world_rank() == 0 || world_rank() == 3) support::die();
+  EXPECT_TRUE(told_of(2));
+  let_time_pass();
+  EXPECT_THAT(told(), testing::UnorderedElementsAre(ProcessId{0}, ProcessId{3}));
+}
+
+TEST_F(Death, wakes_who_waits_for_it) {
+  if (world_rank() == 1) support::die();
+  witness_.wait(Epoch{1}, [](ProcessId process) { return process == ProcessId{1}; });
+  EXPECT_THAT(told(), testing::ElementsAre(ProcessId{1}));
+}
+
+TEST_F(Death, that_does_not_matter_wakes_nobody) {
+  if (world_rank() == 1) support::die();
+  EXPECT_TRUE(told_of(1));
+  std::atomic<bool> woken = false;
+  std::jthread waiting([&] {
+    witness_.wait(Epoch{1}, [](ProcessId process) { return process == ProcessId{0}; });
+    woken = true;
+  });
+  let_time_pass();
+  EXPECT_FALSE(woken);
+  witness_.call(Epoch{1});
+}
+
+TEST_F(Death, before_the_waiting_began_counts) {
+  if (world_rank() == 1) support::die();
+  EXPECT_TRUE(told_of(1));
+  witness_.wait(Epoch{1}, [](ProcessId process) { return process == ProcessId{1}; });
+  EXPECT_EQ(witness_.death_count(), 1U);
+}
+
+}  // namespace

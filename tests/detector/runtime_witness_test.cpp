@@ -1,0 +1,95 @@
+#include "detector/runtime_witness.hpp"
+
+#include "tests/support/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using mend::Epoch;
+using mend::ProcessId;
+using mend::RuntimeWitness;
+using support::world_rank;
+
+bool nobody(ProcessId) { return false; }
+
+/// An epoch for which nobody has called yet: calls are remembered as long as the process lives.
+Epoch fresh_epoch() {
+  static Epoch last;
+  last = {last.value + 10};
+  return last;
+}
+
+class Witness : public testing::Test {
+ protected:
+  Witness() { MPI_Barrier(MPI_COMM_WORLD); }  // everyone listens
+  ~Witness() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+  void call_from_one(Epoch epoch) {
+    if (world_rank() == support::world_size() - 1) witness_.call(epoch);
+  }
+
+  RuntimeWitness witness_;
+  const Epoch epoch_ = fresh_epoch();
+};
+
+TEST_F(Witness, has_nothing_to_tell_while_nobody_dies) {
+  EXPECT_EQ(witness_.death_count(), 0U);
+  EXPECT_TRUE(witness_.deaths().empty());
+}
+
+TEST_F(Witness, is_woken_by_a_call_with_everyone_else) {
+  call_from_one(epoch_);
+  witness_.wait(epoch_, nobody);
+  EXPECT_EQ(witness_.death_count(), 0U);
+}
+
+TEST_F(Witness, is_woken_by_a_call_for_a_later_epoch) {
+  call_from_one(epoch_.next());
+  witness_.wait(epoch_, nobody);
+  witness_.wait(epoch_.next(), nobody);
+  EXPECT_EQ(witness_.death_count(), 0U);
+}
+
+TEST_F(Witness, remembers_a_call_that_came_before_the_waiting) {
+  call_from_one(epoch_);
+  witness_.wait(epoch_, nobody);
+  witness_.wait(epoch_, nobody);
+  EXPECT_EQ(witness_.death_count(), 0U);
+}
+
+TEST_F(Witness, sleeps_through_calls_for_earlier_epochs) {
+  std::atomic<bool> woken = false;
+  std::jthread waiting([&] {
+    witness_.wait(epoch_, nobody);
+    woken = true;
+  });
+  call_from_one({epoch_.value - 1});
+  witness_.wait({epoch_.value - 1}, nobody);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(woken);
+  MPI_Barrier(MPI_COMM_WORLD);
+  call_from_one(epoch_);
+  waiting.join();
+  EXPECT_TRUE(woken);
+}
+
+TEST_F(Witness, waits_at_no_cost) {
+  const auto cpu_time = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+  };
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    call_from_one(epoch_);
+  });
+  const auto before = cpu_time();
+  witness_.wait(epoch_, nobody);
+  EXPECT_LT(cpu_time() - before, std::chrono::milliseconds(20));
+}
+
+}  // namespace
