@@ -1,0 +1,333 @@
+// Commits and restores among real ranks. A rank that "loses its memory" stands for one that died and was replaced.
+
+#include "tests/store/epochs.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/log.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <numeric>
+#include <stdexcept>
+
+namespace {
+
+using mend::DataLoss;
+using mend::NodeId;
+using mend::ProcessFailure;
+using mend::Store;
+using mend::UsageError;
+using mend::Version;
+using mend::agreement::Motion;
+using testing::HasSubstr;
+
+/// What a rank has to lose: of another size on each rank, and on odd ranks of another kind too.
+class Data {
+ public:
+  explicit Data(int rank, std::size_t scale = 100) : rank_(rank), field_(scale * static_cast<std::size_t>(rank + 1)) {
+    set(0);
+  }
+
+  void protect_in(Store& store) {
+    store.protect("field", field_);
+    store.protect("step", step_);
+    if (rank_ % 2 == 1) store.protect("only on odd ranks", extra_);
+  }
+
+  /// What it is in step `step`.
+  void set(int step) {
+    step_ = step;
+    std::iota(field_.begin(), field_.end(), 1000.0 * rank_ + step);
+    extra_ = {step, -rank_};
+  }
+  void expect(int step) const {
+    Data expected = *this;
+    expected.set(step);
+    EXPECT_EQ(step_, step);
+    EXPECT_EQ(field_, expected.field_);
+    EXPECT_TRUE(rank_ % 2 == 0 || extra_ == expected.extra_);
+  }
+
+ private:
+  int rank_;
+  int step_ = 0;
+  std::vector<double> field_;
+  std::array<int, 2> extra_{};
+};
+
+/// A member that remembers where in the store's memory it was put, so that a test can damage it there.
+class Marked final : public mend::Member {
+ public:
+  std::string shape() const override { return "marked"; }
+  mend::ByteCount size() const override { return 8; }
+  void pack(std::span<std::byte> to) const override {
+    std::fill(to.begin(), to.end(), std::byte{42});
+    last_place = to.data();
+  }
+  void unpack(std::span<const std::byte>) override {}
+  static inline std::byte* last_place = nullptr;
+};
+
+class Stores : public testing::Test {
+ protected:
+  Stores() { mend::log::set_level("off"); }  // damaged copies are told of
+  ~Stores() override {
+    mend::log::set_level("warn");
+    mend::on_fault_point({});
+  }
+
+  /// All commit what they have in step `step`.
+  static void commit(Epochs& epochs, Data& data, int step) {
+    data.set(step);
+    data.protect_in(epochs.store());
+    epochs.store().commit();
+  }
+  /// All restore, and have what they had in step `step`.
+  static void expect_restored(Epochs& epochs, Data& data, int step, Version version) {
+    data.set(-1);
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), version);
+    data.expect(step);
+  }
+};
+
+TEST_F(Stores, give_back_what_was_committed_last) {
+  Epochs epochs;
+  Data data(epochs.rank());
+  for (int step = 1; step <= 5; ++step) {
+    data.set(step);
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().commit(), Version{static_cast<std::uint64_t>(step)});
+    EXPECT_EQ(epochs.store().version(), Version{static_cast<std::uint64_t>(step)});
+    expect_restored(epochs, data, step, Version{static_cast<std::uint64_t>(step)});
+  }
+}
+
+TEST_F(Stores, leave_everything_alone_before_the_first_commit) {
+  Epochs epochs;
+  Data data(epochs.rank());
+  data.set(3);
+  data.protect_in(epochs.store());
+  EXPECT_EQ(epochs.store().restore(), Version{});
+  data.expect(3);
+  epochs.next({0});
+  data.protect_in(epochs.store());
+  EXPECT_EQ(epochs.store().restore(), Version{}) << "nor after a failure";
+  data.expect(3);
+}
+
+TEST_F(Stores, bring_back_what_any_one_rank_has_lost) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  // One after another: each time everything must have become redundant again.
+  for (int round = 0; round < 2; ++round) {
+    for (int victim = 0; victim < epochs.size(); ++victim) {
+      epochs.next({victim});
+      expect_restored(epochs, data, 2, Version{2});
+    }
+  }
+  commit(epochs, data, 3);
+  epochs.next({0});
+  expect_restored(epochs, data, 3, Version{3});
+}
+
+TEST_F(Stores, bring_back_large_data) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank(), 200'000);
+  commit(epochs, data, 1);
+  epochs.next({epochs.size() - 1});
+  expect_restored(epochs, data, 1, Version{1});
+}
+
+TEST_F(Stores, bring_back_what_a_whole_node_has_lost) {
+  if (Epochs().size() != 4) GTEST_SKIP() << "two nodes of two ranks are wanted";
+  Epochs epochs({NodeId{0}, NodeId{0}, NodeId{1}, NodeId{1}});
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  epochs.next({0, 1});
+  expect_restored(epochs, data, 1, Version{1});
+  epochs.next({2, 3});
+  expect_restored(epochs, data, 1, Version{1});
+}
+
+TEST_F(Stores, name_what_cannot_be_brought_back_on_every_rank) {
+  Epochs epochs;
+  if (epochs.size() < 3) GTEST_SKIP() << "somebody must live who knows that there was a commit";
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  epochs.next({1, 2});
+  data.protect_in(epochs.store());
+  try {
+    epochs.store().restore();
+    ADD_FAILURE() << "restored what is lost";
+  } catch (const DataLoss& loss) {
+    EXPECT_THAT(loss.what(), HasSubstr("the data of rank 1 at version 2 is lost"));
+  }
+}
+
+TEST_F(Stores, begin_anew_when_nobody_is_left_who_knows_of_a_commit) {
+  Epochs epochs;
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  std::vector<int> everyone(static_cast<std::size_t>(epochs.size()));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  epochs.next(everyone);
+  data.set(0);
+  data.protect_in(epochs.store());
+  EXPECT_EQ(epochs.store().restore(), Version{});
+  data.expect(0);
+  commit(epochs, data, 1);
+  expect_restored(epochs, data, 1, Version{1});
+}
+
+TEST_F(Stores, pass_over_a_damaged_copy) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank());
+  const auto protect_marked = [&] { epochs.store().protect("marked", std::make_unique<Marked>()); };
+  protect_marked();
+  commit(epochs, data, 1);
+  if (epochs.rank() == 1) *Marked::last_place ^= std::byte{1};
+  epochs.next();
+  protect_marked();
+  expect_restored(epochs, data, 1, Version{1});
+}
+
+TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_is_damaged_everywhere) {
+  Epochs epochs;
+  if (epochs.size() < 3) GTEST_SKIP() << "the holder's loss must not be everybody's";
+  Data data(epochs.rank());
+  const auto protect_marked = [&] { epochs.store().protect("marked", std::make_unique<Marked>()); };
+  protect_marked();
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  if (epochs.rank() == 1) *Marked::last_place ^= std::byte{1};
+  epochs.next({2});  // rank 1's holder
+  protect_marked();
+  expect_restored(epochs, data, 1, Version{1});
+  commit(epochs, data, 2);
+  expect_restored(epochs, data, 2, Version{2});
+}
+
+TEST_F(Stores, refuse_another_shape_on_the_rank_that_has_it_and_let_the_others_go_no_further) {
+  Epochs epochs;
+  std::vector<double> values(10);
+  epochs.store().protect("values", values);
+  epochs.store().commit();
+  epochs.next();
+  std::vector<double> others(epochs.rank() == 0 ? 11 : 10);
+  epochs.store().protect("values", others);
+  if (epochs.rank() == 0) {
+    try {
+      epochs.store().restore();
+      ADD_FAILURE() << "restored into another shape";
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("restore needs the same shape"));
+    }
+  } else {
+    EXPECT_THROW(epochs.store().restore(), mend::agreement::Abandoned);
+  }
+}
+
+TEST_F(Stores, keep_the_version_before_when_a_commit_is_interrupted) {
+  for (const char* place : {"commit.pack", "commit.exchange", "commit.vote"}) {
+    Epochs epochs;
+    if (epochs.size() == 1) GTEST_SKIP() << "nobody to be interrupted";
+    Data data(epochs.rank());
+    commit(epochs, data, 1);
+    data.set(2);
+
+    struct Interrupted {};
+    mend::on_fault_point([&](std::string_view point) {
+      if (epochs.rank() == 0 && point == place) throw Interrupted{};
+    });
+    try {
+      epochs.store().commit();
+      ADD_FAILURE() << "committed though rank 0 was interrupted at " << place;
+    } catch (const Interrupted&) {
+      epochs.interrupt();
+      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+    } catch (const ProcessFailure&) {
+      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+    }
+    mend::on_fault_point({});
+    epochs.next();
+    expect_restored(epochs, data, 1, Version{1});
+  }
+}
+
+TEST_F(Stores, tell_ranks_that_came_to_different_things) {
+  const auto differ = [](auto first, auto others) {
+    Epochs epochs;
+    if (epochs.size() == 1) return;
+    Data data(epochs.rank());
+    commit(epochs, data, 1);
+    EXPECT_THROW(epochs.rank() == 0 ? first(epochs) : others(epochs), UsageError);
+  };
+  const auto commit_it = [](Epochs& epochs) { epochs.store().commit(); };
+  const auto restore_it = [](Epochs& epochs) { epochs.store().restore(); };
+  const auto agree = [](Epochs& epochs) { epochs.ballot().vote(Motion::flag, true); };
+  differ(commit_it, restore_it);
+  differ(restore_it, commit_it);
+  differ(commit_it, agree);
+  differ(agree, commit_it);
+  differ(restore_it, agree);
+}
+
+TEST_F(Stores, save_nothing_as_well_as_something) {
+  Epochs epochs;
+  EXPECT_EQ(epochs.store().commit(), Version{1});
+  epochs.next({0});
+  EXPECT_NO_THROW(epochs.store().restore());
+}
+
+TEST_F(Stores, go_on_counting_versions_when_nothing_is_restored) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else knows of a commit";
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  epochs.next({0});
+  commit(epochs, data, 7);
+  EXPECT_EQ(epochs.store().version(), Version{3});
+  epochs.next({1});
+  expect_restored(epochs, data, 7, Version{3});
+}
+
+TEST_F(Stores, protect_the_object_that_was_named_last) {
+  Epochs epochs;
+  int first = 1;
+  int second = 2;
+  epochs.store().protect("value", first);
+  epochs.store().protect("value", second);
+  epochs.store().commit();
+  first = second = 0;
+  epochs.store().restore();
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(second, 2);
+  EXPECT_THROW(epochs.store().protect("", first), UsageError);
+}
+
+TEST_F(Stores, know_what_they_have_cost) {
+  Epochs epochs;
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  expect_restored(epochs, data, 2, Version{2});
+  const auto& statistics = epochs.store().statistics();
+  EXPECT_EQ(statistics.commits, 2U);
+  EXPECT_EQ(statistics.restores, 1U);
+  EXPECT_GE(statistics.snapshot_bytes, 800U * static_cast<unsigned>(epochs.rank() + 1));
+  EXPECT_GE(statistics.memory_bytes, 2 * statistics.snapshot_bytes);
+  EXPECT_GT(statistics.commit_time.count(), 0);
+  EXPECT_GT(statistics.restore_time.count(), 0);
+}
+
+}  // namespace

@@ -1,0 +1,60 @@
+// A job's stores without the framework: ranks that live on lose their memory instead of dying.
+
+#pragma once
+
+#include "agreement/ballot.hpp"
+#include "agreement/mpix_agreement.hpp"
+#include "base/ids.hpp"
+#include "store/store.hpp"
+#include "transport/mpi.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+/// The epochs of one job over MPI_COMM_WORLD, and this rank's store in them. Members are collective unless said otherwise.
+class Epochs {
+ public:
+  /// `nodes[r]`: where rank r pretends to run; all on one node when empty.
+  explicit Epochs(std::vector<mend::NodeId> nodes = {}) : nodes_(std::move(nodes)) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    nodes_.resize(static_cast<std::size_t>(size_), nodes_.empty() ? mend::NodeId{} : nodes_.back());
+    begin();
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  mend::Store& store() { return *store_; }
+  mend::agreement::Ballot& ballot() { return *ballot_; }
+
+  /// Has the others leave what they are blocked in. Local.
+  void interrupt() { mend::revoke(comm_.get()); }
+
+  /// A new epoch begins, in which the `newcomers` know nothing of the ones before.
+  void next(const std::vector<int>& newcomers = {}) {
+    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) store_.emplace();
+    epoch_ = epoch_.next();
+    begin();
+  }
+
+ private:
+  void begin() {
+    ballot_.reset();
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    mend::throw_errors_of(made);
+    comm_ = mend::Communicator(made);
+    ballot_.emplace(std::make_unique<mend::agreement::MpixAgreement>(comm_.get()));
+    store_->begin_epoch(comm_.get(), *ballot_, nodes_, epoch_);
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<mend::NodeId> nodes_;
+  mend::Epoch epoch_;
+  mend::Communicator comm_;
+  std::optional<mend::agreement::Ballot> ballot_;
+  std::optional<mend::Store> store_{std::in_place};
+};

@@ -1,0 +1,129 @@
+#include "store/member.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+using mend::Member;
+using mend::MemberOf;
+using mend::Protectable;
+
+template <class T>
+std::unique_ptr<Member> member_of(T& object) {
+  return MemberOf<T>::make(object);
+}
+
+std::vector<std::byte> packed(const Member& member) {
+  std::vector<std::byte> bytes(member.size());
+  member.pack(bytes);
+  return bytes;
+}
+
+/// What `from` holds arrives in `to` by way of bytes.
+template <class T>
+void carry_over(T& from, T& to) {
+  const auto source = member_of(from);
+  const auto target = member_of(to);
+  ASSERT_EQ(source->shape(), target->shape());
+  target->unpack(packed(*source));
+}
+
+struct Particle {
+  double position[3];
+  std::int32_t kind;
+  bool operator==(const Particle&) const = default;
+};
+
+enum class Phase : std::uint8_t { heating, cooling };
+
+TEST(Members, may_be_plain_values) {
+  double from = 1.5;
+  double to = 0;
+  carry_over(from, to);
+  EXPECT_EQ(to, 1.5);
+
+  Phase phase = Phase::cooling;
+  Phase other = Phase::heating;
+  carry_over(phase, other);
+  EXPECT_EQ(other, Phase::cooling);
+
+  bool yes = true;
+  bool unknown = false;
+  carry_over(yes, unknown);
+  EXPECT_TRUE(unknown);
+}
+
+TEST(Members, may_be_structures_without_pointers) {
+  Particle from{{1, 2, 3}, 4};
+  Particle to{};
+  carry_over(from, to);
+  EXPECT_EQ(to, from);
+}
+
+TEST(Members, may_be_vectors_arrays_and_spans) {
+  std::vector<std::complex<float>> from{{1, 2}, {3, 4}};
+  std::vector<std::complex<float>> to(2);
+  carry_over(from, to);
+  EXPECT_EQ(to, from);
+
+  std::array<int, 3> three{1, 2, 3};
+  std::array<int, 3> others{};
+  carry_over(three, others);
+  EXPECT_EQ(others, three);
+
+  Particle particles[2]{{{1, 1, 1}, 1}, {{2, 2, 2}, 2}};
+  Particle empty[2]{};
+  carry_over(particles, empty);
+  EXPECT_EQ(empty[1], particles[1]);
+
+  std::vector<double> whole{1, 2, 3, 4};
+  std::vector<double> target(4);
+  std::span<double> middle(whole.data() + 1, 2);
+  std::span<double> place(target.data() + 2, 2);
+  carry_over(middle, place);
+  EXPECT_EQ(target, (std::vector<double>{0, 0, 2, 3}));
+}
+
+TEST(Members, may_be_empty) {
+  std::vector<double> nothing;
+  std::vector<double> also_nothing;
+  carry_over(nothing, also_nothing);
+  EXPECT_EQ(member_of(nothing)->size(), 0U);
+}
+
+TEST(Members, of_different_shapes_say_so) {
+  std::vector<double> ten(10);
+  std::vector<double> eleven(11);
+  std::vector<float> floats(10);
+  double one = 0;
+  std::array<double, 1> array_of_one{};
+  EXPECT_NE(member_of(ten)->shape(), member_of(eleven)->shape());
+  EXPECT_NE(member_of(ten)->shape(), member_of(floats)->shape());
+  EXPECT_NE(member_of(one)->shape(), member_of(array_of_one)->shape());
+  EXPECT_EQ(member_of(ten)->shape(), "array of 8 bytes [10]");
+}
+
+TEST(Members, are_read_where_they_lie_when_they_are_packed) {
+  int value = 1;
+  const auto member = member_of(value);
+  value = 2;
+  int copy = 0;
+  MemberOf<int>::make(copy)->unpack(packed(*member));
+  EXPECT_EQ(copy, 2);
+}
+
+struct HoldsMemory {
+  std::vector<int> inside;
+};
+
+static_assert(Protectable<int> && Protectable<Particle> && Protectable<std::span<double>> && Protectable<std::vector<int>>);
+static_assert(!Protectable<int*>, "a pointer is no data");
+static_assert(!Protectable<HoldsMemory>, "bytes of a vector inside mean nothing elsewhere");
+static_assert(!Protectable<std::vector<bool>>, "its bits lie nowhere");
+static_assert(!Protectable<std::vector<int*>>);
+
+}  // namespace

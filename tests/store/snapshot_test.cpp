@@ -1,0 +1,189 @@
+#include "store/snapshot.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+#include <numeric>
+
+namespace {
+
+using mend::find_damage;
+using mend::MemberOf;
+using mend::Members;
+using mend::Rank;
+using mend::Snapshot;
+using mend::Version;
+using testing::HasSubstr;
+
+/// A rank's data of several kinds and sizes, none of which fills its place in the snapshot.
+struct Data {
+  std::vector<double> field = std::vector<double>(5);
+  std::vector<char> text = std::vector<char>(3);
+  int step = 0;
+  std::vector<int> nothing;
+
+  Members members() {
+    Members all;
+    all["field"] = MemberOf<std::vector<double>>::make(field);
+    all["text"] = MemberOf<std::vector<char>>::make(text);
+    all["step"] = MemberOf<int>::make(step);
+    all["nothing"] = MemberOf<std::vector<int>>::make(nothing);
+    return all;
+  }
+  bool operator==(const Data&) const = default;
+};
+
+Data filled() {
+  Data data;
+  std::iota(data.field.begin(), data.field.end(), 1.5);
+  data.text = {'a', 'b', 'c'};
+  data.step = 42;
+  return data;
+}
+
+Snapshot snapshot_of(Data data, Version version = Version{7}) {
+  Snapshot snapshot;
+  pack(data.members(), Rank{3}, version, snapshot);
+  snapshot.version = version;
+  return snapshot;
+}
+
+TEST(Snapshot, gives_back_what_was_packed) {
+  const Snapshot snapshot = snapshot_of(filled());
+  EXPECT_EQ(find_damage(snapshot), std::nullopt);
+  EXPECT_EQ(snapshot.owner, Rank{3});
+  Data back;
+  unpack(snapshot, back.members());
+  EXPECT_EQ(back, filled());
+}
+
+TEST(Snapshot, of_no_members_is_sound) {
+  Snapshot snapshot;
+  pack({}, Rank{0}, Version{1}, snapshot);
+  snapshot.version = Version{1};
+  EXPECT_EQ(find_damage(snapshot), std::nullopt);
+  EXPECT_NO_THROW(unpack(snapshot, {}));
+}
+
+TEST(Snapshot, packed_is_not_yet_published) {
+  Snapshot snapshot;
+  Data data;
+  pack(data.members(), Rank{3}, Version{7}, snapshot);
+  EXPECT_EQ(snapshot.version, Version{});
+}
+
+TEST(Snapshot, packed_into_used_memory_is_as_if_it_were_fresh) {
+  Snapshot reused = snapshot_of(filled());
+  std::fill(reused.bytes.begin(), reused.bytes.end(), std::byte{0xff});
+  reused.bytes.resize(reused.bytes.size() * 2, std::byte{0xff});
+  Data data = filled();
+  pack(data.members(), Rank{3}, Version{7}, reused);
+  EXPECT_EQ(reused.bytes, snapshot_of(filled()).bytes);
+}
+
+TEST(Snapshot, with_any_bit_flipped_is_found_damaged) {
+  Snapshot snapshot = snapshot_of(filled());
+  for (std::size_t byte = 0; byte < snapshot.bytes.size(); ++byte) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      const std::byte flip{static_cast<unsigned char>(1U << bit)};
+      snapshot.bytes[byte] ^= flip;
+      ASSERT_TRUE(find_damage(snapshot)) << "byte " << byte << ", bit " << bit;
+      snapshot.bytes[byte] ^= flip;
+    }
+  }
+  EXPECT_EQ(find_damage(snapshot), std::nullopt);
+}
+
+TEST(Snapshot, of_any_other_length_is_found_damaged) {
+  const Snapshot whole = snapshot_of(filled());
+  for (std::size_t length = 0; length < whole.bytes.size(); ++length) {
+    Snapshot cut = whole;
+    cut.bytes.resize(length);
+    ASSERT_TRUE(find_damage(cut)) << "cut to " << length;
+  }
+  Snapshot longer = whole;
+  longer.bytes.push_back(std::byte{});
+  EXPECT_TRUE(find_damage(longer));
+}
+
+TEST(Snapshot, names_the_member_that_is_damaged) {
+  Snapshot snapshot = snapshot_of(filled());
+  const double needle = filled().field[3];
+  const auto* bytes = reinterpret_cast<const std::byte*>(&needle);
+  const auto at = std::search(snapshot.bytes.begin(), snapshot.bytes.end(), bytes, bytes + sizeof needle);
+  ASSERT_NE(at, snapshot.bytes.end());
+  *at ^= std::byte{1};
+  EXPECT_EQ(find_damage(snapshot), "member 'field' is corrupt");
+}
+
+TEST(Snapshot, of_another_rank_or_version_is_not_taken_for_the_right_one) {
+  Snapshot other_rank = snapshot_of(filled());
+  other_rank.owner = Rank{2};
+  EXPECT_EQ(find_damage(other_rank), "it is rank 3's at version 7");
+  Snapshot other_version = snapshot_of(filled());
+  other_version.version = Version{8};
+  EXPECT_EQ(find_damage(other_version), "it is rank 3's at version 7");
+}
+
+TEST(Snapshot, that_is_no_snapshot_at_all_is_found_out) {
+  for (std::size_t length : {0U, 1U, 8U, 63U, 64U, 1000U}) {
+    Snapshot foreign{Rank{0}, Version{1}, std::vector<std::byte>(length, std::byte{'x'})};
+    EXPECT_TRUE(find_damage(foreign)) << length;
+  }
+}
+
+std::string refusal(const Snapshot& snapshot, const Members& members) {
+  try {
+    unpack(snapshot, members);
+  } catch (const mend::UsageError& error) {
+    return error.what();
+  }
+  return "(accepted)";
+}
+
+TEST(Snapshot, is_not_given_to_a_member_of_another_shape) {
+  const Snapshot snapshot = snapshot_of(filled());
+  Data wrong;
+  wrong.field.resize(6);
+  EXPECT_THAT(refusal(snapshot, wrong.members()),
+              HasSubstr("member 'field' is a array of 8 bytes [6] but was committed as a array of 8 bytes [5]"));
+}
+
+TEST(Snapshot, is_not_given_to_a_member_it_does_not_know) {
+  const Snapshot snapshot = snapshot_of(filled());
+  int unheard_of = 0;
+  Members members;
+  members["unheard of"] = MemberOf<int>::make(unheard_of);
+  EXPECT_THAT(refusal(snapshot, members), HasSubstr("'unheard of' is protected now but was not when version 7 was committed"));
+}
+
+TEST(Snapshot, may_have_more_members_than_are_asked_for) {
+  Data back;
+  Members one;
+  one["step"] = MemberOf<int>::make(back.step);
+  unpack(snapshot_of(filled()), one);
+  EXPECT_EQ(back.step, 42);
+  EXPECT_EQ(back.text, Data{}.text);
+}
+
+TEST(Snapshot, keeps_members_apart_whose_names_share_a_beginning) {
+  int a = 1;
+  int ab = 2;
+  const auto members = [&] {
+    Members both;
+    both["a"] = MemberOf<int>::make(a);
+    both["ab"] = MemberOf<int>::make(ab);
+    both[std::string(1000, 'x')] = MemberOf<int>::make(ab);
+    return both;
+  };
+  Snapshot snapshot;
+  pack(members(), Rank{0}, Version{1}, snapshot);
+  a = ab = 0;
+  unpack(snapshot, members());
+  EXPECT_EQ(a, 1);
+  EXPECT_EQ(ab, 2);
+}
+
+}  // namespace
