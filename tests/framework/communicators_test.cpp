@@ -1,0 +1,46 @@
+// Ranks that are blocked in communicators of the application's own, or in agreements, while another dies.
+
+#include "tests/framework/subject_job.hpp"
+
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::SizeIs;
+
+class Blocked : public testing::TestWithParam<std::string> {};
+
+TEST_P(Blocked, is_interrupted_when_a_rank_dies) {
+  const auto end = play("blocked_in_a_" + GetParam(), 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("are here again"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Blocked, testing::Values("dup", "split", "cart", "dup_of_a_split"),
+                         [](const auto& scenario) { return scenario.param; });
+
+TEST(Derived, communicators_may_leave_ranks_out) {
+  const auto end = play("some_take_no_part", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: took part", "rank 1: took part", "rank 2: took no part", "rank 3: took no part"));
+}
+
+TEST(Derived, communicators_made_of_nonsense_are_refused) {
+  expect_end(play("derives_with_nonsense", 4, 0), 2, "as many periods as dimensions, not 1 and 2");
+}
+
+TEST(Derived, communicators_are_made_anew_in_every_epoch) {
+  const auto end = play("many_derived_communicators_and_deaths", 4, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(4, 12, 2));
+}
+
+TEST(Agreeing, ranks_leave_a_loop_together_although_one_dies) {
+  const auto end = play("agrees_in_a_loop", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("left after 50 rounds, 1 of 2 agreed"))));
+}
+
+}  // namespace

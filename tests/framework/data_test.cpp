@@ -1,0 +1,124 @@
+// What the body finds when it is entered again: its data, whoever died.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+void expect_counted(const support::JobEnd& end, int ranks, long steps, int epoch) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(ranks, steps, epoch)) << end.errors;
+}
+
+TEST(Recovery, is_not_needed_when_nobody_dies) {
+  for (int ranks : {1, 2, 4}) expect_counted(play("nobody_dies", ranks, 1), ranks, 10, 0);
+}
+
+TEST(Recovery, takes_up_the_count_where_it_was_whoever_died) {
+  for (const char* scenario : {"rank_0_dies", "rank_1_dies"}) {
+    for (int ranks : {2, 3, 4}) {
+      const auto end = play(scenario, ranks, 1);
+      expect_counted(end, ranks, 10, 1);
+      EXPECT_THAT(end.errors, IsEmpty());
+    }
+  }
+}
+
+TEST(Recovery, of_a_single_rank_starts_from_the_beginning_and_was_warned_of) {
+  const auto end = play("rank_0_dies", 1, 1);
+  expect_counted(end, 1, 10, 1);
+  EXPECT_THAT(support::lines_of(end.errors), ElementsAre(HasSubstr("single rank")));
+}
+
+TEST(Recovery, of_all_ranks_at_once_starts_from_the_beginning) {
+  expect_counted(play("ranks_0_and_1_die", 2, 2), 2, 10, 1);
+}
+
+TEST(Recovery, goes_on_as_long_as_there_are_spares) { expect_counted(play("a_rank_dies_in_every_epoch", 3, 5), 3, 17, 5); }
+
+TEST(Recovery, without_spares_is_a_clear_end) {
+  expect_end(play("rank_1_dies", 3, 0), 3, "rank 1 \\(process 1\\) died and no spare is left: .*--spares");
+}
+
+TEST(Recovery, that_has_used_up_its_spares_is_a_clear_end) {
+  expect_end(play("a_rank_dies_in_every_epoch", 3, 2), 3, "rank 2 \\(process 2\\) died and no spare is left");
+}
+
+TEST(Recovery, names_all_ranks_it_has_no_spare_for) {
+  expect_end(play("ranks_0_and_1_die", 4, 1), 3, "rank 1 \\(process 1\\) died and no spare is left");
+  expect_end(play("ranks_0_and_1_die", 4, 0), 3, "rank 0 \\(process 0\\), rank 1 \\(process 1\\) died and no spare is left");
+}
+
+TEST(DataLoss, names_rank_and_version) {
+  expect_end(play("a_rank_and_its_holder_die", 4, 2), 3, "the data of rank 1 at version 5 is lost");
+}
+
+TEST(Data, that_was_never_committed_is_computed_again) {
+  const auto end = play("never_commits", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(3), Each(EndsWith("sum 30 from version 0"))));
+}
+
+TEST(Data, need_not_be_restored_and_versions_go_on_counting) {
+  const auto end = play("never_restores", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(3), Each(EndsWith("step 4 is version 6"))));
+}
+
+TEST(Data, of_another_shape_is_refused) {
+  expect_end(play("protects_another_shape_after_the_failure", 3, 1), 2,
+             "member 'values' is a array of 8 bytes \\[11\\] but was committed as a array of 8 bytes \\[10\\]");
+}
+
+TEST(Data, can_be_restored_again_and_again) {
+  const auto end = play("restores_twice", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: value 1", "rank 2: value 2"));
+}
+
+TEST(CommitDue, with_auto_commits_now_and_then_on_all_ranks_alike) {
+  // A short time between failures, so that the interval is many steps but not endless.
+  const auto end = play("commits_when_due", 3, 1, {"--mend-commit-every", "auto", "--mend-mtbf", "0.01"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  const auto lines = said(end);
+  for (const std::string& line : counted(3, 60, 1)) EXPECT_THAT(lines, Contains(line));
+  EXPECT_THAT(lines, Contains(ContainsRegex("version [1-9]")).Times(3));
+}
+
+TEST(CommitDue, every_n_steps_commits_that_often) {
+  const auto end = play("commits_when_due", 2, 1, {"--mend-commit-every=7"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  const auto lines = said(end);
+  for (const std::string& line : counted(2, 60, 1)) EXPECT_THAT(lines, Contains(line));
+  // 5 commits until step 40, which is repeated from 35; counting begins anew there: 42, 49, 56.
+  EXPECT_THAT(lines, Contains(EndsWith("version 8")).Times(2));
+}
+
+TEST(Session, tells_who_survived_and_who_is_new) {
+  const auto end = play("tells_its_role", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: survivor process 0 predecessors 0 recoveries 1 dead 1",
+                                     "rank 1: newcomer process 3 predecessors 1 recoveries 1 dead 1",
+                                     "rank 2: survivor process 2 predecessors 0 recoveries 1 dead 1"));
+}
+
+TEST(Session, check_notices_a_death_without_any_MPI_call) {
+  const auto end = play("checks_while_computing", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+}
+
+}  // namespace

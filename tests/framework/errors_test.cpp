@@ -1,0 +1,57 @@
+// What becomes of a job whose body throws, or whose ranks lose each other: one sentence, the right exit code, no hang.
+
+#include "tests/framework/subject_job.hpp"
+
+namespace {
+
+TEST(AnException, on_one_rank_ends_the_job_although_the_others_are_blocked) {
+  expect_end(play("one_rank_throws", 4, 0), 1, "rank 2: no more ink");
+}
+
+TEST(AnException, on_one_rank_ends_the_job_although_spares_wait) {
+  expect_end(play("one_rank_throws", 3, 1), 1, "rank 2: no more ink");
+}
+
+TEST(AnException, on_all_ranks_is_told_once) { expect_end(play("all_ranks_throw", 4, 1), 1, "rank [0-3]: no more ink"); }
+
+TEST(AnException, that_is_no_std_exception_ends_the_job_all_the_same) {
+  expect_end(play("one_rank_throws_a_number", 3, 1), 1, "rank 2: .*exception");
+}
+
+TEST(AnException, of_misuse_has_its_own_exit_code) {
+  expect_end(play("one_rank_misuses", 3, 0), 2, "rank 1: a protected member needs a name");
+}
+
+TEST(AnException, after_the_last_step_still_ends_the_job) {
+  const auto end = play("throws_in_the_last_step_of_one_rank", 3, 0);
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(support::lines_of(end.errors), testing::ElementsAre(testing::ContainsRegex("rank 0: .*bad_alloc")));
+}
+
+TEST(AnException, of_a_newcomer_ends_the_job) {
+  expect_end(play("throws_after_a_recovery", 3, 1), 1, "rank 1: the newcomer has no ink");
+}
+
+TEST(AnException, of_an_MPI_call_names_the_mistake) {
+  expect_end(play("an_MPI_mistake", 3, 0), 1, "rank 1: .*MPI_ERR_RANK");
+}
+
+TEST(AFailure, that_the_body_swallows_is_recovered_from_all_the_same) {
+  const auto end = play("swallows_the_failure", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  for (const std::string& line : counted(4, 10, 1)) EXPECT_THAT(said(end), testing::Contains(line));
+}
+
+class Lost : public testing::TestWithParam<std::string> {};
+
+TEST_P(Lost, is_told_on_one_rank_and_no_rank_hangs) {
+  for (int ranks : {2, 4}) expect_end(play(GetParam(), ranks, 1), 2, "rank [0-3].* same order");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Lost,
+                         testing::Values("commit_against_agree", "agree_against_commit", "commit_against_restore",
+                                         "restore_against_agree", "finish_against_agree", "finish_against_commit",
+                                         "finish_against_restore"),
+                         [](const auto& scenario) { return scenario.param; });
+
+}  // namespace

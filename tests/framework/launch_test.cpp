@@ -1,0 +1,117 @@
+// How a program of mend's may be started, and what it leaves: by mend run, by plain mpirun, by itself; with MPI
+// initialised by mend or by the caller; with options in every way they can be given.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace {
+
+using support::Job;
+using support::JobEnd;
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+JobEnd mpirun(const std::vector<std::string>& options, int processes, const std::vector<std::string>& program) {
+  Job job;
+  job.command = {MEND_MPIRUN, "--oversubscribe"};
+  job.command.insert(job.command.end(), options.begin(), options.end());
+  job.command.insert(job.command.end(), {"-np", std::to_string(processes)});
+  job.command.insert(job.command.end(), program.begin(), program.end());
+  job.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+  return support::run_job(job);
+}
+
+TEST(PlainMpirun, with_fault_tolerance_does_as_mend_run_does) {
+  const auto end = mpirun({"--with-ft", "ulfm"}, 4, {MEND_SUBJECT, "rank_1_dies", "--mend-spares", "1"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 10, 1));
+}
+
+TEST(PlainMpirun, without_fault_tolerance_is_refused_in_one_sentence) {
+  const auto end = mpirun({"--mca", "mpi_ft_enable", "0"}, 3, {MEND_SUBJECT, "nobody_dies"});
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.errors, HasSubstr("fault tolerance switched off: launch with `mend run`"));
+  EXPECT_THAT(said(end), IsEmpty());
+  int told = 0;
+  for (const std::string& line : support::lines_of(end.errors)) told += line.starts_with("mend") ? 1 : 0;
+  EXPECT_EQ(told, 1) << end.errors;
+}
+
+TEST(PlainMpirun, takes_the_number_of_spares_from_the_environment) {
+  const auto end = mpirun({"--with-ft", "ulfm", "-x", "MEND_SPARES=2"}, 4, {MEND_SUBJECT, "ranks_0_and_1_die"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(2, 10, 1));
+}
+
+TEST(ByItself, a_program_runs_as_a_single_rank) {
+  Job job;
+  job.command = {MEND_SUBJECT, "nobody_dies"};
+  const auto end = support::run_job(job);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(1, 10, 0));
+  EXPECT_THAT(end.errors, IsEmpty());
+}
+
+TEST(ByItself, a_program_asked_for_spares_is_refused) {
+  Job job;
+  job.command = {MEND_SUBJECT, "nobody_dies", "--mend-spares", "1"};
+  expect_end(support::run_job(job), 2, "1 spares of 1 processes leave nobody to work");
+}
+
+TEST(Options, that_are_wrong_are_refused_in_one_sentence_on_one_rank) {
+  expect_end(play("nobody_dies", 3, 0, {"--mend-spares", "many"}), 2, "--mend-spares.*many");
+  expect_end(play("nobody_dies", 3, 0, {"--mend-no-such-thing", "1"}), 2, "--mend-no-such-thing");
+  expect_end(play("nobody_dies", 3, 0, {"--mend-spares", "3"}), 2, "3 spares of 3 processes leave nobody to work");
+  expect_end(play("nobody_dies", 3, 0, {"--mend-log", "loud"}), 2, "--mend-log");
+}
+
+TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
+  const auto loud = play("rank_1_dies", 3, 1, {"--mend-log", "info"});
+  EXPECT_EQ(loud.exit_code, 0);
+  EXPECT_THAT(loud.errors, testing::ContainsRegex("epoch 1: rank 1: process 1 died, process 3 took over; interrupt"));
+  const auto quiet = play("rank_0_dies", 1, 1, {"--mend-log", "off"});
+  EXPECT_EQ(quiet.exit_code, 0);
+  EXPECT_THAT(quiet.errors, IsEmpty());
+}
+
+TEST(Trace, files_are_written_by_every_process_that_lives) {
+  const support::ScratchFolder scratch;
+  const auto folder = scratch.path() / "traces" / "of this run";
+  const auto end = play("rank_1_dies", 3, 1, {"--mend-trace", folder.string()});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  for (int process : {0, 2, 3}) {
+    std::ifstream file(folder / ("process-" + std::to_string(process) + ".json"));
+    ASSERT_TRUE(file) << "process " << process;
+    const auto trace = nlohmann::json::parse(file);
+    int recoveries = 0;
+    for (const auto& event : trace.at("traceEvents")) recoveries += event.at("name") == "recovery" ? 1 : 0;
+    EXPECT_EQ(recoveries, 1) << "process " << process;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "process-1.json")) << "the dead write nothing";
+}
+
+TEST(Trace, that_cannot_be_written_is_an_error_and_no_hang) {
+  const auto end = play("nobody_dies", 2, 0, {"--mend-trace", "/proc/nothing-can-be-made-here"});
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.errors, HasSubstr("/proc/nothing-can-be-made-here"));
+}
+
+TEST(OwnMpi, initialised_by_the_caller_is_left_to_the_caller) {
+  const auto end = play("inside_own_mpi", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 10, 1));
+  EXPECT_THAT(end.output, HasSubstr("MPI is still there after mend"));
+}
+
+TEST(OwnMpi, of_too_low_a_thread_level_is_refused) {
+  const auto end = play("inside_own_mpi_of_too_low_a_level", 2, 0);
+  expect_end(end, 2, "mend needs MPI_THREAD_FUNNELED");
+}
+
+}  // namespace

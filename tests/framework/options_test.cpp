@@ -1,0 +1,198 @@
+#include "framework/options.hpp"
+
+#include "base/error.hpp"
+#include "tests/support/scoped_environment.hpp"
+
+#include <CLI/CLI.hpp>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using mend::Options;
+using support::ScopedEnvironment;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A command line as main gets it, and what is left of it.
+class CommandLine {
+ public:
+  explicit CommandLine(std::vector<std::string> arguments) : words_(std::move(arguments)) {
+    words_.insert(words_.begin(), "program");
+    for (std::string& word : words_) argv_.push_back(word.data());
+    argv_.push_back(nullptr);
+    argc_ = static_cast<int>(words_.size());
+  }
+
+  Options take() { return mend::take_options(argc_, argv_.data()); }
+  std::vector<std::string> left() const { return {argv_.begin() + 1, argv_.begin() + argc_}; }
+  bool ends_with_null() const { return argv_[static_cast<std::size_t>(argc_)] == nullptr; }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<char*> argv_;
+  int argc_ = 0;
+};
+
+Options take(const std::vector<std::string>& arguments) { return CommandLine(arguments).take(); }
+
+std::string refusal(const std::vector<std::string>& arguments) {
+  try {
+    take(arguments);
+  } catch (const mend::UsageError& error) {
+    return error.what();
+  }
+  return "(accepted)";
+}
+
+class TomlFile {
+ public:
+  explicit TomlFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / ("mend-options-" + std::to_string(::getpid()) + ".toml")) {
+    std::ofstream(path_) << text;
+  }
+  ~TomlFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Options, have_defaults) {
+  const Options options = take({});
+  EXPECT_EQ(options.spares, 0);
+  EXPECT_EQ(options.commit_every, "1");
+  EXPECT_EQ(options.mtbf, std::chrono::hours(24));
+  EXPECT_EQ(options.log_level, "warn");
+  EXPECT_TRUE(options.trace.empty());
+}
+
+TEST(Options, come_from_flags_with_a_blank_or_an_equals_sign) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--mend-spares", "3", "--mend-commit-every", "auto", "--mend-mtbf", "2", "--mend-log",
+                                 "debug", "--mend-trace", "/tmp/t"},
+        std::vector<std::string>{"--mend-spares=3", "--mend-commit-every=auto", "--mend-mtbf=2", "--mend-log=debug",
+                                 "--mend-trace=/tmp/t"}}) {
+    const Options options = take(arguments);
+    EXPECT_EQ(options.spares, 3);
+    EXPECT_EQ(options.commit_every, "auto");
+    EXPECT_EQ(options.mtbf, std::chrono::hours(2));
+    EXPECT_EQ(options.log_level, "debug");
+    EXPECT_EQ(options.trace, "/tmp/t");
+  }
+}
+
+TEST(Options, come_from_the_environment) {
+  const ScopedEnvironment environment{{"MEND_SPARES", "3"}, {"MEND_COMMIT_EVERY", "7"}, {"MEND_MTBF", "0.5"},
+                                       {"MEND_LOG", "off"}, {"MEND_TRACE", "/tmp/t"}};
+  const Options options = take({});
+  EXPECT_EQ(options.spares, 3);
+  EXPECT_EQ(options.commit_every, "7");
+  EXPECT_EQ(options.mtbf, std::chrono::minutes(30));
+  EXPECT_EQ(options.log_level, "off");
+  EXPECT_EQ(options.trace, "/tmp/t");
+}
+
+TEST(Options, come_from_a_TOML_file_that_a_flag_or_the_environment_names) {
+  const TomlFile file("spares = 3\ncommit-every = \"auto\"\nmtbf = 2\nlog = \"info\"\n");
+  const auto expect_all = [](const Options& options) {
+    EXPECT_EQ(options.spares, 3);
+    EXPECT_EQ(options.commit_every, "auto");
+    EXPECT_EQ(options.mtbf, std::chrono::hours(2));
+    EXPECT_EQ(options.log_level, "info");
+  };
+  expect_all(take({"--mend-config", file.path()}));
+  expect_all(take({"--mend-config=" + file.path()}));
+  const ScopedEnvironment environment{{"MEND_CONFIG", file.path()}};
+  expect_all(take({}));
+}
+
+TEST(Options, in_a_TOML_file_may_stand_beside_the_applications_own) {
+  const TomlFile file("[mend]\nspares = 3\n\n[solver]\ntolerance = 1e-8\n");
+  EXPECT_EQ(take({"--mend-config", file.path()}).spares, 3);
+}
+
+TEST(Options, on_the_command_line_win_over_the_environment_and_that_over_the_file) {
+  const TomlFile file("spares = 1\ncommit-every = 10\nlog = \"info\"\n");
+  const ScopedEnvironment environment{{"MEND_SPARES", "2"}, {"MEND_COMMIT_EVERY", "20"}};
+  const Options options = take({"--mend-config", file.path(), "--mend-spares", "3"});
+  EXPECT_EQ(options.spares, 3);
+  EXPECT_EQ(options.commit_every, "20");
+  EXPECT_EQ(options.log_level, "info");
+}
+
+TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
+  EXPECT_THAT(refusal({"--mend-spares", "-1"}), HasSubstr("--mend-spares"));
+  EXPECT_THAT(refusal({"--mend-spares", "two"}), HasSubstr("two"));
+  EXPECT_THAT(refusal({"--mend-spares"}), HasSubstr("--mend-spares"));
+  EXPECT_THAT(refusal({"--mend-commit-every", "0"}), HasSubstr("'0' is no commit interval"));
+  EXPECT_THAT(refusal({"--mend-commit-every", "often"}), HasSubstr("'often' is no commit interval"));
+  EXPECT_THAT(refusal({"--mend-mtbf", "0"}), HasSubstr("--mend-mtbf"));
+  EXPECT_THAT(refusal({"--mend-mtbf", "-3"}), HasSubstr("--mend-mtbf"));
+  EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
+  EXPECT_THAT(refusal({"--mend-config", "/nonexistent.toml"}), HasSubstr("/nonexistent.toml"));
+  EXPECT_THAT(refusal({"--mend-sparse", "2"}), HasSubstr("--mend-sparse"));
+  EXPECT_THAT(refusal({"--mend-sparse=2"}), HasSubstr("--mend-sparse"));
+  const ScopedEnvironment environment{{"MEND_SPARES", "many"}};
+  EXPECT_THAT(refusal({}), HasSubstr("many"));
+}
+
+TEST(Options, in_a_file_that_make_no_sense_are_refused) {
+  const TomlFile file("spare = 3\n");
+  EXPECT_THAT(refusal({"--mend-config", file.path()}), HasSubstr("spare"));
+  const TomlFile other("spares = \"a few\"\n");
+  EXPECT_THAT(refusal({"--mend-config", other.path()}), HasSubstr("a few"));
+}
+
+TEST(TakeOptions, leaves_the_applications_arguments_alone) {
+  CommandLine line({"--steps", "60", "--mend-spares", "2", "-v", "input", "--mend-log=off", "--mendacious", "--x=--mend-spares"});
+  line.take();
+  EXPECT_THAT(line.left(), ElementsAre("--steps", "60", "-v", "input", "--mendacious", "--x=--mend-spares"));
+  EXPECT_TRUE(line.ends_with_null());
+}
+
+TEST(TakeOptions, takes_nothing_after_two_dashes) {
+  CommandLine line({"--mend-spares", "2", "--", "--mend-spares", "5"});
+  EXPECT_EQ(line.take().spares, 2);
+  EXPECT_THAT(line.left(), ElementsAre("--", "--mend-spares", "5"));
+  EXPECT_TRUE(line.ends_with_null());
+}
+
+TEST(TakeOptions, does_not_mistake_two_dashes_for_a_value) {
+  EXPECT_THAT(refusal({"--mend-spares", "--", "3"}), HasSubstr("--mend-spares"));
+}
+
+TEST(TakeOptions, bears_an_empty_command_line) {
+  char* none[] = {nullptr};
+  int argc = 0;
+  EXPECT_EQ(mend::take_options(argc, none).spares, 0);
+  EXPECT_EQ(argc, 0);
+}
+
+TEST(AddOptions, serve_an_applications_own_parser) {
+  Options options;
+  int steps = 0;
+  CLI::App app("an application");
+  app.add_option("--steps", steps);
+  mend::add_options(app, options);
+  app.parse("--steps 5 --mend-spares 2 --mend-commit-every auto");
+  EXPECT_EQ(steps, 5);
+  EXPECT_EQ(options.spares, 2);
+  EXPECT_EQ(options.commit_every, "auto");
+  EXPECT_THAT(app.help(), HasSubstr("Resilience (mend)"));
+}
+
+TEST(AddOptions, read_the_file_in_an_applications_own_parser_too) {
+  const TomlFile file("spares = 3\n");
+  Options options;
+  CLI::App app("an application");
+  mend::add_options(app, options);
+  app.parse("--mend-config " + file.path());
+  EXPECT_EQ(options.spares, 3);
+}
+
+}  // namespace

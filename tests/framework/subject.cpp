@@ -1,0 +1,77 @@
+#include "tests/framework/subject.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace subject {
+
+void say(const mend::Session& session, std::string_view text) {
+  const std::string line = fmt::format("rank {}: {}\n", session.rank().value, text);
+  // One write, so that ranks do not talk into each other.
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+void die() {
+  std::raise(SIGKILL);
+  std::abort();  // not reached
+}
+
+bool is_first(const mend::Session& session, int rank) {
+  return session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{rank};
+}
+
+void count(mend::Session& session, long steps, const std::function<void(long)>& at_step) {
+  long step = 0;
+  long total = 0;
+  session.store().protect("step", step);
+  session.store().protect("total", total);
+  session.store().restore();
+  while (step < steps) {
+    if (at_step) at_step(step);
+    long sum = 0;
+    const long mine = step + session.rank().value;
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+    total += sum;
+    ++step;
+    if (session.commit_due()) session.store().commit();
+  }
+  say(session, fmt::format("total {} after {} steps in epoch {}", total, step, session.epoch().value));
+}
+
+namespace {
+
+int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, wanted_level, &provided);
+  const int code = mend::run(argc, argv, [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  });
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  std::printf("MPI is %s after mend\n", finalized ? "finalized" : "still there");
+  std::fflush(stdout);
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace
+}  // namespace subject
+
+int main(int argc, char** argv) {
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
+  if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
+  if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
+  for (const auto& scenarios :
+       {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios()}) {
+    if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
+  }
+  std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());
+  return 99;
+}

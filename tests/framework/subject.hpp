@@ -1,0 +1,34 @@
+// The program that the framework's tests run: it plays the scenario that its first argument names.
+
+#pragma once
+
+#include "framework/mend.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace subject {
+
+/// Says one line on standard output, with who says it: "rank 2: <text>".
+void say(const mend::Session& session, std::string_view text);
+
+/// As kill -9 would.
+[[noreturn]] void die();
+
+/// Whether this is `rank`'s first holder, before anything has failed.
+bool is_first(const mend::Session& session, int rank);
+
+/// A computation whose result shows whether anything was lost: every step adds one to a protected counter, and the
+/// sum of all ranks' counters to a protected total. Commits when due. `at_step(step)` runs before each step.
+/// Says "total T after S steps in epoch E" at the end.
+void count(mend::Session& session, long steps, const std::function<void(long)>& at_step);
+
+/// Bodies by the name of what happens in them.
+using Scenarios = std::map<std::string, mend::Body, std::less<>>;
+Scenarios error_scenarios();
+Scenarios data_scenarios();
+Scenarios communicator_scenarios();
+
+}  // namespace subject

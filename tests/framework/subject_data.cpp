@@ -1,0 +1,117 @@
+// Bodies that commit, restore, or do not, while ranks die.
+
+#include "tests/framework/subject.hpp"
+
+#include "base/fault_point.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace subject {
+namespace {
+
+/// count() to 10 in which `ranks` die before step 5 of epoch 0.
+mend::Body count_while_these_die(std::vector<int> ranks) {
+  return [ranks](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      for (int rank : ranks) {
+        if (step == 5 && is_first(session, rank)) die();
+      }
+    });
+  };
+}
+
+}  // namespace
+
+Scenarios data_scenarios() {
+  Scenarios all;
+  all["nobody_dies"] = count_while_these_die({});
+  all["rank_0_dies"] = count_while_these_die({0});
+  all["rank_1_dies"] = count_while_these_die({1});
+  all["a_rank_and_its_holder_die"] = count_while_these_die({1, 2});
+  all["ranks_0_and_1_die"] = count_while_these_die({0, 1});
+
+  all["a_rank_dies_in_every_epoch"] = [](mend::Session& session) {
+    count(session, 17, [&](long step) {
+      const int epoch = static_cast<int>(session.epoch().value);
+      if (step == 3 * epoch + 2 && session.rank().value == epoch % session.size()) die();
+    });
+  };
+  all["never_commits"] = [](mend::Session& session) {
+    long sum = 0;
+    session.store().protect("sum", sum);
+    const auto version = session.store().restore();
+    for (int i = 0; i < 10; ++i) {
+      if (i == 5 && is_first(session, 1)) die();
+      const long one = 1;
+      long all_ones = 0;
+      MPI_Allreduce(&one, &all_ones, 1, MPI_LONG, MPI_SUM, session.comm());
+      sum += all_ones;
+    }
+    say(session, fmt::format("sum {} from version {}", sum, version.value));
+  };
+  all["never_restores"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    for (int i = 0; i < 4; ++i) {
+      if (i == 2 && is_first(session, 1)) die();
+      ++step;
+      session.store().commit();
+    }
+    say(session, fmt::format("step {} is version {}", step, session.store().version().value));
+  };
+  all["protects_another_shape_after_the_failure"] = [](mend::Session& session) {
+    std::vector<double> values(session.epoch() == mend::Epoch{0} ? 10 : 11);
+    session.store().protect("values", values);
+    session.store().restore();
+    session.store().commit();
+    if (is_first(session, 1)) die();
+    MPI_Barrier(session.comm());
+  };
+  all["restores_twice"] = [](mend::Session& session) {
+    long value = session.rank().value;
+    session.store().protect("value", value);
+    session.store().restore();
+    session.store().commit();
+    if (is_first(session, 2)) die();
+    if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());
+    value = -1;
+    session.store().restore();
+    value = -1;
+    session.store().restore();
+    say(session, fmt::format("value {}", value));
+  };
+  all["commits_when_due"] = [](mend::Session& session) {
+    count(session, 60, [&](long step) {
+      if (step == 40 && is_first(session, 1)) die();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+    say(session, fmt::format("version {}", session.store().version().value));
+  };
+  all["tells_its_role"] = [](mend::Session& session) {
+    MPI_Barrier(session.comm());
+    if (is_first(session, 1)) die();
+    if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());
+    const char* role = session.role() == mend::Role::newcomer ? "newcomer" : "survivor";
+    const auto recoveries = session.recoveries();
+    say(session, fmt::format("{} process {} predecessors {} recoveries {} dead {}", role, session.process().value,
+                             session.predecessors(), recoveries.size(), recoveries.back().dead.front().value));
+  };
+  all["checks_while_computing"] = [](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (session.epoch() == mend::Epoch{0}) {
+      session.check();
+      if (std::chrono::steady_clock::now() > until) throw std::runtime_error("check() never noticed the death");
+    }
+    say(session, "noticed without calling MPI");
+  };
+  return all;
+}
+
+}  // namespace subject

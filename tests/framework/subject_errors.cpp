@@ -1,0 +1,111 @@
+// Bodies that throw, and ranks that lose each other.
+
+#include "tests/framework/subject.hpp"
+
+#include <mpi.h>
+
+#include <new>
+#include <stdexcept>
+
+namespace subject {
+namespace {
+
+/// Blocks until somebody interrupts: every rank waits for a message that nobody sends.
+void wait_for_ever(const mend::Session& session) {
+  int nothing = 0;
+  const int neighbour = (session.rank().value + 1) % session.size();
+  MPI_Recv(&nothing, 1, MPI_INT, neighbour, 7, session.comm(), MPI_STATUS_IGNORE);
+}
+
+void come_to_different_collectives(mend::Session& session, const std::function<void()>& first,
+                                   const std::function<void()>& others) {
+  long value = 1;
+  session.store().protect("value", value);
+  session.store().commit();
+  if (session.rank() == mend::Rank{0}) {
+    first();
+  } else {
+    others();
+  }
+  say(session, "went on as if nothing were wrong");
+}
+
+}  // namespace
+
+Scenarios error_scenarios() {
+  Scenarios all;
+  all["one_rank_throws"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{2}) throw std::runtime_error("no more ink");
+    wait_for_ever(session);
+  };
+  all["all_ranks_throw"] = [](mend::Session&) { throw std::runtime_error("no more ink"); };
+  all["one_rank_throws_a_number"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{2}) throw 42;
+    wait_for_ever(session);
+  };
+  all["one_rank_misuses"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{1}) {
+      int value = 0;
+      session.store().protect("", value);
+    }
+    wait_for_ever(session);
+  };
+  all["throws_in_the_last_step_of_one_rank"] = [](mend::Session& session) {
+    count(session, 5, {});
+    if (session.rank() == mend::Rank{0}) throw std::bad_alloc();
+  };
+  all["throws_after_a_recovery"] = [](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    if (session.epoch() == mend::Epoch{0}) wait_for_ever(session);
+    if (session.role() == mend::Role::newcomer) throw std::runtime_error("the newcomer has no ink");
+    wait_for_ever(session);
+  };
+  all["swallows_the_failure"] = [](mend::Session& session) {
+    try {
+      count(session, 10, [&](long step) {
+        if (step == 5 && is_first(session, 2)) die();
+      });
+    } catch (const mend::ProcessFailure&) {
+      say(session, "pretends that nothing has happened");
+    }
+  };
+  all["an_MPI_mistake"] = [](mend::Session& session) {
+    int value = 0;
+    if (session.rank() == mend::Rank{1}) MPI_Send(&value, 1, MPI_INT, 99, 0, session.comm());
+    wait_for_ever(session);
+  };
+
+  all["commit_against_agree"] = [](mend::Session& session) {
+    come_to_different_collectives(session, [&] { session.agree(true); }, [&] { session.store().commit(); });
+  };
+  all["agree_against_commit"] = [](mend::Session& session) {
+    come_to_different_collectives(session, [&] { session.store().commit(); }, [&] { session.agree(true); });
+  };
+  all["commit_against_restore"] = [](mend::Session& session) {
+    come_to_different_collectives(session, [&] { session.store().commit(); }, [&] { session.store().restore(); });
+  };
+  all["restore_against_agree"] = [](mend::Session& session) {
+    come_to_different_collectives(session, [&] { session.store().restore(); }, [&] { session.agree(true); });
+  };
+  all["finish_against_agree"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{0}) return;
+    session.agree(true);
+    say(session, "went on as if nothing were wrong");
+  };
+  all["finish_against_commit"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{0}) return;
+    session.store().commit();
+    say(session, "went on as if nothing were wrong");
+  };
+  all["finish_against_restore"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    session.store().commit();
+    if (session.rank() == mend::Rank{0}) return;
+    session.store().restore();
+    say(session, "went on as if nothing were wrong");
+  };
+  return all;
+}
+
+}  // namespace subject

@@ -1,0 +1,36 @@
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+support::JobEnd play(const std::string& scenario, int ranks, int spares, const std::vector<std::string>& options) {
+  std::vector<std::string> program{MEND_SUBJECT, scenario};
+  program.insert(program.end(), options.begin(), options.end());
+  return support::run_job(support::mend_run(ranks, spares, program));
+}
+
+std::vector<std::string> said(const support::JobEnd& end) {
+  std::vector<std::string> lines = support::lines_of(end.output);
+  std::erase_if(lines, [](const std::string& line) { return !line.starts_with("rank "); });
+  std::stable_sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
+    return a.substr(0, a.find(':')) < b.substr(0, b.find(':'));
+  });
+  return lines;
+}
+
+std::vector<std::string> counted(int ranks, long steps, int epoch) {
+  long total = 0;
+  for (long step = 0; step < steps; ++step) total += step * ranks + ranks * (ranks - 1) / 2;
+  std::vector<std::string> lines;
+  for (int rank = 0; rank < ranks; ++rank) {
+    lines.push_back(fmt::format("rank {}: total {} after {} steps in epoch {}", rank, total, steps, epoch));
+  }
+  return lines;
+}
+
+void expect_end(const support::JobEnd& end, int code, const std::string& regex) {
+  EXPECT_EQ(end.exit_code, code);
+  EXPECT_THAT(support::complaints(end), testing::ElementsAre(testing::ContainsRegex(regex)));
+  EXPECT_THAT(said(end), testing::IsEmpty());
+}
