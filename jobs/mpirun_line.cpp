@@ -62,6 +62,7 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   append({"--mca", "coll_tuned_use_dynamic_rules", "1"});
   append({"--mca", "coll_tuned_allgatherv_algorithm", "2"});
+  append({"--mca", "btl_sm_free_list_max", "-1"});  // the dead do not give back what was on its way to them
   append({"--mca", "async_mpi_finalize", "1"});
   append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
   append({"--prtemca", "state_base_recoverable", "1"});

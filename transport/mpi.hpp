@@ -69,6 +69,7 @@ class Communicator {
   int rank() const;
   int size() const;
   void reset();
+  MPI_Comm release() { return std::exchange(comm_, MPI_COMM_NULL); }  ///< owns it no more
 
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -8,6 +8,17 @@ namespace mend::transport {
 namespace {
 constexpr int tag = 0;  // the communicator is private
 
+/// The least limit for eager messages among Open MPI's transports is 4096 bytes, its own header included.
+constexpr std::size_t piece_size = 2048;
+constexpr std::byte last_piece{1};
+constexpr std::byte more_follows{0};
+
+/// Pieces that nobody has taken. MPI may read them as long as it lives, so they stay.
+std::vector<Outgoing>& abandoned() {
+  static std::vector<Outgoing> all;
+  return all;
+}
+
 Communicator duplicate(MPI_Comm parent) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(parent, &made), "MPI_Comm_dup");
@@ -36,9 +47,10 @@ MpiEndpoint::~MpiEndpoint() {
     MPI_Cancel(&receiving_);
     MPI_Wait(&receiving_, MPI_STATUS_IGNORE);
   }
+  retire_finished_sends();
   if (outgoing_.empty()) return;
-  revoke(comm_.get());  // completes what a stopped receiver would leave hanging
-  for (Outgoing& message : outgoing_) MPI_Wait(&message.request, MPI_STATUS_IGNORE);
+  for (Outgoing& piece : outgoing_) abandoned().push_back(std::move(piece));
+  comm_.release();
 }
 
 int MpiEndpoint::rank_of(ProcessId process) const {
@@ -56,17 +68,30 @@ void MpiEndpoint::send(ProcessId to, std::span<const std::byte> bytes) {
   }
   if (dead_.contains(to)) return;
   retire_finished_sends();
-  Outgoing& message = outgoing_.emplace_back();
+  while (bytes.size() > piece_size) {
+    if (!send_piece(rank, more_follows, bytes.first(piece_size))) return;
+    bytes = bytes.subspan(piece_size);
+  }
+  send_piece(rank, last_piece, bytes);
+}
+
+/// Returns false when `rank` is dead.
+bool MpiEndpoint::send_piece(int rank, std::byte mark, std::span<const std::byte> bytes) {
+  Outgoing& piece = outgoing_.emplace_back();
   if (!spare_buffers_.empty()) {
-    message.bytes = std::move(spare_buffers_.back());
+    piece.bytes = std::move(spare_buffers_.back());
     spare_buffers_.pop_back();
   }
-  message.bytes.assign(bytes.begin(), bytes.end());
-  const int code = MPI_Isend(message.bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, comm_.get(),
-                             &message.request);
-  if (code == MPI_SUCCESS) return;
+  piece.to = rank;
+  piece.bytes.resize(1 + bytes.size());
+  piece.bytes[0] = mark;
+  std::copy(bytes.begin(), bytes.end(), piece.bytes.begin() + 1);
+  const int code = MPI_Isend(piece.bytes.data(), static_cast<int>(piece.bytes.size()), MPI_BYTE, rank, tag, comm_.get(),
+                             &piece.request);
+  if (code == MPI_SUCCESS) return true;
   outgoing_.pop_back();
   if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Isend");
+  return false;
 }
 
 std::optional<Event> MpiEndpoint::poll() {
@@ -75,14 +100,30 @@ std::optional<Event> MpiEndpoint::poll() {
   if (deaths_to_report_.empty()) return std::nullopt;
   const Death death{deaths_to_report_.front()};
   deaths_to_report_.pop_front();
-  dead_.insert(death.process);
+  bury(death.process);
   return death;
+}
+
+void MpiEndpoint::bury(ProcessId process) {
+  dead_.insert(process);
+  const int rank = rank_of(process);
+  assembled_.erase(rank);
+  abandon_sends_to(rank);
+}
+
+/// MPI may never finish with them, and what was sent after them to others must not wait in the queue for that.
+void MpiEndpoint::abandon_sends_to(int rank) {
+  std::erase_if(outgoing_, [&](Outgoing& piece) {
+    if (piece.to != rank) return false;
+    abandoned().push_back(std::move(piece));
+    return true;
+  });
 }
 
 /// A receive from anybody is always posted: it is the quickest way to a message, and the only one by which MPI tells of
 /// a death that concerns no message (probing does not).
 void MpiEndpoint::post_receive() {
-  arriving_.resize(max_message);
+  arriving_.resize(1 + piece_size);
   const int code = MPI_Irecv(arriving_.data(), static_cast<int>(arriving_.size()), MPI_BYTE, MPI_ANY_SOURCE, tag,
                              comm_.get(), &receiving_);
   if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Irecv");
@@ -106,8 +147,23 @@ std::optional<Event> MpiEndpoint::receive_one() {
     const ProcessId from = members_[static_cast<std::size_t>(status.MPI_SOURCE)];
     std::swap(arrived_, arriving_);
     if (dead_.contains(from)) continue;
-    return Arrival{from, std::span<const std::byte>(arrived_).first(static_cast<std::size_t>(count))};
+    const auto piece = std::span<const std::byte>(arrived_).first(static_cast<std::size_t>(count));
+    if (const auto message = assemble(status.MPI_SOURCE, piece)) return Arrival{from, *message};
   }
+}
+
+/// The message that `piece` completes, if it does.
+std::optional<std::span<const std::byte>> MpiEndpoint::assemble(int from, std::span<const std::byte> piece) {
+  const bool last = piece[0] == last_piece;
+  const auto bytes = piece.subspan(1);
+  const auto begun = assembled_.find(from);
+  if (last && begun == assembled_.end()) return bytes;
+  auto& message = assembled_[from];
+  message.insert(message.end(), bytes.begin(), bytes.end());
+  if (!last) return std::nullopt;
+  whole_ = std::move(message);
+  assembled_.erase(from);
+  return whole_;
 }
 
 void MpiEndpoint::learn_deaths() {

@@ -4,14 +4,25 @@
 #include "transport/mpi.hpp"
 
 #include <deque>
+#include <map>
 #include <vector>
 
 namespace mend::transport {
+
+/// A piece of a message that MPI has taken over and not finished with.
+struct Outgoing {
+  int to = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::vector<std::byte> bytes;
+};
 
 /// An endpoint over MPI point-to-point messages, driven by the thread that calls it.
 ///
 /// It has a communicator of its own, so that its messages cannot meet the application's, and which nobody revokes.
 /// Deaths are learnt from the MPI library.
+///
+/// Messages travel in pieces so short that MPI sends them eagerly. A long one it would only announce, and a receive
+/// that has taken the announcement of a sender that then dies never ends (docs/open-mpi.md).
 class MpiEndpoint final : public Endpoint {
  public:
   /// Collective over `parent`, all of whose members must be alive; the member of rank i is process `members[i]`.
@@ -19,6 +30,7 @@ class MpiEndpoint final : public Endpoint {
   MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members);
   /// The same on a communicator made for this purpose. Local.
   MpiEndpoint(Communicator own, std::vector<ProcessId> members);
+  /// What nobody has taken yet is abandoned: an endpoint should go when nobody waits for its messages any more.
   ~MpiEndpoint() override;
 
   ProcessId self() const override { return members_[static_cast<std::size_t>(my_rank_)]; }
@@ -26,16 +38,15 @@ class MpiEndpoint final : public Endpoint {
   std::optional<Event> poll() override;
 
  private:
-  struct Outgoing {
-    MPI_Request request = MPI_REQUEST_NULL;
-    std::vector<std::byte> bytes;
-  };
-
   int rank_of(ProcessId process) const;
+  bool send_piece(int rank, std::byte mark, std::span<const std::byte> bytes);
   void retire_finished_sends();
+  void abandon_sends_to(int rank);
   void post_receive();
   void learn_deaths();
+  void bury(ProcessId process);
   std::optional<Event> receive_one();
+  std::optional<std::span<const std::byte>> assemble(int from, std::span<const std::byte> piece);
 
   Communicator comm_;
   std::vector<ProcessId> members_;  // by rank, ascending
@@ -45,8 +56,10 @@ class MpiEndpoint final : public Endpoint {
   std::deque<Outgoing> outgoing_;
   std::vector<std::vector<std::byte>> spare_buffers_;
   MPI_Request receiving_ = MPI_REQUEST_NULL;
-  std::vector<std::byte> arriving_;  // what the posted receive writes into
-  std::vector<std::byte> arrived_;   // what the last arrival shows
+  std::vector<std::byte> arriving_;                 // what the posted receive writes into
+  std::vector<std::byte> arrived_;                  // what the last arrival shows, if it came in one piece
+  std::vector<std::byte> whole_;                    // and if it came in several
+  std::map<int, std::vector<std::byte>> assembled_;  // pieces so far, by the sender's rank
 };
 
 }  // namespace mend::transport

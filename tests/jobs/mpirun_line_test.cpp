@@ -38,6 +38,7 @@ TEST(MpirunLine, carries_every_flag_that_fault_tolerance_needs) {
   EXPECT_EQ(value_of(line, {"--with-ft"}), "ulfm");
   EXPECT_EQ(value_of(line, {"--map-by"}), "slot:OVERSUBSCRIBE");
   EXPECT_EQ(value_of(line, {"--mca", "mpi_event_tick_rate"}), "100");
+  EXPECT_EQ(value_of(line, {"--mca", "btl_sm_free_list_max"}), "-1");
   EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4");
   EXPECT_EQ(value_of(line, {"--mca", "async_mpi_finalize"}), "1");
   EXPECT_EQ(value_of(line, {"--prtemca", "state_base_recoverable"}), "1");
