@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -17,16 +18,26 @@
 namespace mend {
 namespace {
 
+const char* launched_as() { return std::getenv("PMIX_RANK"); }
+
 /// Whether this process is the one to speak when all meet the same error before any communicator exists.
-bool speaks_for_all() {
-  const char* rank = std::getenv("PMIX_RANK");
-  return rank == nullptr || std::string_view(rank) == "0";
-}
+bool speaks_for_all() { return launched_as() == nullptr || std::string_view(launched_as()) == "0"; }
 
 int fail(ExitCode code, const char* text) {
   if (speaks_for_all()) log::error(text);
   job_status::finished(code);
   return static_cast<int>(code);
+}
+
+/// Returns when all processes launched have come here.
+void wait_for_all() {
+  if (launched_as() == nullptr) return;
+  try {
+    const MpiRuntime mpi;
+    MPI_Barrier(MPI_COMM_WORLD);
+  } catch (const std::exception&) {
+    // What is wrong with MPI as well is not what the user should hear of first.
+  }
 }
 
 void start_trace(const Options& options, ProcessId self) {
@@ -74,8 +85,17 @@ int run(int argc, char** argv, const Body& body) {
   try {
     return run(take_options(argc, argv), body);
   } catch (const UsageError& error) {
-    return fail(ExitCode::usage, error.what());
+    const int code = fail(ExitCode::usage, error.what());
+    wait_for_all();
+    return code;
   }
+}
+
+int refuse(const std::string& sentence) {
+  if (speaks_for_all()) fmt::print(stderr, "{}\n", sentence);
+  job_status::finished(ExitCode::usage);
+  wait_for_all();
+  return static_cast<int>(ExitCode::usage);
 }
 
 }  // namespace mend

@@ -4,6 +4,7 @@
 #include "framework/session.hpp"
 
 #include <functional>
+#include <string>
 
 namespace mend {
 
@@ -22,5 +23,10 @@ int run(const Options& options, const Body& body);
 
 /// The same, with options taken from the command line and the environment (take_options).
 int run(int argc, char** argv, const Body& body);
+
+/// Ends a program that cannot start, because of its arguments or its input: every process launched calls this instead
+/// of run, with the same sentence. One of them says it on standard error, and none exits before that: the launcher
+/// may end all as soon as one has failed. Returns what main should return (ExitCode::usage).
+int refuse(const std::string& sentence);
 
 }  // namespace mend

@@ -2,6 +2,7 @@
 
 #include "apps/common/launch.hpp"
 #include "base/error.hpp"
+#include "framework/run.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -9,15 +10,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstdio>
 #include <system_error>
-#include <thread>
 
 namespace apps {
 namespace {
-
-constexpr int usage_code = static_cast<int>(mend::ExitCode::usage);
 
 std::string check_commit_every(const std::string& text) {
   long steps = 0;
@@ -79,13 +75,7 @@ std::string first_line(std::string text) {
 }
 
 int refuse(const CLI::App& app, const std::string& sentence) {
-  if (speaks_for_all()) {
-    fmt::print(stderr, "{}: {}; see --help\n", app.get_name(), sentence);
-    return usage_code;
-  }
-  // The launcher ends everyone as soon as one has failed: the silent leave the one that speaks the time to do so.
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  return usage_code;
+  return mend::refuse(fmt::format("{}: {}; see --help", app.get_name(), sentence));
 }
 
 }  // namespace
