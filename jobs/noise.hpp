@@ -2,7 +2,8 @@
 //
 // Two kinds, each seen in runs in which all was well:
 //   - help texts, framed by lines of dashes, that a component is untested after failures (mend makes communicators
-//     anew after each failure, and never uses one that has met a failure);
+//     anew after each failure, and never uses one that has met a failure), or that a file of the runtime's was gone when
+//     it was to be removed;
 //   - one-line complaints of the runtime about processes that ended while it was busy starting or ending others. A
 //     start that truly fails has a help text besides, which stays.
 

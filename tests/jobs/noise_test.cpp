@@ -10,6 +10,11 @@ const std::string untested = frame +
                              "WARNING: The selected 'topo' module 'basic' is not tested for post-failure\n"
                              "operation, yet you have requested support for fault tolerance.\n" +
                              frame;
+const std::string cleared_twice = frame +
+                                  "We attempted to remove a file, but were unable to do so:\n\n"
+                                  "  Path:  /tmp/prterun.node.1.0/1/pmix-gds-shmem2.node-prterun@1.session.1\n"
+                                  "  Error: No such file or directory\n" +
+                                  frame;
 const std::string real_help = frame + "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n" + frame;
 const std::string complaint =
     "[warn] Epoll MOD(1) on fd 21 failed. Old events were 6; read change was 0 (none); write change was 2 (del); "
@@ -26,7 +31,7 @@ std::string filtered(const std::string& text, std::size_t piece) {
 
 TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
   const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
-                           "[node:5] a line of the program\n" + "- a dash\n" + untested + "no newline at the end";
+                           "[node:5] a line of the program\n" + "- a dash\n" + untested + cleared_twice + "no newline at the end";
   const std::string expected =
       "first\nsecond\n" + real_help + "[node:5] a line of the program\n- a dash\nno newline at the end";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{100}, text.size()}) {
