@@ -95,7 +95,6 @@ bool MpiEndpoint::send_piece(int rank, std::byte mark, std::span<const std::byte
 }
 
 std::optional<Event> MpiEndpoint::poll() {
-  retire_finished_sends();
   if (std::optional<Event> arrival = receive_one()) return arrival;
   if (deaths_to_report_.empty()) return std::nullopt;
   const Death death{deaths_to_report_.front()};
@@ -138,8 +137,10 @@ std::optional<Event> MpiEndpoint::receive_one() {
     if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Test");
     if (code != MPI_SUCCESS) {
       learn_deaths();
-      if (!deaths_to_report_.empty()) return std::nullopt;
-      continue;
+      if (!done) return std::nullopt;  // it goes on now that the deaths are acknowledged
+      if (receiving_ == MPI_REQUEST_NULL) continue;  // its sender has died
+      // A message came after the library had marked the receive as disturbed. It is whole; the mark is all that is left.
+      MPI_Request_free(&receiving_);
     }
     if (!done) return std::nullopt;
     int count = 0;
