@@ -63,9 +63,9 @@
 // they carry nothing. If mending has made the tree degenerate, the same moment gives everyone the same new tree.
 // The range of agreements returned from travels along too (agreement/archive.hpp).
 //
-// The end of a group: its members come to one last blocking agreement, after which every result but that one's
-// own is forgotten. The service keeps the number of the ended group and answers whoever still asks with DOWN: the
-// last agreement's decision has no content that anyone would act on.
+// The end of a group: whoever has returned goes on answering until its owner knows that every living member has
+// returned from all agreements of the group (Service::end_groups_before). The owner brings that about by a flush: one
+// more agreement, of an older group or of the library's own, after which nobody can ask any more.
 
 #pragma once
 

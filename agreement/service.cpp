@@ -15,31 +15,44 @@ std::span<const std::byte> bytes_of(const GroupId& id) { return std::as_bytes(st
 
 }  // namespace
 
-/// One group, as its caller sees it.
-class GroupAgreement final : public Agreement {
- public:
-  GroupAgreement(Service& service, GroupId id) : service_(service), id_(id) {}
-  Outcome agree(std::uint32_t contribution) override { return service_.agree(id_, contribution); }
-
- private:
-  Service& service_;
-  GroupId id_;
-};
-
-std::optional<Member> Service::Group::member(ProcessId process) const {
-  const auto at = std::find(members.begin(), members.end(), process);
-  if (at == members.end()) return std::nullopt;
-  return Member{static_cast<std::uint32_t>(at - members.begin())};
+Outcome GroupAgreement::agree(std::uint32_t contribution) {
+  return wait(service_.start(id_, contribution, Call::blocking));
 }
 
-std::unique_ptr<Agreement> Service::join(GroupId id, std::vector<ProcessId> members, Protocol protocol) {
+AgreementId GroupAgreement::start(std::uint32_t contribution) {
+  return service_.start(id_, contribution, Call::nonblocking);
+}
+
+std::optional<Outcome> GroupAgreement::test(AgreementId id) {
+  if (auto outcome = service_.take_decision(id_, id)) return outcome;
+  service_.progress();
+  return service_.take_decision(id_, id);
+}
+
+Outcome GroupAgreement::wait(AgreementId id) {
+  for (;;) {
+    if (const auto outcome = service_.take_decision(id_, id)) return *outcome;
+    service_.progress();
+  }
+}
+
+std::optional<Member> Service::Group::member(ProcessId process) const {
+  const auto at = std::lower_bound(numbers.begin(), numbers.end(), Number{process, {}});
+  if (at == numbers.end() || at->process != process) return std::nullopt;
+  return at->member;
+}
+
+std::unique_ptr<GroupAgreement> Service::join(GroupId id, std::vector<ProcessId> members, Protocol protocol,
+                                              const Layout& layout) {
   if (id < first_live_ || groups_.contains(id)) throw UsageError("a group's number must be new");
   Group& group = groups_[id];
   group.members = std::move(members);
+  for (std::uint32_t i = 0; i < group.members.size(); ++i) group.numbers.push_back({group.members[i], Member{i}});
+  std::sort(group.numbers.begin(), group.numbers.end());
   const auto self = group.member(endpoint_->self());
   if (!self) throw UsageError("a process can only join a group that it is a member of");
   const auto size = static_cast<std::uint32_t>(group.members.size());
-  group.core = make_core(protocol, *self, std::make_shared<const Tree>(size, Layout::binary()));
+  group.core = make_core(protocol, *self, std::make_shared<const Tree>(size, layout));
 
   ProcessSet gone;
   for (ProcessId process : dead_.members()) {
@@ -61,16 +74,23 @@ void Service::end_groups_before(GroupId id) {
   early_.erase(early_.begin(), early_.lower_bound(id));
 }
 
-Outcome Service::agree(GroupId id, std::uint32_t contribution) {
+AgreementId Service::start(GroupId id, std::uint32_t contribution, Call call) {
   Group& group = groups_.at(id);
   const AgreementId number = std::exchange(group.next, {group.next.value + 1});
-  group.decided.reset();
-  group.core->contribute(number, {.value = value_of(contribution)}, actions_);
+  group.core->contribute(number, {.value = value_of(contribution), .call = call}, actions_);
   perform(id, group);
-  while (!group.decided) progress();
+  return number;
+}
+
+std::optional<Outcome> Service::take_decision(GroupId id, AgreementId number) {
+  Group& group = groups_.at(id);
+  const auto at = std::find_if(group.decided.begin(), group.decided.end(),
+                               [&](const Actions::Decided& decided) { return decided.agreement == number; });
+  if (at == group.decided.end()) return std::nullopt;
+  const Outcome outcome{value_as<std::uint32_t>(at->decision.value), at->decision.unacknowledged_failure};
+  group.decided.erase(at);
   reach("agreement.decided");
-  const Decision& decision = group.decided->decision;
-  return {value_as<std::uint32_t>(decision.value), decision.unacknowledged_failure};
+  return outcome;
 }
 
 bool Service::progress() {
@@ -126,7 +146,7 @@ void Service::perform(GroupId id, Group& group) {
     reach("agreement.send");
     endpoint_->send(group.members[send.to.value], outgoing_);
   }
-  for (const Actions::Decided& decided : actions_.decided) group.decided = decided;
+  group.decided.insert(group.decided.end(), actions_.decided.begin(), actions_.decided.end());
   actions_.clear();
 }
 

@@ -32,6 +32,27 @@ struct GroupId {
   GroupId next() const { return {value + 1}; }
 };
 
+class Service;
+
+/// A member's view of one group.
+class GroupAgreement final : public Agreement {
+ public:
+  GroupAgreement(Service& service, GroupId id) : service_(service), id_(id) {}
+
+  Outcome agree(std::uint32_t contribution) override;
+
+  /// Begins an agreement and returns at once. Any number may be under way in a group; every member begins them in the
+  /// same order, with the same calls. Nobody may have more begun than it tests for in the end. Local.
+  AgreementId start(std::uint32_t contribution);
+  /// What agreement `id` has come to, if it has: told once. Never blocks. Local.
+  std::optional<Outcome> test(AgreementId id);
+  Outcome wait(AgreementId id);
+
+ private:
+  Service& service_;
+  GroupId id_;
+};
+
 class Service {
  public:
   /// `dead`: processes that the endpoint does not reach, because they died before it was made.
@@ -42,7 +63,10 @@ class Service {
 
   /// A member's view of group `id`; all of `members`, in the same order, join the same group. The group goes on
   /// answering when the view is gone, until end_groups_before. The service must outlive the view. Local.
-  std::unique_ptr<Agreement> join(GroupId id, std::vector<ProcessId> members, Protocol protocol);
+  std::unique_ptr<GroupAgreement> join(GroupId id, std::vector<ProcessId> members, Protocol protocol,
+                                       const Layout& layout = Layout::binary());
+
+  ProcessId self() const { return endpoint_->self(); }
 
   /// Ends all groups with smaller numbers: every living process has returned from all their agreements. Local.
   void end_groups_before(GroupId id);
@@ -57,10 +81,16 @@ class Service {
   friend class GroupAgreement;
 
   struct Group {
+    struct Number {
+      ProcessId process;
+      Member member;
+      auto operator<=>(const Number&) const = default;
+    };
     std::vector<ProcessId> members;
+    std::vector<Number> numbers;  // of all members, ascending by process
     std::unique_ptr<Core> core;
     AgreementId next;
-    std::optional<Actions::Decided> decided;
+    std::vector<Actions::Decided> decided;  // and not told to the caller yet
 
     std::optional<Member> member(ProcessId process) const;
   };
@@ -69,7 +99,8 @@ class Service {
     std::vector<std::byte> bytes;
   };
 
-  Outcome agree(GroupId id, std::uint32_t contribution);
+  AgreementId start(GroupId id, std::uint32_t contribution, Call call);
+  std::optional<Outcome> take_decision(GroupId id, AgreementId number);
   void deliver(GroupId id, Group& group, ProcessId from, std::span<const std::byte> bytes);
   void receive(const transport::Arrival& arrival);
   void learn_death(ProcessId process);

@@ -49,6 +49,23 @@ void put(const T& object, std::vector<std::byte>& bytes) {
   std::memcpy(bytes.data() + at, &object, sizeof(T));
 }
 
+/// Everything but the sets, gathered before it is appended at once.
+class FixedPart {
+ public:
+  template <class T>
+  void put(const T& object) {
+    std::memcpy(buffer_.data() + size_, &object, sizeof(T));
+    size_ += sizeof(T);
+  }
+  std::span<const std::byte> bytes() const { return std::span(buffer_).first(size_); }
+
+ private:
+  std::array<std::byte, sizeof(Header) + sizeof(AgreementId) + sizeof(Value) + sizeof(IdRange) + sizeof(Round) +
+                            2 * sizeof(Member)>
+      buffer_;
+  std::size_t size_ = 0;
+};
+
 /// Takes objects off the front of the bytes.
 class Reader {
  public:
@@ -90,8 +107,8 @@ ByteCount wire_size(const Message& message) {
   ByteCount size = sizeof(Header) + sizeof(AgreementId) + header.words * sizeof(std::uint64_t);
   if (header.parts & returned_part) size += sizeof(IdRange);
   if (header.parts & round_part) size += sizeof(Round) + 2 * sizeof(Member);
-  if (const Sets* sets = message.tally.sets.get()) {
-    for (const ProcessSet* set : all_of(*sets)) {
+  if (header.parts & sets_part) {
+    for (const ProcessSet* set : all_of(*message.tally.sets.get())) {
       size += sizeof(std::uint32_t) + set->runs().size() * sizeof(ProcessSet::Run);
     }
   }
@@ -100,17 +117,19 @@ ByteCount wire_size(const Message& message) {
 
 void write(const Message& message, std::vector<std::byte>& bytes) {
   const Header header = header_of(message);
-  put(header, bytes);
-  put(message.agreement, bytes);
-  for (std::size_t i = 0; i < header.words; ++i) put(message.tally.value.words[i], bytes);
-  if (header.parts & returned_part) put(message.tally.returned, bytes);
+  FixedPart fixed;
+  fixed.put(header);
+  fixed.put(message.agreement);
+  for (std::size_t i = 0; i < header.words; ++i) fixed.put(message.tally.value.words[i]);
+  if (header.parts & returned_part) fixed.put(message.tally.returned);
   if (header.parts & round_part) {
-    put(message.round, bytes);
-    put(message.subtree_first, bytes);
-    put(message.subtree_last, bytes);
+    fixed.put(message.round);
+    fixed.put(message.subtree_first);
+    fixed.put(message.subtree_last);
   }
-  if (const Sets* sets = message.tally.sets.get()) {
-    for (const ProcessSet* set : all_of(*sets)) {
+  bytes.insert(bytes.end(), fixed.bytes().begin(), fixed.bytes().end());
+  if (header.parts & sets_part) {
+    for (const ProcessSet* set : all_of(*message.tally.sets.get())) {
       put(static_cast<std::uint32_t>(set->runs().size()), bytes);
       for (const ProcessSet::Run& run : set->runs()) put(run, bytes);
     }
