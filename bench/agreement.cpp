@@ -1,0 +1,144 @@
+// Agreement on real processes: mend's protocols beside the MPI library's agreement, and beside an allreduce that
+// survives nothing. Started by mpirun or mend run with the number of processes to measure.
+//
+// All are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+
+#include "agreement/mpix_agreement.hpp"
+#include "agreement/service.hpp"
+#include "transport/mpi_endpoint.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mend::bench {
+namespace {
+
+using agreement::Agreement;
+using agreement::GroupId;
+using agreement::Layout;
+using agreement::Protocol;
+using agreement::Service;
+
+struct Arguments {
+  int rounds = 21;
+  int repetitions = 400;
+  std::string only;
+  std::string json;
+};
+
+/// One way to agree, and how long it took in each round, in microseconds.
+struct Contestant {
+  std::string name;
+  std::function<void()> once;
+  std::vector<double> times{};
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<ProcessId> everyone() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<ProcessId> members(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < members.size(); ++i) members[i] = ProcessId{static_cast<std::uint32_t>(i)};
+  return members;
+}
+
+/// Microseconds for each of `repetitions` agreements, as the slowest process sees it.
+double measure(Contestant& contestant, int repetitions) {
+  for (int i = 0; i < repetitions / 10; ++i) contestant.once();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) contestant.once();
+  double time = (MPI_Wtime() - start) * 1e6 / repetitions;
+  MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return time;
+}
+
+void print(const std::vector<Contestant>& contestants, int size, const Arguments& arguments) {
+  const auto median_of = [&](const char* name) {
+    const auto at = std::find_if(contestants.begin(), contestants.end(), [&](const auto& c) { return c.name == name; });
+    return median(at->times);
+  };
+  const double library = median_of("MPIX_Comm_agree");
+  const double allreduce = median_of("MPI_Allreduce");
+  fmt::print("{} processes; medians of {} rounds of {} agreements\n", size, arguments.rounds, arguments.repetitions);
+  fmt::print("{:22} {:>9} {:>9} {:>18} {:>16}\n", "", "us", "least", "of MPIX_Comm_agree", "of MPI_Allreduce");
+  nlohmann::json document;
+  for (const Contestant& contestant : contestants) {
+    const double middle = median(contestant.times);
+    const double least = *std::min_element(contestant.times.begin(), contestant.times.end());
+    fmt::print("{:22} {:9.2f} {:9.2f} {:18.2f} {:16.2f}\n", contestant.name, middle, least, middle / library,
+               middle / allreduce);
+    document[contestant.name] = {{"us", middle}, {"least_us", least}, {"rounds_us", contestant.times}};
+  }
+  if (!arguments.json.empty()) {
+    std::ofstream(arguments.json) << nlohmann::json{{"processes", size}, {"agreements", document}}.dump(2) << "\n";
+  }
+}
+
+void run(const Arguments& arguments) {
+  const std::vector<ProcessId> members = everyone();
+  Service service(std::make_unique<transport::MpiEndpoint>(MPI_COMM_WORLD, members), {});
+  std::vector<std::unique_ptr<Agreement>> groups;
+  std::vector<Contestant> contestants;
+  GroupId last;
+  const auto enter = [&](const std::string& name, Protocol protocol, const Layout& layout) {
+    groups.push_back(service.join(last = last.next(), members, protocol, layout));
+    contestants.push_back({name, [group = groups.back().get()] { group->agree(1); }});
+  };
+  for (const char* tree : {"binary", "star", "chain", "4-ary", "bin/star:2", "bin/bin:4"}) {
+    enter(fmt::format("ERA, {}", tree), Protocol::era, Layout::parse(tree));
+  }
+  enter("log2phases", Protocol::log2phases, Layout::binary());
+  enter("validate-all", Protocol::validate_all, Layout::binary());
+  enter("validate-all, loose", Protocol::validate_all_loose, Layout::binary());
+  agreement::MpixAgreement library(MPI_COMM_WORLD);
+  contestants.push_back({"MPIX_Comm_agree", [&] { library.agree(1); }});
+  contestants.push_back({"MPI_Allreduce", [] {
+                           int mine = 1;
+                           int all = 0;
+                           MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_BAND, MPI_COMM_WORLD);
+                         }});
+
+  std::erase_if(contestants, [&](const Contestant& contestant) {
+    return contestant.name.find(arguments.only) == std::string::npos && contestant.name.find("MPI") == std::string::npos;
+  });
+
+  for (int round = 0; round < arguments.rounds; ++round) {
+    for (Contestant& contestant : contestants) contestant.times.push_back(measure(contestant, arguments.repetitions));
+  }
+  if (service.self() == ProcessId{0}) print(contestants, static_cast<int>(members.size()), arguments);
+}
+
+}  // namespace
+}  // namespace mend::bench
+
+int main(int argc, char** argv) {
+  mend::bench::Arguments arguments;
+  CLI::App app("How long agreements take on real processes. Start it with mend run -n N.", "bench_agreement");
+  app.add_option("--rounds", arguments.rounds, "Times that each is measured")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--repetitions", arguments.repetitions, "Agreements in one measurement")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--only", arguments.only, "Measure only those with this in their name, beside MPI's");
+  app.add_option("--json", arguments.json, "Also write all numbers to this file");
+  CLI11_PARSE(app, argc, argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  mend::bench::run(arguments);
+  MPI_Finalize();
+  return 0;
+}
