@@ -1,0 +1,99 @@
+// One process of a group that agrees a few times by one of mend's protocols, and dies where it is told to.
+//
+//   test_agreement_subject PROTOCOL AGREEMENTS EVIDENCE [RANK:POINT:N ...]
+//
+// RANK dies the N-th time that it reaches POINT. Each process contributes all bits but that of its rank. What it
+// returns with it appends to EVIDENCE/rank-R before it does anything else, so that the dead testify too.
+
+#include "agreement/service.hpp"
+#include "base/fault_point.hpp"
+#include "tests/support/world.hpp"
+#include "transport/mpi_endpoint.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using mend::ProcessId;
+using mend::agreement::Service;
+
+struct Order {
+  std::string point;
+  int occurrence;
+};
+
+std::vector<Order> orders_for(int rank, int argc, char** argv) {
+  std::vector<Order> orders;
+  for (int i = 4; i < argc; ++i) {
+    const std::string text = argv[i];
+    const auto first = text.find(':');
+    const auto last = text.rfind(':');
+    if (std::stoi(text.substr(0, first)) != rank) continue;
+    orders.push_back({text.substr(first + 1, last - first - 1), std::stoi(text.substr(last + 1))});
+  }
+  return orders;
+}
+
+void testify(const std::string& file, const std::string& line) {
+  const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (::write(out, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
+  ::close(out);
+}
+
+/// Answers until all living have come here: nobody asks any more.
+void flush(Service& service) {
+  int flag = 1;
+  int done = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &request);
+  while (!done) {
+    service.progress();
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+}
+
+void take_part(int argc, char** argv) {
+  const int rank = support::world_rank();
+  const std::string evidence = fmt::format("{}/rank-{}", argv[3], rank);
+  std::vector<ProcessId> members;
+  for (int i = 0; i < support::world_size(); ++i) members.push_back(ProcessId{static_cast<std::uint32_t>(i)});
+  Service service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, members), {});
+  const auto group = service.join({1}, members, mend::agreement::parse_protocol(argv[1]));
+
+  const std::vector<Order> orders = orders_for(rank, argc, argv);
+  std::map<std::string, int, std::less<>> times;
+  mend::on_fault_point([&](std::string_view point) {
+    const int now = ++times[std::string(point)];
+    for (const Order& order : orders) {
+      if (order.point == point && order.occurrence == now) support::die();
+    }
+  });
+  for (int i = 0; i < std::stoi(argv[2]); ++i) {
+    const auto outcome = group->agree(0xffU & ~(1U << rank));
+    testify(evidence, fmt::format("{} {:x} {}\n", i, outcome.value, outcome.somebody_died ? "died" : "-"));
+  }
+  mend::on_fault_point({});
+  flush(service);
+  testify(evidence, "end\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  take_part(argc, argv);
+  MPI_Finalize();
+  return 0;
+}
