@@ -21,6 +21,8 @@ bool framed_noise(std::string_view text) {
 }
 
 bool line_noise(std::string_view line) {
+  // What mpirun leaves after some of its help texts.
+  if (line == std::string_view("\0", 1)) return true;
   // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
@@ -39,7 +41,7 @@ std::string NoiseFilter::feed(std::string_view bytes) {
 void NoiseFilter::take(char byte, std::string& shown) {
   if (std::exchange(line_starts_, false)) {
     line_at_ = held_.size();
-    passing_ = !in_frame_ && byte != '-' && byte != '[';
+    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != '\0';
   }
   if (byte == '\n') line_starts_ = true;
   if (passing_) {

@@ -14,7 +14,7 @@ const std::string cleared_twice = frame +
                                   "We attempted to remove a file, but were unable to do so:\n\n"
                                   "  Path:  /tmp/prterun.node.1.0/1/pmix-gds-shmem2.node-prterun@1.session.1\n"
                                   "  Error: No such file or directory\n" +
-                                  frame;
+                                  frame + std::string("\0\n", 2);
 const std::string real_help = frame + "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n" + frame;
 const std::string complaint =
     "[warn] Epoll MOD(1) on fd 21 failed. Old events were 6; read change was 0 (none); write change was 2 (del); "
