@@ -55,6 +55,12 @@
 //   - Answering a RESULT_REQUEST without a result needs no rule of its own: believing the deaths it tells makes
 //     the requester the parent, and a new parent is sent the contribution anyway. An UP is not sent twice.
 //
+// When two are left
+// -----------------
+// A tree of two needs two messages one after the other, UP and DOWN. Two members that hold it in common that all
+// others have died exchange their contributions instead, at the same time, and each decides when it hears: half the
+// time. This promises no less: one of the two dies, or both have decided on the same two contributions.
+//
 // What is agreed on beside the value
 // ----------------------------------
 // Every UP carries who is known dead to somebody in the subtree, so the decision names every member whose
@@ -131,6 +137,7 @@ class BasicEra final : public Core {
     ProcessSet agreed;  ///< failures agreed on
     std::optional<Member> parent;
     std::vector<Member> children;
+    std::optional<Member> partner;  ///< the only other one, when two had not died before
   };
 
   /// An agreement that this member has not returned from.
@@ -138,6 +145,7 @@ class BasicEra final : public Core {
     AgreementId id;
     Status status = Status::not_contributed;
     bool promoted = false;  ///< this member has become root after it had sent its contribution up
+    bool offered = false;   ///< this member has told its partner
     Call call = Call::blocking;
     std::uint32_t view = 0;     ///< by number; settled when this member contributes
     std::uint32_t missing = 0;  ///< children that have not contributed
@@ -152,6 +160,7 @@ class BasicEra final : public Core {
   void take_request(Member from, const Message& message, Actions& actions);
 
   void advance(Open& open, Actions& actions);
+  void meet_partner(Open& open, Member partner, Actions& actions);
   void decide(Open& open, const Tally& result, Member told_by, Actions& actions);
   void tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions);
   void settle(Actions& actions);

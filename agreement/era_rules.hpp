@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mend::agreement {
 
@@ -17,7 +18,7 @@ BasicEra<omitted>::BasicEra(Member self, std::shared_ptr<const Tree> tree, std::
     : self_(self), operations_(std::move(operations)), rebalancing_(rebalancing) {
   static const auto built_in = std::make_shared<const Operations>();
   if (!operations_) operations_ = built_in;
-  View view{0, std::move(tree), {}, {}, {}};
+  View view{0, std::move(tree), {}, {}, {}, {}};
   view.agreed = view.tree->left_out();
   dead_ = acknowledged_ = view.agreed;
   look_around(view);
@@ -48,8 +49,12 @@ void BasicEra<omitted>::contribute(AgreementId id, const Contribution& contribut
 template <Rule omitted>
 void BasicEra<omitted>::advance(Open& open, Actions& actions) {
   if (open.status != Status::gathering) return;
-  if (keeps(Rule::wait_for_children) && open.missing > 0) return;
   const View& view = view_of(open);
+  if (view.partner) {
+    meet_partner(open, *view.partner, actions);
+    return;
+  }
+  if (keeps(Rule::wait_for_children) && open.missing > 0) return;
   if (dead_ != view.agreed) add_failures(open.tally, difference(dead_, view.agreed));
   if (view.parent) {
     open.status = Status::broadcasting;
@@ -59,13 +64,22 @@ void BasicEra<omitted>::advance(Open& open, Actions& actions) {
   }
 }
 
+/// Two are left: each tells the other, and has everything as soon as it hears.
+template <Rule omitted>
+void BasicEra<omitted>::meet_partner(Open& open, Member partner, Actions& actions) {
+  if (!std::exchange(open.offered, true)) send(partner, Message::Kind::up, open.id, &open.tally, actions);
+  if (open.contributed.contains(partner) || !keeps(Rule::wait_for_children)) {
+    decide(open, open.tally, partner, actions);
+  }
+}
+
 template <Rule omitted>
 void BasicEra<omitted>::decide(Open& open, const Tally& result, Member told_by, Actions& actions) {
   const View& view = view_of(open);
   for (Member child : view.children) {
     if (child != told_by) send(child, Message::Kind::down, open.id, &result, actions);
   }
-  if (keeps(Rule::tell_contributors)) tell_grandchildren(open, view, result, actions);
+  if (keeps(Rule::tell_contributors) && !view.partner) tell_grandchildren(open, view, result, actions);
   actions.decided.push_back({open.id, decision_of(result)});
   open.status = Status::decided;
   archive_.forget(keeps(Rule::intersect_returned) ? result.returned : archive_.returned());
@@ -226,7 +240,7 @@ void BasicEra<omitted>::ask_silent_children(const Open& open, const View& view, 
 template <Rule omitted>
 void BasicEra<omitted>::adopt_common_ground() {
   const View& old = views_.back();
-  View view{old.number + 1, old.tree, old.agreed, {}, {}};
+  View view{old.number + 1, old.tree, old.agreed, {}, {}, {}};
   view.agreed.insert(fence_failures_);
   fence_failures_.clear();
   if (rebalancing_ == Rebalancing::always ||
@@ -249,6 +263,8 @@ template <Rule omitted>
 void BasicEra<omitted>::look_around(View& view) const {
   view.parent = view.tree->parent(self_, dead_);
   view.tree->children(self_, dead_, view.children);
+  view.partner = view.parent ? view.parent : view.children.empty() ? std::nullopt : std::optional(view.children.front());
+  if (view.tree->size() - view.agreed.size() != 2) view.partner.reset();
 }
 
 template <Rule omitted>
@@ -277,6 +293,7 @@ typename BasicEra<omitted>::Open& BasicEra<omitted>::find_or_open(AgreementId id
     spare_.pop_back();
     fresh.status = Status::not_contributed;
     fresh.promoted = false;
+    fresh.offered = false;
     fresh.view = 0;
     fresh.missing = 0;
     fresh.tally = {};
@@ -310,7 +327,7 @@ void BasicEra<omitted>::add_to(transport::Fingerprint& print) const {
   print.add(open_.size());
   for (const Open& open : open_) {
     print.add(open.id.value);
-    print.add(static_cast<std::uint64_t>(open.status) * 2 + (open.promoted ? 1 : 0));
+    print.add(static_cast<std::uint64_t>(open.status) * 4 + (open.promoted ? 2 : 0) + (open.offered ? 1 : 0));
     print.add(open.view);
     add_to(print, open.tally);
     add_to(print, open.contributed);
