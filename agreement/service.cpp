@@ -32,7 +32,8 @@ std::optional<Outcome> GroupAgreement::test(AgreementId id) {
 Outcome GroupAgreement::wait(AgreementId id) {
   for (;;) {
     if (const auto outcome = service_.take_decision(id_, id)) return *outcome;
-    service_.progress();
+    while (!service_.progress()) {
+    }
   }
 }
 

@@ -64,7 +64,9 @@ class Service {
   /// A member's view of group `id`; all of `members`, in the same order, join the same group. The group goes on
   /// answering when the view is gone, until end_groups_before. The service must outlive the view. Local.
   std::unique_ptr<GroupAgreement> join(GroupId id, std::vector<ProcessId> members, Protocol protocol,
-                                       const Layout& layout = Layout::binary());
+                                       const Layout& layout = usual_layout());
+  /// Flat, eight children each: few waits one after the other, which is what costs where processes share cores.
+  static Layout usual_layout() { return Layout::k_ary(8); }
 
   ProcessId self() const { return endpoint_->self(); }
 

@@ -99,7 +99,7 @@ void run(const Arguments& arguments) {
     groups.push_back(service.join(last = last.next(), members, protocol, layout));
     contestants.push_back({name, [group = groups.back().get()] { group->agree(1); }});
   };
-  for (const char* tree : {"binary", "star", "chain", "4-ary", "bin/star:2", "bin/bin:4"}) {
+  for (const char* tree : {"binary", "star", "chain", "8-ary", "bin/star:2", "bin/bin:4"}) {
     enter(fmt::format("ERA, {}", tree), Protocol::era, Layout::parse(tree));
   }
   enter("log2phases", Protocol::log2phases, Layout::binary());
