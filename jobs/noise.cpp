@@ -69,6 +69,7 @@ void NoiseFilter::end_line(std::string& shown) {
 }
 
 std::string NoiseFilter::flush() {
+  if (!in_frame_ && line_noise(held_)) held_.clear();
   in_frame_ = false;
   passing_ = !line_starts_;  // the rest of a line of which the beginning is shown
   return std::exchange(held_, {});

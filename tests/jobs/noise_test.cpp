@@ -54,6 +54,13 @@ TEST(NoiseFilter, holds_a_suspicious_line_until_flushed_and_then_shows_its_rest_
   EXPECT_EQ(filter.feed(" goes on]"), " goes on]");
 }
 
+TEST(NoiseFilter, leaves_out_a_zero_byte_with_no_line_after_it) {
+  NoiseFilter filter;
+  EXPECT_EQ(filter.feed(std::string("\0", 1)), "");
+  EXPECT_EQ(filter.flush(), "");
+  EXPECT_EQ(filter.feed("next\n"), "next\n");
+}
+
 TEST(NoiseFilter, a_frame_that_never_closes_is_shown) {
   const std::string text = frame + std::string(20000, 'x') + "\nend\n";
   EXPECT_EQ(filtered(text, 4096), text);
