@@ -17,7 +17,7 @@ void Archive::keep(AgreementId id, const Tally& result) {
   returned_.insert(id);
 }
 
-const Tally* Archive::find(AgreementId id) const {
+const Tally* Archive::search(AgreementId id) const {
   const auto at = at_or_after(kept_, id);
   return at != kept_.end() && at->id == id ? &at->result : nullptr;
 }

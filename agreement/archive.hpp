@@ -22,7 +22,9 @@ class Archive {
   void keep(AgreementId id, const Tally& result);
 
   /// The result of `id`; null when this member has not returned from it, or every living one has.
-  const Tally* find(AgreementId id) const;
+  const Tally* find(AgreementId id) const {
+    return kept_.empty() || kept_.back().id < id ? nullptr : search(id);  // nearly always asked about the next one
+  }
 
   /// Whether every living member has returned from `id`: whatever is said about it now, comes late.
   bool is_over(AgreementId id) const { return over_.contains(id); }
@@ -44,6 +46,8 @@ class Archive {
     AgreementId id;
     Tally result;
   };
+  const Tally* search(AgreementId id) const;
+
   std::vector<Kept> kept_;  // ascending
   IdRanges returned_;       // from these this member has returned
   IdRanges over_;           // from these every living member has

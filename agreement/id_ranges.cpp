@@ -4,17 +4,8 @@
 
 namespace mend::agreement {
 
-IdRange intersection(const IdRange& a, const IdRange& b) {
-  const IdRange both{std::max(a.first, b.first), std::min(a.end, b.end)};
-  return both.empty() ? IdRange{} : both;
-}
-
-void IdRanges::insert(const IdRange& range) {
+void IdRanges::insert_anywhere(const IdRange& range) {
   if (range.empty()) return;
-  if (!ranges_.empty() && ranges_.back().end == range.first) {  // the usual case: the next one in order
-    ranges_.back().end = range.end;
-    return;
-  }
   const auto from = std::lower_bound(ranges_.begin(), ranges_.end(), range,
                                      [](const IdRange& a, const IdRange& b) { return a.end < b.first; });
   auto to = from;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -31,12 +32,21 @@ struct IdRange {
 };
 
 /// What is in both.
-IdRange intersection(const IdRange& a, const IdRange& b);
+inline IdRange intersection(const IdRange& a, const IdRange& b) {
+  const IdRange both{std::max(a.first, b.first), std::min(a.end, b.end)};
+  return both.empty() ? IdRange{} : both;
+}
 
 class IdRanges {
  public:
   void insert(AgreementId id) { insert(IdRange{id, {id.value + 1}}); }
-  void insert(const IdRange& range);
+  void insert(const IdRange& range) {
+    if (!ranges_.empty() && ranges_.back().end == range.first) {  // the usual case: the next one in order
+      if (!range.empty()) ranges_.back().end = range.end;
+    } else {
+      insert_anywhere(range);
+    }
+  }
   bool contains(AgreementId id) const { return !around(id).empty(); }
   /// The whole range that `id` belongs to; empty when it belongs to none.
   IdRange around(AgreementId id) const;
@@ -47,6 +57,8 @@ class IdRanges {
   bool operator==(const IdRanges&) const = default;
 
  private:
+  void insert_anywhere(const IdRange& range);
+
   std::vector<IdRange> ranges_;  // ascending, disjoint, not touching
 };
 

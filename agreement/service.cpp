@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace mend::agreement {
@@ -147,7 +148,7 @@ void Service::perform(GroupId id, Group& group) {
     reach("agreement.send");
     endpoint_->send(group.members[send.to.value], outgoing_);
   }
-  group.decided.insert(group.decided.end(), actions_.decided.begin(), actions_.decided.end());
+  std::move(actions_.decided.begin(), actions_.decided.end(), std::back_inserter(group.decided));
   actions_.clear();
 }
 

@@ -78,7 +78,7 @@ void ProcessSet::insert(const ProcessSet& other) {
   }
 }
 
-bool ProcessSet::contains(ProcessId process) const {
+bool ProcessSet::finds(ProcessId process) const {
   const auto at = run_at_or_after(runs_, process);
   return at != runs_.end() && at->first <= process;
 }

@@ -38,7 +38,7 @@ class ProcessSet {
   void insert(const ProcessSet& other);
   void clear() { runs_.clear(); }
 
-  bool contains(ProcessId process) const;
+  bool contains(ProcessId process) const { return !empty() && finds(process); }
   bool contains(const ProcessSet& other) const;
   bool intersects(const ProcessSet& other) const;
   bool empty() const { return runs_.empty(); }
@@ -60,6 +60,8 @@ class ProcessSet {
   bool operator==(const ProcessSet&) const = default;
 
  private:
+  bool finds(ProcessId process) const;
+
   std::vector<Run> runs_;
 };
 

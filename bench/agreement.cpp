@@ -14,10 +14,25 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
+
+namespace {
+std::size_t allocations = 0;
+}
+
+// Counts every allocation of C++ code in this program; the MPI library's own go another way.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace mend::bench {
 namespace {
@@ -40,6 +55,7 @@ struct Contestant {
   std::string name;
   std::function<void()> once;
   std::vector<double> times{};
+  std::size_t allocations = 0;  // once warm, on this process
 };
 
 double median(std::vector<double> values) {
@@ -60,9 +76,11 @@ std::vector<ProcessId> everyone() {
 double measure(Contestant& contestant, int repetitions) {
   for (int i = 0; i < repetitions / 10; ++i) contestant.once();
   MPI_Barrier(MPI_COMM_WORLD);
+  const std::size_t allocations_before = allocations;
   const double start = MPI_Wtime();
   for (int i = 0; i < repetitions; ++i) contestant.once();
   double time = (MPI_Wtime() - start) * 1e6 / repetitions;
+  contestant.allocations += allocations - allocations_before;
   MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return time;
 }
@@ -75,14 +93,15 @@ void print(const std::vector<Contestant>& contestants, int size, const Arguments
   const double library = median_of("MPIX_Comm_agree");
   const double allreduce = median_of("MPI_Allreduce");
   fmt::print("{} processes; medians of {} rounds of {} agreements\n", size, arguments.rounds, arguments.repetitions);
-  fmt::print("{:22} {:>9} {:>9} {:>18} {:>16}\n", "", "us", "least", "of MPIX_Comm_agree", "of MPI_Allreduce");
+  fmt::print("{:22} {:>9} {:>9} {:>18} {:>16} {:>12}\n", "", "us", "least", "of MPIX_Comm_agree", "of MPI_Allreduce",
+             "allocations");
   nlohmann::json document;
   for (const Contestant& contestant : contestants) {
     const double middle = median(contestant.times);
     const double least = *std::min_element(contestant.times.begin(), contestant.times.end());
-    fmt::print("{:22} {:9.2f} {:9.2f} {:18.2f} {:16.2f}\n", contestant.name, middle, least, middle / library,
-               middle / allreduce);
-    document[contestant.name] = {{"us", middle}, {"least_us", least}, {"rounds_us", contestant.times}};
+    fmt::print("{:22} {:9.2f} {:9.2f} {:18.2f} {:16.2f} {:12}\n", contestant.name, middle, least, middle / library,
+               middle / allreduce, contestant.allocations);
+    document[contestant.name] = {{"us", middle}, {"least_us", least}, {"allocations", contestant.allocations}, {"rounds_us", contestant.times}};
   }
   if (!arguments.json.empty()) {
     std::ofstream(arguments.json) << nlohmann::json{{"processes", size}, {"agreements", document}}.dump(2) << "\n";

@@ -188,13 +188,14 @@ void MpiEndpoint::learn_deaths() {
 }
 
 void MpiEndpoint::retire_finished_sends() {
-  while (!outgoing_.empty()) {
+  auto piece = outgoing_.begin();
+  for (; piece != outgoing_.end(); ++piece) {
     int done = 0;
-    MPI_Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE);  // an error completes it too: the receiver died
-    if (!done) return;
-    spare_buffers_.push_back(std::move(outgoing_.front().bytes));
-    outgoing_.pop_front();
+    MPI_Test(&piece->request, &done, MPI_STATUS_IGNORE);  // an error completes it too: the receiver died
+    if (!done) break;
+    spare_buffers_.push_back(std::move(piece->bytes));
   }
+  outgoing_.erase(outgoing_.begin(), piece);
 }
 
 }  // namespace mend::transport

@@ -53,7 +53,7 @@ class MpiEndpoint final : public Endpoint {
   int my_rank_ = 0;
   ProcessSet dead_;
   std::deque<ProcessId> deaths_to_report_;
-  std::deque<Outgoing> outgoing_;
+  std::vector<Outgoing> outgoing_;  // in the order they were sent; nearly always one or none
   std::vector<std::vector<std::byte>> spare_buffers_;
   MPI_Request receiving_ = MPI_REQUEST_NULL;
   std::vector<std::byte> arriving_;                 // what the posted receive writes into
