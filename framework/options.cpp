@@ -49,8 +49,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->check(CLI::PositiveNumber),
       "MEND_MTBF");
   from_environment(
-      app.add_option(prefix + "agreement", options.agreement, "How processes agree; mpi: as the MPI library does")
-          ->check(CLI::IsMember({"mpi", "era", "log2phases", "validate-all", "validate-all-loose"}))
+      app.add_option(prefix + "agreement", options.agreement, "How processes agree: mend's own protocols, or mpi for the library's")
+          ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))
           ->capture_default_str(),
       "MEND_AGREEMENT");
   from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")

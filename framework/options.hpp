@@ -20,7 +20,7 @@ struct Options {
   int spares = 0;                                 ///< how many of the processes launched wait as spares
   std::string commit_every = "1";                 ///< steps between commits, or "auto"
   Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
-  std::string agreement = "mpi";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
+  std::string agreement = "era";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
   std::string log_level = "warn";                 ///< debug, info, warn, error, off
   std::filesystem::path trace;                    ///< folder for Chrome traces, one file a process; empty: none
 };
