@@ -23,11 +23,11 @@
 
 #include "base/ids.hpp"
 #include "transport/fingerprint.hpp"
+#include "transport/state_arena.hpp"
 
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <span>
@@ -180,8 +180,7 @@ class Explorer {
     std::vector<std::pair<std::uint8_t, std::uint16_t>> sends;  // to, message
   };
 
-  struct Stored {
-    std::uint64_t offset;
+  struct Way {  // the first that led to a state
     std::uint32_t parent;
     Event event;
   };
@@ -318,7 +317,7 @@ class Explorer {
   }
 
   Global decode(std::uint32_t index) const {
-    const std::uint8_t* at = arena_.data() + states_[index].offset;
+    const std::uint8_t* at = states_[index].data();
     Global state;
     state.living = *at++;
     for (std::size_t p = 0; p < count_; ++p) {
@@ -338,53 +337,9 @@ class Explorer {
   /// The number of the state, a new one if it was not known.
   std::uint32_t visit(const Global& state, std::uint32_t parent, Event event) {
     encode(state, scratch_);
-    if (slots_.size() < 2 * (states_.size() + 1)) grow();
-    const std::size_t slot = find_slot(scratch_);
-    if (slots_[slot] != free_slot) return slots_[slot];
-    const auto index = static_cast<std::uint32_t>(states_.size());
-    slots_[slot] = index;
-    states_.push_back({arena_.size(), parent, event});
-    arena_.insert(arena_.end(), scratch_.begin(), scratch_.end());
+    const auto [index, fresh] = states_.insert(scratch_);
+    if (fresh) ways_.push_back({parent, event});
     return index;
-  }
-
-  std::size_t length_of(std::uint32_t index) const {
-    const std::uint64_t end = index + 1 < states_.size() ? states_[index + 1].offset : arena_.size();
-    return end - states_[index].offset;
-  }
-
-  static std::uint64_t hash(std::span<const std::uint8_t> bytes) {
-    Fingerprint print;
-    std::uint64_t word = bytes.size();
-    std::size_t i = 0;
-    for (; i + 8 <= bytes.size(); i += 8) {
-      print.add(word);
-      std::memcpy(&word, bytes.data() + i, 8);
-    }
-    print.add(word);
-    word = 0;
-    std::memcpy(&word, bytes.data() + i, bytes.size() - i);
-    print.add(word);
-    return print.low();
-  }
-
-  std::size_t find_slot(std::span<const std::uint8_t> bytes) const {
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t slot = hash(bytes) & mask;; slot = (slot + 1) & mask) {
-      const std::uint32_t index = slots_[slot];
-      if (index == free_slot) return slot;
-      if (length_of(index) == bytes.size() &&
-          std::memcmp(arena_.data() + states_[index].offset, bytes.data(), bytes.size()) == 0) {
-        return slot;
-      }
-    }
-  }
-
-  void grow() {
-    slots_.assign(slots_.empty() ? 1024 : slots_.size() * 2, free_slot);
-    for (std::uint32_t index = 0; index < states_.size(); ++index) {
-      slots_[find_slot({arena_.data() + states_[index].offset, length_of(index)})] = index;
-    }
   }
 
   // ---- runs without end
@@ -416,7 +371,7 @@ class Explorer {
 
   std::string transcript_to(std::uint32_t index) {
     std::vector<Event> events;
-    for (; index != 0; index = states_[index].parent) events.push_back(states_[index].event);
+    for (; index != 0; index = ways_[index].parent) events.push_back(ways_[index].event);
     std::string text;
     Global state = decode(0);
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
@@ -454,8 +409,6 @@ class Explorer {
     return "  " + line + "\n";
   }
 
-  static constexpr std::uint32_t free_slot = 0xffffffff;
-
   std::vector<Node> first_;
   Promise promise_;
   ExplorationLimits limits_;
@@ -468,9 +421,8 @@ class Explorer {
   std::unordered_map<Fingerprint, std::uint16_t, FingerprintHash> message_ids_;
   std::unordered_map<std::uint64_t, Step> steps_;
 
-  std::vector<std::uint8_t> arena_;
-  std::vector<Stored> states_;
-  std::vector<std::uint32_t> slots_;
+  StateArena states_;
+  std::vector<Way> ways_;
   std::vector<std::uint8_t> scratch_;
   std::vector<std::uint32_t> successors_;      // of state 0, of state 1, ...
   std::vector<std::uint64_t> successors_end_;  // where in successors_ each state's end
