@@ -1,0 +1,7 @@
+#include "detector/ring_rules.hpp"
+
+namespace mend::detector {
+
+template class BasicRing<Rule::none>;
+
+}  // namespace mend::detector

@@ -1,0 +1,235 @@
+// The rules of the ring (detector/ring.hpp), as templates: ring.cpp makes the detector of them, tests make detectors
+// that lack a rule.
+
+#pragma once
+
+#include "detector/ring.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mend::detector {
+
+template <Rule omitted>
+BasicRing<omitted>::BasicRing(ProcessId self, const Timing& timing)
+    : self_(self), timing_(timing), broadcast_(self), emitter_(self), observer_(self) {
+  if (timing.eta <= Time{0} || timing.delta <= timing.eta) {
+    throw UsageError("a failure detector needs a time-out that is longer than the period of heartbeats");
+  }
+}
+
+// ---- Initialisation, and joining
+
+template <Rule omitted>
+void BasicRing<omitted>::enter(Membership membership, Time now, Actions& actions) {
+  if (!membership.includes(self_)) throw UsageError("a process can only enter a ring that it is a member of");
+  if (entered_ && membership.epoch <= ring().epoch) {
+    throw UsageError("a detector's epochs must be entered in order, each once");
+  }
+  if (fenced_) return;
+  entered_ = true;
+  dead_.insert(membership.left_out);
+  broadcast_.begin(std::move(membership));
+  emitter_ = predecessor(self_);
+  observer_ = successor(self_);
+  emits_at_ = now;
+  suspects_at_ = now + 2 * timing_.delta;
+  if (dead_.contains(emitter_)) pass_over(now, actions);
+  std::vector<Early> early;
+  early.swap(early_);
+  for (const Early& waiting : early) receive(waiting.from, waiting.message, now, actions);
+}
+
+// ---- T1 and T3
+
+template <Rule omitted>
+void BasicRing<omitted>::tick(Time now, Actions& actions) {
+  if (alone() || fenced_) return;
+  if (now >= emits_at_) emit(now, actions);
+  if (now >= suspects_at_) {
+    learn(ProcessSet{emitter_}, actions);
+    pass_over(now, actions);
+  }
+}
+
+template <Rule omitted>
+std::optional<Time> BasicRing<omitted>::next_deadline() const {
+  if (alone() || fenced_) return std::nullopt;
+  return std::min(emits_at_, suspects_at_);
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::emit(Time now, Actions& actions) {
+  emits_at_ = now + timing_.eta;
+  if (!dead_.contains(observer_)) send(observer_, Message::Kind::heartbeat, actions);
+}
+
+/// Closes the ring over emitters known dead.
+template <Rule omitted>
+void BasicRing<omitted>::reconnect(Time now, Actions& actions) {
+  emitter_ = find_emitter();
+  suspects_at_ = now + (keeps(Rule::double_time_out) ? 2 : 1) * timing_.delta;
+  if (keeps(Rule::tell_the_emitter) && !alone()) send(emitter_, Message::Kind::new_observer, actions);
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::pass_over(Time now, Actions& actions) {
+  const ProcessSet newest{emitter_};
+  reconnect(now, actions);
+  if (!keeps(Rule::announce) || alone()) return;
+  if (keeps(Rule::tell_the_list)) {
+    announce(actions);
+  } else {
+    broadcast_.announce(newest, actions);
+  }
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::announce(Actions& actions) {
+  broadcast_.announce(difference(dead_, ring().left_out), actions);
+}
+
+template <Rule omitted>
+ProcessId BasicRing<omitted>::find_emitter() const {
+  ProcessId candidate = predecessor(emitter_);
+  while (candidate != self_ && dead_.contains(candidate)) candidate = predecessor(candidate);
+  return candidate;
+}
+
+// ---- T2, T4 and T5
+
+template <Rule omitted>
+void BasicRing<omitted>::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
+  if (fenced_) return;
+  const bool names_this = message.kind == Message::Kind::deaths && message.dead.contains(self_);
+  if (message.kind == Message::Kind::fence || names_this) return fence(actions);
+  if (dead_.contains(from) && message.kind == Message::Kind::heartbeat)
+    return send(from, Message::Kind::fence, actions);
+  const bool early = !entered_ || message.epoch > ring().epoch;
+  if (early && message.kind == Message::Kind::heartbeat) return;
+  if (early && keeps(Rule::keep_the_early)) return early_.push_back({from, message});
+  if (keeps(Rule::one_epoch) && message.epoch != ring().epoch) return;
+  take(from, message, now, actions);
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::take(ProcessId from, const Message& message, Time now, Actions& actions) {
+  switch (message.kind) {
+    case Message::Kind::heartbeat:
+      if (from == emitter_) suspects_at_ = now + timing_.delta;
+      break;
+    case Message::Kind::new_observer: take_new_observer(from, now, actions); break;
+    case Message::Kind::deaths: take_deaths(from, message, now, actions); break;
+    case Message::Kind::fence: break;  // from an owner that goes on all the same
+  }
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::take_new_observer(ProcessId from, Time now, Actions& actions) {
+  if (from == self_ || !ring().includes(from)) return;
+  if (keeps(Rule::refuse_the_dead) && dead_.contains(from)) return;
+  if (keeps(Rule::take_new_observer)) observer_ = from;
+  emit(now, actions);
+  if (!keeps(Rule::believe_the_path)) return;
+  ProcessSet between;
+  for (ProcessId process = successor(self_); process != from; process = successor(process)) between.insert(process);
+  if (learn(between, actions)) pass_over(now, actions);
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::take_deaths(ProcessId from, const Message& message, Time now, Actions& actions) {
+  if (keeps(Rule::pass_on)) broadcast_.pass_on(from, message, actions);
+  const bool emitter_is_dead = learn(message.dead, actions);
+  if (!emitter_is_dead) return;
+  if (keeps(Rule::announce_when_told)) {
+    pass_over(now, actions);
+  } else {
+    reconnect(now, actions);
+  }
+}
+
+// ---- Deaths
+
+template <Rule omitted>
+void BasicRing<omitted>::witness(const ProcessSet& gone, Told told, Time now, Actions& actions) {
+  if (fenced_ || dead_.contains(gone)) return;
+  if (learn(gone, actions)) {
+    pass_over(now, actions);
+  } else if (told == Told::nobody && !alone()) {
+    announce(actions);
+  }
+}
+
+/// Adds to the dead; returns whether the emitter is among them.
+template <Rule omitted>
+bool BasicRing<omitted>::learn(const ProcessSet& gone, Actions& actions) {
+  const ProcessSet news = difference(gone, dead_);
+  if (news.empty()) return false;
+  if (news.contains(self_)) {
+    fence(actions);
+    return false;
+  }
+  dead_.insert(news);
+  actions.died.insert(news);
+  return news.contains(emitter_);
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::fence(Actions& actions) {
+  fenced_ = true;
+  actions.fenced = true;
+}
+
+// ---- Book-keeping
+
+template <Rule omitted>
+ProcessId BasicRing<omitted>::predecessor(ProcessId process) const {
+  do {
+    process.value = (process.value == 0 ? ring().processes : process.value) - 1;
+  } while (ring().left_out.contains(process));
+  return process;
+}
+
+template <Rule omitted>
+ProcessId BasicRing<omitted>::successor(ProcessId process) const {
+  do {
+    process.value = process.value + 1 == ring().processes ? 0 : process.value + 1;
+  } while (ring().left_out.contains(process));
+  return process;
+}
+
+template <Rule omitted>
+bool BasicRing<omitted>::ignores(ProcessId from, const Message& message) const {
+  if (fenced_) return true;
+  if (message.kind == Message::Kind::fence || message.dead.contains(self_)) return false;
+  if (message.kind == Message::Kind::heartbeat && dead_.contains(from)) return false;
+  if (!entered_ || message.epoch > ring().epoch) return false;
+  if (message.epoch < ring().epoch) return keeps(Rule::one_epoch);
+  return message.kind == Message::Kind::deaths && broadcast_.has_passed_on(message);
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::send(ProcessId to, Message::Kind kind, Actions& actions) const {
+  actions.sends.push_back({to, {kind, ring().epoch, {}, {}}});
+}
+
+template <Rule omitted>
+void BasicRing<omitted>::add_to(transport::Fingerprint& print, Time now) const {
+  broadcast_.add_to(print);
+  print.add((entered_ ? 1U : 0U) + (fenced_ ? 2U : 0U));
+  detector::add_to(print, dead_);
+  print.add(emitter_.value);
+  print.add(observer_.value);
+  if (next_deadline()) {
+    print.add(static_cast<std::uint64_t>((emits_at_ - now).count()));
+    print.add(static_cast<std::uint64_t>((suspects_at_ - now).count()));
+  }
+  for (const Early& waiting : early_) {
+    print.add(waiting.from.value);
+    detector::add_to(print, waiting.message);
+  }
+}
+
+}  // namespace mend::detector

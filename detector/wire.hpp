@@ -1,0 +1,20 @@
+#pragma once
+
+#include "detector/message.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace mend::detector {
+
+/// How many bytes `message` takes on the wire: 8; one that tells of deaths 12, and 8 for each run of the dead.
+ByteCount wire_size(const Message& message);
+
+/// Appends `message` to `bytes`. Between machines of one byte order.
+void write(const Message& message, std::vector<std::byte>& bytes);
+
+/// Reads a message back. Throws EnvironmentError for bytes that write() has not made.
+Message read(std::span<const std::byte> bytes);
+
+}  // namespace mend::detector
