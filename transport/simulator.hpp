@@ -44,6 +44,7 @@ struct NetworkModel {
   SimulatedTime jitter{0};               ///< up to this much longer on the way, by chance
   SimulatedTime detection_least{5'000};  ///< a death is noticed no earlier than this after it,
   SimulatedTime detection_most{50'000};  ///< and no later, by each process at a time of its own
+  bool tells_of_deaths = true;           ///< otherwise nobody is told: they must find out
 };
 
 /// A number that looks random and depends on nothing but its arguments.
@@ -71,7 +72,8 @@ class SimulatedNetwork {
   void kill(ProcessId process, SimulatedTime at);
   bool lives_at(ProcessId process, SimulatedTime time) const;
   bool anybody_died() const { return !died_.empty(); }
-  /// When `observer` is told that `dead` has died. Meaningful once it has.
+  bool tells_of_deaths() const { return model_.tells_of_deaths; }
+  /// When `observer` is told that `dead` has died. Meaningful once it has, if it is told.
   SimulatedTime notices_at(ProcessId observer, ProcessId dead) const;
 
  private:
@@ -124,18 +126,19 @@ class Simulator {
     push({trip.arrives, trip.left, slot, from, to, What::arrival});
   }
 
-  /// `process` dies at `at`, and every other process is told later.
+  /// `process` dies at `at`, and every other process is told later if the model says so.
   void kill(ProcessId process, SimulatedTime at) {
     if (!network_.lives_at(process, SimulatedTime::max())) return;
     network_.kill(process, at);
+    if (!network_.tells_of_deaths()) return;
     for (std::uint32_t p = 0; p < size(); ++p) {
       if (p != process.value) push({network_.notices_at({p}, process), {}, 0, process, {p}, What::notice});
     }
   }
 
-  /// Goes on until nothing is left to happen.
-  void run() {
-    while (!heap_.empty()) {
+  /// Goes on until nothing is left to happen, or not before `end`.
+  void run(SimulatedTime end = SimulatedTime::max()) {
+    while (!heap_.empty() && heap_.front().at < end) {
       std::pop_heap(heap_.begin(), heap_.end(), later);
       const Event event = heap_.back();
       heap_.pop_back();
@@ -186,7 +189,8 @@ class Simulator {
   /// Whether the sender died before the message had left, or is known dead where it arrives.
   bool lost(const Event& event) const {
     if (!network_.anybody_died() || network_.lives_at(event.from, event.at)) return false;
-    return !network_.lives_at(event.from, event.left) || network_.notices_at(event.to, event.from) <= event.at;
+    if (!network_.lives_at(event.from, event.left)) return true;
+    return network_.tells_of_deaths() && network_.notices_at(event.to, event.from) <= event.at;
   }
 
   SimulatedNetwork network_;
