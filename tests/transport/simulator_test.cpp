@@ -139,5 +139,28 @@ TEST(Simulator, is_the_same_for_the_same_seed_and_not_for_another) {
   EXPECT_NE(run(5), run(6));
 }
 
+TEST(Simulator, keeps_deaths_to_itself_if_the_model_says_so) {
+  NetworkModel model = plain();
+  model.tells_of_deaths = false;
+  Diary diary;
+  Simulator<std::string, Diary> simulator(3, model, 1, diary);
+  diary.simulator = &simulator;
+  simulator.wake({0}, 50ns);
+  simulator.kill({0}, 200ns);
+  simulator.run();
+  EXPECT_THAT(diary.lines, ElementsAre("1260 1 got a from 0")) << "what had left arrives, however late";
+}
+
+TEST(Simulator, stops_before_the_end_it_is_given) {
+  Diary diary;
+  Simulator<std::string, Diary> simulator(3, plain(), 1, diary);
+  diary.simulator = &simulator;
+  simulator.wake({0}, 50ns);
+  simulator.run(1200ns);
+  EXPECT_THAT(diary.lines, ElementsAre("1260 1 got a from 0"));
+  simulator.run();
+  EXPECT_EQ(diary.lines.size(), 2U);
+}
+
 }  // namespace
 }  // namespace mend::transport
