@@ -104,10 +104,10 @@ class TimedExplorer {
         break;
       }
       if (states_.size() > limits_.states) break;
-      each_event(state, [&](Event event) {
+      for (Event event : events_of(state)) {
         ++found.steps;
         visit(apply(state, event), at, event);
-      });
+      }
       found.complete = at + 1 == states_.size();
     }
     found.states = states_.size();
@@ -152,8 +152,8 @@ class TimedExplorer {
 
   // ---- what can happen, and what comes of it
 
-  template <class Function>
-  void each_event(const Global& state, Function function) const {
+  std::vector<Event> events_of(const Global& state) const {
+    std::vector<Event> events;
     const Node& node = locals_[state.local[state.turn]];
     bool may_end = true;
     std::uint8_t sent = 0;
@@ -163,18 +163,19 @@ class TimedExplorer {
       if (letter.to != state.turn || letter.age == 0) continue;
       if (letter.age >= patience_of_[letter.message]) may_end = false;
       const bool same = i > 0 && state.letters[i - 1U] == letter;
-      if (!same) function(Event{Kind::deliver, i});
+      if (!same) events.push_back({Kind::deliver, i});
     }
     for (std::uint8_t q = 0; state.told < limits_.witnesses && q < count_; ++q) {
-      if (!state.lives(q) && !node.knows_dead(ProcessId{q})) function(Event{Kind::notice, q});
+      if (!state.lives(q) && !node.knows_dead(ProcessId{q})) events.push_back({Kind::notice, q});
     }
     const std::size_t moves = node.moves();
-    for (std::uint8_t m = 0; m < moves; ++m) function(Event{Kind::move, m});
+    for (std::uint8_t m = 0; m < moves; ++m) events.push_back({Kind::move, m});
     const auto deaths = count_ - static_cast<std::size_t>(__builtin_popcount(state.living));
     if (deaths < limits_.deaths && deaths + 1 < count_) {
-      for (std::uint8_t kept = 0; kept <= sent; ++kept) function(Event{Kind::crash, kept});
+      for (std::uint8_t kept = 0; kept <= sent; ++kept) events.push_back({Kind::crash, kept});
     }
-    if (may_end) function(Event{Kind::end_turn, 0});
+    if (may_end) events.push_back({Kind::end_turn, 0});
+    return events;
   }
 
   static bool is_of_this_turn(const Global& state, const Letter& letter) {
