@@ -11,14 +11,14 @@ namespace {
 std::size_t allocations = 0;
 }
 
-// Counts every allocation of this program.
-void* operator new(std::size_t size) {
+// Counts every allocation of this program. Not inlined, or the compiler takes free() for a mistake.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace mend::detector {
 namespace {
