@@ -102,6 +102,13 @@ void expect_holds(const System& system, const TimedExploration& found) {
 }
 void expect_holds(const System& system) { expect_holds(system, explore(system)); }
 
+// With sanitizers exploring takes much longer; that nothing is broken with all rules is explored by other tests too.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 /// Without `omitted`, the explorer must find `promise` broken; the shortest run that breaks it is a golden one.
 template <Rule omitted>
 void expect_missed(const std::string& name, const System& system, const std::string& promise) {
@@ -112,7 +119,7 @@ void expect_missed(const std::string& name, const System& system, const std::str
   std::cout << told;
   EXPECT_EQ(found.violation.substr(0, promise.size()), promise);
   testing::expect_golden("ring_without_" + name, told);
-  expect_holds(system);
+  if (!sanitized) expect_holds(system);
 }
 
 bool long_tests() { return std::getenv("MEND_LONG_TESTS") != nullptr; }
@@ -147,8 +154,9 @@ TEST(RingExplorer, holds_when_time_outs_are_as_short_as_they_may_be_and_heartbea
 }
 
 TEST(RingExplorer, holds_when_other_witnesses_are_faster_than_time_outs) {
-  expect_holds({4, 2, usual, 2});
-  expect_holds({5, 1, usual, 1});
+  expect_holds({4, 2, usual, 1});
+  expect_holds({4, 2, {1, 2, 1}, 4});
+  expect_holds({5, 1, punctual, 2});
 }
 
 TEST(RingExplorer, holds_when_the_runtime_tells_and_only_observers_pass_it_on) {
@@ -168,7 +176,9 @@ TEST(RingExplorer, holds_when_a_process_joins_while_another_dies) {
 
 TEST(RingExplorer, holds_for_larger_systems) {
   if (!long_tests()) GTEST_SKIP() << "set MEND_LONG_TESTS=1 to explore these too";
+  expect_holds({4, 2, usual, 2});
   expect_holds({4, 3, usual, 12});
+  expect_holds({5, 1, usual, 1});
   expect_holds({5, 3});
   expect_holds({6, 2});
   expect_holds({6, 3, punctual});
