@@ -66,7 +66,9 @@ void take_part(int argc, char** argv) {
   std::vector<ProcessId> members;
   for (int i = 0; i < support::world_size(); ++i) members.push_back(ProcessId{static_cast<std::uint32_t>(i)});
   Service service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, members), {});
-  const auto group = service.join({1}, members, mend::agreement::parse_protocol(argv[1]));
+  // A binary tree, so that a handful of processes has all there is: a root, an inner node and leaves.
+  const auto group =
+      service.join({1}, members, mend::agreement::parse_protocol(argv[1]), mend::agreement::Layout::binary());
 
   const std::vector<Order> orders = orders_for(rank, argc, argv);
   std::map<std::string, int, std::less<>> times;
