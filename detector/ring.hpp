@@ -117,6 +117,13 @@ class BasicRing {
   /// It is `now`.
   void tick(Time now, Actions& actions);
 
+  /// This process was kept from running, until `now`: whoever observes from here starts to wait anew.
+  void be_patient(Time now);
+
+  /// Waits this long for a heartbeat, beginning with the next; more than eta.
+  void set_delta(Time delta) { timing_.delta = delta; }
+  Time delta() const { return timing_.delta; }
+
   /// When tick() is to be called next; nothing when this process is alone.
   std::optional<Time> next_deadline() const;
 

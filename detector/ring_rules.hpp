@@ -55,6 +55,11 @@ void BasicRing<omitted>::tick(Time now, Actions& actions) {
 }
 
 template <Rule omitted>
+void BasicRing<omitted>::be_patient(Time now) {
+  suspects_at_ = std::max(suspects_at_, now + timing_.delta);
+}
+
+template <Rule omitted>
 std::optional<Time> BasicRing<omitted>::next_deadline() const {
   if (alone() || fenced_) return std::nullopt;
   return std::min(emits_at_, suspects_at_);

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr pmix_status_t call_code = PMIX_EXTERNAL_ERR_BASE - 77;
 constexpr const char* call_epoch_key = "mend.epoch";
+constexpr const char* own_word_key = "mend.own_word";  // on what mend itself tells the library
 
 const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
   const auto at = std::find_if(infos.begin(), infos.end(),
@@ -56,6 +58,15 @@ class Mailbox {
     changed_.notify_all();
   }
 
+  void listen(std::function<void(ProcessId)> listener) {
+    const std::lock_guard lock(listener_mutex_);
+    listener_ = std::move(listener);
+  }
+  void tell_listener(ProcessId process) {
+    const std::lock_guard lock(listener_mutex_);
+    if (listener_) listener_(process);
+  }
+
   void add_call(Epoch epoch) {
     const std::lock_guard lock(mutex_);
     if (!called_ || *called_ < epoch) called_ = epoch;
@@ -68,6 +79,8 @@ class Mailbox {
   std::condition_variable changed_;
   std::vector<WitnessedDeath> deaths_;
   std::optional<Epoch> called_;
+  std::mutex listener_mutex_;
+  std::function<void(ProcessId)> listener_;
 };
 
 /// Never destroyed, because PMIx's thread may still deliver something while the process exits.
@@ -80,7 +93,10 @@ void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t
                    size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   const pmix_info_t* affected = find({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
   const pmix_proc_t* dead = affected ? affected->value.data.proc : source;
-  if (dead && dead->rank <= PMIX_RANK_VALID) mailbox().add_death(ProcessId{dead->rank});
+  if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) {
+    mailbox().add_death(ProcessId{dead->rank});
+    mailbox().tell_listener(ProcessId{dead->rank});
+  }
   // Not ours alone: the MPI library's own handler must hear of it too.
   if (done) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, done_data);
 }
@@ -104,6 +120,30 @@ void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool
   }
 }
 
+/// What mend tells the library, kept until PMIx has passed it on.
+struct Notice {
+  explicit Notice(ProcessId process) {
+    PMIX_PROC_CONSTRUCT(&dead);
+    if (const char* job = std::getenv("PMIX_NAMESPACE")) std::strncpy(dead.nspace, job, PMIX_MAX_NSLEN);
+    dead.rank = process.value;
+    for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
+    const bool yes = true;
+    PMIX_INFO_LOAD(&infos[0], PMIX_EVENT_AFFECTED_PROC, &dead, PMIX_PROC);
+    PMIX_INFO_LOAD(&infos[1], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&infos[2], own_word_key, &yes, PMIX_BOOL);
+  }
+  ~Notice() {
+    for (pmix_info_t& info : infos) PMIX_INFO_DESTRUCT(&info);
+  }
+  Notice(const Notice&) = delete;
+  Notice& operator=(const Notice&) = delete;
+
+  pmix_proc_t dead;
+  std::array<pmix_info_t, 3> infos;
+};
+
+void notice_passed_on(pmix_status_t, void* notice) { delete static_cast<Notice*>(notice); }
+
 /// Registers the handlers, once in the life of the process. They are never taken back: a call that arrived after that
 /// would fall to Open MPI's handler of last resort, which takes an unknown event for a fatal error and aborts.
 bool listen_to_runtime() {
@@ -121,6 +161,16 @@ RuntimeWitness::RuntimeWitness() { static const bool listening [[maybe_unused]] 
 std::size_t RuntimeWitness::death_count() const { return mailbox().death_count(); }
 std::vector<WitnessedDeath> RuntimeWitness::deaths() const { return mailbox().deaths(); }
 void RuntimeWitness::wait(Epoch epoch, const std::function<bool(ProcessId)>& matters) { mailbox().wait(epoch, matters); }
+
+void RuntimeWitness::report(ProcessId process) { mailbox().add_death(process); }
+void RuntimeWitness::on_death(std::function<void(ProcessId)> listener) { mailbox().listen(std::move(listener)); }
+
+void RuntimeWitness::tell_library(ProcessId process) {
+  auto notice = std::make_unique<Notice>(process);
+  const pmix_status_t status = PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &notice->dead, PMIX_RANGE_PROC_LOCAL,
+                                                 notice->infos.data(), notice->infos.size(), &notice_passed_on, notice.get());
+  if (status == PMIX_SUCCESS) static_cast<void>(notice.release());  // else the callback is not called
+}
 
 void RuntimeWitness::call(Epoch epoch) {
   std::array<pmix_info_t, 2> infos;

@@ -1,9 +1,13 @@
-// The runtime as a witness of deaths.
+// The runtime as a witness of deaths, and the record of all deaths that this process knows of.
 //
 // The daemon that started a process is the first to know that it is gone: the kernel tells it. PMIx passes that on
 // as an event to every process of the launch, in a thread of its own, so it arrives while the application computes,
 // and costs nothing while nothing happens. The same channel carries a call from one process to all others, which is
 // how waiting spares are woken: they wait on a condition variable, at no CPU cost, instead of polling MPI.
+//
+// What the runtime does not see - a process that hangs, a machine that is cut off - other witnesses report
+// (detector/service.hpp). Their word goes on the same record, and can be passed on to the MPI library, which listens
+// to the runtime as this does.
 
 #pragma once
 
@@ -16,13 +20,13 @@
 
 namespace mend {
 
-/// A death the runtime reported, and when the report reached this process.
+/// A death that was reported, and when the report reached this process.
 struct WitnessedDeath {
   ProcessId process;
   WallClock::time_point when;
 };
 
-/// A view of what the runtime has told this process. Deaths are facts about the process's whole life, so all views
+/// A view of what this process has been told. Deaths are facts about the process's whole life, so all views
 /// in a process see the same; the listening itself never stops before the process ends.
 class RuntimeWitness {
  public:
@@ -34,6 +38,17 @@ class RuntimeWitness {
 
   /// All deaths reported so far, in the order they were.
   std::vector<WitnessedDeath> deaths() const;
+
+  /// Puts on record what another witness knows. Any thread. Local.
+  void report(ProcessId process);
+
+  /// Has the MPI library in this process, and no other, take `process` for dead: its calls that wait for it return
+  /// with errors. It need not be true yet. Any thread, until MPI is finalised. Local; returns at once.
+  void tell_library(ProcessId process);
+
+  /// Has `listener` called, in a thread of the runtime, for each death that the runtime tells of - whether it was on
+  /// record or not. An empty one stops that: when this returns, no call is under way. One listener in a process.
+  void on_death(std::function<void(ProcessId)> listener);
 
   /// Calls every process of the launch to come out of wait() in `epoch`. Local; returns before they have.
   void call(Epoch epoch);

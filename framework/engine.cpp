@@ -35,9 +35,10 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
 
 }  // namespace
 
-Engine::Engine(const Options& options)
-    : council_(options.agreement),
-      world_(first_world(options.spares, council_)),
+Engine::Engine(const Options& options, Watch& watch)
+    : watch_(watch),
+      council_(options.agreement),
+      world_(first_world(options.spares, council_, watch)),
       schedule_(options.commit_every, options.mtbf) {
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
   log::set_speaker(self_);
@@ -58,6 +59,7 @@ void Engine::begin_epoch(bool newcomer) {
   noticed_.reset();
   schedule_.restart();
   before_epoch_ = store_.statistics();
+  watch_.enter(world_.epoch, world_.members);
   if (!rank_) return;
   std::vector<NodeId> nodes;
   for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
@@ -74,7 +76,10 @@ ExitCode Engine::run(const Body& body) {
     const Intent intent = rank_ ? play(body) : wait_as_spare();
     reach("muster.before");
     const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
-    if (ruling.what != Intent::recover) council_.settle(world_.base.get());  // nobody answers any more after this
+    if (ruling.what != Intent::recover) {
+      council_.settle(world_.base.get());  // nobody answers any more after this
+      watch_.end();
+    }
     switch (ruling.what) {
       case Intent::finish: close_restore_time(); return ExitCode::ok;
       case Intent::abandon: return report_error(ruling.code);
@@ -84,6 +89,7 @@ ExitCode Engine::run(const Body& body) {
       recover();
     } catch (const std::exception& error) {
       // The same on every living process, or beyond what they can still tell each other.
+      watch_.end();
       error_ = Error{ExitCode::unrecoverable, error.what()};
       return report_error(ExitCode::unrecoverable);
     }

@@ -23,6 +23,7 @@
 #include "framework/options.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/run.hpp"
+#include "framework/watch.hpp"
 #include "framework/world.hpp"
 #include "store/store.hpp"
 
@@ -35,7 +36,7 @@ namespace mend {
 class Engine {
  public:
   /// Makes the first world. Collective over all processes launched. Throws as first_world does.
-  explicit Engine(const Options& options);
+  Engine(const Options& options, Watch& watch);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -75,6 +76,7 @@ class Engine {
   void close_restore_time();
 
   RuntimeWitness witness_;
+  Watch& watch_;
   Council council_;
   World world_;
   ProcessId self_;

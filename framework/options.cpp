@@ -53,6 +53,23 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))
           ->capture_default_str(),
       "MEND_AGREEMENT");
+  from_environment(
+      app.add_option(prefix + "detector", options.detector,
+                     "How failed processes are noticed: ring also sees those that hang or are cut off; runtime only\n"
+                     "those that end (for debuggers, which stop processes)")
+          ->check(CLI::IsMember({"ring", "runtime"}))
+          ->capture_default_str(),
+      "MEND_DETECTOR");
+  const auto milliseconds = [&](const char* name, Milliseconds& time, const char* what) {
+    return app
+        .add_option_function<double>(
+            prefix + name, [&time](double value) { time = Milliseconds(value); },
+            fmt::format("{}, in ms (default {:g})", what, time.count()))
+        ->check(CLI::PositiveNumber);
+  };
+  from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"), "MEND_HEARTBEAT");
+  from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),
+                   "MEND_TIMEOUT");
   from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
                        ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
                        ->capture_default_str(),

@@ -21,6 +21,9 @@ struct Options {
   std::string commit_every = "1";                 ///< steps between commits, or "auto"
   Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
   std::string agreement = "era";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
+  std::string detector = "ring";                  ///< ring, or runtime: only what the runtime sees
+  Milliseconds heartbeat{100};                    ///< between two of a process, for the ring
+  Milliseconds timeout{1000};                     ///< of silence, after which a process is held dead
   std::string log_level = "warn";                 ///< debug, info, warn, error, off
   std::filesystem::path trace;                    ///< folder for Chrome traces, one file a process; empty: none
 };

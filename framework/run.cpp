@@ -7,12 +7,13 @@
 #include "base/trace.hpp"
 #include "framework/engine.hpp"
 #include "framework/mpi_runtime.hpp"
+#include "framework/watch.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <optional>
 #include <string_view>
 
 namespace mend {
@@ -46,8 +47,8 @@ void start_trace(const Options& options, ProcessId self) {
   trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
 }
 
-int run_engine(const Options& options, const Body& body) {
-  Engine engine(options);
+int run_engine(const Options& options, Watch& watch, const Body& body) {
+  Engine engine(options, watch);
   start_trace(options, engine.self());
   const ExitCode code = engine.run(body);
   if (engine.world().base.rank() == 0) {
@@ -64,9 +65,10 @@ int run_engine(const Options& options, const Body& body) {
 int run(const Options& options, const Body& body) {
   try {
     log::set_level(options.log_level);
+    std::optional<Watch> watch;  // outlives MPI
     const MpiRuntime mpi;
     try {
-      return run_engine(options, body);
+      return run_engine(options, watch.emplace(options), body);
     } catch (const UsageError& error) {
       return fail(ExitCode::usage, error.what());
     } catch (const Unrecoverable& error) {

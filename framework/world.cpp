@@ -6,11 +6,8 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <map>
-#include <numeric>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace mend {
 namespace {
@@ -36,23 +33,6 @@ MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
   check_mpi(MPI_Comm_split(base, rank ? 0 : MPI_UNDEFINED, rank ? rank->value : 0, &made), "MPI_Comm_split");
   if (made != MPI_COMM_NULL) throw_errors_of(made);
   return made;
-}
-
-/// A number for each node, the same on all processes: the rank of its first member.
-std::vector<Placed> place(MPI_Comm base, const std::vector<ProcessId>& members) {
-  char name[MPI_MAX_PROCESSOR_NAME] = "";
-  int length = 0;
-  MPI_Get_processor_name(name, &length);
-  std::vector<char> names(members.size() * sizeof name);
-  check_mpi(MPI_Allgather(name, sizeof name, MPI_CHAR, names.data(), sizeof name, MPI_CHAR, base), "MPI_Allgather");
-  std::map<std::string_view, NodeId> nodes;
-  std::vector<Placed> placed;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::string_view node(names.data() + i * sizeof name);
-    const NodeId fresh{static_cast<std::uint32_t>(i)};
-    placed.push_back({members[i], nodes.try_emplace(node, fresh).first->second});
-  }
-  return placed;
 }
 
 /// Given the living, who plays what: asked once a round, when the candidate base exists.
@@ -168,7 +148,7 @@ void found_council(World& world, Council& council) {
 
 }  // namespace
 
-World first_world(int spares, Council& council) {
+World first_world(int spares, Council& council, Watch& watch) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   std::vector<ProcessId> members(static_cast<std::size_t>(size));
@@ -185,7 +165,7 @@ World first_world(int spares, Council& council) {
   const RebuildOutcome outcome = rebuild_from(
       MPI_COMM_WORLD, everyone, members,
       [&](MPI_Comm base, const std::vector<ProcessId>& living) {
-        return first_plan(place(base, living), ranks);
+        return first_plan(watch.introduce(base, living), ranks);
       },
       world, council, [] {});
   if (!outcome.vacant.empty()) {

@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "base/process_set.hpp"
 #include "framework/council.hpp"
+#include "framework/watch.hpp"
 #include "spares/roster.hpp"
 #include "transport/mpi.hpp"
 
@@ -53,10 +54,10 @@ struct RebuildOutcome {
 /// come back, spares too.
 using DeathInRebuild = std::function<void()>;
 
-/// Makes the first world of a job out of MPI_COMM_WORLD, and founds `council`. Collective over all processes launched; those that die
-/// meanwhile are made up for by spares. Throws, on all alike, UsageError when `spares` leaves nobody to work and
+/// Makes the first world of a job out of MPI_COMM_WORLD, founds `council`, and introduces the processes to `watch`.
+/// Collective over all processes launched; those that die meanwhile are made up for by spares. Throws, on all alike, UsageError when `spares` leaves nobody to work and
 /// Unrecoverable when too many have died.
-World first_world(int spares, Council& council);
+World first_world(int spares, Council& council, Watch& watch);
 
 /// Replaces `world` by one of the living. Collective over the living members of its base. When ranks stay vacant, the
 /// new world has a base but no application communicator.

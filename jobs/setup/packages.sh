@@ -2,7 +2,7 @@
 
 packages=(
   g++ cmake ninja-build pkg-config make git gdb
-  libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
+  libasio-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
   libtrilinos-kokkos-dev libgtest-dev libgmock-dev libbenchmark-dev
   # Open MPI is built with these.
   perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates

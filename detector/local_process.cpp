@@ -1,0 +1,76 @@
+#include "detector/local_process.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace mend::detector {
+namespace {
+
+constexpr unsigned long exiting_flag = 0x4;  // PF_EXITING
+
+struct Status {
+  char state = '?';
+  unsigned long flags = 0;
+  std::uint64_t started = 0;
+
+  bool gone() const { return state == 'Z' || state == 'X' || (flags & exiting_flag) != 0; }
+};
+
+/// proc(5), /proc/PID/stat: the fields from the third on follow the name, which is in parentheses and may hold any.
+std::optional<Status> status_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(name_end + 1));
+  Status status;
+  std::string skipped;
+  fields >> status.state;
+  for (int field = 4; field <= 8; ++field) fields >> skipped;
+  fields >> status.flags;
+  for (int field = 10; field <= 21; ++field) fields >> skipped;
+  fields >> status.started;
+  return fields ? std::optional(status) : std::nullopt;
+}
+
+}  // namespace
+
+LocalIdentity LocalIdentity::self() {
+  const auto status = status_of(::getpid());
+  if (!status) throw EnvironmentError("/proc/self/stat cannot be read");
+  return {::getpid(), status->started};
+}
+
+std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
+  const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
+  if (pidfd < 0) return std::nullopt;
+  LocalProcess process(identity, pidfd);
+  // Looked at only now: what the descriptor means can change no more.
+  if (process.is_gone()) return std::nullopt;
+  return process;
+}
+
+LocalProcess::~LocalProcess() {
+  if (pidfd_ >= 0) ::close(pidfd_);
+}
+LocalProcess::LocalProcess(LocalProcess&& other) noexcept
+    : identity_(other.identity_), pidfd_(std::exchange(other.pidfd_, -1)) {}
+
+bool LocalProcess::is_gone() const {
+  const auto status = status_of(identity_.pid);
+  return !status || status->started != identity_.started || status->gone();
+}
+
+void LocalProcess::kill() const { ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0); }
+
+}  // namespace mend::detector

@@ -1,0 +1,42 @@
+// Another process of this machine, as the kernel sees it: whether it is gone, and its end.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace mend::detector {
+
+/// What tells a process from any other that this machine ever runs: its number, and when it was started.
+struct LocalIdentity {
+  pid_t pid = 0;
+  std::uint64_t started = 0;  ///< clock ticks since the machine was; field 22 of /proc/PID/stat
+
+  /// This process's own. Throws EnvironmentError where there is no /proc.
+  static LocalIdentity self();
+};
+
+class LocalProcess {
+ public:
+  /// Nothing when this process sees no living process of that identity: it is gone, or lives in another PID namespace.
+  static std::optional<LocalProcess> find(const LocalIdentity& identity);
+  ~LocalProcess();
+  LocalProcess(LocalProcess&& other) noexcept;
+  LocalProcess& operator=(LocalProcess&&) = delete;
+
+  /// Whether it has ended, or is beyond return: the kernel is taking it down.
+  bool is_gone() const;
+
+  /// Sends it SIGKILL, which takes effect even if it is stopped. Never hits another process.
+  void kill() const;
+
+ private:
+  LocalProcess(const LocalIdentity& identity, int pidfd) : identity_(identity), pidfd_(pidfd) {}
+
+  LocalIdentity identity_;
+  int pidfd_ = -1;
+};
+
+}  // namespace mend::detector

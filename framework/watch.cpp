@@ -1,0 +1,158 @@
+#include "framework/watch.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mend {
+namespace {
+
+using transport::ControlAddress;
+using transport::Interface;
+using transport::Ipv4;
+
+/// What a process says of itself when all meet first. Sent as it is, between machines of one byte order.
+struct Introduction {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> machine{};
+  detector::LocalIdentity identity;
+  detector::Time wake_up_delay{0};
+  std::uint32_t interface_count = 0;
+  std::array<Interface, 8> interfaces{};
+};
+
+Introduction introduce_self(bool with_network) {
+  Introduction self;
+  int length = 0;
+  MPI_Get_processor_name(self.machine.data(), &length);
+  if (!with_network) return self;
+  self.identity = detector::LocalIdentity::self();
+  self.wake_up_delay = detector::measure_wake_up_delay();
+  for (const Interface& interface : transport::interfaces()) {
+    if (self.interface_count < self.interfaces.size()) self.interfaces[self.interface_count++] = interface;
+  }
+  return self;
+}
+
+template <class T>
+std::vector<T> all_gather(const T& mine, MPI_Comm base, std::size_t size) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> all(size);
+  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, base), "MPI_Allgather");
+  return all;
+}
+
+/// A number for each machine, the same on all processes: the rank of its first member.
+std::vector<Placed> place(const std::vector<Introduction>& all, const std::vector<ProcessId>& members) {
+  std::map<std::string_view, NodeId> nodes;
+  std::vector<Placed> placed;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NodeId fresh{static_cast<std::uint32_t>(i)};
+    placed.push_back({members[i], nodes.try_emplace(all[i].machine.data(), fresh).first->second});
+  }
+  return placed;
+}
+
+/// The address at which process number `self` listens: on the machine itself when nobody is anywhere else.
+std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed, std::size_t self) {
+  std::vector<std::vector<Interface>> machines;
+  std::size_t mine = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool first_of_its_machine = placed[i].node.value == i;
+    if (!first_of_its_machine) continue;
+    if (placed[i].node == placed[self].node) mine = machines.size();
+    const auto* const begin = all[i].interfaces.data();
+    machines.emplace_back(begin, begin + all[i].interface_count);
+  }
+  if (machines.size() == 1) return Ipv4::loopback();
+  return transport::common_address(machines, mine);
+}
+
+detector::Time slowest_of(const std::vector<Introduction>& all) {
+  detector::Time slowest{0};
+  for (const Introduction& one : all) slowest = std::max(slowest, one.wake_up_delay);
+  return slowest;
+}
+
+detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<detector::Time>(time); }
+
+}  // namespace
+
+Watch::Watch(const Options& options)
+    : wanted_(options.detector == "ring"), timing_{whole(options.heartbeat), whole(options.timeout)} {
+  if (wanted_ && timing_.delta < 2 * timing_.eta) {
+    throw UsageError(fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "
+                                 "least twice as long (--mend-timeout, --mend-heartbeat)",
+                                 options.timeout.count(), options.heartbeat.count()));
+  }
+}
+
+std::vector<Placed> Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
+  const bool watching = wanted_ && members.size() > 1;
+  const auto all = all_gather(introduce_self(watching), base, members.size());
+  const std::vector<Placed> placed = place(all, members);
+  if (!watching) return placed;
+
+  int rank = 0;
+  MPI_Comm_rank(base, &rank);
+  const auto self = static_cast<std::size_t>(rank);
+  const auto lowest_speaks = [&](auto say, const std::string& text) {
+    if (rank == 0) say(text);
+  };
+  const detector::Time safe = detector::safe_delta(timing_.eta, slowest_of(all));
+  if (timing_.delta < safe) {
+    timing_.delta = safe;
+    lowest_speaks(log::info, fmt::format("the machine is busy: a process is held dead after {:.0f} ms of silence",
+                                         Milliseconds(safe).count()));
+  }
+
+  service_.reset();
+  ControlAddress mine;
+  const std::optional<Ipv4> host = choose_host(all, placed, self);
+  std::string obstacle = "the machines have no network in common";
+  if (host) {
+    try {
+      service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_);
+      mine = service_->address();
+    } catch (const EnvironmentError& error) {
+      obstacle = error.what();
+      log::warn(obstacle);
+    }
+  }
+  const auto addresses = all_gather(mine, base, members.size());
+  peers_.clear();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    peers_[members[i]] = {placed[i].node, all[i].identity, addresses[i]};
+    if (addresses[i].port == 0) service_.reset();
+  }
+  if (!service_) {
+    lowest_speaks(log::warn, "a process that hangs will not be noticed, only one that dies: " + obstacle);
+  }
+  return placed;
+}
+
+void Watch::enter(Epoch epoch, const std::vector<ProcessId>& members) {
+  if (!service_) return;
+  if (!std::exchange(started_, true)) service_->start(peers_);
+  int launched = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &launched);
+  ProcessSet living;
+  for (const ProcessId member : members) living.insert(member);
+  const auto processes = static_cast<std::uint32_t>(launched);
+  service_->enter({epoch, processes, difference(ProcessSet::first(processes), living)});
+}
+
+void Watch::end() {
+  if (service_) service_->end();
+}
+
+}  // namespace mend

@@ -1,0 +1,39 @@
+// The networks that machines are on, and which of them a job can use.
+
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend::transport {
+
+/// An IPv4 address, its first byte the highest.
+struct Ipv4 {
+  std::uint32_t value = 0;
+  auto operator<=>(const Ipv4&) const = default;
+  static constexpr Ipv4 loopback() { return {0x7f000001}; }
+};
+std::string to_string(Ipv4 address);
+
+/// An address of a machine, and how many of its leading bits name the network it is in.
+struct Interface {
+  Ipv4 address;
+  std::uint32_t prefix = 0;
+
+  Ipv4 network() const { return {prefix == 0 ? 0 : address.value & ~std::uint32_t{0} << (32 - prefix)}; }
+  bool operator==(const Interface&) const = default;
+};
+
+/// This machine's interfaces that are up and lead to others, in the system's order. Local.
+std::vector<Interface> interfaces();
+
+/// The address that machine `which` should use, the machines having these interfaces: the first network of machine 0
+/// that all are in, with different addresses (so that no machine's private network is taken for a common one).
+/// Nothing when there is no such network.
+std::optional<Ipv4> common_address(std::span<const std::vector<Interface>> machines, std::size_t which);
+
+}  // namespace mend::transport
