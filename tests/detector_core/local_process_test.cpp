@@ -1,0 +1,110 @@
+#include "detector/local_process.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+namespace {
+
+using mend::detector::LocalIdentity;
+using mend::detector::LocalProcess;
+
+/// A process that sleeps until it is killed.
+class Child {
+ public:
+  Child() {
+    int told[2];
+    if (::pipe(told) != 0) std::abort();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const LocalIdentity self = LocalIdentity::self();
+      if (::write(told[1], &self, sizeof self) != sizeof self) ::_exit(1);
+      for (;;) ::pause();
+    }
+    if (::read(told[0], &identity_, sizeof identity_) != sizeof identity_) std::abort();
+    ::close(told[0]);
+    ::close(told[1]);
+  }
+  ~Child() { end(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  const LocalIdentity& identity() const { return identity_; }
+  void end() {
+    if (pid_ == 0) return;
+    ::kill(pid_, SIGKILL);
+    wait_for_end();
+  }
+  /// Returns the signal that ended it.
+  int wait_for_end() {
+    int status = 0;
+    ::waitpid(std::exchange(pid_, 0), &status, 0);
+    return WTERMSIG(status);
+  }
+  /// Has it end, and leaves it unburied.
+  void become_zombie() {
+    ::kill(pid_, SIGKILL);
+    siginfo_t info;
+    ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
+  }
+  void stop() {
+    ::kill(pid_, SIGSTOP);
+    siginfo_t info;
+    ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOWAIT);
+  }
+
+ private:
+  pid_t pid_ = 0;
+  LocalIdentity identity_;
+};
+
+TEST(ALocalProcess, is_found_while_it_lives) {
+  Child child;
+  const auto process = LocalProcess::find(child.identity());
+  ASSERT_TRUE(process.has_value());
+  EXPECT_FALSE(process->is_gone());
+  child.stop();
+  EXPECT_FALSE(process->is_gone()) << "stopped is not gone";
+  child.end();
+}
+
+TEST(ALocalProcess, is_gone_when_it_has_ended_buried_or_not) {
+  Child child;
+  const auto process = LocalProcess::find(child.identity());
+  ASSERT_TRUE(process.has_value());
+  child.become_zombie();
+  EXPECT_TRUE(process->is_gone());
+  EXPECT_FALSE(LocalProcess::find(child.identity()).has_value());
+  child.end();
+  EXPECT_TRUE(process->is_gone());
+  EXPECT_FALSE(LocalProcess::find(child.identity()).has_value());
+}
+
+TEST(ALocalProcess, is_not_taken_for_another_with_its_number) {
+  Child child;
+  LocalIdentity older = child.identity();
+  older.started -= 1;
+  EXPECT_FALSE(LocalProcess::find(older).has_value());
+}
+
+TEST(ALocalProcess, is_killed_though_it_is_stopped) {
+  Child child;
+  const auto process = LocalProcess::find(child.identity());
+  ASSERT_TRUE(process.has_value());
+  child.stop();
+  process->kill();
+  EXPECT_EQ(child.wait_for_end(), SIGKILL);
+}
+
+TEST(ALocalProcess, that_is_gone_can_be_killed_without_harm) {
+  Child child;
+  const auto process = LocalProcess::find(child.identity());
+  ASSERT_TRUE(process.has_value());
+  child.end();
+  process->kill();
+}
+
+}  // namespace

@@ -1,0 +1,51 @@
+#include "transport/interfaces.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using mend::transport::common_address;
+using mend::transport::Interface;
+using mend::transport::Ipv4;
+
+constexpr Ipv4 ip(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+  return {a << 24 | b << 16 | c << 8 | d};
+}
+using Machines = std::vector<std::vector<Interface>>;
+
+TEST(Addresses, are_written_as_people_do) { EXPECT_EQ(to_string(ip(10, 0, 255, 1)), "10.0.255.1"); }
+
+TEST(Addresses, name_their_network) {
+  EXPECT_EQ((Interface{ip(10, 1, 2, 3), 24}.network()), ip(10, 1, 2, 0));
+  EXPECT_EQ((Interface{ip(10, 1, 2, 3), 32}.network()), ip(10, 1, 2, 3));
+  EXPECT_EQ((Interface{ip(10, 1, 2, 3), 0}.network()), ip(0, 0, 0, 0));
+}
+
+TEST(CommonAddress, is_in_the_first_network_that_all_are_in) {
+  const Machines machines{{{ip(192, 168, 5, 1), 24}, {ip(10, 0, 0, 1), 16}},
+                          {{ip(10, 0, 7, 2), 16}},
+                          {{ip(172, 16, 0, 1), 12}, {ip(10, 0, 9, 3), 16}}};
+  EXPECT_EQ(common_address(machines, 0), ip(10, 0, 0, 1));
+  EXPECT_EQ(common_address(machines, 1), ip(10, 0, 7, 2));
+  EXPECT_EQ(common_address(machines, 2), ip(10, 0, 9, 3));
+}
+
+TEST(CommonAddress, is_not_that_of_a_network_each_machine_has_for_itself) {
+  const Machines machines{{{ip(172, 17, 0, 1), 16}, {ip(10, 0, 0, 1), 8}}, {{ip(172, 17, 0, 1), 16}, {ip(10, 0, 0, 2), 8}}};
+  EXPECT_EQ(common_address(machines, 1), ip(10, 0, 0, 2));
+}
+
+TEST(CommonAddress, needs_the_same_network_and_not_only_a_similar_one) {
+  EXPECT_EQ(common_address(Machines{{{ip(10, 0, 0, 1), 24}}, {{ip(10, 0, 0, 2), 16}}}, 0), std::nullopt);
+  EXPECT_EQ(common_address(Machines{{{ip(10, 0, 0, 1), 24}}, {{ip(10, 0, 1, 2), 24}}}, 0), std::nullopt);
+  EXPECT_EQ(common_address(Machines{{}, {{ip(10, 0, 1, 2), 24}}}, 0), std::nullopt);
+}
+
+TEST(Interfaces, of_this_machine_lead_to_others) {
+  for (const Interface& interface : mend::transport::interfaces()) {
+    EXPECT_NE(interface.address.value >> 24, 127U);
+    EXPECT_LE(interface.prefix, 32U);
+  }
+}
+
+}  // namespace
