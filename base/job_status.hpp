@@ -2,11 +2,13 @@
 // when every process was killed. So each process appends a line to a file that the launcher made and named in the
 // environment variable MEND_STATUS_FILE:
 //
+//   loaded       before main, if it is linked with mend.
 //   started      before MPI_Init. All processes have written it before any leaves MPI_Init, so the launcher knows
 //                whether the whole job runs where it can read the file.
 //   running      after MPI_Init. The launcher ends a job that started but does not run: a process that dies in
 //                MPI_Init leaves the others hanging there.
 //   finished N   after the living have agreed that the application is done, with the exit code they agreed on.
+//   left         when it exits. One that is killed does not come to this.
 //
 // On another node the file does not exist and nothing is written; jobs/verdict.hpp says what the launcher makes of
 // that. Without a launcher nothing is written either.
@@ -40,6 +42,12 @@ inline void append(std::string_view line) {
   ::close(file);
 }
 }  // namespace detail
+
+/// Every process, before main. Local.
+inline void loaded() { detail::append("loaded\n"); }
+
+/// Every process that exits, as late as may be. Local.
+inline void left() { detail::append("left\n"); }
 
 /// Every process, before MPI_Init. Local.
 inline void started() { detail::append("started\n"); }

@@ -4,17 +4,20 @@
 
 #include <fmt/format.h>
 #include <pmix.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace mend {
 namespace {
@@ -107,6 +110,15 @@ void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
   if (done) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_data);
 }
 
+/// The daemon that started this process is gone: nobody will tell it of anything any more, and everybody else takes it
+/// for dead. Parked as a spare it would wait for ever.
+void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t*, size_t,
+                  pmix_event_notification_cbfunc_fn_t, void*) {
+  constexpr std::string_view line = "mend: the runtime is gone: this process ends\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  ::kill(::getpid(), SIGKILL);
+}
+
 /// `first`: before all other handlers, the MPI library's among them; one handler of a process can be that.
 void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool first) {
   pmix_info_t info;
@@ -150,7 +162,9 @@ bool listen_to_runtime() {
   std::array<pmix_status_t, 3> death_codes{PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_ABORTED};
   std::array<pmix_status_t, 1> call_codes{call_code};
   listen(death_codes, &death_handler, true);
+  std::array<pmix_status_t, 1> lost_codes{PMIX_ERR_LOST_CONNECTION};
   listen(call_codes, &call_handler, false);
+  listen(lost_codes, &lost_handler, false);
   return true;
 }
 

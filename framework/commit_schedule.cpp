@@ -11,7 +11,9 @@
 namespace mend {
 
 CommitSchedule::CommitSchedule(std::string_view every, Seconds mtbf) : automatic_(every == "auto"), mtbf_(mtbf) {
-  if (mtbf <= Seconds{0}) throw UsageError("the time between failures must be positive");
+  if (!(mtbf > Seconds{0}) || !std::isfinite(mtbf.count())) {
+    throw UsageError("the time between failures must be a positive number");
+  }
   if (automatic_) return;
   const auto [end, error] = std::from_chars(every.data(), every.data() + every.size(), interval_);
   if (error != std::errc{} || end != every.data() + every.size() || interval_ < 1) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,18 @@ namespace mend {
 namespace {
 
 constexpr const char* group = "Resilience (mend)";
+
+std::string check_positive(const std::string& text) {
+  double value = 0;
+  const bool fine = CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+  return fine ? "" : fmt::format("a number above 0 is wanted, not {}", text);
+}
+
+std::string check_count(const std::string& text) {
+  int value = 0;
+  const bool fine = CLI::detail::lexical_cast(text, value) && value >= 0;
+  return fine ? "" : fmt::format("a number from 0 up is wanted, not {}", text);
+}
 
 std::string check_commit_every(const std::string& text) {
   try {
@@ -33,7 +46,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   };
   from_environment(
       app.add_option(prefix + "spares", options.spares, "How many of the launched processes wait as spares (set by mend run)")
-          ->check(CLI::NonNegativeNumber)
+          ->check(CLI::Validator(check_count, "N"))
           ->capture_default_str(),
       "MEND_SPARES");
   from_environment(
@@ -46,7 +59,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              prefix + "mtbf",
              [&options](double hours) { options.mtbf = std::chrono::duration<double, std::ratio<3600>>(hours); },
              "Expected time between failures of the job, in hours, for auto (default 24)")
-          ->check(CLI::PositiveNumber),
+          ->check(CLI::Validator(check_positive, "HOURS")),
       "MEND_MTBF");
   from_environment(
       app.add_option(prefix + "agreement", options.agreement, "How processes agree: mend's own protocols, or mpi for the library's")
@@ -65,7 +78,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
         .add_option_function<double>(
             prefix + name, [&time](double value) { time = Milliseconds(value); },
             fmt::format("{}, in ms (default {:g})", what, time.count()))
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Validator(check_positive, "MS"));
   };
   from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"), "MEND_HEARTBEAT");
   from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),

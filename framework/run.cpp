@@ -10,14 +10,28 @@
 #include "framework/watch.hpp"
 
 #include <fmt/format.h>
+#include <mpi-ext.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string_view>
 
 namespace mend {
 namespace {
+
+/// The launcher is told that this process has come to life, and that it exits: whoever crashes before mend::run has
+/// said no more than the first.
+const bool announced [[maybe_unused]] = [] {
+  static const pid_t self = ::getpid();
+  job_status::loaded();
+  std::atexit([] {
+    if (::getpid() == self) job_status::left();  // not what it has forked
+  });
+  return true;
+}();
 
 const char* launched_as() { return std::getenv("PMIX_RANK"); }
 
@@ -30,15 +44,35 @@ int fail(ExitCode code, const char* text) {
   return static_cast<int>(code);
 }
 
-/// Returns when all processes launched have come here; at once in a process that no runtime has launched.
-void wait_for_all() {
-  if (std::getenv("PMIX_NAMESPACE") == nullptr) return;
+/// What a process brings to the start of the job, and what all bring together, bit by bit.
+enum class Start : int { go_on = 0b01, refuse = 0b10, in_disagreement = 0b00 };
+
+/// All processes launched begin with this, whether they go on or refuse to, so that none waits for another that has
+/// left. Collective over MPI_COMM_WORLD.
+Start start_together(Start mine) {
+  int flag = static_cast<int>(mine);
+  MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // the flag is right even if a process has died
+  return static_cast<Start>(flag);
+}
+
+/// Leaves the job together with the others; returns whether they had refused too. One that no runtime has launched
+/// is alone.
+bool refuse_together() {
+  if (std::getenv("PMIX_NAMESPACE") == nullptr) return true;
   try {
     const MpiRuntime mpi;
-    MPI_Barrier(MPI_COMM_WORLD);
+    return start_together(Start::refuse) == Start::refuse;
   } catch (const std::exception&) {
-    // What is wrong with MPI as well is not what the user should hear of first.
+    return true;  // what is wrong with MPI as well is not what the user should hear of first
   }
+}
+
+int refuse_for(const std::function<void()>& say) {
+  if (speaks_for_all()) say();
+  job_status::finished(ExitCode::usage);
+  const bool all_alike = refuse_together();
+  if (!all_alike && !speaks_for_all()) say();
+  return static_cast<int>(ExitCode::usage);
 }
 
 void start_trace(const Options& options, ProcessId self) {
@@ -48,6 +82,7 @@ void start_trace(const Options& options, ProcessId self) {
 }
 
 int run_engine(const Options& options, Watch& watch, const Body& body) {
+  watch.begin();
   Engine engine(options, watch);
   start_trace(options, engine.self());
   const ExitCode code = engine.run(body);
@@ -67,6 +102,7 @@ int run(const Options& options, const Body& body) {
     log::set_level(options.log_level);
     std::optional<Watch> watch;  // outlives MPI
     const MpiRuntime mpi;
+    if (start_together(Start::go_on) != Start::go_on) return static_cast<int>(ExitCode::usage);  // another says why
     try {
       return run_engine(options, watch.emplace(options), body);
     } catch (const UsageError& error) {
@@ -87,17 +123,12 @@ int run(int argc, char** argv, const Body& body) {
   try {
     return run(take_options(argc, argv), body);
   } catch (const UsageError& error) {
-    const int code = fail(ExitCode::usage, error.what());
-    wait_for_all();
-    return code;
+    return refuse_for([&] { log::error(error.what()); });
   }
 }
 
 int refuse(const std::string& sentence) {
-  if (speaks_for_all()) fmt::print(stderr, "{}\n", sentence);
-  job_status::finished(ExitCode::usage);
-  wait_for_all();
-  return static_cast<int>(ExitCode::usage);
+  return refuse_for([&] { fmt::print(stderr, "{}\n", sentence); });
 }
 
 }  // namespace mend

@@ -1,10 +1,12 @@
 #include "framework/watch.hpp"
 
 #include "base/error.hpp"
+#include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
+#include <mpi-ext.h>
 
 #include <algorithm>
 #include <array>
@@ -52,7 +54,7 @@ std::vector<T> all_gather(const T& mine, MPI_Comm base, std::size_t size) {
 }
 
 /// A number for each machine, the same on all processes: the rank of its first member.
-std::vector<Placed> place(const std::vector<Introduction>& all, const std::vector<ProcessId>& members) {
+std::vector<Placed> number_machines(const std::vector<Introduction>& all, const std::vector<ProcessId>& members) {
   std::map<std::string_view, NodeId> nodes;
   std::vector<Placed> placed;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -96,11 +98,48 @@ Watch::Watch(const Options& options)
   }
 }
 
-std::vector<Placed> Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
+void Watch::begin() {
+  int launched = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &launched);
+  std::vector<ProcessId> all(static_cast<std::size_t>(launched));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = ProcessId{static_cast<std::uint32_t>(i)};
+
+  // Each round in vain has met a death.
+  for (int round = 0; round <= launched; ++round) {
+    MPI_Comm shrunk = MPI_COMM_NULL;
+    int done = MPIX_Comm_shrink(MPI_COMM_WORLD, &shrunk) == MPI_SUCCESS ? 1 : 0;
+    const Communicator living(shrunk);
+    std::vector<ProcessId> members;
+    if (done == 1) {
+      MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
+      members = members_of(shrunk, MPI_COMM_WORLD, all);
+      try {
+        reach("start.introduce");
+        introduce(shrunk, members);
+      } catch (const ProcessFailure&) {
+        done = 0;
+        revoke(shrunk);
+      }
+    }
+    MPIX_Comm_agree(MPI_COMM_WORLD, &done);  // what all have done is right even if a process has died
+    if (done == 0) continue;
+    if (service_) {
+      service_->start(peers_);
+      enter_ring({0}, members);
+    }
+    reach("start.introduced");
+    return;
+  }
+  throw EnvironmentError("the processes could not introduce themselves to each other, though nobody died");
+}
+
+void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const bool watching = wanted_ && members.size() > 1;
   const auto all = all_gather(introduce_self(watching), base, members.size());
-  const std::vector<Placed> placed = place(all, members);
-  if (!watching) return placed;
+  const std::vector<Placed> placed = number_machines(all, members);
+  peers_.clear();
+  for (std::size_t i = 0; i < members.size(); ++i) peers_[members[i]] = {placed[i].node, all[i].identity, {}};
+  if (!watching) return;
 
   int rank = 0;
   MPI_Comm_rank(base, &rank);
@@ -129,26 +168,33 @@ std::vector<Placed> Watch::introduce(MPI_Comm base, const std::vector<ProcessId>
     }
   }
   const auto addresses = all_gather(mine, base, members.size());
-  peers_.clear();
   for (std::size_t i = 0; i < members.size(); ++i) {
-    peers_[members[i]] = {placed[i].node, all[i].identity, addresses[i]};
+    peers_[members[i]].address = addresses[i];
     if (addresses[i].port == 0) service_.reset();
   }
   if (!service_) {
     lowest_speaks(log::warn, "a process that hangs will not be noticed, only one that dies: " + obstacle);
   }
+}
+
+std::vector<Placed> Watch::place(const std::vector<ProcessId>& members) const {
+  std::vector<Placed> placed;
+  for (const ProcessId member : members) placed.push_back({member, peers_.at(member).node});
   return placed;
 }
 
+/// The ring has had an epoch of its own before the first.
 void Watch::enter(Epoch epoch, const std::vector<ProcessId>& members) {
-  if (!service_) return;
-  if (!std::exchange(started_, true)) service_->start(peers_);
+  if (service_) enter_ring(epoch.next(), members);
+}
+
+void Watch::enter_ring(Epoch ring, const std::vector<ProcessId>& members) {
   int launched = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &launched);
   ProcessSet living;
   for (const ProcessId member : members) living.insert(member);
   const auto processes = static_cast<std::uint32_t>(launched);
-  service_->enter({epoch, processes, difference(ProcessSet::first(processes), living)});
+  service_->enter({ring, processes, difference(ProcessSet::first(processes), living)});
 }
 
 void Watch::end() {

@@ -22,23 +22,29 @@ class Watch {
   /// MPI must be initialised. Throws UsageError for times that cannot work.
   explicit Watch(const Options& options);
 
-  /// Has the processes of `base` tell each other where they are. Collective over `base`, whose ranks are `members`;
-  /// may be repeated with fewer when one has died. Returns where each process is placed. Throws as MPI calls do.
-  std::vector<Placed> introduce(MPI_Comm base, const std::vector<ProcessId>& members);
+  /// Has the processes launched tell each other where they are, and from then on they watch each other. Collective over
+  /// all of them; whoever dies meanwhile is left out. Throws EnvironmentError.
+  void begin();
 
-  /// From now on `members` watch each other. All of them call it, within a second or so.
+  /// Where `members` are, in their order.
+  std::vector<Placed> place(const std::vector<ProcessId>& members) const;
+
+  /// From now on `members` watch each other: the living, as agreed on for `epoch`. All of them call it, within a second
+  /// or so.
   void enter(Epoch epoch, const std::vector<ProcessId>& members);
 
   /// The job is over: nobody is held dead any more. Local.
   void end();
 
  private:
+  void introduce(MPI_Comm base, const std::vector<ProcessId>& members);
+  void enter_ring(Epoch ring, const std::vector<ProcessId>& members);
+
   bool wanted_;
   detector::Timing timing_;
   RuntimeWitness runtime_;
   std::map<ProcessId, detector::Peer> peers_;
   std::unique_ptr<detector::Service> service_;
-  bool started_ = false;
 };
 
 }  // namespace mend

@@ -36,7 +36,7 @@ MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
 }
 
 /// Given the living, who plays what: asked once a round, when the candidate base exists.
-using Planner = std::function<Plan(MPI_Comm base, const std::vector<ProcessId>& members)>;
+using Planner = std::function<Plan(const std::vector<ProcessId>& members)>;
 
 /// How the making of an epoch's communicators went for one process. The bitwise and of all is how it went.
 enum class Making : std::uint32_t { done = 0b11, interrupted = 0b10, broken = 0b00 };
@@ -44,7 +44,7 @@ enum class Making : std::uint32_t { done = 0b11, interrupted = 0b10, broken = 0b
 /// Makes `candidate`'s communicators out of its base.
 void make_communicators(Candidate& candidate, const Planner& planner) {
   reach("recovery.plan");
-  candidate.plan = planner(candidate.base.get(), candidate.members);
+  candidate.plan = planner(candidate.members);
   if (!candidate.plan.complete()) return;
   const ProcessId self = candidate.members[static_cast<std::size_t>(candidate.base.rank())];
   const std::optional<Rank> rank = candidate.plan.roster.rank_of(self);
@@ -148,7 +148,7 @@ void found_council(World& world, Council& council) {
 
 }  // namespace
 
-World first_world(int spares, Council& council, Watch& watch) {
+World first_world(int spares, Council& council, const Watch& watch) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   std::vector<ProcessId> members(static_cast<std::size_t>(size));
@@ -164,8 +164,8 @@ World first_world(int spares, Council& council, Watch& watch) {
   agreement::MpixAgreement everyone(MPI_COMM_WORLD);
   const RebuildOutcome outcome = rebuild_from(
       MPI_COMM_WORLD, everyone, members,
-      [&](MPI_Comm base, const std::vector<ProcessId>& living) {
-        return first_plan(watch.introduce(base, living), ranks);
+      [&](const std::vector<ProcessId>& living) {
+        return first_plan(watch.place(living), ranks);
       },
       world, council, [] {});
   if (!outcome.vacant.empty()) {
@@ -184,7 +184,7 @@ RebuildOutcome rebuild(World& world, Council& council, const DeathInRebuild& dea
   const Roster old_roster = world.roster;
   const RebuildOutcome outcome =
       rebuild_from(old_base.get(), *old_everyone, old_members,
-                   [&](MPI_Comm, const std::vector<ProcessId>& living) {
+                   [&](const std::vector<ProcessId>& living) {
                      return plan(old_roster, missing_from(living, old_members));
                    },
                    world, council, death);

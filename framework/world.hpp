@@ -54,10 +54,10 @@ struct RebuildOutcome {
 /// come back, spares too.
 using DeathInRebuild = std::function<void()>;
 
-/// Makes the first world of a job out of MPI_COMM_WORLD, founds `council`, and introduces the processes to `watch`.
+/// Makes the first world of a job out of MPI_COMM_WORLD, founds `council`. `watch` knows where they are.
 /// Collective over all processes launched; those that die meanwhile are made up for by spares. Throws, on all alike, UsageError when `spares` leaves nobody to work and
 /// Unrecoverable when too many have died.
-World first_world(int spares, Council& council, Watch& watch);
+World first_world(int spares, Council& council, const Watch& watch);
 
 /// Replaces `world` by one of the living. Collective over the living members of its base. When ranks stay vacant, the
 /// new world has a base but no application communicator.

@@ -25,13 +25,16 @@
 namespace mend::jobs {
 namespace {
 
-constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr auto patience = std::chrono::seconds(10);
 /// How long a line that may be noise waits for its end.
 constexpr std::chrono::duration<int, std::milli> hold_back{200};
 constexpr timespec tick{.tv_sec = 0, .tv_nsec = 500'000'000};
 
-bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT; }
+
+/// What mpirun is sent instead: it does not know SIGQUIT as a way to end a job.
+int for_mpirun(int signal) { return signal == SIGQUIT ? SIGTERM : signal; }
 
 /// Signals are waited for, not handled: they are blocked from before the child exists, so none is lost.
 sigset_t block_signals() {
@@ -118,6 +121,7 @@ class ErrorStream {
                          pid_t parent, const ErrorStream& errors) {
   errors.become_standard_error();
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
   // SIGTERM has mpirun end its whole job; a SIGKILL would orphan the processes.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) raise(SIGTERM);  // the parent died before prctl
@@ -130,16 +134,19 @@ class ErrorStream {
   _exit(127);
 }
 
-std::vector<pid_t> children() {
+std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> pids;
-  std::ifstream list(fmt::format("/proc/self/task/{}/children", getpid()));
-  for (pid_t pid = 0; list >> pid;) pids.push_back(pid);
+  std::error_code ignored;
+  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", parent), ignored)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t pid = 0; list >> pid;) pids.push_back(pid);
+  }
   return pids;
 }
 
 /// Being a subreaper, this process inherits whatever mpirun leaves behind; each one killed may leave its own.
 void kill_leftovers() {
-  for (auto left = children(); !left.empty(); left = children()) {
+  for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     for (const pid_t pid : left) {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);
@@ -147,10 +154,26 @@ void kill_leftovers() {
   }
 }
 
+/// Whether a child has been without children of its own for a while, after it had some.
+class Bereavement {
+ public:
+  bool lasts_long(pid_t child) {
+    const auto now = Clock::now();
+    const bool has_some = !children_of(child).empty();
+    had_some_ = had_some_ || has_some;
+    if (has_some || !had_some_) had_some_at_ = now;
+    return now > had_some_at_ + patience;
+  }
+
+ private:
+  bool had_some_ = false;
+  Clock::time_point had_some_at_;
+};
+
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool()>& still_wanted) {
+                   const std::function<bool()>& still_wanted, const std::function<bool()>& over) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -162,6 +185,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
 
   ChildEnd end;
   std::optional<Clock::time_point> give_up_at;
+  Bereavement bereavement;
   for (;;) {
     siginfo_t info{};
     const int signal = sigtimedwait(&waited_for, &info, &tick);
@@ -184,11 +208,15 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       // The kernel sends what is typed at a terminal to the whole foreground group, mpirun included; mpirun takes a
       // second Ctrl-C for impatience.
       const bool already_there = info.si_code == SI_KERNEL;
-      if (!already_there) kill(child, signal);
+      if (!already_there) kill(child, for_mpirun(signal));
     } else if (!end.gave_up && !end.asked_to_end && !still_wanted()) {
       end.gave_up = true;
       give_up_at = Clock::now() + patience;
       kill(child, SIGTERM);
+    }
+    if (signal < 0 && bereavement.lasts_long(child) && over()) {
+      end.was_stuck = true;
+      kill(child, SIGKILL);
     }
     if (give_up_at && Clock::now() > *give_up_at) kill(child, SIGKILL);
   }

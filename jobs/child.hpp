@@ -15,20 +15,22 @@ namespace mend::jobs {
 struct ChildEnd {
   int exit_code = 0;                ///< meaningful when no signal ended it
   std::optional<int> ended_by;      ///< the signal that killed the child
-  std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM and SIGHUP that was passed on to it
+  std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was sent to this process
   bool gave_up = false;             ///< `still_wanted` said no
+  bool was_stuck = false;           ///< it did not end when its own children had
 };
 
 /// Runs `line` with `additions` to this process's environment, and waits for its end. While it runs, SIGINT, SIGTERM,
-/// SIGHUP, SIGUSR1 and SIGUSR2 sent to this process go to it (a Ctrl-C at the terminal reaches it without our help).
-/// One that was asked to end and has not after ten seconds is killed. Whatever it leaves running is killed before
+/// SIGHUP, SIGUSR1 and SIGUSR2 sent to this process go to it (a Ctrl-C at the terminal reaches it without our help),
+/// and SIGQUIT as a SIGTERM. One that was asked to end and has not after ten seconds is killed. Whatever it leaves running is killed before
 /// this returns; should this process be killed, the child is told to end.
 ///
 /// What the child says on standard error is shown without known noise (jobs/noise.hpp).
 ///
-/// `still_wanted` is asked about every half second; once it says no, the child is told to end. Local; main thread,
-/// once per process. Throws EnvironmentError when the child cannot be started.
+/// `still_wanted` is asked about every half second; once it says no, the child is told to end. `over`, asked as often,
+/// tells whether the child's own children, when it has none any more, were all that it had to wait for: if it has then
+/// not ended after ten seconds, it is killed. Local; main thread, once per process. Throws EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool()>& still_wanted);
+                   const std::function<bool()>& still_wanted, const std::function<bool()>& over);
 
 }  // namespace mend::jobs

@@ -4,6 +4,8 @@
 #include "jobs/commands.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -12,6 +14,7 @@
 
 int main(int argc, char** argv) {
   using mend::ExitCode;
+  std::signal(SIGPIPE, SIG_IGN);  // what was begun is cleared away even if nobody reads any more
   CLI::App app("Keeps MPI applications running when processes die.", "mend");
   app.set_version_flag("--version", "mend " MEND_VERSION);
   app.require_subcommand(1);
@@ -25,9 +28,20 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
-    return action();
+    const int code = action();
+    if (std::fflush(stdout) == 0) return code;
+    std::fprintf(stderr, "mend: the output could not be written: %s\n", std::strerror(errno));
+    return code == 0 ? static_cast<int>(ExitCode::failed) : code;
   } catch (const CLI::Success& asked_for_help) {
     return app.exit(asked_for_help);
+  } catch (const CLI::RequiredError& error) {
+    const bool has_command = !app.get_subcommands().empty();
+    if (has_command || argc < 2) {
+      std::fprintf(stderr, "mend: %s\n", error.what());
+    } else {
+      std::fprintf(stderr, "mend: there is no command %s; there are run and report (see mend --help)\n", argv[1]);
+    }
+    return static_cast<int>(ExitCode::usage);
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "mend: %s\n", error.what());
     return static_cast<int>(ExitCode::usage);

@@ -20,7 +20,7 @@ bool runnable(const std::filesystem::path& file) {
 std::filesystem::path find_mpirun() {
   if (const char* named = std::getenv("MEND_MPIRUN"); named != nullptr && *named != '\0') {
     if (runnable(named)) return named;
-    throw EnvironmentError(fmt::format("MEND_MPIRUN is '{}', which cannot be run", named));
+    throw UsageError(fmt::format("MEND_MPIRUN is '{}', which cannot be run", named));
   }
   if (runnable(MEND_MPIRUN_BUILT_WITH)) return MEND_MPIRUN_BUILT_WITH;
   if (const char* path = std::getenv("PATH"); path != nullptr) {

@@ -20,11 +20,17 @@ bool framed_noise(std::string_view text) {
          contains(text, "No such file or directory");
 }
 
+/// Inside the library's own making of communicators; an empty line follows.
+bool interrupted_collective(std::string_view line) {
+  return line.starts_with("NBC_Progress: an error ") && contains(line, "aborting the schedule");
+}
+
 bool line_noise(std::string_view line) {
   // What mpirun leaves after some of its help texts.
   if (line == std::string_view("\0", 1)) return true;
   // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
+  if (interrupted_collective(line)) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
   return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
          (contains(line, "contact information is unknown") && contains(line, "iof_hnp.c"));
@@ -40,8 +46,12 @@ std::string NoiseFilter::feed(std::string_view bytes) {
 
 void NoiseFilter::take(char byte, std::string& shown) {
   if (std::exchange(line_starts_, false)) {
+    if (std::exchange(empty_line_follows_, false) && byte == '\n') {
+      line_starts_ = true;
+      return;
+    }
     line_at_ = held_.size();
-    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != '\0';
+    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != '\0';
   }
   if (byte == '\n') line_starts_ = true;
   if (passing_) {
@@ -63,6 +73,7 @@ void NoiseFilter::end_line(std::string& shown) {
   } else if (is_frame(line)) {
     in_frame_ = true;
   } else {
+    empty_line_follows_ = interrupted_collective(line);
     if (line_noise(line)) held_.clear();
     shown += flush();
   }

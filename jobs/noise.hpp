@@ -4,8 +4,9 @@
 //   - help texts, framed by lines of dashes, that a component is untested after failures (mend makes communicators
 //     anew after each failure, and never uses one that has met a failure), or that a file of the runtime's was gone when
 //     it was to be removed;
-//   - one-line complaints of the runtime about processes that ended while it was busy starting or ending others. A
-//     start that truly fails has a help text besides, which stays.
+//   - one-line complaints of the runtime about processes that ended while it was busy starting or ending others, and
+//     of the library about a collective that a failure interrupts. A start that truly fails has a help text besides,
+//     which stays.
 
 #pragma once
 
@@ -32,6 +33,7 @@ class NoiseFilter {
   bool line_starts_ = true;  ///< the next byte begins a line
   bool passing_ = false;     ///< the present line is harmless: passed on byte by byte
   bool in_frame_ = false;    ///< held_ begins with a line of dashes
+  bool empty_line_follows_ = false;  ///< and belongs to what was left out
 };
 
 }  // namespace mend::jobs

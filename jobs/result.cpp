@@ -65,8 +65,9 @@ std::string heading() {
 }  // namespace
 
 json read_result(const std::filesystem::path& file) {
+  std::error_code ignored;
   std::ifstream in(file);
-  if (!in) throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
+  if (!in || std::filesystem::is_directory(file, ignored)) throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
   const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!result.is_object() || !result.contains("field_hash") || !result.contains("recoveries")) {
     throw UsageError(fmt::format("{} is no result file: it has no field_hash and recoveries", file.string()));
@@ -74,7 +75,9 @@ json read_result(const std::filesystem::path& file) {
   return result;
 }
 
-std::string timeline(const json& result) {
+namespace {
+
+std::string timeline_of(const json& result) {
   const json& recoveries = result.at("recoveries");
   std::string text =
       fmt::format("{}: {} ranks, {} steps, {} {}, field hash {}\n", result.at("app").get<std::string>(),
@@ -83,6 +86,16 @@ std::string timeline(const json& result) {
   if (!recoveries.empty()) text += heading();
   for (const json& recovery : recoveries) text += recovery_line(recovery);
   return text;
+}
+
+}  // namespace
+
+std::string timeline(const json& result) {
+  try {
+    return timeline_of(result);
+  } catch (const json::exception& error) {
+    throw UsageError(fmt::format("that is no result of a run: {}", error.what()));
+  }
 }
 
 std::vector<std::string> differences(const json& result, const json& reference) {

@@ -34,7 +34,10 @@ struct Arguments {
 class StatusFile {
  public:
   StatusFile() {
-    std::string name = (std::filesystem::temp_directory_path() / "mend-run-XXXXXX").string();
+    std::error_code error;
+    const auto where = std::filesystem::temp_directory_path(error);
+    if (error) throw UsageError("TMPDIR names no folder for temporary files: set it to one, or unset it");
+    std::string name = (where / "mend-run-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
       throw EnvironmentError(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
     }
@@ -123,7 +126,12 @@ int run(Arguments& arguments) {
     known_to_run = reports.running > 0;
     return known_to_run || reports.started == 0;  // a program that reports nothing may take its time
   };
-  const auto end = run_child(line, environment, still_wanted);
+  // When mpirun has no processes left: are there others, started elsewhere, that it may wait for?
+  const auto over = [&] {
+    const bool may_run_elsewhere = !launch.hosts.empty() || !launch.hostfile.empty();
+    return !may_run_elsewhere || read_reports(status.path()).started >= launch.processes();
+  };
+  const auto end = run_child(line, environment, still_wanted, over);
   const auto verdict = judge(end, read_reports(status.path()), launch.processes());
   if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
   return verdict.exit_code;

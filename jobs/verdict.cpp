@@ -32,12 +32,12 @@ Verdict judge_mpirun_alone(int exit_code) {
   // These are what programs written with mend return; they say themselves what is wrong.
   if (exit_code == usage || exit_code == unrecoverable) return {exit_code, ""};
   if (a_process_returned(exit_code)) {
-    return {exit_code, fmt::format("the program ended with exit code {}", exit_code)};
+    return {exit_code, fmt::format("the job ended with exit code {}", exit_code)};
   }
   if (const int signal = exit_code - signal_base; sigabbrev_np(signal) != nullptr) {
     return {exit_code, fmt::format("the program was ended by {}", signal_name(signal))};
   }
-  return {exit_code, fmt::format("mpirun could not run the program (its exit code is {})", exit_code)};
+  return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
 }  // namespace
@@ -46,6 +46,8 @@ Reports read_reports(const std::filesystem::path& status_file) {
   Reports reports;
   std::ifstream file(status_file);
   for (std::string word; file >> word;) {
+    if (word == "loaded") ++reports.loaded;
+    if (word == "left") ++reports.left;
     if (word == "started") ++reports.started;
     if (word == "running") ++reports.running;
     if (int code = 0; word == "finished" && file >> code) {
@@ -58,6 +60,9 @@ Reports read_reports(const std::filesystem::path& status_file) {
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   const bool agreed_end = reports.finished.has_value();
   if (agreed_end && *reports.finished != 0) return {*reports.finished, ""};
+  if (mpirun.was_stuck && !agreed_end) {
+    return {failed, "mpirun did not end though all its processes had, and was ended"};
+  }
   if (mpirun.gave_up) {
     return {failed,
             "the job was ended because it did not get through MPI_Init: a process died there, or cannot "
@@ -67,14 +72,18 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
   }
-  if (agreed_end && a_process_returned(mpirun.exit_code)) return judge_mpirun_alone(mpirun.exit_code);
+  if (agreed_end && !mpirun.was_stuck && a_process_returned(mpirun.exit_code)) return judge_mpirun_alone(mpirun.exit_code);
   if (agreed_end) return {};
   if (mpirun.ended_by) {
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
   }
   const bool all_report_here = reports.started >= processes;
-  if (mpirun.exit_code == 0 && all_report_here) {
+  const bool all_were_killed = mpirun.exit_code == 0 || mpirun.exit_code >= signal_base;
+  if (all_were_killed && all_report_here) {
     return {unrecoverable, "the application did not finish: every process that could have done so was killed"};
+  }
+  if (mpirun.exit_code == 0 && reports.loaded > 0 && reports.started + reports.left == 0) {
+    return {failed, "every process of the program was killed before it had begun: what it printed may say why"};
   }
   return judge_mpirun_alone(mpirun.exit_code);
 }

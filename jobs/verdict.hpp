@@ -5,6 +5,7 @@
 //
 //   - the processes reported a common end: that counts, unless a process then exited with an error of its own;
 //   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;
+//   - processes of the program came to life here, and none either started or exited: they were killed before that;
 //   - some run elsewhere, or the program does not use mend at all: mpirun's exit code is all there is.
 
 #pragma once
@@ -19,8 +20,10 @@ namespace mend::jobs {
 
 /// What the processes of one job said, as counted in its status file.
 struct Reports {
+  int loaded = 0;
   int started = 0;
   int running = 0;
+  int left = 0;
   std::optional<int> finished;  ///< the exit code agreed on; the greatest, should there be several
 };
 

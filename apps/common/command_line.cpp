@@ -16,11 +16,11 @@ namespace apps {
 namespace {
 
 std::string check_commit_every(const std::string& text) {
-  long steps = 0;
+  int steps = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, steps);
   const bool number = error == std::errc{} && stop == end && steps > 0;
-  return text == "auto" || number ? "" : fmt::format("a number of steps above 0, or \"auto\", is wanted, not {}", text);
+  return text == "auto" || number ? "" : fmt::format("a number of steps from 1 to 2147483647, or \"auto\", is wanted, not {}", text);
 }
 
 std::string check_steps(const std::string& text) {
@@ -36,37 +36,23 @@ std::string check_kill(const std::string& text) {
   }
 }
 
-/// Said at the start, not after hours of computing.
-std::string check_writable_file(const std::string& text) {
-  const std::filesystem::path file(text);
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    return fmt::format("{} cannot be written because there is no folder {}", text, folder.string());
-  }
-  if (std::filesystem::is_directory(file, ignored)) return fmt::format("{} is a folder, and a file is wanted", text);
-  if (::access(folder.c_str(), W_OK) != 0) {
-    return fmt::format("{} cannot be written because the folder {} is not writable", text, folder.string());
-  }
-  return "";
-}
-
-/// Makes the folder, without the evidence of an earlier run. The first process launched sees to it before MPI_Init:
-/// nobody can have finished yet.
+/// Makes the folder, without the evidence of an earlier run. The first process launched clears it before MPI_Init:
+/// nobody can have finished yet. All look at it, so that all go on, or none.
 std::string prepare_evidence_folder(const std::string& text) {
-  if (!speaks_for_all()) return "";
   const std::filesystem::path folder(text);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (!std::filesystem::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0) {
+  if (!std::filesystem::is_directory(folder, error) || ::access(folder.c_str(), W_OK) != 0) {
     return fmt::format("the folder {} cannot be made or is not writable", text);
   }
+  if (!speaks_for_all()) return "";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("rank-") && name.ends_with(".json")) std::filesystem::remove(entry.path(), error);
   }
   return "";
 }
+
 
 /// CLI11 may put several lines into one error.
 std::string first_line(std::string text) {
@@ -79,6 +65,28 @@ int refuse(const CLI::App& app, const std::string& sentence) {
 }
 
 }  // namespace
+
+std::string check_writable_file(const std::string& text) {
+  const std::filesystem::path file(text);
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return fmt::format("{} cannot be written because there is no folder {}", text, folder.string());
+  }
+  if (std::filesystem::is_directory(file, ignored)) return fmt::format("{} is a folder, and a file is wanted", text);
+  if (::access(folder.c_str(), W_OK) != 0) {
+    return fmt::format("{} cannot be written because the folder {} is not writable", text, folder.string());
+  }
+  if (std::filesystem::exists(file, ignored) && ::access(file.c_str(), W_OK) != 0) {
+    return fmt::format("{} is there already and may not be written", text);
+  }
+  return "";
+}
+
+void check_kills(const CommonOptions& options, std::vector<std::string> places) {
+  places.push_back("step");
+  for (const KillOrder& order : options.kills) check_kill_order(order, places, options.steps, options.mend.spares);
+}
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   const auto path_into = [](std::filesystem::path& path) {
@@ -101,17 +109,32 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->capture_default_str()
       ->type_name("N|auto")
       ->group(fault_tolerance);
+  const auto take_orders = [&options](bool hang) {
+    return [&options, hang](const std::vector<std::string>& orders) {
+      std::erase_if(options.kills, [&](const KillOrder& order) { return order.hangs == hang; });
+      for (const std::string& text : orders) {
+        options.kills.push_back(parse_kill_order(text));
+        options.kills.back().hangs = hang;
+      }
+    };
+  };
   app.add_option_function<std::vector<std::string>>(
-         "--kill",
-         [&options](const std::vector<std::string>& orders) {
-           options.kills.clear();
-           for (const std::string& order : orders) options.kills.push_back(parse_kill_order(order));
-         },
+         "--kill", take_orders(false),
          "Have RANK send itself SIGKILL in step STEP (repeatable). POINT says where:\n"
          "step (its start, the default), halo (messages under way), or one of mend's\n"
          "own such as commit, restore, recovery. A second order for a rank is for the\n"
          "process that took over. pN instead of RANK is the process launched as\n"
          "number N, so that spares die too")
+      ->check(checked(check_kill))
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("RANK@STEP[:POINT]")
+      ->group(fault_tolerance);
+
+  app.add_option_function<std::vector<std::string>>(
+         "--hang", take_orders(true),
+         "Have RANK stop (SIGSTOP) in the same way, and do nothing any more: mend's failure\n"
+         "detector finds and kills it (--mend-timeout). Second orders count after --kill's")
       ->check(checked(check_kill))
       ->take_all()
       ->allow_extra_args(false)

@@ -30,6 +30,13 @@ struct CommonOptions {
 /// `options` holds are the defaults; it is filled when `app` parses and must outlive that. Local.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
+/// For the application's own check: throws mend::UsageError for kill orders that can never be obeyed. `places`: the
+/// names by which the application announces places of its own, besides "step".
+void check_kills(const CommonOptions& options, std::vector<std::string> places);
+
+/// What is wrong with `text` as a file to be written, or nothing: said at the start, not after hours of computing.
+std::string check_writable_file(const std::string& text);
+
 /// Parses. Returns nothing when the program should go on, else the exit code that main must return: help was asked
 /// for (0), or an argument is wrong (2). Every process calls it, before mend::run; the help text, or one sentence
 /// about the wrong argument, comes from one of them.

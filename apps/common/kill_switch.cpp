@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -103,6 +105,31 @@ bool matches_point(std::string_view wanted, std::string_view point) {
   return point.starts_with(wanted) && (point.size() == wanted.size() || point[wanted.size()] == '.');
 }
 
+void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares) {
+  const auto is_meant = [&](std::string_view place) { return matches_point(order.point, place); };
+  if (std::none_of(places.begin(), places.end(), is_meant) && std::ranges::none_of(mend::fault_points, is_meant)) {
+    std::set<std::string_view> rooms(places.begin(), places.end());
+    for (const std::string_view point : mend::fault_points) rooms.insert(point.substr(0, point.find('.')));
+    throw mend::UsageError(fmt::format("--kill: there is no place \"{}\"; there are {}, and parts of these such as "
+                                       "commit.publish",
+                                       order.point, fmt::join(rooms, ", ")));
+  }
+  if (order.step > steps) {
+    throw mend::UsageError(fmt::format("--kill: nobody dies in step {} when there are {} steps", order.step, steps));
+  }
+  const int launched = launched_processes();
+  if (launched == 0) return;
+  const auto* process = std::get_if<mend::ProcessId>(&order.who);
+  const int ranks = launched - spares;
+  if (process != nullptr && process->value >= static_cast<std::uint32_t>(launched)) {
+    throw mend::UsageError(fmt::format("--kill: there is no process p{}: the {} launched are p0 to p{}", process->value,
+                                       launched, launched - 1));
+  }
+  if (process == nullptr && std::get<mend::Rank>(order.who).value >= ranks && ranks > 0) {
+    throw mend::UsageError(fmt::format("--kill: there is no rank {}: the job has {}, from 0", std::get<mend::Rank>(order.who).value, ranks));
+  }
+}
+
 std::filesystem::path kill_record(const std::filesystem::path& result) {
   return result.empty() ? result : std::filesystem::path(result.native() + ".kills");
 }
@@ -132,7 +159,7 @@ void KillSwitch::step(long number) {
 void KillSwitch::at(std::string_view point) {
   for (const KillOrder& order : orders_) {
     const bool due = !step_ || *step_ >= order.step;
-    if (due && matches_point(order.point, point) && concerns_me(order)) die(point);
+    if (due && matches_point(order.point, point) && concerns_me(order)) obey(order, point);
   }
 }
 
@@ -144,7 +171,8 @@ bool KillSwitch::concerns_me(const KillOrder& order) const {
          predecessors_;
 }
 
-void KillSwitch::die(std::string_view point) const {
+void KillSwitch::obey(const KillOrder& order, std::string_view point) {
+  if (hung_) return;
   if (!record_.empty()) {
     nlohmann::ordered_json line;
     line["job"] = launched_in();
@@ -152,12 +180,13 @@ void KillSwitch::die(std::string_view point) const {
     line["process"] = self_.value_or(mend::ProcessId{0}).value;
     line["step"] = step_ ? nlohmann::ordered_json(*step_) : nullptr;
     line["point"] = point;
+    line["hangs"] = order.hangs;
     const auto now = mend::WallClock::now().time_since_epoch();
     line["time_us"] = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
     LockedRecord(record_).append(line.dump() + "\n");
   }
-  std::raise(SIGKILL);
-  std::abort();  // not reached; the compiler cannot know
+  hung_ = order.hangs;
+  std::raise(order.hangs ? SIGSTOP : SIGKILL);
 }
 
 }  // namespace apps

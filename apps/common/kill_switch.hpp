@@ -1,4 +1,4 @@
-// Dying on request: how a run shows that it survives kill -9.
+// Dying on request, or hanging: how a run shows that it survives kill -9, and processes that do nothing any more.
 //
 // An order names who dies, at which step, and where in it: 2@20 kills whoever plays rank 2 at the start of step 20,
 // 2@20:halo while that step's halo messages are under way, p4@0:recovery the fifth process launched when it first
@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -23,6 +24,7 @@ struct KillOrder {
   std::variant<mend::Rank, mend::ProcessId> who;
   long step = 0;
   std::string point = "step";  ///< matches a point of this name, and any whose name begins with it and a dot
+  bool hangs = false;          ///< stops (SIGSTOP) instead of dying: nobody is told, and nothing of it is gone
 
   bool operator==(const KillOrder&) const = default;
 };
@@ -33,6 +35,11 @@ KillOrder parse_kill_order(std::string_view text);
 
 /// Whether an order for `wanted` means the place called `point`: "commit" means "commit.pack" too.
 bool matches_point(std::string_view wanted, std::string_view point);
+
+/// Throws mend::UsageError, in one sentence, for an order that can never be obeyed: at a place that is none of mend's
+/// nor one of `places`, after the last of `steps`, or, as far as the launch tells how many there are, for a rank or
+/// process that does not exist. `spares` of the processes launched play no rank.
+void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares);
 
 /// Where the orders obeyed in a run with this result file are recorded: FILE.kills, or nowhere without a result.
 std::filesystem::path kill_record(const std::filesystem::path& result);
@@ -60,12 +67,12 @@ class KillSwitch {
   void step(long number);
 
   /// Announces a point; mend::reach(point) does the same for code that does not know the switch. Does not return if
-  /// an order is due. Local.
+  /// an order to die is due. Local.
   void at(std::string_view point);
 
  private:
   bool concerns_me(const KillOrder& order) const;
-  [[noreturn]] void die(std::string_view point) const;
+  void obey(const KillOrder& order, std::string_view point);
 
   std::vector<KillOrder> orders_;
   std::filesystem::path record_;
@@ -73,6 +80,7 @@ class KillSwitch {
   std::optional<mend::Rank> rank_;
   int predecessors_ = 0;
   std::optional<long> step_;
+  bool hung_ = false;  // and was continued: that was it
 };
 
 }  // namespace apps

@@ -18,6 +18,11 @@ std::optional<mend::ProcessId> launched_as() {
   return std::nullopt;
 }
 
+int launched_processes() {
+  const char* text = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
 std::string launched_in() {
   const char* job = std::getenv("PMIX_NAMESPACE");
   return job == nullptr ? std::string{} : std::string{job};

@@ -12,6 +12,9 @@ namespace apps {
 /// Which of the launched processes this is; nothing when it was started without a launcher.
 std::optional<mend::ProcessId> launched_as();
 
+/// How many processes were launched with this one; 0 without a launcher.
+int launched_processes();
+
 /// The name of the job, the same for all that were launched together and for nobody else; empty without a launcher.
 std::string launched_in();
 

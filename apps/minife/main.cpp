@@ -21,7 +21,7 @@
 namespace apps::minife {
 namespace {
 
-/// What outlives the body: measurements go on across failures.
+/// What outlives the body.
 struct Bench {
   Meters meters;
   mend::Stopwatch since_start;
@@ -88,6 +88,7 @@ void simulate(mend::Session& session, const Options& options, KillSwitch& kills,
   mend::Store& store = session.store();
   store.protect("temperature", heat.temperature());
   store.protect("state", heat.state);
+  store.protect("meters", bench.meters);
   store.restore();
 
   {

@@ -16,9 +16,6 @@ inline constexpr std::size_t phase_count = 8;
 struct Meter {
   mend::Seconds time{};
   double flops = 0;
-
-  /// Million operations a second; 0 before anything was measured.
-  double mflops() const { return time.count() > 0 ? flops / time.count() / 1e6 : 0; }
 };
 
 /// One process's meters.

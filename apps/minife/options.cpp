@@ -27,14 +27,17 @@ Examples:
   mend run -n 4 -- minife --nx 32 --steps 20 --yaml report.yaml
   mend run -n 4 --spares 2 -- minife --steps 20 --kill 2@5 --kill 0@12:solve --result run.json --plot run.png)";
 
+constexpr int most_elements = 1'000'000;
+
 void check(const Options& options) {
   const auto require = [](bool fine, const std::string& sentence) {
     if (!fine) throw mend::UsageError(sentence);
   };
   const Triple& elements = options.heat.elements;
   for (int axis = 0; axis < 3; ++axis) {
-    require(elements[axis] > 0, fmt::format("--n{}: there must be one element at least along each axis, not {}",
-                                            "xyz"[axis], elements[axis]));
+    require(elements[axis] > 0 && elements[axis] <= most_elements,
+            fmt::format("--n{}: there must be from 1 to {} elements along each axis, not {}", "xyz"[axis], most_elements,
+                        elements[axis]));
   }
   require(std::isfinite(options.heat.dt) && options.heat.dt > 0,
           fmt::format("--dt: the time step must be positive, not {}", options.heat.dt));
@@ -72,6 +75,7 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
                "Agree in every CG iteration, by the fault-tolerant agreement, to leave the solver together")
       ->group("Solver");
   app.add_option("--yaml", options.yaml, "Write miniFE's report (sizes, iterations, Mflop/s) to FILE")
+      ->check(CLI::Validator([](const std::string& text) { return check_writable_file(text); }, ""))
       ->option_text("FILE")
       ->group("Output");
 
@@ -82,6 +86,7 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
     if (ny->count() == 0) elements.y = elements.x;
     if (nz->count() == 0) elements.z = elements.x;
     check(options);
+    check_kills(options.common, {"assembly", "halo", "solve"});
   });
 }
 

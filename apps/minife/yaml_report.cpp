@@ -19,19 +19,16 @@ std::array<double, N> reduced(const std::array<double, N>& mine, MPI_Op how, MPI
 std::array<PhaseTotal, phase_count> totals(const Meters& meters, MPI_Comm comm) {
   std::array<double, phase_count> times{};
   std::array<double, phase_count> flops{};
-  std::array<double, phase_count> rates{};
   for (std::size_t i = 0; i < phase_count; ++i) {
     const Meter& meter = meters[static_cast<Phase>(i)];
     times[i] = meter.time.count();
     flops[i] = meter.flops;
-    rates[i] = meter.mflops();
   }
   times = reduced(times, MPI_MAX, comm);
   flops = reduced(flops, MPI_SUM, comm);
-  rates = reduced(rates, MPI_SUM, comm);
 
   std::array<PhaseTotal, phase_count> result;
-  for (std::size_t i = 0; i < phase_count; ++i) result[i] = {mend::Seconds(times[i]), flops[i], rates[i]};
+  for (std::size_t i = 0; i < phase_count; ++i) result[i] = {mend::Seconds(times[i]), flops[i]};
   return result;
 }
 
@@ -53,7 +50,7 @@ std::string kernel_lines(const char* name, const PhaseTotal& phase) {
       "  {0} Time: {1:.6g}\n"
       "  {0} Flops: {2:.6g}\n"
       "  {0} Mflops: {3:.6g}\n",
-      name, phase.longest.count(), phase.flops, phase.mflops);
+      name, phase.longest.count(), phase.flops, phase.mflops());
 }
 
 }  // namespace
@@ -70,7 +67,7 @@ Summary summarize(const mend::Session& session, const Heat& heat, const HeatSett
   summary.error = error;
   summary.total = total;
   summary.recoveries = session.recoveries().size();
-  summary.commits = session.store().statistics().commits;
+  summary.commits = session.store().version().value;
 
   // Doubles hold whole numbers exactly up to 2^53.
   const auto rows = static_cast<double>(heat.mesh().owned_count());
@@ -95,7 +92,7 @@ std::string yaml_text(const Summary& summary) {
       "  number of processors: {}\n"
       "  spares: {}\n"
       "  time step: {:.6g}\n"
-      "  tolerance: {:.3g}\n"
+      "  tolerance: {:.2e}\n"
       "  agreement in solver: {}\n",
       elements.x, elements.y, elements.z, summary.ranks, summary.spares, summary.settings.dt,
       summary.settings.solver.tolerance, summary.agreement_in_solver);
@@ -111,7 +108,7 @@ std::string yaml_text(const Summary& summary) {
       "Dirichlet conditions:\n"
       "  Dirichlet Time: {:.6g}\n",
       imbalance(summary), summary[Phase::structure].longest.count(), summary[Phase::assembly].longest.count(),
-      summary[Phase::assembly].flops, summary[Phase::assembly].mflops, summary[Phase::dirichlet].longest.count());
+      summary[Phase::assembly].flops, summary[Phase::assembly].mflops(), summary[Phase::dirichlet].longest.count());
   text += fmt::format(
       "Matrix attributes:\n"
       "  Global Nrows: {}\n"
@@ -165,8 +162,8 @@ std::string short_text(const Summary& summary) {
       "minife: {:.2f} s; CG {:.2f} s: matvec {:.0f}, dot {:.0f}, waxpby {:.0f} Mflop/s; {} commits, {} recoveries\n",
       elements.x, elements.y, elements.z, summary.rows, summary.entries, summary.ranks, summary.state.step,
       summary.state.iterations, summary.state.residual, summary.error.l2, summary.error.max, summary.error.bound,
-      summary.total.count(), summary[Phase::solve].longest.count(), summary[Phase::matvec].mflops,
-      summary[Phase::dot].mflops, summary[Phase::waxpby].mflops, summary.commits, summary.recoveries);
+      summary.total.count(), summary[Phase::solve].longest.count(), summary[Phase::matvec].mflops(),
+      summary[Phase::dot].mflops(), summary[Phase::waxpby].mflops(), summary.commits, summary.recoveries);
 }
 
 }  // namespace apps::minife

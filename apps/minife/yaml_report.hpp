@@ -15,10 +15,13 @@ namespace apps::minife {
 struct PhaseTotal {
   mend::Seconds longest{};  ///< of any rank
   double flops = 0;         ///< of all ranks
-  double mflops = 0;        ///< the sum of each rank's own rate
+
+  /// Million operations a second, of all ranks together; 0 before anything was measured.
+  double mflops() const { return longest.count() > 0 ? flops / longest.count() / 1e6 : 0; }
 };
 
-/// What the report is written from. A process that took over a rank has measured from then on.
+/// What the report is written from. The meters are protected data like the temperature: what was done in steps that
+/// were lost with a failure, and done again, counts once.
 struct Summary {
   HeatSettings settings;
   int ranks = 0;
@@ -38,8 +41,8 @@ struct Summary {
   const PhaseTotal& operator[](Phase phase) const { return phases[static_cast<std::size_t>(phase)]; }
 };
 
-/// Brings the ranks' meters together. Collective over the session's ranks; the same everywhere, but for `total`,
-/// `recoveries` and `commits`, which are this process's own. Throws mend::ProcessFailure.
+/// Brings the ranks' meters together. Collective over the session's ranks; the same everywhere, but for `total`
+/// and `recoveries`, which are this process's own. Throws mend::ProcessFailure.
 Summary summarize(const mend::Session& session, const Heat& heat, const HeatSettings& settings, int spares,
                   const TemperatureError& error, const Meters& meters, mend::Seconds total);
 

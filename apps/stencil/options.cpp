@@ -71,6 +71,7 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
 
   return apps::parse_command_line(app, argc, argv, [&] {
     central_second_derivative(problem.order);
+    apps::check_kills(options.common, {"halo"});
     if (!(problem.courant > 0 && problem.courant <= 1)) {
       throw mend::UsageError(fmt::format("--courant must be above 0 and at most 1, not {}", problem.courant));
     }

@@ -2,7 +2,8 @@
 
 openmpi_version=5.0.7
 openmpi_patches=$here/setup/patches
-openmpi_prefix=$mend_prefix/openmpi-$openmpi_version
+# Named after mend's corrections too: other corrections, another Open MPI.
+openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(cat "$openmpi_patches"/*.patch | sha256sum | head -c 8)
 
 # The two places where the source comes from, each with the digest of what was tried.
 debian_suite=trixie

@@ -5,7 +5,9 @@
 #include "base/fault_point.hpp"
 #include "tests/apps/temporary_folder.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -146,6 +148,57 @@ TEST_F(KillSwitchDeath, of_a_spare_is_recorded_without_rank_and_step) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_TRUE(lines[0]["rank"].is_null());
   EXPECT_TRUE(lines[0]["step"].is_null());
+}
+
+TEST_F(KillSwitchDeath, may_be_a_stop_that_happens_once) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    apps::KillOrder order = parse_kill_order("1@20");
+    order.hangs = true;
+    KillSwitch kills({order}, record_);
+    kills.play(Rank{1}, 0);
+    kills.step(20);
+    kills.step(21);
+    ::_exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(WIFSTOPPED(status));
+  ::kill(child, SIGCONT);
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  const apps::Json lines = apps::read_kills(record_);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["hangs"], true);
+}
+
+class KillOrders : public testing::Test {
+ protected:
+  KillOrders() { setenv("OMPI_COMM_WORLD_SIZE", "6", 1); }
+  ~KillOrders() override { unsetenv("OMPI_COMM_WORLD_SIZE"); }
+  /// What is said to an order in a job of 4 ranks, 2 spares and 60 steps; empty when it is taken.
+  std::string refusal(const char* order) {
+    try {
+      apps::check_kill_order(parse_kill_order(order), std::vector<std::string>{"step", "halo"}, 60, 2);
+      return "";
+    } catch (const mend::UsageError& error) {
+      return error.what();
+    }
+  }
+};
+
+TEST_F(KillOrders, that_can_be_obeyed_are_taken) {
+  for (const char* order : {"2@20", "3@60:halo", "p5@0:spare.parked", "0@0:recovery", "1@3:commit.publish"}) {
+    EXPECT_EQ(refusal(order), "") << order;
+  }
+}
+
+TEST_F(KillOrders, that_never_can_are_refused) {
+  EXPECT_THAT(refusal("1@3:hallo"), testing::HasSubstr("no place \"hallo\"; there are agreement, "));
+  EXPECT_THAT(refusal("1@61"), testing::HasSubstr("60 steps"));
+  EXPECT_THAT(refusal("4@3"), testing::HasSubstr("no rank 4"));
+  EXPECT_THAT(refusal("p6@3"), testing::HasSubstr("no process p6"));
 }
 
 TEST(KillRecord, stands_beside_the_result) {

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -44,6 +48,27 @@ TEST_F(FaultPoints, have_one_listener_at_a_time) {
 TEST_F(FaultPoints, may_be_left_by_an_exception) {
   mend::on_fault_point([](std::string_view) { throw std::runtime_error("here"); });
   EXPECT_THROW(mend::reach("commit.pack"), std::runtime_error);
+}
+
+/// What stands between `before` and the next quotation mark, wherever it stands in a source of mend's.
+std::set<std::string> quoted_after(const std::string& before) {
+  std::set<std::string> found;
+  for (const char* room : {"base", "transport", "agreement", "detector", "spares", "store", "framework"}) {
+    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(MEND_SOURCE_FOLDER) / room)) {
+      if (file.path().extension() != ".cpp" && file.path().extension() != ".hpp") continue;
+      std::ifstream in(file.path());
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      for (auto at = text.find(before); at != std::string::npos; at = text.find(before, at + 1)) {
+        const auto begin = at + before.size();
+        found.insert(text.substr(begin, text.find('"', begin) - begin));
+      }
+    }
+  }
+  return found;
+}
+
+TEST(TheListOfFaultPoints, has_all_there_are_and_no_others) {
+  EXPECT_EQ(quoted_after(" reach(\""), std::set<std::string>(std::begin(mend::fault_points), std::end(mend::fault_points)));
 }
 
 }  // namespace

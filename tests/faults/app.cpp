@@ -28,10 +28,17 @@ std::vector<json> read_json_lines(const std::filesystem::path& file) {
   return lines;
 }
 
+constexpr std::string_view hang_word = "hang ";
+bool hangs(const std::string& order) { return order.starts_with(hang_word); }
+std::string plain(const std::string& order) { return hangs(order) ? order.substr(hang_word.size()) : order; }
+
 std::vector<std::string> program_line(const App& app, const std::vector<std::string>& kills) {
   std::vector<std::string> line{app.program};
   line.insert(line.end(), app.arguments.begin(), app.arguments.end());
-  for (const std::string& kill : kills) line.insert(line.end(), {"--kill", kill});
+  for (const std::string& order : kills) line.insert(line.end(), {hangs(order) ? "--hang" : "--kill", plain(order)});
+  if (std::any_of(kills.begin(), kills.end(), hangs)) {
+    line.insert(line.end(), {"--mend-heartbeat", "20", "--mend-timeout", "200"});
+  }
   return line;
 }
 
@@ -96,7 +103,7 @@ Remains run(const App& app, const std::vector<std::string>& kills, int with_spar
 void expect_all_died(const Remains& remains, const std::vector<std::string>& kills) {
   std::vector<json> deaths = remains.kills;
   for (const std::string& text : kills) {
-    const apps::KillOrder order = apps::parse_kill_order(text);
+    const apps::KillOrder order = apps::parse_kill_order(plain(text));
     const auto death = std::find_if(deaths.begin(), deaths.end(), [&](const json& d) { return obeys(d, order); });
     if (death == deaths.end()) {
       ADD_FAILURE() << "nobody obeyed --kill " << text;

@@ -30,7 +30,7 @@ struct Remains {
   std::vector<nlohmann::json> evidence;  ///< by rank; null where a rank left none
 };
 
-/// Runs `app` with `--kill` for each of `kills`.
+/// Runs `app` with `--kill` for each of `kills`; for one that is written "hang 2@5", with --hang.
 Remains run(const App& app, const std::vector<std::string>& kills, int with_spares = spares,
             const std::vector<std::string>& launcher_options = {});
 

@@ -53,6 +53,8 @@ std::vector<Case> one_dies(const Places& own_places) {
     }
     cases.push_back({fmt::format("rank_{}_before_the_first_commit", rank), {rank_kill(rank, 1, "step")}});
     cases.push_back({fmt::format("rank_{}_as_soon_as_MPI_runs", rank), {process_kill(rank, "init.after")}});
+    cases.push_back({fmt::format("rank_{}_at_its_introduction", rank), {process_kill(rank, "start.introduce")}});
+    cases.push_back({fmt::format("rank_{}_after_its_introduction", rank), {process_kill(rank, "start.introduced")}});
   }
   return cases;
 }
@@ -112,6 +114,31 @@ std::vector<Case> one_after_another() {
       {"a_neighbour_as_soon_as_all_is_restored", {rank_kill(2, 5, "step"), rank_kill(3, 0, "restore.done")}},
       {"the_first_in_a_commit_the_second_in_the_next", {rank_kill(1, 3, "commit.vote"), rank_kill(3, 4, "commit.publish")}},
   };
+}
+
+std::vector<Case> some_hang(const Places& own_places) {
+  const auto hang = [](const std::string& order) { return "hang " + order; };
+  // At the very end, when all have agreed that it is over, nobody watches any more.
+  const auto is_watched = [](const std::string& place) { return place != "finish.after" && place != "finalize.before"; };
+  std::vector<Case> cases;
+  for (const std::string& place : places_of_work(own_places)) {
+    if (!is_watched(place)) continue;
+    cases.push_back({fmt::format("rank_0_at_{}", as_name(place)), {hang(rank_kill(0, 5, place))}});
+    cases.push_back({fmt::format("rank_1_at_{}", as_name(place)), {hang(rank_kill(1, 5, place))}});
+  }
+  cases.push_back({"rank_1_after_its_introduction", {hang(process_kill(1, "start.introduced"))}});
+  cases.push_back({"two_together", {hang(rank_kill(0, 5, "step")), hang(rank_kill(2, 5, "step"))}});
+  cases.push_back({"one_dies_and_one_hangs", {rank_kill(0, 5, "step"), hang(rank_kill(2, 5, "step"))}});
+  for (const std::string& place : joined({places_around_recovery(), places_of_recovery(), places_of_restore()})) {
+    cases.push_back({fmt::format("rank_2_at_{}_after_rank_0_died", as_name(place)),
+                     {rank_kill(0, 5, "step"), hang(rank_kill(2, 0, place))}});
+  }
+  for (const std::string& place : places_of_recovery()) {
+    cases.push_back({fmt::format("the_newcomer_at_{}", as_name(place)), {rank_kill(1, 5, "step"), hang(process_kill(4, place))}});
+  }
+  cases.push_back({"a_parked_spare", {hang(process_kill(5, "spare.parked"))}});
+  cases.push_back({"the_first_spare_when_it_is_wanted", {rank_kill(1, 5, "step"), hang(process_kill(4, "spare.woken"))}});
+  return cases;
 }
 
 std::vector<Case> all_pairs() {

@@ -37,6 +37,9 @@ std::vector<Case> the_newcomer_dies(const std::vector<std::string>& own_places);
 std::vector<Case> a_spare_dies();
 /// Failures one after another, each recovered from.
 std::vector<Case> one_after_another();
+/// A rank, two together, a spare, or the newcomer stops and does nothing any more, in the work and in the recovery from
+/// another's death.
+std::vector<Case> some_hang(const std::vector<std::string>& own_places);
 /// Every rank at step 5, and every other process at every place of the recovery: partners too, so data may be lost.
 std::vector<Case> all_pairs();
 

@@ -73,6 +73,9 @@ INSTANTIATE_TEST_SUITE_P(MinifeSpareDies, Recovered, ValuesIn(runs(minife(), fau
 INSTANTIATE_TEST_SUITE_P(StencilOneAfterAnother, Recovered, ValuesIn(runs(stencil(), faults::one_after_another())), name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeOneAfterAnother, Recovered, ValuesIn(runs(minife(), faults::one_after_another())), name_of);
 
+INSTANTIATE_TEST_SUITE_P(StencilHangs, Recovered, ValuesIn(runs(stencil(), faults::some_hang(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeHangs, Recovered, ValuesIn(runs(minife(), faults::some_hang(minife_places))), name_of);
+
 class BeyondRepair : public testing::TestWithParam<const App*> {};
 
 TEST_P(BeyondRepair, a_rank_and_its_holder_that_die_together_are_named) {

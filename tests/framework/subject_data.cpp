@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -15,13 +19,25 @@
 namespace subject {
 namespace {
 
+/// The first of `ranks` ends the others and itself; none of them does anything after that. Collective.
+void die_together(const mend::Session& session, const std::vector<int>& ranks) {
+  const int mine = static_cast<int>(::getpid());
+  std::vector<int> pids(static_cast<std::size_t>(session.size()));
+  MPI_Allgather(&mine, 1, MPI_INT, pids.data(), 1, MPI_INT, session.comm());
+  const int self = session.rank().value;
+  if (std::find(ranks.begin(), ranks.end(), self) == ranks.end()) return;
+  if (self != ranks.front()) ::pause();
+  for (const int rank : ranks) {
+    if (rank != self) ::kill(pids[static_cast<std::size_t>(rank)], SIGKILL);
+  }
+  die();
+}
+
 /// count() to 10 in which `ranks` die before step 5 of epoch 0.
 mend::Body count_while_these_die(std::vector<int> ranks) {
   return [ranks](mend::Session& session) {
     count(session, 10, [&](long step) {
-      for (int rank : ranks) {
-        if (step == 5 && is_first(session, rank)) die();
-      }
+      if (step == 5 && session.epoch() == mend::Epoch{0} && !ranks.empty()) die_together(session, ranks);
     });
   };
 }

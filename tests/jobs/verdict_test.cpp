@@ -87,9 +87,29 @@ TEST(Verdict, an_mpirun_that_was_killed_is_named) {
 TEST(Verdict, a_job_that_never_started_to_run_failed) {
   auto end = exited(0);
   end.gave_up = true;
-  const auto verdict = judge(end, {.started = 3, .running = 0, .finished = {}}, launched);
+  const auto verdict = judge(end, {.started = 3, .finished = {}}, launched);
   EXPECT_EQ(verdict.exit_code, 1);
   EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init"));
+}
+
+TEST(Verdict, a_program_that_was_killed_before_it_had_begun_failed) {
+  const auto verdict = judge(exited(0), {.loaded = launched, .finished = {}}, launched);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_THAT(verdict.sentence, HasSubstr("before it had begun"));
+  EXPECT_EQ(judge(exited(0), {.loaded = launched, .left = launched, .finished = {}}, launched).exit_code, 0) << "--help, say";
+}
+
+TEST(Verdict, all_killed_is_no_success_whatever_mpirun_makes_of_it) {
+  EXPECT_EQ(judge(exited(128 + SIGKILL), all_started(), launched).exit_code, 3);
+}
+
+TEST(Verdict, an_mpirun_that_had_to_be_ended_is_not_asked) {
+  auto end = exited(0);
+  end.was_stuck = true;
+  end.ended_by = SIGKILL;
+  EXPECT_EQ(judge(end, agreed(0), launched).exit_code, 0);
+  EXPECT_EQ(judge(end, agreed(2), launched).exit_code, 2);
+  EXPECT_EQ(judge(end, {}, launched).exit_code, 1);
 }
 
 TEST(Reports, lines_are_counted_and_the_greatest_exit_code_counts) {
