@@ -2,13 +2,12 @@
 
 #include "base/error.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -26,10 +25,20 @@ struct Status {
   bool gone() const { return state == 'Z' || state == 'X' || (flags & exiting_flag) != 0; }
 };
 
+/// Empty when there is nothing to read: the process may go between opening and reading.
+std::string first_page(const std::string& name) {
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string page(4096, ' ');
+  const ssize_t size = ::read(file, page.data(), page.size());
+  ::close(file);
+  page.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return page;
+}
+
 /// proc(5), /proc/PID/stat: the fields from the third on follow the name, which is in parentheses and may hold any.
 std::optional<Status> status_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  const std::string line = first_page(fmt::format("/proc/{}/stat", pid));
   const auto name_end = line.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(name_end + 1));
