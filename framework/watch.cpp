@@ -198,7 +198,14 @@ void Watch::enter_ring(Epoch ring, const std::vector<ProcessId>& members) {
 }
 
 void Watch::end() {
-  if (service_) service_->end();
+  if (!service_) return;
+  service_->end();
+  if (!log::debugging()) return;
+  const auto counters = service_->counters();
+  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms, {} suspected; {} strangers, {} connections "
+                         "broken",
+                         Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),
+                         counters.suspicions, counters.network.strangers, counters.network.broken));
 }
 
 }  // namespace mend

@@ -88,7 +88,7 @@ TEST(JobEnvironment, has_spawned_processes_tolerate_failures_too) {
 
 TEST(FindMpirun, a_name_that_cannot_be_run_is_an_error_not_passed_over) {
   setenv("MEND_MPIRUN", "/nonexistent/mpirun", 1);
-  EXPECT_THROW(find_mpirun(), EnvironmentError);
+  EXPECT_THROW(find_mpirun(), UsageError);
   setenv("MEND_MPIRUN", "/bin/true", 1);
   EXPECT_EQ(find_mpirun(), "/bin/true");
   unsetenv("MEND_MPIRUN");

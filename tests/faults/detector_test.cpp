@@ -1,0 +1,189 @@
+// The failure detector on real processes: on a machine that is too busy, visited by strangers, and when a process stops.
+//
+// MEND_SOAK_SECONDS says how long the search for false alarms lasts; 60 unless told.
+
+#include "tests/support/job.hpp"
+#include "tests/support/process_tree.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using testing::HasSubstr;
+
+long soak_seconds() {
+  const char* wish = std::getenv("MEND_SOAK_SECONDS");
+  return wish ? std::stol(wish) : 60;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The application's processes among this process's descendants, by their rank in the launch.
+std::map<int, pid_t> subjects() {
+  std::map<int, pid_t> found;
+  for (const pid_t process : support::descendants_of(::getpid())) {
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error);
+    if (error || program != MEND_DETECTOR_SUBJECT) continue;
+    std::istringstream variables(text_of(fmt::format("/proc/{}/environ", process)));
+    for (std::string variable; std::getline(variables, variable, '\0');) {
+      if (variable.starts_with("PMIX_RANK=")) found[std::stoi(variable.substr(10))] = process;
+    }
+  }
+  return found;
+}
+
+class Detected : public testing::Test {
+ protected:
+  support::Job job(int ranks, int spares, double seconds, int load, int heartbeat, int timeout) {
+    auto made = support::mend_run(ranks, spares,
+                                  {MEND_DETECTOR_SUBJECT, std::to_string(seconds), scratch_.path().string(), std::to_string(load),
+                                   "--mend-heartbeat", std::to_string(heartbeat), "--mend-timeout", std::to_string(timeout)});
+    made.deadline = std::chrono::seconds(static_cast<long>(seconds) + 120);
+    return made;
+  }
+  /// What each process wrote; empty for one that wrote nothing.
+  std::string evidence(int process) const { return text_of(scratch_.path() / std::to_string(process)); }
+
+  support::ScratchFolder scratch_;
+};
+
+TEST_F(Detected, nobody_who_lives_however_busy_the_machine_is) {
+  constexpr int ranks = 8;
+  const auto end = support::run_job(job(ranks, 0, static_cast<double>(soak_seconds()), 1, 20, 200));
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  for (int rank = 0; rank < ranks; ++rank) EXPECT_EQ(evidence(rank), "0 0\n") << rank;
+}
+
+// ---- A process that stops
+
+/// Until `done`; false when that takes too long.
+bool soon(const std::function<bool()>& done) {
+  const auto deadline = Clock::now() + std::chrono::seconds(30);
+  while (!done()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+bool is_gone(pid_t process) {
+  const std::string status = text_of(fmt::format("/proc/{}/stat", process));
+  const auto name_end = status.rfind(')');
+  return name_end == std::string::npos || status[name_end + 2] == 'Z';
+}
+
+TEST_F(Detected, a_process_that_stops_and_it_is_gone_when_it_is_continued) {
+  constexpr int timeout = 500;
+  std::chrono::duration<double, std::milli> took{};
+  bool found = false;
+  std::thread hand([&] {
+    if (!soon([&] { return subjects().size() == 4; })) return;
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // into the loop
+    const pid_t victim = subjects().at(1);
+    const auto begin = Clock::now();
+    ::kill(victim, SIGSTOP);
+    found = soon([&] { return is_gone(victim); });
+    took = Clock::now() - begin;
+    ::kill(victim, SIGCONT);
+  });
+  const auto end = support::run_job(job(3, 1, 4, 0, 50, timeout));
+  hand.join();
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_TRUE(found);
+  EXPECT_LT(took.count(), 2 * timeout);
+  EXPECT_EQ(evidence(1), "") << "written by a process that had been held dead";
+  for (const int process : {0, 2, 3}) EXPECT_EQ(evidence(process), "1 1\n") << process;
+}
+
+// ---- Strangers
+
+/// The ports at which `process` listens on the machine itself.
+std::set<std::uint16_t> doors_of(pid_t process) {
+  std::set<std::string> sockets;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", process), error)) {
+    const std::string target = std::filesystem::read_symlink(file.path(), error).string();
+    if (target.starts_with("socket:[")) sockets.insert(target.substr(8, target.size() - 9));
+  }
+  std::set<std::uint16_t> ports;
+  std::istringstream table(text_of("/proc/net/tcp"));
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    std::istringstream fields(line);
+    std::string number, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+    fields >> number >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
+    const bool listens_here = state == "0A" && local.starts_with("0100007F:");
+    if (listens_here && sockets.contains(inode)) ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(9), nullptr, 16)));
+  }
+  return ports;
+}
+
+int connect_to(std::uint16_t port) {
+  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return made;
+  ::close(made);
+  return -1;
+}
+
+TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
+  int visits = 0;
+  std::size_t doors = 0;
+  std::thread stranger([&] {
+    if (!soon([] { return subjects().size() == 4; })) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::mt19937 random(3);
+    std::vector<int> kept;
+    while (!subjects().empty()) {
+      std::set<std::uint16_t> ports;
+      for (const auto& [rank, process] : subjects()) ports.merge(doors_of(process));
+      doors = std::max(doors, ports.size());
+      for (const std::uint16_t port : ports) {
+        const int connection = connect_to(port);
+        if (connection < 0) continue;
+        ++visits;
+        std::vector<unsigned> noise(random() % 100);
+        for (unsigned& word : noise) word = static_cast<unsigned>(random());
+        [[maybe_unused]] const auto sent = ::send(connection, noise.data(), noise.size() * sizeof(unsigned), MSG_NOSIGNAL);
+        random() % 2 == 0 ? static_cast<void>(::close(connection)) : kept.push_back(connection);
+        if (kept.size() > 200) {
+          ::close(kept.front());
+          kept.erase(kept.begin());
+        }
+      }
+    }
+    for (const int connection : kept) ::close(connection);
+  });
+  const auto end = support::run_job(job(4, 0, 4, 0, 20, 200));
+  stranger.join();
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(doors, 4U) << "each process listens at one door, on the machine itself";
+  EXPECT_GT(visits, 100);
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(evidence(rank), "0 0\n") << rank;
+}
+
+}  // namespace
