@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 constexpr unsigned long exiting_flag = 0x4;  // PF_EXITING
 
 struct Status {
+  std::string name;
   char state = '?';
   unsigned long flags = 0;
   std::uint64_t started = 0;
@@ -36,13 +38,16 @@ std::string first_page(const std::string& name) {
   return page;
 }
 
-/// proc(5), /proc/PID/stat: the fields from the third on follow the name, which is in parentheses and may hold any.
-std::optional<Status> status_of(pid_t pid) {
-  const std::string line = first_page(fmt::format("/proc/{}/stat", pid));
+/// Of a process or a thread: proc(5), /proc/PID/stat. The fields from the third on follow the name, which is in
+/// parentheses and may hold any.
+std::optional<Status> read_status(const std::string& file) {
+  const std::string line = first_page(file);
+  const auto name_begin = line.find('(');
   const auto name_end = line.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
+  if (name_end == std::string::npos || name_begin > name_end) return std::nullopt;
   std::istringstream fields(line.substr(name_end + 1));
   Status status;
+  status.name = line.substr(name_begin + 1, name_end - name_begin - 1);
   std::string skipped;
   fields >> status.state;
   for (int field = 4; field <= 8; ++field) fields >> skipped;
@@ -51,6 +56,8 @@ std::optional<Status> status_of(pid_t pid) {
   fields >> status.started;
   return fields ? std::optional(status) : std::nullopt;
 }
+
+std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/proc/{}/stat", pid)); }
 
 }  // namespace
 
@@ -78,6 +85,15 @@ LocalProcess::LocalProcess(LocalProcess&& other) noexcept
 bool LocalProcess::is_gone() const {
   const auto status = status_of(identity_.pid);
   return !status || status->started != identity_.started || status->gone();
+}
+
+bool LocalProcess::is_kept_waiting(std::string_view thread) const {
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", identity_.pid), gone)) {
+    const auto status = read_status(task.path() / "stat");
+    if (status && status->name == thread) return status->state == 'R';
+  }
+  return false;
 }
 
 void LocalProcess::kill() const { ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0); }

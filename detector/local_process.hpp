@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace mend::detector {
 
@@ -28,6 +29,9 @@ class LocalProcess {
 
   /// Whether it has ended, or is beyond return: the kernel is taking it down.
   bool is_gone() const;
+
+  /// Whether the thread of this name could run and is not let: the machine has too much to do.
+  bool is_kept_waiting(std::string_view thread) const;
 
   /// Sends it SIGKILL, which takes effect even if it is stopped. Never hits another process.
   void kill() const;

@@ -117,12 +117,15 @@ class BasicRing {
   /// It is `now`.
   void tick(Time now, Actions& actions);
 
-  /// This process was kept from running, until `now`: whoever observes from here starts to wait anew.
-  void be_patient(Time now);
+  /// This process, or its emitter, was kept from running for `late`, until `now`: that time does not count, and the
+  /// emitter has two more periods at least to be heard.
+  void be_patient(Time late, Time now);
 
   /// Waits this long for a heartbeat, beginning with the next; more than eta.
   void set_delta(Time delta) { timing_.delta = delta; }
   Time delta() const { return timing_.delta; }
+  /// When the emitter is held dead, unless a heartbeat comes before.
+  Time suspects_at() const { return suspects_at_; }
 
   /// When tick() is to be called next; nothing when this process is alone.
   std::optional<Time> next_deadline() const;

@@ -55,8 +55,8 @@ void BasicRing<omitted>::tick(Time now, Actions& actions) {
 }
 
 template <Rule omitted>
-void BasicRing<omitted>::be_patient(Time now) {
-  suspects_at_ = std::max(suspects_at_, now + timing_.delta);
+void BasicRing<omitted>::be_patient(Time late, Time now) {
+  suspects_at_ = std::max(suspects_at_ + late, now + 2 * timing_.eta);
 }
 
 template <Rule omitted>

@@ -28,8 +28,9 @@
 // --------
 // Delta grows when it must. At start it is at least eta and four times the worst delay with which any process of the
 // job woke from a short sleep; and each observer waits at least three times the longest silence that it has lately
-// seen its emitter keep, up to ten times delta. An observer that was itself kept from running begins to wait anew. So
-// an overloaded machine, or a job that is stopped and continued as a whole, costs time and not processes.
+// seen its emitter keep, up to ten times delta. The time in which an observer was itself kept from
+// running does not count, nor that in which its emitter, on the same machine, could run and is not let, up to ten delta.
+// So an overloaded machine, or a job that is stopped and continued as a whole, costs time and not processes.
 
 #pragma once
 
@@ -96,6 +97,7 @@ class Service {
  private:
   void run();
   void turn();
+  bool emitter_is_kept_waiting(Time now) const;
   Time next_deadline() const;
   void arrived(ProcessId from, std::span<const std::byte> bytes);
   void heard(ProcessId emitter, Time now);

@@ -1,10 +1,13 @@
 #include "detector/local_process.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
+#include <string>
 #include <utility>
 
 namespace {
@@ -105,6 +108,33 @@ TEST(ALocalProcess, that_is_gone_can_be_killed_without_harm) {
   ASSERT_TRUE(process.has_value());
   child.end();
   process->kill();
+}
+
+TEST(ALocalProcess, is_kept_waiting_by_name_of_the_thread_while_that_could_run) {
+  const pid_t busy = ::fork();
+  if (busy == 0) {
+    ::prctl(PR_SET_NAME, "busy");
+    for (;;) {
+    }
+  }
+  LocalIdentity identity = LocalIdentity::self();
+  identity.pid = busy;
+  // Its own start is not known here: looked up as the process would tell it.
+  std::ifstream stat("/proc/" + std::to_string(busy) + "/stat");
+  std::string word;
+  for (int field = 1; field <= 21; ++field) stat >> word;
+  stat >> identity.started;
+  const auto process = LocalProcess::find(identity);
+  ASSERT_TRUE(process.has_value());
+  while (!process->is_kept_waiting("busy")) {  // has it named itself already?
+  }
+  EXPECT_FALSE(process->is_kept_waiting("idle"));
+  ::kill(busy, SIGSTOP);
+  siginfo_t info;
+  ::waitid(P_PID, static_cast<id_t>(busy), &info, WSTOPPED | WNOWAIT);
+  EXPECT_FALSE(process->is_kept_waiting("busy")) << "stopped";
+  process->kill();
+  ::waitpid(busy, nullptr, 0);
 }
 
 }  // namespace
