@@ -186,4 +186,30 @@ TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
   for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(evidence(rank), "0 0\n") << rank;
 }
 
+// ---- The launcher and the runtime killed together
+
+/// The descendant that runs mpirun, and the one above it: mend run.
+std::vector<pid_t> launchers() {
+  std::vector<pid_t> found;
+  for (const pid_t process : support::descendants_of(::getpid())) {
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error).filename();
+    if (!error && (program == "mend" || program == "prterun" || program == "prte")) found.push_back(process);
+  }
+  return found;
+}
+
+TEST_F(Detected, the_end_of_the_runtime_by_every_process_spares_too) {
+  std::thread hand([] {
+    if (!soon([] { return subjects().size() == 4; })) return;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    for (const pid_t launcher : launchers()) ::kill(launcher, SIGKILL);
+  });
+  const auto end = support::run_job(job(2, 2, 60, 0, 100, 1000));
+  hand.join();
+  EXPECT_EQ(end.exit_code, 1000 + SIGKILL);
+  EXPECT_THAT(end.left_behind, testing::IsEmpty());
+  EXPECT_LT(end.took.count(), 30) << "ended by itself";
+}
+
 }  // namespace

@@ -49,6 +49,16 @@ TEST(PlainMpirun, takes_the_number_of_spares_from_the_environment) {
   EXPECT_EQ(said(end), counted(2, 10, 1));
 }
 
+TEST(AProcess, that_refuses_alone_ends_the_job_and_says_why) {
+  expect_end(play("process_1_refuses", 3, 1), 2, "process 1 finds no paper");
+}
+
+TEST(AProgram, that_crashes_before_mend_has_not_finished) {
+  const auto end = play("crashes_before_mend", 3, 1);
+  EXPECT_NE(end.exit_code, 0);
+  EXPECT_THAT(end.errors, HasSubstr("mend: "));
+}
+
 TEST(ByItself, a_program_runs_as_a_single_rank) {
   Job job;
   job.command = {MEND_SUBJECT, "nobody_dies"};

@@ -66,6 +66,12 @@ int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
 
 int main(int argc, char** argv) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
+  const char* launched = std::getenv("PMIX_RANK");
+  if (wanted == "process_1_refuses" && launched != nullptr && std::string_view(launched) == "1") {
+    return mend::refuse("subject: process 1 finds no paper");
+  }
+  if (wanted == "process_1_refuses") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "crashes_before_mend") std::abort();
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
   for (const auto& scenarios :
