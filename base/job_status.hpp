@@ -8,6 +8,7 @@
 //   running      after MPI_Init. The launcher ends a job that started but does not run: a process that dies in
 //                MPI_Init leaves the others hanging there.
 //   finished N   after the living have agreed that the application is done, with the exit code they agreed on.
+//   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for ever.
 //   left         when it exits. One that is killed does not come to this.
 //
 // On another node the file does not exist and nothing is written; jobs/verdict.hpp says what the launcher makes of
@@ -54,6 +55,9 @@ inline void started() { detail::append("started\n"); }
 
 /// Every process, after MPI_Init. Local.
 inline void running() { detail::append("running\n"); }
+
+/// A process that knows of deaths which the runtime has not told, before it says that it has finished. Local.
+inline void unseen() { detail::append("unseen\n"); }
 
 /// Every living process, once all have agreed on `code` and before MPI_Finalize. Local.
 inline void finished(ExitCode code) { detail::append("finished " + std::to_string(static_cast<int>(code)) + "\n"); }

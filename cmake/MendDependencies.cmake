@@ -14,6 +14,8 @@ if(NOT MEND_MPI_HAS_ULFM)
     "The MPI found (${MPI_CXX_COMPILER}) has no fault tolerance (ULFM). mend needs Open MPI 5.0 or later, configured "
     "--with-ft=ulfm. jobs/setup.sh finds or builds one; or set MPI_HOME to yours.")
 endif()
+cmake_path(GET MPI_CXX_COMPILER PARENT_PATH MEND_MPI_PREFIX)
+cmake_path(GET MEND_MPI_PREFIX PARENT_PATH MEND_MPI_PREFIX)
 find_package(PMIx REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt 8 REQUIRED)

@@ -37,8 +37,6 @@ foreach(room IN LISTS _mend_rooms)
 endforeach()
 install(EXPORT mend_targets FILE mendTargets.cmake NAMESPACE mend:: DESTINATION "${_mend_config_folder}")
 get_target_property(MEND_LIBRARY_TYPE mend TYPE)
-cmake_path(GET MPI_CXX_COMPILER PARENT_PATH MEND_MPI_PREFIX)
-cmake_path(GET MEND_MPI_PREFIX PARENT_PATH MEND_MPI_PREFIX)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mendConfig.cmake.in" "${PROJECT_BINARY_DIR}/mendConfig.cmake"
   INSTALL_DESTINATION "${_mend_config_folder}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/mendConfigVersion.cmake" COMPATIBILITY SameMinorVersion)

@@ -135,6 +135,7 @@ Service::Counters Service::counters() {
     copy = counters_;
     copy.network = network_.counters();
     copy.delta = ring_.delta();
+    copy.unseen = difference(ring_.known_dead(), told_).size();
   });
   return copy;
 }

@@ -67,6 +67,7 @@ class Service {
     std::uint64_t old_messages = 0;   ///< of an older epoch: ignored
     std::uint64_t garbage = 0;        ///< messages that no detector says
     std::uint64_t suspicions = 0;     ///< processes this one found silent
+    std::size_t unseen = 0;           ///< deaths of which the runtime has said nothing
     Time longest_silence{0};          ///< of an emitter, between two heartbeats
     Time delta{0};                    ///< as it is now
   };

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
+#include "base/job_status.hpp"
 #include "base/log.hpp"
 #include "transport/mpi.hpp"
 
@@ -200,8 +201,9 @@ void Watch::enter_ring(Epoch ring, const std::vector<ProcessId>& members) {
 void Watch::end() {
   if (!service_) return;
   service_->end();
-  if (!log::debugging()) return;
   const auto counters = service_->counters();
+  if (counters.unseen > 0) job_status::unseen();
+  if (!log::debugging()) return;
   log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms, {} suspected; {} strangers, {} connections "
                          "broken",
                          Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),

@@ -154,26 +154,23 @@ void kill_leftovers() {
   }
 }
 
-/// Whether a child has been without children of its own for a while, after it had some.
-class Bereavement {
+/// Whether a child has lost all children that it had.
+class Childless {
  public:
-  bool lasts_long(pid_t child) {
-    const auto now = Clock::now();
+  bool now(pid_t child) {
     const bool has_some = !children_of(child).empty();
     had_some_ = had_some_ || has_some;
-    if (has_some || !had_some_) had_some_at_ = now;
-    return now > had_some_at_ + patience;
+    return had_some_ && !has_some;
   }
 
  private:
   bool had_some_ = false;
-  Clock::time_point had_some_at_;
 };
 
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool()>& still_wanted, const std::function<bool()>& over) {
+                   const std::function<bool()>& still_wanted, const std::function<bool(bool childless)>& over) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -185,7 +182,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
 
   ChildEnd end;
   std::optional<Clock::time_point> give_up_at;
-  Bereavement bereavement;
+  Childless childless;
+  std::optional<Clock::time_point> over_since;
   for (;;) {
     siginfo_t info{};
     const int signal = sigtimedwait(&waited_for, &info, &tick);
@@ -214,7 +212,10 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       give_up_at = Clock::now() + patience;
       kill(child, SIGTERM);
     }
-    if (signal < 0 && bereavement.lasts_long(child) && over()) {
+    if (signal < 0) {
+      over_since = over(childless.now(child)) ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
+    }
+    if (over_since && Clock::now() > *over_since + patience) {
       end.was_stuck = true;
       kill(child, SIGKILL);
     }

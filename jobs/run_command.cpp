@@ -103,6 +103,15 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
   std::printf("\n");
 }
 
+/// What the Open MPI in use cannot do, where it matters.
+void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
+  const bool several_nodes = !launch.hosts.empty() || !launch.hostfile.empty();
+  const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
+  if (several_nodes && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
+    std::fprintf(stderr, "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
+  }
+}
+
 int run(Arguments& arguments) {
   Launch& launch = arguments.launch;
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
@@ -117,6 +126,7 @@ int run(Arguments& arguments) {
     return static_cast<int>(ExitCode::ok);
   }
 
+  tell_limits(mpirun, launch);
   const Seconds start_limit(arguments.start_limit_seconds);
   const Stopwatch since_launch;
   bool known_to_run = false;
@@ -126,10 +136,11 @@ int run(Arguments& arguments) {
     known_to_run = reports.running > 0;
     return known_to_run || reports.started == 0;  // a program that reports nothing may take its time
   };
-  // When mpirun has no processes left: are there others, started elsewhere, that it may wait for?
-  const auto over = [&] {
-    const bool may_run_elsewhere = !launch.hosts.empty() || !launch.hostfile.empty();
-    return !may_run_elsewhere || read_reports(status.path()).started >= launch.processes();
+  const auto over = [&](bool childless) {
+    const auto reports = read_reports(status.path());
+    // Others may have been started elsewhere, which mpirun may wait for.
+    const bool all_ran_here = (launch.hosts.empty() && launch.hostfile.empty()) || reports.started >= launch.processes();
+    return (childless && all_ran_here) || reports.waits_for_the_lost();
   };
   const auto end = run_child(line, environment, still_wanted, over);
   const auto verdict = judge(end, read_reports(status.path()), launch.processes());

@@ -48,9 +48,11 @@ Reports read_reports(const std::filesystem::path& status_file) {
   for (std::string word; file >> word;) {
     if (word == "loaded") ++reports.loaded;
     if (word == "left") ++reports.left;
+    if (word == "unseen") ++reports.unseen;
     if (word == "started") ++reports.started;
     if (word == "running") ++reports.running;
     if (int code = 0; word == "finished" && file >> code) {
+      ++reports.finishers;
       reports.finished = std::max(code, reports.finished.value_or(code));
     }
   }

@@ -24,7 +24,13 @@ struct Reports {
   int started = 0;
   int running = 0;
   int left = 0;
+  int unseen = 0;
+  int finishers = 0;
   std::optional<int> finished;  ///< the exit code agreed on; the greatest, should there be several
+
+  /// Whether mpirun still waits though nothing will come: all that finished here have left, and some processes are dead
+  /// of which it does not know, because their machine was cut off.
+  bool waits_for_the_lost() const { return unseen > 0 && finishers > 0 && left >= finishers; }
 };
 
 /// The status file's content so far; lines that make no sense are passed over. Local.

@@ -151,6 +151,9 @@ install_openmpi() {
   # Processes that are spawned later do not inherit mpirun's --with-ft.
   printf '\n# mend: survive the death of processes.\nmpi_ft_enable = true\n' \
     >>"$staging$openmpi_prefix/etc/openmpi-mca-params.conf" || return
+  # What tells this Open MPI from others.
+  mkdir -p "$staging$openmpi_prefix/share/mend/corrections" &&
+    cp "$openmpi_patches"/*.patch "$staging$openmpi_prefix/share/mend/corrections" || return
   rm -rf "$openmpi_prefix"
   mv "$staging$openmpi_prefix" "$openmpi_prefix" && rm -rf "$staging"
 }

@@ -112,6 +112,17 @@ TEST(Verdict, an_mpirun_that_had_to_be_ended_is_not_asked) {
   EXPECT_EQ(judge(end, {}, launched).exit_code, 1);
 }
 
+TEST(Reports, tell_that_mpirun_waits_for_the_lost_when_all_who_finished_have_left) {
+  Reports reports = agreed(0);
+  reports.finishers = 3;
+  reports.left = 3;
+  EXPECT_FALSE(reports.waits_for_the_lost()) << "nobody is lost";
+  reports.unseen = 1;
+  EXPECT_TRUE(reports.waits_for_the_lost());
+  reports.left = 2;
+  EXPECT_FALSE(reports.waits_for_the_lost()) << "one has something to do yet";
+}
+
 TEST(Reports, lines_are_counted_and_the_greatest_exit_code_counts) {
   const auto file = std::filesystem::path(testing::TempDir()) / "mend_reports_test";
   std::ofstream(file) << "started\nstarted\nrunning\nfinished 0\nnonsense\nfinished 3\nfinished 1\n";

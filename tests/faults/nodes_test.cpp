@@ -1,0 +1,100 @@
+// The loss of a whole node, with two processes on it: its power fails, or its daemon dies with all else there. The
+// nodes are emulated (emulated_nodes.sh), which needs root.
+
+#include "tests/faults/app.hpp"
+#include "tests/support/process_tree.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace {
+
+constexpr int node_count = 3;
+constexpr int lost_node = 2;
+
+class Nodes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0 || !script("up", node_count)) GTEST_SKIP() << "nodes can be emulated by root only";
+    up_ = true;
+  }
+  ~Nodes() override {
+    if (up_) script("down", node_count);
+  }
+
+  bool script(const std::string& what, int number) const {
+    return std::system(fmt::format("{} {} {} {} >/dev/null 2>&1", MEND_EMULATED_NODES, what, name_, number).c_str()) == 0;
+  }
+
+  /// Runs the stencil on all nodes, with a rank and a spare on the last, and returns what it says of itself.
+  nlohmann::json run(const std::function<void()>& disturb) {
+    const support::ScratchFolder scratch;
+    const auto result = scratch.path() / "result.json";
+    auto job = support::mend_run(4, 2, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result", result.string()});
+    const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
+    job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:2,{0}-1:2,{0}-2:2", name_), "--mpi",
+                                        fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
+    job.command.insert(job.command.begin(), {"ip", "netns", "exec", name_ + "-head"});
+    job.deadline = std::chrono::seconds(120);
+    std::thread hand([&] {
+      if (disturb) {
+        wait_for_application();
+        disturb();
+      }
+    });
+    const auto end = support::run_job(job);
+    hand.join();
+    EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
+    std::ifstream in(result);
+    return in ? nlohmann::json::parse(in) : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
+  }
+
+  /// Until the solver is at work on all nodes.
+  static void wait_for_application() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto count = [] {
+      int found = 0;
+      for (const pid_t process : support::descendants_of(::getpid())) {
+        std::error_code error;
+        found += std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error) == MEND_STENCIL && !error ? 1 : 0;
+      }
+      return found;
+    };
+    while (count() < 6 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  }
+
+  void expect_survived(const std::function<void()>& loss) {
+    const auto undisturbed = run({});
+    const auto survived = run(loss);
+    EXPECT_EQ(survived["field_hash"], undisturbed["field_hash"]);
+    std::size_t dead = 0;
+    for (const auto& recovery : survived["recoveries"]) dead += recovery["dead"].size();
+    EXPECT_EQ(dead, 2U) << survived["recoveries"].dump();
+  }
+
+ private:
+  std::string name_ = fmt::format("mend{}", ::getpid() % 10000);
+  bool up_ = false;
+};
+
+TEST_F(Nodes, that_lose_their_power_are_survived) {
+  expect_survived([this] {
+    script("cut", lost_node);
+    script("kill", lost_node);
+  });
+}
+
+TEST_F(Nodes, that_lose_their_daemon_are_survived) {
+  if (!std::filesystem::exists(MEND_LOST_DAEMON_CORRECTION)) GTEST_SKIP() << "this Open MPI ends the job then; see docs/open-mpi.md";
+  expect_survived([this] { script("kill", lost_node); });
+}
+
+}  // namespace
