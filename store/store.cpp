@@ -133,8 +133,9 @@ Version Store::restore() {
   if (!plan.version) {
     if (published_ == Version{}) return Version{};
     throw DataLoss(fmt::format(
-        "the data of rank {} at version {} is lost: {} died together with everyone who held a copy, or every copy is "
-        "corrupt",
+        "the data of rank{} {} at version {} is lost: {} died together with everyone who held a copy, or every copy is "
+        "corrupt; the job must be started again",
+        plan.missing.size() > 1 ? "s" : "",
         fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
         plan.newest_seen.value_or(published_).value, plan.missing.size() > 1 ? "they" : "it"));
   }
