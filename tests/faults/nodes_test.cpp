@@ -56,18 +56,26 @@ class Nodes : public testing::Test {
     return in ? nlohmann::json::parse(in) : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
   }
 
+  /// How many processes of the application there are.
+  static int application() {
+    int found = 0;
+    for (const pid_t process : support::descendants_of(::getpid())) {
+      std::error_code error;
+      found += std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error) == MEND_STENCIL && !error ? 1 : 0;
+    }
+    return found;
+  }
+  /// Whether there come to be so many.
+  static bool becomes(int count) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (application() != count && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return application() == count;
+  }
   /// Until the solver is at work on all nodes.
   static void wait_for_application() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    const auto count = [] {
-      int found = 0;
-      for (const pid_t process : support::descendants_of(::getpid())) {
-        std::error_code error;
-        found += std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error) == MEND_STENCIL && !error ? 1 : 0;
-      }
-      return found;
-    };
-    while (count() < 6 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    becomes(6);
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }
 
@@ -89,6 +97,14 @@ TEST_F(Nodes, that_lose_their_power_are_survived) {
   expect_survived([this] {
     script("cut", lost_node);
     script("kill", lost_node);
+  });
+}
+
+TEST_F(Nodes, that_are_cut_off_are_survived_and_their_processes_end_by_themselves) {
+  expect_survived([this] {
+    script("cut", lost_node);
+    EXPECT_TRUE(becomes(4)) << "processes that most others hold dead go on";
+    script("kill", lost_node);  // the daemon
   });
 }
 
