@@ -6,23 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace mend::agreement {
 namespace {
-
-/// The `index`-th number (from 0) that is not in `set`.
-std::uint32_t nth_outside(const ProcessSet& set, std::uint32_t index) {
-  std::uint32_t number = index;
-  for (const ProcessSet::Run& run : set.runs()) {
-    if (run.first.value > number) break;
-    number += run.last.value - run.first.value + 1;
-  }
-  return number;
-}
-
-std::uint32_t count_below(const ProcessSet& set, std::uint32_t number) {
-  return static_cast<std::uint32_t>(set.count_below({number}));
-}
 
 std::uint32_t parent_slot(std::uint32_t slot, std::uint32_t arity) { return (slot - 1) / arity; }
 
@@ -84,12 +71,38 @@ std::string Layout::to_string() const {
   return fmt::format("{}/{}:{}", brief(across), brief(within), group_size);
 }
 
+Tree::Gaps::Gaps(const ProcessSet& set) {
+  std::uint32_t before = 0;
+  for (const ProcessSet::Run& run : set.runs()) {
+    const std::uint32_t size = run.last.value - run.first.value + 1;
+    runs_.push_back({run.first.value, size, before, run.first.value - before});
+    before += size;
+  }
+}
+
+std::uint32_t Tree::Gaps::below(std::uint32_t number) const {
+  const auto above = std::upper_bound(runs_.begin(), runs_.end(), number,
+                                      [](std::uint32_t value, const Run& run) { return value < run.first; });
+  if (above == runs_.begin()) return 0;
+  const Run& run = *std::prev(above);
+  return run.before + std::min(number - run.first, run.size);
+}
+
+std::uint32_t Tree::Gaps::nth_outside(std::uint32_t index) const {
+  const auto above = std::upper_bound(runs_.begin(), runs_.end(), index,
+                                      [](std::uint32_t value, const Run& run) { return value < run.outside; });
+  if (above == runs_.begin()) return index;
+  const Run& run = *std::prev(above);
+  return index + run.before + run.size;
+}
+
 Tree::Tree(std::uint32_t size, Layout layout, ProcessSet left_out)
-    : size_(size), layout_(layout), left_out_(std::move(left_out)) {
+    : size_(size), layout_(layout), left_out_(std::move(left_out)), gaps_(left_out_) {
   if (size == 0) throw UsageError("a tree needs at least one member");
   if (layout.across == 0 || layout.within == 0 || layout.group_size == 0) {
     throw UsageError("a tree's arities and group size must be at least 1");
   }
+  ProcessSet empty_groups;
   const std::uint32_t all_groups = (size - 1) / layout_.group_size + 1;
   for (const ProcessSet::Run& run : left_out_.runs()) {
     // Only a group that begins inside the run can lie in it whole.
@@ -97,30 +110,31 @@ Tree::Tree(std::uint32_t size, Layout layout, ProcessSet left_out)
     for (std::uint32_t group = first; group < all_groups; ++group) {
       const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{group + 1} * layout_.group_size, size_);
       if (end - 1 > run.last.value) break;
-      empty_groups_.insert({group});
+      empty_groups.insert({group});
     }
   }
-  groups_ = all_groups - static_cast<std::uint32_t>(empty_groups_.size());
+  empty_groups_ = Gaps(empty_groups);
+  groups_ = all_groups - static_cast<std::uint32_t>(empty_groups.size());
 }
 
 Tree::Place Tree::place_of(Member member) const {
   const std::uint32_t group = member.value / layout_.group_size;
   const std::uint32_t start = group * layout_.group_size;
   if (left_out_.empty()) return {group, member.value - start};
-  return {group - count_below(empty_groups_, group),
-          (member.value - count_below(left_out_, member.value)) - (start - count_below(left_out_, start))};
+  return {group - empty_groups_.below(group),
+          (member.value - gaps_.below(member.value)) - (start - gaps_.below(start))};
 }
 
 Member Tree::member_at(Place place) const {
   if (left_out_.empty()) return {place.group * layout_.group_size + place.in_group};
-  const std::uint32_t start = nth_outside(empty_groups_, place.group) * layout_.group_size;
-  return {nth_outside(left_out_, start - count_below(left_out_, start) + place.in_group)};
+  const std::uint32_t start = empty_groups_.nth_outside(place.group) * layout_.group_size;
+  return {gaps_.nth_outside(start - gaps_.below(start) + place.in_group)};
 }
 
 std::uint32_t Tree::living_in(std::uint32_t group) const {
-  const std::uint32_t start = nth_outside(empty_groups_, group) * layout_.group_size;
+  const std::uint32_t start = empty_groups_.nth_outside(group) * layout_.group_size;
   const std::uint32_t end = std::min(size_ - start, layout_.group_size) + start;
-  return (end - count_below(left_out_, end)) - (start - count_below(left_out_, start));
+  return (end - gaps_.below(end)) - (start - gaps_.below(start));
 }
 
 std::optional<Member> Tree::first_parent(Member member) const {

@@ -102,11 +102,33 @@ class Tree {
   void each_first_child(Member member, Function function) const;
   void add_living_below(Member member, const ProcessSet& dead, std::vector<Member>& found) const;
 
+  /// A set made ready for counting, in time that grows with the logarithm of its runs.
+  class Gaps {
+   public:
+    Gaps() = default;
+    explicit Gaps(const ProcessSet& set);
+    /// How many of the set are smaller than `number`.
+    std::uint32_t below(std::uint32_t number) const;
+    /// The `index`-th number (from 0) that is not in the set.
+    std::uint32_t nth_outside(std::uint32_t index) const;
+    bool empty() const { return runs_.empty(); }
+
+   private:
+    struct Run {
+      std::uint32_t first;
+      std::uint32_t size;
+      std::uint32_t before;   // members of the set in the runs before this
+      std::uint32_t outside;  // numbers below this run that are not in the set
+    };
+    std::vector<Run> runs_;
+  };
+
   std::uint32_t size_;
   Layout layout_;
   ProcessSet left_out_;
-  ProcessSet empty_groups_;  // by number: groups of which all are left out
-  std::uint32_t groups_;     // the others
+  Gaps gaps_;          // the left out
+  Gaps empty_groups_;  // by number: groups of which all are left out
+  std::uint32_t groups_;  // the others
 };
 
 }  // namespace mend::agreement

@@ -79,6 +79,7 @@ ExitCode Engine::run(const Body& body) {
     if (ruling.what != Intent::recover) {
       council_.settle(world_.base.get());  // nobody answers any more after this
       watch_.end();
+      has_lost_ = find_out_who_is_missing();
     }
     switch (ruling.what) {
       case Intent::finish: close_restore_time(); return ExitCode::ok;
@@ -90,10 +91,20 @@ ExitCode Engine::run(const Body& body) {
     } catch (const std::exception& error) {
       // The same on every living process, or beyond what they can still tell each other.
       watch_.end();
+      has_lost_ = true;
       error_ = Error{ExitCode::unrecoverable, error.what()};
       return report_error(ExitCode::unrecoverable);
     }
   }
+}
+
+/// Whether anybody launched is not here any more. The library's agreement gives the same answer everywhere.
+bool Engine::find_out_who_is_missing() const {
+  int launched = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &launched);
+  int nothing = 0;
+  const bool all_live = MPIX_Comm_agree(world_.base.get(), &nothing) == MPI_SUCCESS;
+  return !all_live || world_.base.size() < launched;
 }
 
 /// Plays this process's rank until the body is left, and returns what this process wants then.
@@ -237,10 +248,15 @@ ExitCode Engine::report_error(ExitCode code) {
   constexpr int nobody = std::numeric_limits<int>::max();
   const int me = world_.base.rank();
   int speaker = error_ ? me : nobody;
-  // Should a death disturb this, better say it twice than not at all; and nobody is left waiting.
-  if (MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, world_.base.get()) != MPI_SUCCESS) {
-    revoke(world_.base.get());
-    speaker = error_ ? me : nobody;
+  int found = MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, world_.base.get()) == MPI_SUCCESS ? 1 : 0;
+  if (found == 0) revoke(world_.base.get());  // nobody is left waiting
+  MPIX_Comm_agree(world_.base.get(), &found);
+  if (found == 0) {
+    // News of a death has disturbed it. The first speaks if it has something to say; else all who have, so that it is
+    // said more than once rather than not at all.
+    int first_has = me != 0 || error_ ? 1 : 0;
+    MPIX_Comm_agree(world_.base.get(), &first_has);
+    speaker = first_has == 1 ? 0 : me;
   }
   if (speaker == me && error_) log::error(error_->text);
   return code;

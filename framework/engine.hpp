@@ -44,6 +44,9 @@ class Engine {
   /// Goes round the loop until the job ends. Collective over all processes. Returns what all agreed to exit with.
   ExitCode run(const Body& body);
 
+  /// Whether a process of the launch has died: known when run() has returned, to all alike.
+  bool has_lost() const { return has_lost_; }
+
   // --- for Session ---------------------------------------------------------------------------------------------
   const World& world() const { return world_; }
   ProcessId self() const { return self_; }
@@ -63,6 +66,7 @@ class Engine {
     std::string text;
   };
 
+  bool find_out_who_is_missing() const;
   Intent play(const Body& body);
   Intent leave_body(agreement::Motion motion);
   Intent wait_as_spare();
@@ -93,6 +97,7 @@ class Engine {
   std::vector<RecoveryReport> recoveries_;
   StoreStatistics before_epoch_;  // as they were when the epoch began
   std::optional<Error> error_;
+  bool has_lost_ = false;
 };
 
 }  // namespace mend

@@ -5,6 +5,8 @@
 #include "base/job_status.hpp"
 #include "transport/mpi.hpp"
 
+#include <pmix.h>
+
 #include <csignal>
 #include <cstdlib>
 
@@ -80,7 +82,13 @@ MpiRuntime::MpiRuntime() {
 MpiRuntime::~MpiRuntime() {
   if (!ours_) return;
   reach("finalize.before");
-  MPI_Finalize();
+  if (alone_) {
+    // MPI_Finalize would shrink MPI_COMM_WORLD and meet in a barrier, where a death that some learn of late blocks the
+    // others. The runtime is told that this process ends well; the system takes back the rest.
+    PMIx_Finalize(nullptr, 0);
+  } else {
+    MPI_Finalize();
+  }
 }
 
 }  // namespace mend

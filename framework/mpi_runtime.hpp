@@ -11,11 +11,17 @@ class MpiRuntime {
  public:
   MpiRuntime();
   ~MpiRuntime();
+
+  /// Has the destructor leave MPI without waiting for anybody, because processes have died. Either all processes of the
+  /// launch that live say this, or none. Local.
+  void leave_alone() { alone_ = true; }
+
   MpiRuntime(const MpiRuntime&) = delete;
   MpiRuntime& operator=(const MpiRuntime&) = delete;
 
  private:
   bool ours_ = false;
+  bool alone_ = false;
 };
 
 }  // namespace mend

@@ -81,11 +81,12 @@ void start_trace(const Options& options, ProcessId self) {
   trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
 }
 
-int run_engine(const Options& options, Watch& watch, const Body& body) {
+int run_engine(const Options& options, MpiRuntime& mpi, Watch& watch, const Body& body) {
   watch.begin();
   Engine engine(options, watch);
   start_trace(options, engine.self());
   const ExitCode code = engine.run(body);
+  if (engine.has_lost()) mpi.leave_alone();
   if (engine.world().base.rank() == 0) {
     for (const RecoveryReport& report : engine.recoveries()) log::info(report.to_string());
   }
@@ -101,10 +102,10 @@ int run(const Options& options, const Body& body) {
   try {
     log::set_level(options.log_level);
     std::optional<Watch> watch;  // outlives MPI
-    const MpiRuntime mpi;
+    MpiRuntime mpi;
     if (start_together(Start::go_on) != Start::go_on) return static_cast<int>(ExitCode::usage);  // another says why
     try {
-      return run_engine(options, watch.emplace(options), body);
+      return run_engine(options, mpi, watch.emplace(options), body);
     } catch (const UsageError& error) {
       return fail(ExitCode::usage, error.what());
     } catch (const Unrecoverable& error) {

@@ -131,6 +131,10 @@ void MpiEndpoint::post_receive() {
 std::optional<Event> MpiEndpoint::receive_one() {
   for (;;) {
     if (receiving_ == MPI_REQUEST_NULL) post_receive();
+    if (receiving_ == MPI_REQUEST_NULL) {  // a death that is not acknowledged yet forbids it
+      learn_deaths();
+      return std::nullopt;
+    }
     int done = 0;
     MPI_Status status;
     const int code = MPI_Test(&receiving_, &done, &status);

@@ -6,6 +6,7 @@
 #include "agreement/era_rules.hpp"
 #include "tests/agreement/bursts.hpp"
 #include "tests/agreement/golden.hpp"
+#include "tests/support/seeds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,22 +103,12 @@ TEST(EraSimulation, forgets_results_when_all_have_returned) {
 
 // ---- many runs
 
-// With sanitizers a run takes thirty times as long, and what they look for shows in few.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t usual_seeds = 20;
-#else
-constexpr std::uint64_t usual_seeds = 200;
-#endif
-
 TEST(EraSimulation, holds_through_bursts_of_failures) {
-  const char* only = std::getenv("MEND_SEED");
-  const char* count = std::getenv("MEND_SEEDS");
-  const std::uint64_t first = only ? std::strtoull(only, nullptr, 10) : 1;
-  const std::uint64_t last = only ? first : (count ? std::strtoull(count, nullptr, 10) : usual_seeds);
+  const support::Seeds seeds = support::seeds(200, 20);
   std::uint64_t agreements = 0;
   std::uint64_t deaths = 0;
   std::uint64_t messages = 0;
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     const SimulationOptions options = drawn(seed);
     GroupSimulation group(options);
     kill_bursts(group, options);
@@ -126,10 +117,10 @@ TEST(EraSimulation, holds_through_bursts_of_failures) {
     agreements += options.agreements;
     messages += group.messages_sent();
     ASSERT_EQ(group.verdict(), std::nullopt)
-        << fmt::format("seed {}: {} members, {} tree. To see it again:\n  MEND_SEED={} {} --gtest_filter=*bursts*",
-                       seed, options.members, options.layout.to_string(), seed, "test_era_simulation");
+        << fmt::format("{} members, {} tree, ", options.members, options.layout.to_string())
+        << support::to_see_again(seed);
   }
-  std::cout << fmt::format("{} runs: {} agreements, {} failures survived, {} messages\n", last - first + 1, agreements,
+  std::cout << fmt::format("{} runs: {} agreements, {} failures survived, {} messages\n", seeds.count(), agreements,
                            deaths, messages);
   EXPECT_GT(deaths, 0U);
 }

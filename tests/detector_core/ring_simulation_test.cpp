@@ -5,6 +5,7 @@
 #include "detector/hypercubes.hpp"
 #include "detector/simulation.hpp"
 #include "tests/agreement/golden.hpp"
+#include "tests/support/seeds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -139,22 +140,12 @@ Time paper_bound(const SimulationOptions& options, std::size_t deaths) {
   return f * (f + 1) * options.timing.delta + f * tau + f * (f + 1) / 2 * broadcast;
 }
 
-// With sanitizers a run takes much longer, and what they look for shows in few.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t usual_seeds = 5;
-#else
-constexpr std::uint64_t usual_seeds = 20;
-#endif
-
 TEST(RingSimulation, holds_through_bursts_of_failures) {
-  const char* only = std::getenv("MEND_SEED");
-  const char* count = std::getenv("MEND_SEEDS");
-  const std::uint64_t first = only ? std::strtoull(only, nullptr, 10) : 1;
-  const std::uint64_t last = only ? first : (count ? std::strtoull(count, nullptr, 10) : usual_seeds);
+  const support::Seeds seeds = support::seeds(20, 5);
   std::uint64_t deaths = 0;
   std::uint64_t messages = 0;
   double closest = 0;
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     const SimulationOptions options = drawn(seed);
     RingSimulation group(options);
     kill_bursts(group, options);
@@ -162,8 +153,7 @@ TEST(RingSimulation, holds_through_bursts_of_failures) {
     deaths += group.deaths();
     messages += group.messages_sent();
     const std::string again =
-        fmt::format("seed {}: {} processes, {} deaths. To see it again:\n  MEND_SEED={} {} --gtest_filter=*bursts*",
-                    seed, options.processes, group.deaths(), seed, "test_ring_simulation");
+        fmt::format("{} processes, {} deaths, ", options.processes, group.deaths()) + support::to_see_again(seed);
     ASSERT_EQ(group.verdict(), std::nullopt) << again;
     const Time took = group.stable_since() - group.first_death();
     const Time bound = paper_bound(options, group.deaths());
@@ -171,7 +161,7 @@ TEST(RingSimulation, holds_through_bursts_of_failures) {
     closest = std::max(closest, static_cast<double>(took.count()) / static_cast<double>(bound.count()));
   }
   std::cout << fmt::format("{} runs: {} deaths, {} messages; stable within {:.2f} T(f) at the latest\n",
-                           last - first + 1, deaths, messages, closest);
+                           seeds.count(), deaths, messages, closest);
   EXPECT_GT(deaths, 0U);
 }
 

@@ -3,10 +3,12 @@
 //   test_agreement_subject PROTOCOL AGREEMENTS EVIDENCE [RANK:POINT:N ...]
 //
 // RANK dies the N-th time that it reaches POINT. Each process contributes all bits but that of its rank. What it
-// returns with it appends to EVIDENCE/rank-R before it does anything else, so that the dead testify too.
+// returns with it appends to EVIDENCE/rank-R before it does anything else, so that the dead testify too. How many
+// messages it has sent and received it writes to EVIDENCE/messages-R at the end.
 
 #include "agreement/service.hpp"
 #include "base/fault_point.hpp"
+#include "framework/mpi_runtime.hpp"
 #include "tests/support/world.hpp"
 #include "transport/mpi_endpoint.hpp"
 
@@ -15,7 +17,6 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <map>
 #include <string>
 #include <vector>
@@ -84,18 +85,15 @@ void take_part(int argc, char** argv) {
   }
   mend::on_fault_point({});
   flush(service);
+  testify(fmt::format("{}/messages-{}", argv[3], rank),
+          fmt::format("{} {}\n", times["agreement.send"], times["agreement.receive"]));
   testify(evidence, "end\n");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  mend::MpiRuntime mpi;
   take_part(argc, argv);
-  MPI_Finalize();
-  return 0;
+  mpi.leave_alone();
 }

@@ -1,8 +1,8 @@
 // Agreements among real processes that die at every message they send or receive: the root, an inner node and a leaf
 // of the tree, alone and in pairs. Judged by what each process, the dead included, wrote down when it returned:
 //   Termination     every process that was not killed comes to its end,
-//   Agreement       whoever has returned from an agreement, and died later too, has returned with the same,
-//   Participation   its own contribution in it.
+//   Agreement       all that live have returned from an agreement with the same,
+//   Participation   whoever has returned, and died later too, has done so with its own contribution in it.
 //
 // MEND_LONG_TESTS=1 tries all sizes from 3 to 8, all pairs, and everything 5 times.
 
@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <limits>
 
 namespace {
 
@@ -32,13 +33,17 @@ struct Kill {
   std::string text() const { return fmt::format("{}:{}:{}", rank, point, occurrence); }
 };
 
-/// The messages of one rank, the first ones of all its agreements. In a binary tree a root sends and receives two in
-/// each, an inner node three, a leaf one.
-std::vector<Kill> messages_of(int rank, int count) {
+/// How many messages a rank sends and receives when nobody dies.
+struct Messages {
+  int sent = 0;
+  int received = 0;
+};
+
+/// A death at each of the messages of one rank, or at the first `most` of each kind.
+std::vector<Kill> deaths_of(int rank, const Messages& messages, int most = std::numeric_limits<int>::max()) {
   std::vector<Kill> kills;
-  for (const char* point : {"agreement.send", "agreement.receive"}) {
-    for (int occurrence = 1; occurrence <= count; ++occurrence) kills.push_back({rank, point, occurrence});
-  }
+  for (int i = 1; i <= std::min(messages.sent, most); ++i) kills.push_back({rank, "agreement.send", i});
+  for (int i = 1; i <= std::min(messages.received, most); ++i) kills.push_back({rank, "agreement.receive", i});
   return kills;
 }
 
@@ -75,8 +80,25 @@ class Jury {
     if (testing::Test::HasFailure()) std::cerr << end.output << end.errors;
     ++jobs_;
   }
+  /// What `rank` says in a job in which nobody dies.
+  Messages messages_of(int rank) {
+    if (undisturbed_.empty()) {
+      const support::ScratchFolder scratch;
+      const auto end = support::run_job(support::mend_run(
+          ranks_, 0, {MEND_AGREEMENT_SUBJECT, protocol_, std::to_string(agreements), scratch.path().string()}));
+      EXPECT_EQ(end.exit_code, 0) << end.errors;
+      for (int i = 0; i < ranks_; ++i) {
+        Messages& messages = undisturbed_.emplace_back();
+        std::ifstream(scratch.path() / fmt::format("messages-{}", i)) >> messages.sent >> messages.received;
+        EXPECT_GT(messages.sent, 0) << "rank " << i;
+      }
+    }
+    return undisturbed_[static_cast<std::size_t>(rank)];
+  }
+
   int jobs() const { return jobs_; }
   int deaths() const { return deaths_; }
+  int spared() const { return spared_; }
 
  private:
   void judge(const std::vector<Kill>& kills, const std::filesystem::path& evidence) {
@@ -86,16 +108,19 @@ class Jury {
       const Testimony testimony = testimony_of(evidence / fmt::format("rank-{}", rank));
       if (testimony.ended) {
         EXPECT_EQ(testimony.outcomes.size(), std::size_t{agreements});
-        // In a pair the first death may spare the second its message.
-        EXPECT_FALSE(condemned && kills.size() == 1) << "rank " << rank << " did not die";
+        // The first death of a pair may spare the second its message; and what other processes' haste puts into one
+        // message or into two, its last.
+        if (condemned && kills.size() == 1) ++spared_;
       } else {
         EXPECT_TRUE(condemned) << "rank " << rank << " did not come to its end";
         ++deaths_;
       }
       for (std::size_t i = 0; i < testimony.outcomes.size(); ++i) {
         const std::string& outcome = testimony.outcomes[i];
-        if (agreed[i].empty()) agreed[i] = outcome;
-        EXPECT_EQ(outcome, agreed[i]) << "on rank " << rank;
+        if (!condemned) {
+          if (agreed[i].empty()) agreed[i] = outcome;
+          EXPECT_EQ(outcome, agreed[i]) << "on rank " << rank;
+        }
         const unsigned long value = std::stoul(outcome.substr(outcome.find(' ')), nullptr, 16);
         EXPECT_EQ(value & (1UL << rank), 0U) << "rank " << rank << " returned without its own contribution";
       }
@@ -104,8 +129,10 @@ class Jury {
 
   std::string protocol_;
   int ranks_;
+  std::vector<Messages> undisturbed_;
   int jobs_ = 0;
   int deaths_ = 0;
+  int spared_ = 0;
 };
 
 struct Group {
@@ -119,19 +146,17 @@ class TwoDie : public testing::TestWithParam<Group> {};
 
 /// Root, inner node and leaf of a binary tree.
 std::vector<int> roles(int ranks) { return {0, 1, ranks - 1}; }
-int messages_in(int rank, int ranks) {
-  const int children = std::max(0, std::min(2, ranks - 1 - 2 * rank));
-  return agreements * (children + (rank == 0 ? 0 : 1));
+void report(const Jury& jury) {
+  std::cout << jury.jobs() << " jobs, " << jury.deaths() << " deaths\n";
+  EXPECT_GE(jury.deaths(), jury.jobs() * 9 / 10) << "too many were spared";
 }
-
-void report(const Jury& jury) { std::cout << jury.jobs() << " jobs, " << jury.deaths() << " deaths\n"; }
 
 TEST_P(OneDies, at_each_of_its_messages) {
   const auto [protocol, ranks] = GetParam();
   Jury jury(protocol, ranks);
   for (int i = 0; i < (long_tests() ? 5 : 1); ++i) {
     for (const int rank : roles(ranks)) {
-      for (const Kill& kill : messages_of(rank, messages_in(rank, ranks))) jury.try_with({kill});
+      for (const Kill& kill : deaths_of(rank, jury.messages_of(rank))) jury.try_with({kill});
     }
   }
   report(jury);
@@ -143,11 +168,10 @@ TEST_P(TwoDie, at_two_of_their_messages) {
   for (int i = 0; i < (long_tests() ? 5 : 1); ++i) {
     const auto who = roles(ranks);
     for (const auto& [first, second] : {std::pair{who[0], who[1]}, std::pair{who[0], who[2]}, std::pair{who[1], who[2]}}) {
-      // The shorter test leaves the first agreement in peace, and its neighbours' messages alike.
-      for (const Kill& one : messages_of(first, long_tests() ? messages_in(first, ranks) : 2)) {
-        for (const Kill& other : messages_of(second, long_tests() ? messages_in(second, ranks) : 2)) {
-          jury.try_with({one, other});
-        }
+      // The shorter test is content with the first messages.
+      const int most = long_tests() ? std::numeric_limits<int>::max() : 2;
+      for (const Kill& one : deaths_of(first, jury.messages_of(first), most)) {
+        for (const Kill& other : deaths_of(second, jury.messages_of(second), most)) jury.try_with({one, other});
       }
     }
   }
@@ -167,6 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Era, OneDies, ValuesIn(groups("era", {3, 5, 8})), name_
 INSTANTIATE_TEST_SUITE_P(Era, TwoDie, ValuesIn(groups("era", {7})), name_of);
 INSTANTIATE_TEST_SUITE_P(Log2phases, OneDies, ValuesIn(groups("log2phases", {5})), name_of);
 INSTANTIATE_TEST_SUITE_P(ValidateAll, OneDies, ValuesIn(groups("validate-all", {5})), name_of);
+INSTANTIATE_TEST_SUITE_P(ValidateAllLoose, OneDies, ValuesIn(groups("validate-all-loose", {5})), name_of);
 INSTANTIATE_TEST_SUITE_P(Log2phases, TwoDie, ValuesIn(groups("log2phases", {4})), name_of);
 INSTANTIATE_TEST_SUITE_P(ValidateAll, TwoDie, ValuesIn(groups("validate-all", {4})), name_of);
 
