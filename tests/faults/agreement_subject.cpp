@@ -8,6 +8,7 @@
 
 #include "agreement/service.hpp"
 #include "base/fault_point.hpp"
+#include "base/job_status.hpp"
 #include "framework/mpi_runtime.hpp"
 #include "tests/support/world.hpp"
 #include "transport/mpi_endpoint.hpp"
@@ -95,5 +96,6 @@ void take_part(int argc, char** argv) {
 int main(int argc, char** argv) {
   mend::MpiRuntime mpi;
   take_part(argc, argv);
+  mend::job_status::finished(mend::ExitCode::ok);
   mpi.leave_alone();
 }
