@@ -20,7 +20,7 @@ bool framed_noise(std::string_view text) {
          contains(text, "No such file or directory");
 }
 
-/// Inside the library's own making of communicators; an empty line follows.
+/// Inside the library's own making of communicators; after the first an empty line follows.
 bool interrupted_collective(std::string_view line) {
   return line.starts_with("NBC_Progress: an error ") && contains(line, "aborting the schedule");
 }
@@ -30,7 +30,7 @@ bool line_noise(std::string_view line) {
   if (line == std::string_view("\0", 1)) return true;
   // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
-  if (interrupted_collective(line)) return true;
+  if (interrupted_collective(line) || line.starts_with("Error in NBC_Start_round() (")) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
   return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
          (contains(line, "contact information is unknown") && contains(line, "iof_hnp.c"));
@@ -51,7 +51,7 @@ void NoiseFilter::take(char byte, std::string& shown) {
       return;
     }
     line_at_ = held_.size();
-    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != '\0';
+    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != 'E' && byte != '\0';
   }
   if (byte == '\n') line_starts_ = true;
   if (passing_) {

@@ -14,12 +14,31 @@ std::function<void()>& failure_listener() {
   return instance;
 }
 
-void on_error(MPI_Comm*, int* code, ...) {
+bool has_dead_members(MPI_Comm comm) {
+  MPI_Group dead = MPI_GROUP_NULL;
+  int count = 0;
+  if (MPIX_Comm_get_failed(comm, &dead) != MPI_SUCCESS) return false;
+  MPI_Group_size(dead, &count);
+  MPI_Group_free(&dead);
+  return count > 0;
+}
+
+/// A call that begins when the library knows of a death already may end with an error that does not say so.
+bool is_unspecific(int code) {
+  int error_class = MPI_ERR_UNKNOWN;
+  MPI_Error_class(code, &error_class);
+  return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
+}
+
+void on_error(MPI_Comm* comm, int* code, ...) {
   if (errors_returned_depth > 0) return;
-  if (outcome_of(*code) == MpiOutcome::failure && failure_listener()) {
+  bool failure = outcome_of(*code) == MpiOutcome::failure;
+  {
     const ErrorsReturned quiet;
-    failure_listener()();
+    if (is_unspecific(*code)) failure = failure || is_revoked(*comm) || has_dead_members(*comm);
+    if (failure && failure_listener()) failure_listener()();
   }
+  if (failure) throw ProcessFailure(fmt::format("an MPI call: {}", mpi_text(*code)));
   check_mpi(*code, "an MPI call");
 }
 

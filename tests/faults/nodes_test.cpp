@@ -37,7 +37,7 @@ class Nodes : public testing::Test {
   nlohmann::json run(const std::function<void()>& disturb) {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
-    auto job = support::mend_run(4, 2, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result", result.string()});
+    auto job = support::mend_run(4, 2, {MEND_STENCIL, "--size", "32", "--steps", "12000", "--commit-every", "20", "--result", result.string()});
     const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
     job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:2,{0}-1:2,{0}-2:2", name_), "--mpi",
                                         fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
@@ -76,7 +76,7 @@ class Nodes : public testing::Test {
   /// Until the solver is at work on all nodes.
   static void wait_for_application() {
     becomes(6);
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 
   void expect_survived(const std::function<void()>& loss) {

@@ -20,7 +20,8 @@ const std::string complaint =
     "[warn] Epoll MOD(1) on fd 21 failed. Old events were 6; read change was 0 (none); write change was 2 (del); "
     "close change was 0 (none): Bad file descriptor\n"
     "[node:123] PRTE ERROR: Unknown error in file odls_default_module.c at line 328\n"
-    "NBC_Progress: an error 77 was found during schedule 0x55d2 at row-offset 8 - aborting the schedule\n\n";
+    "NBC_Progress: an error 77 was found during schedule 0x55d2 at row-offset 8 - aborting the schedule\n\n"
+    "Error in NBC_Start_round() (-1)\n";
 
 std::string filtered(const std::string& text, std::size_t piece) {
   NoiseFilter filter;
@@ -32,9 +33,9 @@ std::string filtered(const std::string& text, std::size_t piece) {
 
 TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
   const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
-                           "[node:5] a line of the program\n" + "Now another\n" + "- a dash\n" + untested + cleared_twice + "no newline at the end";
+                           "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested + cleared_twice + "no newline at the end";
   const std::string expected =
-      "first\nsecond\n" + real_help + "[node:5] a line of the program\nNow another\n- a dash\nno newline at the end";
+      "first\nsecond\n" + real_help + "[node:5] a line of the program\nNow another\nEven more\n- a dash\nno newline at the end";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{100}, text.size()}) {
     EXPECT_EQ(filtered(text, piece), expected) << piece;
   }
