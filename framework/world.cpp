@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@ namespace {
 
 /// The communicators of the living, while it is not yet certain that everyone got them.
 struct Candidate {
+  /// Whether `process` is known to have no part in it.
+  bool left_behind(ProcessId process) const {
+    return !members.empty() && std::find(members.begin(), members.end(), process) == members.end();
+  }
+
   Communicator base;
   std::vector<ProcessId> members;
   Communicator application;
@@ -83,7 +89,8 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     const agreement::GroupId ranks_group = council.number_group();
     // Whoever has returned from one of the agreements below goes on to a call in which it waits for all others. Should
     // a death keep another in the agreement, that call is interrupted, so that nobody waits for long.
-    const DeathWatch watch(council, [&](ProcessId) {
+    const DeathWatch watch(council, [&](ProcessId process) {
+      if (candidate.left_behind(process)) return;  // late news: this one is not waited for any more
       if (candidate.base) revoke(candidate.base.get());
       if (candidate.store) revoke(candidate.store.get());
       if (candidate.application) revoke(candidate.application.get());
