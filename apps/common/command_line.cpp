@@ -53,7 +53,6 @@ std::string prepare_evidence_folder(const std::string& text) {
   return "";
 }
 
-
 /// CLI11 may put several lines into one error.
 std::string first_line(std::string text) {
   text.erase(std::min(text.find('\n'), text.size()));
@@ -109,37 +108,30 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->capture_default_str()
       ->type_name("N|auto")
       ->group(fault_tolerance);
-  const auto take_orders = [&options](bool hang) {
-    return [&options, hang](const std::vector<std::string>& orders) {
+  const auto add_orders = [&](const char* name, bool hang, const char* help) {
+    const auto take = [&options, hang](const std::vector<std::string>& orders) {
       std::erase_if(options.kills, [&](const KillOrder& order) { return order.hangs == hang; });
       for (const std::string& text : orders) {
         options.kills.push_back(parse_kill_order(text));
         options.kills.back().hangs = hang;
       }
     };
+    app.add_option_function<std::vector<std::string>>(name, take, help)
+        ->check(checked(check_kill))
+        ->take_all()
+        ->allow_extra_args(false)
+        ->type_name("RANK@STEP[:POINT]")
+        ->group(fault_tolerance);
   };
-  app.add_option_function<std::vector<std::string>>(
-         "--kill", take_orders(false),
-         "Have RANK send itself SIGKILL in step STEP (repeatable). POINT says where:\n"
-         "step (its start, the default), halo (messages under way), or one of mend's\n"
-         "own such as commit, restore, recovery. A second order for a rank is for the\n"
-         "process that took over. pN instead of RANK is the process launched as\n"
-         "number N, so that spares die too")
-      ->check(checked(check_kill))
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("RANK@STEP[:POINT]")
-      ->group(fault_tolerance);
-
-  app.add_option_function<std::vector<std::string>>(
-         "--hang", take_orders(true),
-         "Have RANK stop (SIGSTOP) in the same way, and do nothing any more: mend's failure\n"
-         "detector finds and kills it (--mend-timeout). Second orders count after --kill's")
-      ->check(checked(check_kill))
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("RANK@STEP[:POINT]")
-      ->group(fault_tolerance);
+  add_orders("--kill", false,
+             "Have RANK send itself SIGKILL in step STEP (repeatable). POINT says where:\n"
+             "step (its start, the default), halo (messages under way), or one of mend's\n"
+             "own such as commit, restore, recovery. A second order for a rank is for the\n"
+             "process that took over. pN instead of RANK is the process launched as\n"
+             "number N, so that spares die too");
+  add_orders("--hang", true,
+             "Have RANK stop (SIGSTOP) in the same way, and do nothing any more: mend's failure\n"
+             "detector finds and kills it (--mend-timeout). Second orders count after --kill's");
 
   const char* const output = "Output";
   app.add_option_function<std::string>("--result", path_into(options.result),
