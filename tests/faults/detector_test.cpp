@@ -14,9 +14,7 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <set>
 #include <sstream>
@@ -25,25 +23,14 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using testing::HasSubstr;
-
-long soak_seconds() {
-  const char* wish = std::getenv("MEND_SOAK_SECONDS");
-  return wish ? std::stol(wish) : 60;
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using support::soon;
+using support::text_of;
 
 /// The application's processes among this process's descendants, by their rank in the launch.
 std::map<int, pid_t> subjects() {
   std::map<int, pid_t> found;
   for (const pid_t process : support::descendants_of(::getpid())) {
-    std::error_code error;
-    const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error);
-    if (error || program != MEND_DETECTOR_SUBJECT) continue;
+    if (support::program_of(process) != MEND_DETECTOR_SUBJECT) continue;
     std::istringstream variables(text_of(fmt::format("/proc/{}/environ", process)));
     for (std::string variable; std::getline(variables, variable, '\0');) {
       if (variable.starts_with("PMIX_RANK=")) found[std::stoi(variable.substr(10))] = process;
@@ -69,22 +56,12 @@ class Detected : public testing::Test {
 
 TEST_F(Detected, nobody_who_lives_however_busy_the_machine_is) {
   constexpr int ranks = 8;
-  const auto end = support::run_job(job(ranks, 0, static_cast<double>(soak_seconds()), 1, 20, 200));
+  const auto end = support::run_job(job(ranks, 0, static_cast<double>(support::soak_time().count()), 1, 20, 200));
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   for (int rank = 0; rank < ranks; ++rank) EXPECT_EQ(evidence(rank), "0 0\n") << rank;
 }
 
 // ---- A process that stops
-
-/// Until `done`; false when that takes too long.
-bool soon(const std::function<bool()>& done) {
-  const auto deadline = Clock::now() + std::chrono::seconds(30);
-  while (!done()) {
-    if (Clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 bool is_gone(pid_t process) {
   const std::string status = text_of(fmt::format("/proc/{}/stat", process));
@@ -192,9 +169,8 @@ TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
 std::vector<pid_t> launchers() {
   std::vector<pid_t> found;
   for (const pid_t process : support::descendants_of(::getpid())) {
-    std::error_code error;
-    const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error).filename();
-    if (!error && (program == "mend" || program == "prterun" || program == "prte")) found.push_back(process);
+    const auto program = support::program_of(process).filename();
+    if (program == "mend" || program == "prterun" || program == "prte") found.push_back(process);
   }
   return found;
 }

@@ -60,18 +60,13 @@ class Nodes : public testing::Test {
   static int application() {
     int found = 0;
     for (const pid_t process : support::descendants_of(::getpid())) {
-      std::error_code error;
-      found += std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error) == MEND_STENCIL && !error ? 1 : 0;
+      found += support::program_of(process) == MEND_STENCIL ? 1 : 0;
     }
     return found;
   }
   /// Whether there come to be so many.
   static bool becomes(int count) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (application() != count && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return application() == count;
+    return support::soon([&] { return application() == count; });
   }
   /// Until the solver is at work on all nodes.
   static void wait_for_application() {

@@ -15,11 +15,6 @@ namespace {
 constexpr int ranks = 4;
 constexpr int spares = 24;
 
-long soak_seconds() {
-  const char* wish = std::getenv("MEND_SOAK_SECONDS");
-  return wish ? std::stol(wish) : 60;
-}
-
 struct Count {
   long agreements = 0;
   long recoveries = 0;
@@ -38,7 +33,7 @@ Count count_of(const support::JobEnd& end) {
 }
 
 TEST(Soak, agrees_while_processes_die_and_spares_step_in) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(soak_seconds());
+  const auto deadline = std::chrono::steady_clock::now() + support::soak_time();
   const char* first = std::getenv("MEND_SEED");
   Count total;
   int jobs = 0;

@@ -122,6 +122,20 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
+std::chrono::seconds soak_time() {
+  const char* wish = std::getenv("MEND_SOAK_SECONDS");
+  return std::chrono::seconds(wish != nullptr ? std::stol(wish) : 60);
+}
+
+bool soon(const std::function<bool()>& done) {
+  const auto deadline = Clock::now() + std::chrono::seconds(30);
+  while (!done()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
 JobEnd run_job(const Job& job) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   Stream output;

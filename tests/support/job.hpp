@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,6 +38,12 @@ JobEnd run_job(const Job& job);
 
 /// The same for `mend run -n RANKS --spares SPARES -- PROGRAM...`.
 Job mend_run(int ranks, int spares, const std::vector<std::string>& program);
+
+/// How long a soak test lasts: MEND_SOAK_SECONDS, or a minute.
+std::chrono::seconds soak_time();
+
+/// Until `done`, looking again and again; false when that takes too long.
+bool soon(const std::function<bool()>& done);
 
 /// The lines of `text` that are not empty, without the carriage returns that mpirun's terminals add.
 std::vector<std::string> lines_of(const std::string& text);

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -20,8 +19,7 @@ struct Entry {
 };
 
 std::optional<Entry> read_entry(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = text_of(folder / "stat");
   const auto after_name = text.rfind(')');  // the name may hold anything
   if (after_name == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(after_name + 1));
@@ -43,8 +41,7 @@ std::map<pid_t, Entry> all_processes() {
 }
 
 std::string command_line(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text = text_of("/proc/" + std::to_string(process) + "/cmdline");
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
 }
@@ -60,6 +57,18 @@ std::string output_of(const std::string& command) {
 }
 
 }  // namespace
+
+std::filesystem::path program_of(pid_t process) {
+  std::error_code gone;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", gone);
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  // Not by an iterator over the file's buffer: that throws when a process goes between opening and reading.
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
 
 std::vector<pid_t> descendants_of(pid_t ancestor) {
   const std::map<pid_t, Entry> processes = all_processes();
