@@ -23,10 +23,15 @@ bool has_dead_members(MPI_Comm comm) {
   return count > 0;
 }
 
-/// A call that begins when the library knows of a death already may end with an error that does not say so.
-bool is_unspecific(int code) {
+int class_of(int code) {
   int error_class = MPI_ERR_UNKNOWN;
   MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+/// A call that begins when the library knows of a death already may end with an error that does not say so.
+bool is_unspecific(int code) {
+  const int error_class = class_of(code);
   return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
 }
 
@@ -55,8 +60,7 @@ MPI_Errhandler throwing_handler() {
 
 MpiOutcome outcome_of(int code) {
   if (code == MPI_SUCCESS) return MpiOutcome::success;
-  int error_class = MPI_ERR_UNKNOWN;
-  MPI_Error_class(code, &error_class);
+  const int error_class = class_of(code);
   const bool is_failure = error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
                           error_class == MPIX_ERR_REVOKED;
   return is_failure ? MpiOutcome::failure : MpiOutcome::error;
@@ -101,6 +105,14 @@ void Communicator::reset() {
   const ErrorsReturned quiet;
   MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
+}
+
+std::vector<ProcessId> launched_processes() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<ProcessId> processes;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(size); ++i) processes.push_back({i});
+  return processes;
 }
 
 std::vector<ProcessId> members_of(MPI_Comm comm, MPI_Comm whole, const std::vector<ProcessId>& processes) {

@@ -75,6 +75,9 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// The processes of the launch, by their rank in MPI_COMM_WORLD: 0, 1, 2, ... Local.
+std::vector<ProcessId> launched_processes();
+
 /// Which processes `comm` holds, by rank, given that those of `whole` are `processes`. All of `comm`'s must be in
 /// `whole`. Local.
 std::vector<ProcessId> members_of(MPI_Comm comm, MPI_Comm whole, const std::vector<ProcessId>& processes);
