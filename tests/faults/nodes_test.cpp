@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 namespace {
 
@@ -95,6 +96,25 @@ TEST_F(Nodes, that_are_cut_off_are_survived_and_their_processes_end_by_themselve
     script("cut", lost_node);
     EXPECT_TRUE(becomes(4)) << "processes that most others hold dead go on";
     script("kill", lost_node);  // the daemon
+  });
+}
+
+TEST_F(Nodes, that_are_cut_off_for_less_than_the_time_out_go_on) {
+  const auto undisturbed = run({});
+  const auto survived = run([this] {
+    script("cut", lost_node);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    script("mend", lost_node);
+  });
+  EXPECT_EQ(survived["field_hash"], undisturbed["field_hash"]);
+  EXPECT_EQ(survived["recoveries"].size(), 0U) << survived["recoveries"].dump();
+}
+
+TEST_F(Nodes, that_are_cut_off_for_longer_lose_their_processes_and_nobody_else) {
+  expect_survived([this] {
+    script("cut", lost_node);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+    script("mend", lost_node);
   });
 }
 
