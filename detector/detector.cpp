@@ -9,9 +9,10 @@ Detector::Detector(ProcessId self, const Timing& timing)
     : self_(self), least_(timing), ring_(self, timing), inquiry_(self), watched_(self) {}
 
 void Detector::enter(const Membership& membership, const std::vector<NodeId>& nodes, Time now, Actions& actions) {
-  inquiry_.begin(membership, nodes);
   membership_ = membership;
   nodes_ = nodes;
+  nodes_.resize(membership.processes);  // whoever is missing at the end is left out
+  inquiry_.begin(membership, nodes_);
   ring_.enter(membership, now, actions);
   watched_ = self_;  // whoever it is now, it begins anew
   follow_emitter(now);

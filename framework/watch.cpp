@@ -196,10 +196,12 @@ void Watch::end() {
   const auto counters = service_->counters();
   if (counters.unseen > 0) job_status::unseen();
   if (!log::debugging()) return;
-  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms, {} suspected; {} "
-                         "strangers, {} connections broken",
+  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms; {} held dead for silence; "
+                         "{} connections broken; turned away: {} strangers, {} messages of older epochs, {} that make "
+                         "no sense",
                          Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),
-                         counters.suspicions, counters.network.strangers, counters.network.broken));
+                         counters.suspicions, counters.network.broken, counters.network.strangers,
+                         counters.old_messages, counters.garbage + counters.network.garbage));
 }
 
 }  // namespace mend

@@ -32,7 +32,6 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   self_ = Rank{rank};
   holders_ = choose_holders(nodes);
   ranks_may_differ_ = epoch > Epoch{0};
-  members_.clear();
 }
 
 void Store::protect(std::string_view name, std::unique_ptr<Member> member) {

@@ -80,8 +80,10 @@ class Store {
   // --- for the framework -------------------------------------------------------------------------------------
 
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
-  /// r runs. Forgets the protected members, keeps the snapshots. Local. Both must outlive the epoch.
+  /// r runs. Local. Both must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
+  /// Forgets the protected members, keeps the snapshots. Local.
+  void forget_members() { members_.clear(); }
 
  private:
   /// The two snapshots this process has of one rank: the published one and the one before or in the making.

@@ -7,7 +7,7 @@
 namespace mend {
 namespace {
 
-int errors_returned_depth = 0;
+OnError on_error_now = OnError::throws;
 
 std::function<void()>& failure_listener() {
   static std::function<void()> instance;
@@ -36,13 +36,15 @@ bool is_unspecific(int code) {
 }
 
 void on_error(MPI_Comm* comm, int* code, ...) {
-  if (errors_returned_depth > 0) return;
+  const OnError how = on_error_now;
+  if (how == OnError::returns) return;
   bool failure = outcome_of(*code) == MpiOutcome::failure;
   {
     const ErrorsReturned quiet;
     if (is_unspecific(*code)) failure = failure || is_revoked(*comm) || has_dead_members(*comm);
     if (failure && failure_listener()) failure_listener()();
   }
+  if (how == OnError::tells_and_returns) return;
   if (failure) throw ProcessFailure(fmt::format("an MPI call: {}", mpi_text(*code)));
   check_mpi(*code, "an MPI call");
 }
@@ -85,8 +87,8 @@ void throw_errors_of(MPI_Comm comm) { MPI_Comm_set_errhandler(comm, throwing_han
 
 void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
 
-ErrorsReturned::ErrorsReturned() { ++errors_returned_depth; }
-ErrorsReturned::~ErrorsReturned() { --errors_returned_depth; }
+ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
+ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }
 
 int Communicator::rank() const {
   int rank = 0;

@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
   for (const auto& scenarios :
-       {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios()}) {
+       {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
+        subject::repair_scenarios()}) {
     if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
   }
   std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());

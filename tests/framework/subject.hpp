@@ -30,5 +30,6 @@ using Scenarios = std::map<std::string, mend::Body, std::less<>>;
 Scenarios error_scenarios();
 Scenarios data_scenarios();
 Scenarios communicator_scenarios();
+Scenarios repair_scenarios();
 
 }  // namespace subject
