@@ -1,11 +1,9 @@
 #include "store/snapshot.hpp"
 
 #include "base/error.hpp"
+#include "store/hash.hpp"
 
 #include <fmt/format.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <cstring>
 #include <span>
@@ -44,9 +42,9 @@ struct Entry {
   std::uint64_t hash;
 };
 
-std::uint64_t hash_of(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-
-std::uint64_t hash_of(const Header& header) { return XXH3_64bits(&header, offsetof(Header, header_hash)); }
+std::uint64_t hash_of_header(const Header& header) {
+  return hash_of(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_hash)));
+}
 
 ByteCount align(ByteCount offset) { return (offset + alignment - 1) / alignment * alignment; }
 
@@ -70,7 +68,7 @@ std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, Byt
 /// The directory, or nothing when header or directory are damaged.
 std::optional<std::vector<Entry>> read_directory(std::span<const std::byte> bytes) {
   const auto header = read_at<Header>(bytes, 0);
-  if (!header || header->magic != magic || header->header_hash != hash_of(*header)) return std::nullopt;
+  if (!header || header->magic != magic || header->header_hash != hash_of_header(*header)) return std::nullopt;
   if (header->total_bytes != bytes.size()) return std::nullopt;
   const ByteCount data_begin = align(sizeof(Header) + header->directory_bytes);
   if (data_begin < header->directory_bytes || data_begin > bytes.size()) return std::nullopt;
@@ -101,14 +99,12 @@ ByteCount directory_bytes_for(const Members& members) {
 
 }  // namespace
 
-void pack(const Members& members, Rank owner, Version version, Snapshot& snapshot) {
+void pack(const Members& members, Rank owner, Version version, std::vector<std::byte>& bytes) {
   const ByteCount directory_bytes = directory_bytes_for(members);
   const ByteCount data_begin = align(sizeof(Header) + directory_bytes);
   ByteCount total = data_begin;
   for (const auto& [name, member] : members) total += align(member->size());
-  std::vector<std::byte>& bytes = snapshot.bytes;
   bytes.resize(total);
-  snapshot.owner = owner;
 
   ByteCount directory_at = sizeof(Header);
   ByteCount data_at = data_begin;
@@ -129,15 +125,15 @@ void pack(const Members& members, Rank owner, Version version, Snapshot& snapsho
   std::memset(bytes.data() + directory_at, 0, data_begin - directory_at);
   const auto directory = std::span<const std::byte>(bytes).subspan(sizeof(Header), data_begin - sizeof(Header));
   Header header{magic, version.value, owner.value, total, members.size(), directory_bytes, hash_of(directory), 0};
-  header.header_hash = hash_of(header);
+  header.header_hash = hash_of_header(header);
   write_at(bytes, 0, header);
 }
 
-std::optional<std::string> find_damage(const Snapshot& snapshot) {
-  const auto entries = read_directory(snapshot.bytes);
+std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version) {
+  const auto entries = read_directory(snapshot);
   if (!entries) return "its directory is corrupt";
-  const auto header = *read_at<Header>(snapshot.bytes, 0);
-  if (header.owner != snapshot.owner.value || header.version != snapshot.version.value) {
+  const auto header = *read_at<Header>(snapshot, 0);
+  if (header.owner != owner.value || header.version != version.value) {
     return fmt::format("it is rank {}'s at version {}", header.owner, header.version);
   }
   for (const Entry& entry : *entries) {
@@ -146,15 +142,16 @@ std::optional<std::string> find_damage(const Snapshot& snapshot) {
   return std::nullopt;
 }
 
-void unpack(const Snapshot& snapshot, const Members& members) {
-  const auto entries = read_directory(snapshot.bytes);
-  if (!entries) throw DataLoss(fmt::format("the snapshot of rank {} is corrupt", snapshot.owner.value));
+void unpack(std::span<const std::byte> snapshot, const Members& members) {
+  const auto entries = read_directory(snapshot);
+  if (!entries) throw DataLoss("a snapshot is corrupt");
+  const auto header = *read_at<Header>(snapshot, 0);
   for (const auto& [name, member] : members) {
     const auto entry = std::find_if(entries->begin(), entries->end(), [&](const Entry& e) { return e.name == name; });
     if (entry == entries->end()) {
       throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
                                    "same members before restore as before commit",
-                                   name, snapshot.version.value));
+                                   name, header.version));
     }
     if (entry->shape != member->shape() || entry->data.size() != member->size()) {
       throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,

@@ -4,7 +4,8 @@
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
-#include "store/placement.hpp"
+#include "store/exchange.hpp"
+#include "store/inventory.hpp"
 #include "transport/requests.hpp"
 
 #include <fmt/format.h>
@@ -12,15 +13,39 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 
 namespace mend {
 namespace {
 
 using agreement::Motion;
 
-enum Tag { size_tag = 1, snapshot_tag = 2 };  // one restore's transfers use snapshot_tag + owner
+constexpr int size_tag = 2;
 
 std::span<std::byte> bytes_of(std::uint64_t& value) { return std::as_writable_bytes(std::span(&value, 1)); }
+
+bool has_part_in(const Stripe& stripe, Rank rank) {
+  const auto contains = [&](const std::vector<Rank>& ranks) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); };
+  return contains(stripe.owners) || contains(stripe.keepers);
+}
+
+/// What gives every keeper of these stripes what it shall keep.
+std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes) {
+  std::vector<Combination> work;
+  for (const Stripe& stripe : stripes) {
+    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) work.push_back(encode(stripe, row, sizes));
+  }
+  return work;
+}
+
+std::string describe_loss(const RestorePlan& plan) {
+  const bool several = plan.missing.size() > 1;
+  return fmt::format(
+      "the data of rank{} {} at version {} is lost: {} died together with those who held what would bring it back, or "
+      "that is corrupt; the job must be started again",
+      several ? "s" : "", fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
+      plan.newest_seen->value, several ? "they" : "it");
+}
 
 }  // namespace
 
@@ -30,7 +55,10 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};
-  holders_ = choose_holders(nodes);
+  stripes_ = place(redundancy_, nodes);
+  concerned_.clear();
+  std::ranges::copy_if(stripes_, std::back_inserter(concerned_), [&](const Stripe& s) { return has_part_in(s, self_); });
+  sizes_.assign(nodes.size(), 0);
   ranks_may_differ_ = epoch > Epoch{0};
   members_.clear();
 }
@@ -46,7 +74,15 @@ void Store::meet_for(Motion motion) {
   if (!ballot_->vote(motion, true)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
 }
 
-bool Store::holds_for(Rank owner) const { return holders_[static_cast<std::size_t>(owner.value)] == self_; }
+/// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
+/// versions there were.
+void Store::catch_up_with_survivors() {
+  if (!ranks_may_differ_) return;
+  std::uint64_t newest = published_.value;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &newest, 1, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  published_ = Version{newest};
+  ranks_may_differ_ = false;
+}
 
 // --- commit ----------------------------------------------------------------------------------------------------
 
@@ -56,67 +92,66 @@ Version Store::commit() {
   meet_for(Motion::commit);
   catch_up_with_survivors();
   const Version version = published_.next();
+  const Block snapshot = Block::snapshot_of(self_);
 
   reach("commit.pack");
-  Snapshot& own = shelves_[self_].slot_for(version);
-  own.version = Version{};  // the slot's old content ends here; the published version is in the other slot
-  pack(members_, self_, version, own);
-  exchange_copies(version);
+  Kept& own = shelves_.make_room(snapshot, version, {}, 0);
+  pack(members_, self_, version, own.bytes);
+  own.sizes = {own.bytes.size()};
+  exchange_sizes();
+  const std::vector<Combination> work = encode_all(concerned_, sizes_);
+  make(work, version, [] { reach("commit.exchange"); });
 
   reach("commit.vote");
   if (!ballot_->vote(Motion::commit, true)) throw EnvironmentError("a rank refused the commit");
   reach("commit.publish");
-  publish(version);
+  shelves_.publish(snapshot, version);
+  publish(work, version);
+  shelves_.forget_old(version);
+  published_ = version;
 
   ++statistics_.commits;
   statistics_.commit_time += watch.elapsed();
   statistics_.snapshot_bytes = own.bytes.size();
-  update_memory_statistics();
+  statistics_.memory_bytes = shelves_.memory();
   return version;
 }
 
-/// Sends this rank's new snapshot to its holder, and receives those it holds.
-void Store::exchange_copies(Version version) {
-  std::uint64_t own_size = shelves_[self_].slot_for(version).bytes.size();
-  std::map<Rank, std::uint64_t> sizes;
-  const auto holder = holders_[static_cast<std::size_t>(self_.value)];
-  {
-    Requests requests(comm_);
-    for (int i = 0; i < static_cast<int>(holders_.size()); ++i) {
-      if (holds_for(Rank{i})) requests.receive(bytes_of(sizes[Rank{i}]), i, size_tag);
-    }
-    if (holder) requests.send(bytes_of(own_size), holder->value, size_tag);
-    requests.wait_all();
+/// Tells everyone with whom this rank shares a stripe how large its snapshot is, and learns how large theirs are.
+void Store::exchange_sizes() {
+  std::set<Rank> peers;
+  for (const Stripe& stripe : concerned_) {
+    peers.insert(stripe.owners.begin(), stripe.owners.end());
+    peers.insert(stripe.keepers.begin(), stripe.keepers.end());
   }
+  peers.erase(self_);
+  std::uint64_t& own = sizes_[static_cast<std::size_t>(self_.value)];
+  own = shelves_.at(Block::snapshot_of(self_), published_.next()).bytes.size();
   Requests requests(comm_);
-  for (const auto& [owner, size] : sizes) {
-    Snapshot& copy = shelves_[owner].slot_for(version);
-    copy.version = Version{};
-    copy.owner = owner;
-    copy.bytes.resize(size);
-    requests.receive(copy.bytes, owner.value, snapshot_tag);
+  for (const Rank peer : peers) {
+    requests.receive(bytes_of(sizes_[static_cast<std::size_t>(peer.value)]), peer.value, size_tag);
+    requests.send(bytes_of(own), peer.value, size_tag);
   }
-  if (holder) requests.send(shelves_[self_].slot_for(version).bytes, holder->value, snapshot_tag);
-  reach("commit.exchange");
   requests.wait_all();
 }
 
-void Store::publish(Version version) {
-  shelves_[self_].slot_for(version).version = version;
-  for (int i = 0; i < static_cast<int>(holders_.size()); ++i) {
-    if (holds_for(Rank{i})) shelves_[Rank{i}].slot_for(version).version = version;
+/// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
+void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
+  for (const Combination& step : work) {
+    if (step.to == self_) shelves_.make_room(step.target, version, sizes_of(step.target, sizes_), target_bytes(step, sizes_));
   }
-  published_ = version;
+  carry_out(work, comm_, [&](const Block& block) { return std::span(shelves_.at(block, version).bytes); }, under_way);
+  for (const Combination& step : work) {
+    if (step.to != self_ || step.target.is_snapshot()) continue;
+    Kept& parity = shelves_.at(step.target, version);
+    parity.seal = seal_of(step.target, version, parity);
+  }
 }
 
-/// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
-/// versions there were.
-void Store::catch_up_with_survivors() {
-  if (!ranks_may_differ_) return;
-  std::uint64_t newest = published_.value;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &newest, 1, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
-  published_ = Version{newest};
-  ranks_may_differ_ = false;
+void Store::publish(std::span<const Combination> made, Version version) {
+  for (const Combination& step : made) {
+    if (step.to == self_) shelves_.publish(step.target, version);
+  }
 }
 
 // --- restore ---------------------------------------------------------------------------------------------------
@@ -129,115 +164,78 @@ Version Store::restore() {
   catch_up_with_survivors();
   reach("restore.inventory");
   forget_damaged();
-  const RestorePlan plan = plan_restore(gather_inventory(), holders_);
+  const RestorePlan plan = plan_restore(gather_inventory(), stripes_, static_cast<int>(sizes_.size()));
   if (!plan.version) {
     if (published_ == Version{}) return Version{};
-    throw DataLoss(fmt::format(
-        "the data of rank{} {} at version {} is lost: {} died together with everyone who held a copy, or every copy is "
-        "corrupt; the job must be started again",
-        plan.missing.size() > 1 ? "s" : "",
-        fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
-        plan.newest_seen.value_or(published_).value, plan.missing.size() > 1 ? "they" : "it"));
+    throw DataLoss(describe_loss(plan));
   }
   const Version version = *plan.version;
+  sizes_ = plan.sizes;
   reach("restore.transfer");
-  fetch(plan);
-  const Snapshot& own = shelves_[self_].slot_for(version);
-
-  std::string problem;
+  make(plan.bring, version, [] { reach("restore.exchange"); });
+  publish(plan.bring, version);  // at once: should somebody die now, this is not lost with it
+  make(plan.protect, version, [] { reach("restore.protect"); });
+  publish(plan.protect, version);
   reach("restore.unpack");
-  if (const auto damage = find_damage(own)) {
-    problem = fmt::format("the snapshot of rank {} at version {} arrived damaged: {}", self_.value, version.value, *damage);
-  } else {
-    try {
-      unpack(own, members_);
-    } catch (const UsageError& error) {
-      problem = error.what();
-    }
-  }
+  const std::exception_ptr problem = try_unpack(version);
   reach("restore.vote");
-  const bool restored = ballot_->vote(Motion::restore, problem.empty());
-  if (!problem.empty()) throw UsageError(problem);
+  const bool restored = ballot_->vote(Motion::restore, problem == nullptr);
+  if (problem) std::rethrow_exception(problem);
   if (!restored) throw agreement::Abandoned();
-  forget_all_but(version);
+  shelves_.forget_newer(version);
   published_ = version;
   reach("restore.done");
 
   ++statistics_.restores;
   statistics_.restore_time += watch.elapsed();
-  statistics_.snapshot_bytes = own.bytes.size();
-  update_memory_statistics();
+  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
+  statistics_.memory_bytes = shelves_.memory();
   return version;
 }
 
-/// A damaged copy is not offered to anybody: as good as lost, and others may have a good one.
+/// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities.
 void Store::forget_damaged() {
-  for (auto& [owner, shelf] : shelves_) {
-    for (Snapshot& snapshot : shelf.slots) {
-      if (snapshot.version == Version{}) continue;
-      if (const auto damage = find_damage(snapshot)) {
-        log::warn(fmt::format("a copy of rank {}'s snapshot at version {} cannot be used: {}", owner.value,
-                              snapshot.version.value, *damage));
-        snapshot.version = Version{};
-      }
-    }
-  }
+  shelves_.visit([](const Block& block, Kept& kept) {
+    const auto damage = find_damage(block, kept);
+    if (!damage) return;
+    log::warn(fmt::format("a {} rank{} {} at version {} cannot be used: {}",
+                          block.is_snapshot() ? "copy of the snapshot of" : "parity of the snapshots of",
+                          block.is_snapshot() ? "" : "s",
+                          fmt::join(block.owners | std::views::transform([](Rank rank) { return rank.value; }), ", "),
+                          kept.version.value, *damage));
+    kept.version = Version{};
+  });
 }
 
-/// Everyone's undamaged published snapshots, known to all. In blocks of equal size, because Open MPI's MPI_Allgatherv
-/// may return success without the data when a failure interrupts it (docs/open-mpi.md).
+/// Everyone's undamaged published blocks, known to all. In parts of equal size, because Open MPI's MPI_Allgatherv may
+/// return success without the data when a failure interrupts it (docs/open-mpi.md).
 std::vector<Holding> Store::gather_inventory() {
-  std::vector<Holding> mine;
-  for (const auto& [owner, shelf] : shelves_) {
-    for (const Snapshot& snapshot : shelf.slots) {
-      if (snapshot.version != Version{}) mine.push_back({self_, owner, snapshot.version, snapshot.bytes.size()});
-    }
-  }
+  std::vector<std::uint64_t> mine;
+  shelves_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });
   auto most = static_cast<int>(mine.size());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-  mine.resize(static_cast<std::size_t>(most));  // the padding has version 0: not published
-  std::vector<Holding> all(mine.size() * holders_.size());
-  const int bytes = most * static_cast<int>(sizeof(Holding));
-  check_mpi(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm_), "MPI_Allgather");
-  std::erase_if(all, [](const Holding& holding) { return holding.version == Version{}; });
-  return all;
-}
-
-/// Carries out the plan's transfers that concern this rank.
-void Store::fetch(const RestorePlan& plan) {
-  Requests requests(comm_);
-  std::vector<Snapshot*> arriving;
-  for (const Transfer& transfer : plan.transfers) {
-    Snapshot& snapshot = shelves_[transfer.owner].slot_for(*plan.version);
-    const int tag = snapshot_tag + transfer.owner.value;
-    if (transfer.to == self_) {
-      snapshot.version = Version{};
-      snapshot.owner = transfer.owner;
-      snapshot.bytes.resize(transfer.size);
-      requests.receive(snapshot.bytes, transfer.from.value, tag);
-      arriving.push_back(&snapshot);
-    }
-    if (transfer.from == self_) requests.send(snapshot.bytes, transfer.to.value, tag);
+  mine.resize(static_cast<std::size_t>(most));
+  std::vector<std::uint64_t> all(mine.size() * sizes_.size());
+  check_mpi(MPI_Allgather(mine.data(), most, MPI_UINT64_T, all.data(), most, MPI_UINT64_T, comm_), "MPI_Allgather");
+  std::vector<Holding> inventory;
+  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
+    read_holdings(Rank{static_cast<int>(rank)}, std::span(all).subspan(rank * mine.size(), mine.size()), inventory);
   }
-  reach("restore.exchange");
-  requests.wait_all();
-  for (Snapshot* snapshot : arriving) snapshot->version = *plan.version;
+  return inventory;
 }
 
-/// Frees what is not needed any more: other versions, and copies that other ranks hold now.
-void Store::forget_all_but(Version version) {
-  std::erase_if(shelves_, [&](const auto& entry) { return entry.first != self_ && !holds_for(entry.first); });
-  for (auto& [owner, shelf] : shelves_) {
-    for (Snapshot& snapshot : shelf.slots) {
-      if (snapshot.version != version) snapshot.version = Version{};
+/// Fills the members; returns what is in the way of that.
+std::exception_ptr Store::try_unpack(Version version) {
+  const std::span<const std::byte> own = shelves_.at(Block::snapshot_of(self_), version).bytes;
+  try {
+    if (const auto damage = find_damage(own, self_, version)) {
+      throw DataLoss(fmt::format("the data of rank {} at version {} is lost: it came back damaged ({})", self_.value,
+                                 version.value, *damage));
     }
-  }
-}
-
-void Store::update_memory_statistics() {
-  statistics_.memory_bytes = 0;
-  for (const auto& [owner, shelf] : shelves_) {
-    for (const Snapshot& snapshot : shelf.slots) statistics_.memory_bytes += snapshot.bytes.capacity();
+    unpack(own, members_);
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
   }
 }
 

@@ -156,6 +156,44 @@ TEST_F(Stores, bring_back_what_a_whole_node_has_lost) {
   expect_restored(epochs, data, 1, Version{1});
 }
 
+/// Commits, has `victims` lose their memory, and restores; in every scheme that so many ranks can have.
+TEST_F(Stores, rebuild_what_so_many_ranks_as_the_redundancy_survives_have_lost) {
+  for (const char* scheme : {"replicas:2", "xor:3", "xor:4", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    for (const std::size_t scale : {std::size_t{1}, std::size_t{100'000}}) {
+      SCOPED_TRACE(testing::Message() << scheme << " of " << scale);
+      Epochs epochs({}, redundancy);
+      Data data(epochs.rank(), scale);
+      commit(epochs, data, 1);
+      commit(epochs, data, 2);
+      for (int first = 0; first < epochs.size(); ++first) {
+        std::vector<int> victims;
+        for (int i = 0; i < redundancy.parity; ++i) victims.push_back((first + 2 * i) % epochs.size());
+        epochs.next(victims);
+        expect_restored(epochs, data, 2, Version{2});
+      }
+      commit(epochs, data, 3);
+      epochs.next({0});
+      expect_restored(epochs, data, 3, Version{3});
+    }
+  }
+}
+
+TEST_F(Stores, rebuild_a_damaged_snapshot_from_parities) {
+  Epochs epochs;
+  if (epochs.size() < 3) GTEST_SKIP() << "a group of three is wanted";
+  Epochs grouped({}, mend::Redundancy::parse("xor:3"));
+  Data data(grouped.rank());
+  const auto protect_marked = [&] { grouped.store().protect("marked", std::make_unique<Marked>()); };
+  protect_marked();
+  commit(grouped, data, 1);
+  if (grouped.rank() == 1) *Marked::last_place ^= std::byte{1};
+  grouped.next();
+  protect_marked();
+  expect_restored(grouped, data, 1, Version{1});
+}
+
 TEST_F(Stores, name_what_cannot_be_brought_back_on_every_rank) {
   Epochs epochs;
   if (epochs.size() < 3) GTEST_SKIP() << "somebody must live who knows that there was a commit";

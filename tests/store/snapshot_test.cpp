@@ -13,7 +13,6 @@ using mend::find_damage;
 using mend::MemberOf;
 using mend::Members;
 using mend::Rank;
-using mend::Snapshot;
 using mend::Version;
 using testing::HasSubstr;
 
@@ -43,98 +42,86 @@ Data filled() {
   return data;
 }
 
-Snapshot snapshot_of(Data data, Version version = Version{7}) {
-  Snapshot snapshot;
-  pack(data.members(), Rank{3}, version, snapshot);
-  snapshot.version = version;
+using Bytes = std::vector<std::byte>;
+
+Bytes snapshot_of(Data data) {
+  Bytes snapshot;
+  pack(data.members(), Rank{3}, Version{7}, snapshot);
   return snapshot;
 }
 
+std::optional<std::string> damage_of(const Bytes& snapshot) { return find_damage(snapshot, Rank{3}, Version{7}); }
+
 TEST(Snapshot, gives_back_what_was_packed) {
-  const Snapshot snapshot = snapshot_of(filled());
-  EXPECT_EQ(find_damage(snapshot), std::nullopt);
-  EXPECT_EQ(snapshot.owner, Rank{3});
+  const Bytes snapshot = snapshot_of(filled());
+  EXPECT_EQ(damage_of(snapshot), std::nullopt);
   Data back;
   unpack(snapshot, back.members());
   EXPECT_EQ(back, filled());
 }
 
 TEST(Snapshot, of_no_members_is_sound) {
-  Snapshot snapshot;
-  pack({}, Rank{0}, Version{1}, snapshot);
-  snapshot.version = Version{1};
-  EXPECT_EQ(find_damage(snapshot), std::nullopt);
-  EXPECT_NO_THROW(unpack(snapshot, {}));
-}
-
-TEST(Snapshot, packed_is_not_yet_published) {
-  Snapshot snapshot;
-  Data data;
-  pack(data.members(), Rank{3}, Version{7}, snapshot);
-  EXPECT_EQ(snapshot.version, Version{});
+  Bytes snapshot;
+  mend::pack({}, Rank{3}, Version{7}, snapshot);
+  EXPECT_EQ(damage_of(snapshot), std::nullopt);
+  EXPECT_NO_THROW(mend::unpack(snapshot, {}));
 }
 
 TEST(Snapshot, packed_into_used_memory_is_as_if_it_were_fresh) {
-  Snapshot reused = snapshot_of(filled());
-  std::fill(reused.bytes.begin(), reused.bytes.end(), std::byte{0xff});
-  reused.bytes.resize(reused.bytes.size() * 2, std::byte{0xff});
+  Bytes reused = snapshot_of(filled());
+  std::fill(reused.begin(), reused.end(), std::byte{0xff});
+  reused.resize(reused.size() * 2, std::byte{0xff});
   Data data = filled();
   pack(data.members(), Rank{3}, Version{7}, reused);
-  EXPECT_EQ(reused.bytes, snapshot_of(filled()).bytes);
+  EXPECT_EQ(reused, snapshot_of(filled()));
 }
 
 TEST(Snapshot, with_any_bit_flipped_is_found_damaged) {
-  Snapshot snapshot = snapshot_of(filled());
-  for (std::size_t byte = 0; byte < snapshot.bytes.size(); ++byte) {
+  Bytes snapshot = snapshot_of(filled());
+  for (std::size_t byte = 0; byte < snapshot.size(); ++byte) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       const std::byte flip{static_cast<unsigned char>(1U << bit)};
-      snapshot.bytes[byte] ^= flip;
-      ASSERT_TRUE(find_damage(snapshot)) << "byte " << byte << ", bit " << bit;
-      snapshot.bytes[byte] ^= flip;
+      snapshot[byte] ^= flip;
+      ASSERT_TRUE(damage_of(snapshot)) << "byte " << byte << ", bit " << bit;
+      snapshot[byte] ^= flip;
     }
   }
-  EXPECT_EQ(find_damage(snapshot), std::nullopt);
+  EXPECT_EQ(damage_of(snapshot), std::nullopt);
 }
 
 TEST(Snapshot, of_any_other_length_is_found_damaged) {
-  const Snapshot whole = snapshot_of(filled());
-  for (std::size_t length = 0; length < whole.bytes.size(); ++length) {
-    Snapshot cut = whole;
-    cut.bytes.resize(length);
-    ASSERT_TRUE(find_damage(cut)) << "cut to " << length;
+  const Bytes whole = snapshot_of(filled());
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    Bytes cut = whole;
+    cut.resize(length);
+    ASSERT_TRUE(damage_of(cut)) << "cut to " << length;
   }
-  Snapshot longer = whole;
-  longer.bytes.push_back(std::byte{});
-  EXPECT_TRUE(find_damage(longer));
+  Bytes longer = whole;
+  longer.push_back(std::byte{});
+  EXPECT_TRUE(damage_of(longer));
 }
 
 TEST(Snapshot, names_the_member_that_is_damaged) {
-  Snapshot snapshot = snapshot_of(filled());
+  Bytes snapshot = snapshot_of(filled());
   const double needle = filled().field[3];
   const auto* bytes = reinterpret_cast<const std::byte*>(&needle);
-  const auto at = std::search(snapshot.bytes.begin(), snapshot.bytes.end(), bytes, bytes + sizeof needle);
-  ASSERT_NE(at, snapshot.bytes.end());
+  const auto at = std::search(snapshot.begin(), snapshot.end(), bytes, bytes + sizeof needle);
+  ASSERT_NE(at, snapshot.end());
   *at ^= std::byte{1};
-  EXPECT_EQ(find_damage(snapshot), "member 'field' is corrupt");
+  EXPECT_EQ(damage_of(snapshot), "member 'field' is corrupt");
 }
 
 TEST(Snapshot, of_another_rank_or_version_is_not_taken_for_the_right_one) {
-  Snapshot other_rank = snapshot_of(filled());
-  other_rank.owner = Rank{2};
-  EXPECT_EQ(find_damage(other_rank), "it is rank 3's at version 7");
-  Snapshot other_version = snapshot_of(filled());
-  other_version.version = Version{8};
-  EXPECT_EQ(find_damage(other_version), "it is rank 3's at version 7");
+  const Bytes snapshot = snapshot_of(filled());
+  EXPECT_EQ(find_damage(snapshot, Rank{2}, Version{7}), "it is rank 3's at version 7");
+  EXPECT_EQ(find_damage(snapshot, Rank{3}, Version{8}), "it is rank 3's at version 7");
 }
 
 TEST(Snapshot, that_is_no_snapshot_at_all_is_found_out) {
-  for (std::size_t length : {0U, 1U, 8U, 63U, 64U, 1000U}) {
-    Snapshot foreign{Rank{0}, Version{1}, std::vector<std::byte>(length, std::byte{'x'})};
-    EXPECT_TRUE(find_damage(foreign)) << length;
-  }
+  for (std::size_t length : {0U, 1U, 8U, 63U, 64U, 1000U}) EXPECT_TRUE(damage_of(Bytes(length, std::byte{'x'}))) << length;
 }
 
-std::string refusal(const Snapshot& snapshot, const Members& members) {
+std::string refusal(const Bytes& snapshot, const Members& members) {
   try {
     unpack(snapshot, members);
   } catch (const mend::UsageError& error) {
@@ -144,7 +131,7 @@ std::string refusal(const Snapshot& snapshot, const Members& members) {
 }
 
 TEST(Snapshot, is_not_given_to_a_member_of_another_shape) {
-  const Snapshot snapshot = snapshot_of(filled());
+  const Bytes snapshot = snapshot_of(filled());
   Data wrong;
   wrong.field.resize(6);
   EXPECT_THAT(refusal(snapshot, wrong.members()),
@@ -152,7 +139,7 @@ TEST(Snapshot, is_not_given_to_a_member_of_another_shape) {
 }
 
 TEST(Snapshot, is_not_given_to_a_member_it_does_not_know) {
-  const Snapshot snapshot = snapshot_of(filled());
+  const Bytes snapshot = snapshot_of(filled());
   int unheard_of = 0;
   Members members;
   members["unheard of"] = MemberOf<int>::make(unheard_of);
@@ -178,7 +165,7 @@ TEST(Snapshot, keeps_members_apart_whose_names_share_a_beginning) {
     both[std::string(1000, 'x')] = MemberOf<int>::make(ab);
     return both;
   };
-  Snapshot snapshot;
+  Bytes snapshot;
   pack(members(), Rank{0}, Version{1}, snapshot);
   a = ab = 0;
   unpack(snapshot, members());
