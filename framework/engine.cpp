@@ -39,7 +39,9 @@ Engine::Engine(const Options& options, Watch& watch)
     : watch_(watch),
       council_(options.agreement),
       world_(first_world(options.spares, council_, watch)),
+      store_(Redundancy::parse(options.redundancy), options.versions),
       schedule_(options.commit_every, options.mtbf) {
+  Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
