@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <ranges>
 #include <set>
 
@@ -21,6 +22,7 @@ namespace {
 using agreement::Motion;
 
 constexpr int size_tag = 2;
+constexpr auto any_version = std::numeric_limits<std::uint64_t>::max();
 
 std::span<std::byte> bytes_of(std::uint64_t& value) { return std::as_writable_bytes(std::span(&value, 1)); }
 
@@ -45,6 +47,13 @@ std::string describe_loss(const RestorePlan& plan) {
       "that is corrupt; the job must be started again",
       several ? "s" : "", fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
       plan.newest_seen->value, several ? "they" : "it");
+}
+
+std::string describe_versions(Version wanted, const std::vector<Holding>& inventory) {
+  std::set<std::uint64_t> kept;
+  for (const Holding& holding : inventory) kept.insert(holding.version.value);
+  return fmt::format("version {} cannot be restored: kept are {}; --mend-versions says how many", wanted.value,
+                     kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ", ")));
 }
 
 }  // namespace
@@ -158,14 +167,22 @@ void Store::publish(std::span<const Combination> made, Version version) {
 
 Version Store::restore() {
   if (!ranks_may_differ_ && published_ == Version{}) return Version{};  // known to all without asking
+  return restore_version({});
+}
+
+Version Store::restore(Version wanted) { return restore_version(wanted); }
+
+Version Store::restore_version(std::optional<Version> wanted) {
   const trace::Span span("restore");
   Stopwatch watch;
   meet_for(Motion::restore);
   catch_up_with_survivors();
   reach("restore.inventory");
   forget_damaged();
-  const RestorePlan plan = plan_restore(gather_inventory(), stripes_, static_cast<int>(sizes_.size()));
+  const std::vector<Holding> inventory = gather_inventory(wanted);
+  const RestorePlan plan = plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), wanted);
   if (!plan.version) {
+    if (wanted && !plan.newest_seen) throw UsageError(describe_versions(*wanted, inventory));
     if (published_ == Version{}) return Version{};
     throw DataLoss(describe_loss(plan));
   }
@@ -207,10 +224,10 @@ void Store::forget_damaged() {
   });
 }
 
-/// Everyone's undamaged published blocks, known to all. In parts of equal size, because Open MPI's MPI_Allgatherv may
+/// Everyone's undamaged published blocks, known to all, who must want the same version. In parts of equal size, because Open MPI's MPI_Allgatherv may
 /// return success without the data when a failure interrupts it (docs/open-mpi.md).
-std::vector<Holding> Store::gather_inventory() {
-  std::vector<std::uint64_t> mine;
+std::vector<Holding> Store::gather_inventory(std::optional<Version> wanted) {
+  std::vector<std::uint64_t> mine{wanted ? wanted->value : any_version};
   shelves_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });
   auto most = static_cast<int>(mine.size());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
@@ -219,7 +236,9 @@ std::vector<Holding> Store::gather_inventory() {
   check_mpi(MPI_Allgather(mine.data(), most, MPI_UINT64_T, all.data(), most, MPI_UINT64_T, comm_), "MPI_Allgather");
   std::vector<Holding> inventory;
   for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
-    read_holdings(Rank{static_cast<int>(rank)}, std::span(all).subspan(rank * mine.size(), mine.size()), inventory);
+    const std::span<const std::uint64_t> written = std::span(all).subspan(rank * mine.size(), mine.size());
+    if (written.front() != mine.front()) throw UsageError("ranks restore different versions: all must ask for the same");
+    read_holdings(Rank{static_cast<int>(rank)}, written.subspan(1), inventory);
   }
   return inventory;
 }

@@ -33,6 +33,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,11 @@ class Store {
   /// snapshot is gone, and UsageError when a member's shape is not the committed one.
   Version restore();
 
+  /// The same for an older version, of the last few that are kept (--mend-versions), after which the newer ones are
+  /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is not
+  /// kept any more, or when ranks ask for different versions.
+  Version restore(Version wanted);
+
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
 
@@ -97,7 +103,8 @@ class Store {
   void make(std::span<const Combination> work, Version version, const std::function<void()>& under_way);
   void publish(std::span<const Combination> made, Version version);
   void forget_damaged();
-  std::vector<Holding> gather_inventory();
+  Version restore_version(std::optional<Version> wanted);
+  std::vector<Holding> gather_inventory(std::optional<Version> wanted);
   std::exception_ptr try_unpack(Version version);
 
   Redundancy redundancy_;

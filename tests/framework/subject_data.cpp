@@ -150,7 +150,7 @@ Scenarios data_scenarios() {
   };
   all["protects_another_shape_after_the_failure"] = [](mend::Session& session) {
     std::vector<double> values(session.epoch() == mend::Epoch{0} ? 10 : 11);
-    session.store().protect("values", values);
+    session.store().protect("values", std::span(values));
     session.store().restore();
     session.store().commit();
     if (is_first(session, 1)) die();

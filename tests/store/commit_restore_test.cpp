@@ -257,11 +257,11 @@ TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_is_damaged_everyw
 TEST_F(Stores, refuse_another_shape_on_the_rank_that_has_it_and_let_the_others_go_no_further) {
   Epochs epochs;
   std::vector<double> values(10);
-  epochs.store().protect("values", values);
+  epochs.store().protect("values", std::span(values));
   epochs.store().commit();
   epochs.next();
   std::vector<double> others(epochs.rank() == 0 ? 11 : 10);
-  epochs.store().protect("values", others);
+  epochs.store().protect("values", std::span(others));
   if (epochs.rank() == 0) {
     try {
       epochs.store().restore();
@@ -272,6 +272,68 @@ TEST_F(Stores, refuse_another_shape_on_the_rank_that_has_it_and_let_the_others_g
   } else {
     EXPECT_THROW(epochs.store().restore(), mend::agreement::Abandoned);
   }
+}
+
+TEST_F(Stores, give_back_data_that_changes_its_size_as_it_was) {
+  Epochs epochs;
+  std::vector<int> values;
+  const auto size_at = [&](int step) { return static_cast<std::size_t>((step * 7919 + epochs.rank() * 31) % 5000); };
+  for (int step = 1; step <= 6; ++step) {
+    values.assign(size_at(step), step);
+    epochs.store().protect("values", values);
+    epochs.store().commit();
+    if (epochs.size() > 1) epochs.next({step % epochs.size()});
+    values.assign(3, -1);
+    epochs.store().protect("values", values);
+    epochs.store().restore();
+    EXPECT_EQ(values, std::vector<int>(size_at(step), step));
+  }
+}
+
+TEST_F(Stores, go_back_to_older_versions_on_request) {
+  Epochs epochs({}, {}, 3);
+  Data data(epochs.rank());
+  for (int step = 1; step <= 5; ++step) commit(epochs, data, step);
+  const auto go_back_to = [&](std::uint64_t version) { return epochs.store().restore(Version{version}); };
+  EXPECT_EQ(go_back_to(4), Version{4});
+  data.expect(4);
+  EXPECT_EQ(go_back_to(3), Version{3});
+  data.expect(3);
+  EXPECT_THROW(go_back_to(4), UsageError) << "it is after the one that was gone back to";
+  EXPECT_THROW(go_back_to(2), UsageError) << "it is kept no more";
+  commit(epochs, data, 14);
+  expect_restored(epochs, data, 14, Version{4});
+  if (epochs.size() == 1) return;
+  epochs.next({0});
+  data.protect_in(epochs.store());
+  EXPECT_EQ(go_back_to(3), Version{3}) << "after a failure too";
+  data.expect(3);
+}
+
+TEST_F(Stores, name_the_versions_they_have) {
+  Epochs epochs({}, {}, 3);
+  Data data(epochs.rank());
+  const auto refusal = [&] {
+    try {
+      epochs.store().restore(Version{9});
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("(accepted)");
+  };
+  EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are none"));
+  for (int step = 1; step <= 5; ++step) commit(epochs, data, step);
+  EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are 3, 4, 5"));
+}
+
+TEST_F(Stores, tell_ranks_that_restore_different_versions) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody to disagree with";
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  EXPECT_THROW(epochs.store().restore(Version{epochs.rank() == 0 ? 1U : 2U}), UsageError);
+  EXPECT_THROW(epochs.rank() == 0 ? epochs.store().restore() : epochs.store().restore(Version{2}), UsageError);
 }
 
 TEST_F(Stores, keep_the_version_before_when_a_commit_is_interrupted) {

@@ -132,10 +132,20 @@ std::string refusal(const Bytes& snapshot, const Members& members) {
 
 TEST(Snapshot, is_not_given_to_a_member_of_another_shape) {
   const Bytes snapshot = snapshot_of(filled());
-  Data wrong;
-  wrong.field.resize(6);
-  EXPECT_THAT(refusal(snapshot, wrong.members()),
-              HasSubstr("member 'field' is a array of 8 bytes [6] but was committed as a array of 8 bytes [5]"));
+  std::array<int, 1> one{};
+  Members members;
+  members["step"] = MemberOf<std::array<int, 1>>::make(one);
+  EXPECT_THAT(refusal(snapshot, members), HasSubstr("member 'step' is a array of 4 bytes [1] but was committed as a value of 4 bytes []"));
+}
+
+TEST(Snapshot, gives_containers_the_size_they_had) {
+  const Bytes snapshot = snapshot_of(filled());
+  Data other;
+  other.field.resize(100);
+  other.text.clear();
+  other.nothing = {1, 2, 3};
+  unpack(snapshot, other.members());
+  EXPECT_EQ(other, filled());
 }
 
 TEST(Snapshot, is_not_given_to_a_member_it_does_not_know) {
