@@ -9,8 +9,11 @@
 #include "base/ids.hpp"
 #include "store/block.hpp"
 #include "store/coding.hpp"
+#include "store/pages.hpp"
 #include "store/placement.hpp"
+#include "store/snapshot.hpp"
 
+#include <span>
 #include <vector>
 
 namespace mend {
@@ -28,6 +31,7 @@ struct Source {
 struct Combination {
   Rank to;
   Block target;
+  ByteCount whole = 0;          ///< how long the target is in all
   ByteCount offset = 0;
   ByteCount length = 0;
   std::vector<Source> sources;  ///< none: zeros
@@ -44,12 +48,10 @@ using Sizes = std::vector<ByteCount>;
 /// Those of a block's owners.
 std::vector<ByteCount> sizes_of(const Block& block, const Sizes& sizes);
 
-/// How long the pieces of a stripe's snapshots are, and so its parities: the longest snapshot of all its owners and
-/// keepers decides, so that it is the same in all stripes of a group. Shorter snapshots end in zeros that nobody stores.
-ByteCount piece_bytes(const Stripe& stripe, const Sizes& sizes);
-
-/// How long the block is that a step makes, or a part of.
-ByteCount target_bytes(const Combination& step, const Sizes& sizes);
+/// How long the pieces of a stripe's snapshots are, and so what its keepers keep. A single owner's snapshot is one piece.
+/// Else the longest snapshot of all owners and keepers decides, so that it is the same in all stripes of a group; shorter
+/// ones end in zeros that nobody stores.
+ByteCount kept_bytes(const Stripe& stripe, const Sizes& sizes);
 
 /// A snapshot, whole.
 Combination copy(Rank owner, Rank from, Rank to, const Sizes& sizes);
@@ -57,8 +59,14 @@ Combination copy(Rank owner, Rank from, Rank to, const Sizes& sizes);
 /// Piece `index` of a snapshot that is cut into pieces of this length, at `from`.
 Source piece(Rank owner, std::size_t index, ByteCount piece_length, Rank from, const Sizes& sizes);
 
-/// What keeper `row` of a stripe keeps, made of what its owners have: a copy, or a parity.
+/// What keeper `row` of a stripe keeps, made of what its owners have: a copy, or a parity. With a range, only that part
+/// of it, which is not empty.
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes);
+Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range);
+
+/// What of a stripe's copies or parities has to be made again, when each rank's snapshot has changed like that since they
+/// were made last; `changes` by rank. What anybody has packed anew is all to be made again.
+std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes);
 
 /// The name of what keeper `row` of a stripe keeps.
 Block kept_block(const Stripe& stripe, std::size_t row);

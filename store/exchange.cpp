@@ -1,5 +1,6 @@
 #include "store/exchange.hpp"
 
+#include "store/bytes.hpp"
 #include "transport/requests.hpp"
 
 #include <algorithm>
@@ -14,119 +15,117 @@ constexpr int tag = 1;  // between two ranks, messages come in the order in whic
 
 constexpr ByteCount least_slice = ByteCount{256} << 10;
 constexpr ByteCount most_slices = 64;
+constexpr ByteCount window_bytes = ByteCount{2} << 20;
 
-ByteCount slice_bytes(const Combination& step) {
-  return step.is_copy() ? step.length : std::max(least_slice, (step.length + most_slices - 1) / most_slices);
-}
-
-/// The part of [0, length) that belongs to a round.
+/// A part of a step that is sent, received and combined at a time. A copy is one, whole.
 struct Slice {
+  const Combination* step;
   ByteCount begin;
   ByteCount length;
+
+  /// How much of it a source has.
+  ByteCount length_in(const Source& source) const { return std::min(length, source.length - std::min(source.length, begin)); }
+  /// How much memory it needs until it is combined.
+  ByteCount memory() const { return step->is_copy() ? 0 : step->sources.size() * length; }
 };
-Slice slice_in(const Combination& step, ByteCount length, std::size_t round) {
-  const ByteCount whole = slice_bytes(step);
-  const ByteCount begin = std::min(length, round * whole);
-  return {begin, std::min(whole, length - begin)};
+
+std::vector<Slice> slices_of(std::span<const Combination> work) {
+  std::vector<Slice> slices;
+  for (const Combination& step : work) {
+    const ByteCount size = step.is_copy() ? step.length : std::max(least_slice, (step.length + most_slices - 1) / most_slices);
+    for (ByteCount begin = 0; begin < step.length; begin += size) slices.push_back({&step, begin, std::min(size, step.length - begin)});
+  }
+  return slices;
 }
 
-/// This rank's part in carrying out some work, in rounds: one slice of every step is a round.
+/// This rank's part in carrying out some work.
 class Exchange {
  public:
   Exchange(std::span<const Combination> work, MPI_Comm comm, const FindBlock& find)
-      : work_(work), find_(find), arriving_{Arriving(comm), Arriving(comm)}, sending_(comm) {
+      : slices_(slices_of(work)), find_(find), windows_{Window(comm), Window(comm)}, sending_(comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     self_ = Rank{rank};
-    for (const Combination& step : work) {
-      if (step.length > 0) rounds_ = std::max(rounds_, (step.length + slice_bytes(step) - 1) / slice_bytes(step));
-    }
   }
 
   void run(const std::function<void()>& under_way) {
-    for (std::size_t round = 0; round < rounds_; ++round) send(round);
-    if (rounds_ > 0) receive(0);
+    send_all();
+    fill(windows_[0]);
     under_way();
-    for (std::size_t round = 0; round < rounds_; ++round) {
-      if (round + 1 < rounds_) receive(round + 1);
-      arriving_[round % 2].requests.wait_all();
-      combine_arrived(round);
+    for (std::size_t turn = 0; !windows_[turn % 2].slices.empty(); ++turn) {
+      fill(windows_[(turn + 1) % 2]);
+      empty(windows_[turn % 2]);
     }
     sending_.wait_all();
   }
 
  private:
-  /// What comes in a round: into memory of its own, or straight to where it shall lie.
-  struct Arriving {
-    explicit Arriving(MPI_Comm comm) : requests(comm) {}
-    std::vector<std::byte> memory;
+  /// The slices that arrive together: into memory of their own, or straight to where they shall lie.
+  struct Window {
+    explicit Window(MPI_Comm comm) : requests(comm) {}
+    std::vector<Slice> slices;
+    Bytes memory;
     Requests requests;
   };
 
-  void send(std::size_t round) {
-    for (const Combination& step : work_) {
-      for (const Source& source : step.sources) {
-        if (source.from != self_) continue;
-        const Slice slice = slice_in(step, source.length, round);
-        if (slice.length == 0) continue;
-        sending_.send(find_(source.block).subspan(source.offset + slice.begin, slice.length), step.to.value, tag);
+  void send_all() {
+    for (const Slice& slice : slices_) {
+      for (const Source& source : slice.step->sources) {
+        const ByteCount length = source.from == self_ ? slice.length_in(source) : 0;
+        if (length == 0) continue;
+        sending_.send(find_(source.block).subspan(source.offset + slice.begin, length), slice.step->to.value, tag);
       }
     }
   }
 
-  void receive(std::size_t round) {
-    Arriving& arriving = arriving_[round % 2];
-    arriving.memory.resize(std::max(arriving.memory.size(), memory_for(round)));
-    std::span<std::byte> left = arriving.memory;
-    for (const Combination& step : work_) {
-      if (step.to != self_) continue;
-      const Slice target = slice_in(step, step.length, round);
-      if (target.length == 0) continue;
-      if (step.is_copy()) {
-        arriving.requests.receive(target_bytes(step, target), step.sources.front().from.value, tag);
-        continue;
-      }
-      for (const Source& source : step.sources) {
-        const Slice slice = slice_in(step, source.length, round);
-        if (slice.length > 0) arriving.requests.receive(left.first(slice.length), source.from.value, tag);
-        std::memset(left.data() + slice.length, 0, target.length - slice.length);
-        left = left.subspan(target.length);
+  /// Begins to receive this rank's next slices: as many as fit, one at least.
+  void fill(Window& window) {
+    ByteCount memory = 0;
+    for (; next_ < slices_.size(); ++next_) {
+      const Slice& slice = slices_[next_];
+      if (slice.step->to != self_) continue;
+      if (!window.slices.empty() && memory + slice.memory() > window_bytes) break;
+      window.slices.push_back(slice);
+      memory += slice.memory();
+    }
+    window.memory.resize(std::max(window.memory.size(), memory));
+    std::span<std::byte> left = window.memory;
+    for (const Slice& slice : window.slices) {
+      for (const Source& source : slice.step->sources) {
+        const ByteCount length = slice.length_in(source);
+        const std::span<std::byte> place = slice.step->is_copy() ? target_of(slice) : left.first(slice.length);
+        if (length > 0) window.requests.receive(place.first(length), source.from.value, tag);
+        std::memset(place.data() + length, 0, slice.length - length);
+        if (!slice.step->is_copy()) left = left.subspan(slice.length);
       }
     }
   }
 
-  void combine_arrived(std::size_t round) {
-    std::span<const std::byte> left = arriving_[round % 2].memory;
-    for (const Combination& step : work_) {
-      if (step.to != self_ || step.is_copy()) continue;
-      const Slice target = slice_in(step, step.length, round);
-      if (target.length == 0) continue;
+  /// Waits for what is to arrive in a window, and combines it.
+  void empty(Window& window) {
+    window.requests.wait_all();
+    std::span<const std::byte> left = window.memory;
+    for (const Slice& slice : window.slices) {
+      if (slice.step->is_copy()) continue;
       std::vector<Term> terms;
-      for (const Source& source : step.sources) {
-        terms.push_back({left.first(target.length), source.coefficient});
-        left = left.subspan(target.length);
+      for (const Source& source : slice.step->sources) {
+        terms.push_back({left.first(slice.length), source.coefficient});
+        left = left.subspan(slice.length);
       }
-      combine(terms, target_bytes(step, target));
+      combine(terms, target_of(slice));
     }
+    window.slices.clear();
   }
 
-  ByteCount memory_for(std::size_t round) const {
-    ByteCount bytes = 0;
-    for (const Combination& step : work_) {
-      if (step.to == self_ && !step.is_copy()) bytes += step.sources.size() * slice_in(step, step.length, round).length;
-    }
-    return bytes;
+  std::span<std::byte> target_of(const Slice& slice) const {
+    return find_(slice.step->target).subspan(slice.step->offset + slice.begin, slice.length);
   }
 
-  std::span<std::byte> target_bytes(const Combination& step, Slice slice) const {
-    return find_(step.target).subspan(step.offset + slice.begin, slice.length);
-  }
-
-  std::span<const Combination> work_;
+  std::vector<Slice> slices_;
+  std::size_t next_ = 0;  // that no window has had yet
   const FindBlock& find_;
   Rank self_;
-  std::size_t rounds_ = 0;
-  std::array<Arriving, 2> arriving_;
+  std::array<Window, 2> windows_;
   Requests sending_;
 };
 

@@ -34,6 +34,9 @@ class Member {
   virtual ByteCount size() const = 0;
   /// Writes size() bytes.
   virtual void pack(std::span<std::byte> to) const = 0;
+  /// What pack would write, if it lies like that in memory already, so that it need not be copied to be looked at; else
+  /// nothing.
+  virtual std::span<const std::byte> contiguous() const { return {}; }
   /// Reads what pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
 };
@@ -104,6 +107,7 @@ class ValueMember final : public Member {
   std::string shape() const override { return shape_text("value", sizeof(T), {}); }
   ByteCount size() const override { return sizeof(T); }
   void pack(std::span<std::byte> to) const override { std::memcpy(to.data(), value_, sizeof(T)); }
+  std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(value_, 1)); }
   void unpack(std::span<const std::byte> from) override { std::memcpy(value_, from.data(), sizeof(T)); }
 
  private:
@@ -122,6 +126,7 @@ class SpanMember final : public Member {
   void pack(std::span<std::byte> to) const override {
     if (!values_.empty()) std::memcpy(to.data(), values_.data(), values_.size_bytes());
   }
+  std::span<const std::byte> contiguous() const override { return std::as_bytes(values_); }
   void unpack(std::span<const std::byte> from) override {
     if (!values_.empty()) std::memcpy(values_.data(), from.data(), values_.size_bytes());
   }
@@ -139,6 +144,7 @@ class ContainerMember final : public Member {
   void pack(std::span<std::byte> to) const override {
     if (!values_->empty()) std::memcpy(to.data(), values_->data(), to.size());
   }
+  std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(*values_)); }
   void unpack(std::span<const std::byte> from) override {
     values_->resize(from.size() / sizeof(Element));
     if (!from.empty()) std::memcpy(values_->data(), from.data(), from.size());

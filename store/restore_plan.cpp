@@ -106,7 +106,7 @@ class Planner {
 
   void bring_to_keeper(const Stripe& stripe, std::size_t row) {
     const Rank keeper = stripe.keepers[row];
-    if (remains_.has(keeper, kept_block(stripe, row), piece_bytes(stripe, plan_.sizes))) return;
+    if (remains_.has(keeper, kept_block(stripe, row), kept_bytes(stripe, plan_.sizes))) return;
     if (stripe.owners.size() == 1 && remains_.keepers_of(stripe.owners.front()) != nullptr) {
       plan_.bring.push_back(copy(stripe.owners.front(), choose_source(stripe.owners.front()), keeper, plan_.sizes));
     } else {
@@ -131,7 +131,7 @@ class Planner {
       const CutStripe& stripe = *stripes[index];
       const Source wanted = piece(owner, index, stripe.piece_length, owner, plan_.sizes);
       if (wanted.length == 0) continue;
-      Combination made{owner, wanted.block, wanted.offset, wanted.length, {}};
+      Combination made{owner, wanted.block, plan_.sizes[static_cast<std::size_t>(owner.value)], wanted.offset, wanted.length, {}};
       std::vector<StripePart> parts = remains_.parts_of(stripe);
       parts.resize(stripe.owners.size());
       const std::vector<Coefficient> coefficients = coefficients_for(static_cast<int>(index), parts);

@@ -7,11 +7,14 @@
 
 #include "base/ids.hpp"
 #include "store/block.hpp"
+#include "store/bytes.hpp"
+#include "store/pages.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,20 +24,23 @@ namespace mend {
 struct Kept {
   Version version;               ///< Version{0}: this is nothing published (empty, or in the making)
   std::vector<ByteCount> sizes;  ///< of the snapshots of the block's owners
-  std::vector<std::byte> bytes;
-  std::uint64_t seal = 0;        ///< of a parity: see seal_of. Snapshots carry hashes in themselves.
+  Bytes bytes;
+  std::vector<std::uint64_t> hashes;  ///< of a parity: of its pages. Snapshots carry hashes in themselves.
+  std::uint64_t seal = 0;             ///< of a parity: of what it is, and of these
 };
 
-/// The hash of a parity: of what it is, and of its bytes.
-std::uint64_t seal_of(const Block& parity, Version version, const Kept& kept);
+/// Hashes a parity in which these ranges are new.
+void seal(const Block& parity, Version version, std::span<const ByteRange> written, Kept& kept);
 
 class Shelves {
  public:
   /// `versions`: how many slots a block has; 2 or more.
   explicit Shelves(int versions) : versions_(static_cast<std::size_t>(versions)) {}
 
-  /// A slot to fill for `version`: empties it, and has its memory hold `bytes`.
-  Kept& make_room(const Block& block, Version version, std::vector<ByteCount> sizes, ByteCount bytes);
+  /// A slot to fill for `version`. What it held is published no more, but lies there still.
+  Kept& slot_for(const Block& block, Version version);
+  /// Which older version is in that slot; Version{0} when there is none.
+  Version older_in_slot(const Block& block, Version version);
   /// Where `version` of a block is or is made. There must be one.
   Kept& at(const Block& block, Version version);
   /// That a block that has been made is whole.

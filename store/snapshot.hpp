@@ -1,16 +1,19 @@
 // One rank's protected members at one version, packed into one block of bytes that explains itself:
 //
-//   | header | directory: name, shape, offset, size, hash of each member | member | member | ...
+//   | header | directory: name, shape, offset, size of each member | hashes of all pages | member | member | ...
 //
-// The block is what is kept, what is sent or combined into parities, and what comes back, unchanged. Header and directory
-// carry a hash as well, so a flipped bit anywhere is found.
+// The block is what is kept, what is sent or combined into parities, and what comes back, unchanged. Members are hashed
+// page by page (store/pages.hpp); header, directory and hashes are hashed as well, so a flipped bit anywhere is found.
+// A snapshot that is packed over an older one, with the same directory, says which pages have changed: the others need
+// not be copied nor sent.
 
 #pragma once
 
 #include "base/ids.hpp"
+#include "store/bytes.hpp"
 #include "store/member.hpp"
+#include "store/pages.hpp"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,8 +26,15 @@ namespace mend {
 /// Members by name.
 using Members = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
 
-/// Packs `members` into `snapshot`, reusing its memory. Local.
-void pack(const Members& members, Rank owner, Version version, std::vector<std::byte>& snapshot);
+/// What pack has written over an older snapshot.
+struct Changes {
+  bool everything = true;         ///< there was none, or none like it
+  std::vector<ByteRange> ranges;  ///< otherwise: in ascending order, apart from each other
+};
+
+/// Packs `members` into `snapshot`, reusing its memory and, with `over_older`, its content: then it holds a snapshot of
+/// the same rank, whole when it was packed. Local.
+Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false);
 
 /// What is wrong with a snapshot: nothing, or a description such as "member 'u' is corrupt". Checks every hash, and
 /// that it is `owner`'s at `version`. Local.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -21,21 +22,22 @@ namespace {
 
 using agreement::Motion;
 
-constexpr int size_tag = 2;
+constexpr int change_tag = 2;
 constexpr auto any_version = std::numeric_limits<std::uint64_t>::max();
-
-std::span<std::byte> bytes_of(std::uint64_t& value) { return std::as_writable_bytes(std::span(&value, 1)); }
 
 bool has_part_in(const Stripe& stripe, Rank rank) {
   const auto contains = [&](const std::vector<Rank>& ranks) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); };
   return contains(stripe.owners) || contains(stripe.keepers);
 }
 
-/// What gives every keeper of these stripes what it shall keep.
-std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes) {
+/// What gives every keeper of these stripes what it shall keep, after these changes.
+std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes, std::span<const Changes> changes) {
   std::vector<Combination> work;
   for (const Stripe& stripe : stripes) {
-    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) work.push_back(encode(stripe, row, sizes));
+    const std::vector<ByteRange> stale = stale_ranges(stripe, sizes, changes);
+    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) {
+      for (const ByteRange& range : stale) work.push_back(encode(stripe, row, sizes, range));
+    }
   }
   return work;
 }
@@ -68,6 +70,7 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   concerned_.clear();
   std::ranges::copy_if(stripes_, std::back_inserter(concerned_), [&](const Stripe& s) { return has_part_in(s, self_); });
   sizes_.assign(nodes.size(), 0);
+  settled_ = published_;
   ranks_may_differ_ = epoch > Epoch{0};
   members_.clear();
 }
@@ -89,7 +92,7 @@ void Store::catch_up_with_survivors() {
   if (!ranks_may_differ_) return;
   std::uint64_t newest = published_.value;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &newest, 1, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
-  published_ = Version{newest};
+  settled_ = published_ = Version{newest};
   ranks_may_differ_ = false;
 }
 
@@ -101,59 +104,94 @@ Version Store::commit() {
   meet_for(Motion::commit);
   catch_up_with_survivors();
   const Version version = published_.next();
-  const Block snapshot = Block::snapshot_of(self_);
 
   reach("commit.pack");
-  Kept& own = shelves_.make_room(snapshot, version, {}, 0);
-  pack(members_, self_, version, own.bytes);
-  own.sizes = {own.bytes.size()};
-  exchange_sizes();
-  const std::vector<Combination> work = encode_all(concerned_, sizes_);
+  const std::vector<Changes> changes = exchange_changes(pack_own(version));
+  const std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
   make(work, version, [] { reach("commit.exchange"); });
 
   reach("commit.vote");
   if (!ballot_->vote(Motion::commit, true)) throw EnvironmentError("a rank refused the commit");
   reach("commit.publish");
-  shelves_.publish(snapshot, version);
+  shelves_.publish(Block::snapshot_of(self_), version);
   publish(work, version);
   shelves_.forget_old(version);
   published_ = version;
 
   ++statistics_.commits;
   statistics_.commit_time += watch.elapsed();
-  statistics_.snapshot_bytes = own.bytes.size();
+  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
   statistics_.memory_bytes = shelves_.memory();
   return version;
 }
 
-/// Tells everyone with whom this rank shares a stripe how large its snapshot is, and learns how large theirs are.
-void Store::exchange_sizes() {
+/// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
+/// them still.
+Changes Store::pack_own(Version version) {
+  const Block snapshot = Block::snapshot_of(self_);
+  const bool over_older = shelves_.older_in_slot(snapshot, version) > settled_;
+  Kept& own = shelves_.slot_for(snapshot, version);
+  Changes changes = pack(members_, self_, version, own.bytes, over_older);
+  own.sizes = {own.bytes.size()};
+  statistics_.changed_bytes = 0;
+  for (const ByteRange& range : changes.ranges) statistics_.changed_bytes += range.end - range.begin;
+  return changes;
+}
+
+/// Tells everyone with whom this rank shares a stripe how large its snapshot is and what of it has changed, and learns
+/// the same of theirs. By rank; meaningless for others.
+std::vector<Changes> Store::exchange_changes(Changes mine) {
+  struct Announcement {
+    std::uint64_t size = 0;
+    std::uint64_t ranges = 0;  // 0: everything has changed
+  };
   std::set<Rank> peers;
   for (const Stripe& stripe : concerned_) {
     peers.insert(stripe.owners.begin(), stripe.owners.end());
     peers.insert(stripe.keepers.begin(), stripe.keepers.end());
   }
   peers.erase(self_);
-  std::uint64_t& own = sizes_[static_cast<std::size_t>(self_.value)];
-  own = shelves_.at(Block::snapshot_of(self_), published_.next()).bytes.size();
+  const auto index = [](Rank rank) { return static_cast<std::size_t>(rank.value); };
+  std::vector<Changes> changes(sizes_.size());
+  std::vector<Announcement> announced(sizes_.size());
+  changes[index(self_)] = std::move(mine);
+  const Changes& own = changes[index(self_)];
+  announced[index(self_)] = {shelves_.at(Block::snapshot_of(self_), published_.next()).bytes.size(),
+                             own.everything ? 0 : own.ranges.size()};
+  const auto all_of = [](auto& vector) { return std::as_writable_bytes(std::span(vector)); };
+  const auto bytes_of = [&](Rank rank) { return std::as_writable_bytes(std::span(&announced[index(rank)], 1)); };
+
   Requests requests(comm_);
   for (const Rank peer : peers) {
-    requests.receive(bytes_of(sizes_[static_cast<std::size_t>(peer.value)]), peer.value, size_tag);
-    requests.send(bytes_of(own), peer.value, size_tag);
+    requests.receive(bytes_of(peer), peer.value, change_tag);
+    requests.send(bytes_of(self_), peer.value, change_tag);
   }
   requests.wait_all();
+  for (const Rank peer : peers) {
+    Changes& theirs = changes[index(peer)];
+    theirs.ranges.resize(announced[index(peer)].ranges);
+    theirs.everything = theirs.ranges.empty();
+    if (!theirs.everything) requests.receive(all_of(theirs.ranges), peer.value, change_tag);
+    if (!own.everything) requests.send(std::as_bytes(std::span(own.ranges)), peer.value, change_tag);
+  }
+  requests.wait_all();
+  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) sizes_[rank] = announced[rank].size;
+  return changes;
 }
 
 /// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
 void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
+  std::map<Block, std::vector<ByteRange>> made;
   for (const Combination& step : work) {
-    if (step.to == self_) shelves_.make_room(step.target, version, sizes_of(step.target, sizes_), target_bytes(step, sizes_));
+    if (step.to != self_) continue;
+    Kept& kept = shelves_.slot_for(step.target, version);
+    kept.sizes = sizes_of(step.target, sizes_);
+    kept.bytes.resize(step.whole);
+    made[step.target].push_back({step.offset, step.offset + step.length});
   }
   carry_out(work, comm_, [&](const Block& block) { return std::span(shelves_.at(block, version).bytes); }, under_way);
-  for (const Combination& step : work) {
-    if (step.to != self_ || step.target.is_snapshot()) continue;
-    Kept& parity = shelves_.at(step.target, version);
-    parity.seal = seal_of(step.target, version, parity);
+  for (const auto& [block, ranges] : made) {
+    if (!block.is_snapshot()) seal(block, version, ranges, shelves_.at(block, version));
   }
 }
 
@@ -200,7 +238,7 @@ Version Store::restore_version(std::optional<Version> wanted) {
   if (problem) std::rethrow_exception(problem);
   if (!restored) throw agreement::Abandoned();
   shelves_.forget_newer(version);
-  published_ = version;
+  settled_ = published_ = version;
   reach("restore.done");
 
   ++statistics_.restores;

@@ -12,9 +12,12 @@
 // After a failure, newcomers hold nothing. restore() finds the newest version at which every rank's snapshot is still
 // somewhere or can be rebuilt, brings each newcomer its own, unpacks, and makes again what died with the dead.
 //
+// A snapshot is packed over the one that had its slot before, and only pages that differ from that are copied and sent.
+// That needs both sides to have that older one as it was committed, so the first commits after a failure are whole.
+//
 // Memory: a rank with a snapshot of S bytes keeps V * S for V versions, and for others V times what its redundancy says
 // beside the snapshot; for V commits after a recovery, also what was placed otherwise before. While parities are made,
-// slices of what goes into them, 0.5 MiB or a 32nd of a piece for each piece of a stripe.
+// slices of what goes into them, 4 MiB, or a 32nd of the longest snapshot if that is more.
 
 #pragma once
 
@@ -46,6 +49,7 @@ struct StoreStatistics {
   std::uint64_t commits = 0;
   std::uint64_t restores = 0;
   ByteCount snapshot_bytes = 0;  ///< the newest snapshot of this rank
+  ByteCount changed_bytes = 0;   ///< what of it the last commit had to copy and to send
   ByteCount memory_bytes = 0;    ///< all buffers of the store in this process
   Seconds commit_time{};         ///< summed over commits
   Seconds restore_time{};
@@ -99,7 +103,8 @@ class Store {
  private:
   void meet_for(agreement::Motion motion);
   void catch_up_with_survivors();
-  void exchange_sizes();
+  Changes pack_own(Version version);
+  std::vector<Changes> exchange_changes(Changes mine);
   void make(std::span<const Combination> work, Version version, const std::function<void()>& under_way);
   void publish(std::span<const Combination> made, Version version);
   void forget_damaged();
@@ -116,6 +121,7 @@ class Store {
   Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
   bool ranks_may_differ_ = false;  // a newcomer may not know the published version yet
   Version published_{};
+  Version settled_{};              // what is newer has been placed where it lies in this epoch, by commits alone
   Members members_;
   Shelves shelves_;
   StoreStatistics statistics_;

@@ -290,6 +290,40 @@ TEST_F(Stores, give_back_data_that_changes_its_size_as_it_was) {
   }
 }
 
+/// One value after another changes, now and then a size; and one rank after another loses its memory.
+TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
+  for (const char* scheme : {"partner", "replicas:2", "xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    SCOPED_TRACE(scheme);
+    Epochs epochs({}, redundancy);
+    const int rank = epochs.rank();
+    std::vector<double> field(static_cast<std::size_t>(60'000 + 7'000 * rank), rank);
+    const auto change = [&](int step) {
+      if (step % 7 == 4 && rank == step % epochs.size()) field.resize(field.size() + 1'500, step);
+      for (int i = 0; i < 3; ++i) field[static_cast<std::size_t>(step * 7919 + i * 31'337) % field.size()] = step;
+    };
+    int settled = 0;
+    for (int step = 1; step <= 30; ++step) {
+      change(step);
+      epochs.store().protect("field", field);
+      epochs.store().commit();
+      const auto& statistics = epochs.store().statistics();
+      if (step > settled + 2 && step % 7 < 4) {
+        EXPECT_LT(statistics.changed_bytes, statistics.snapshot_bytes / 3) << "in step " << step;
+      }
+      if (step % 5 != 0) continue;
+      const std::vector<double> committed = field;
+      if (epochs.size() > 1) epochs.next({step / 5 % epochs.size()});
+      settled = step;
+      field.assign(10, -1);
+      epochs.store().protect("field", field);
+      epochs.store().restore();
+      ASSERT_EQ(field, committed);
+    }
+  }
+}
+
 TEST_F(Stores, go_back_to_older_versions_on_request) {
   Epochs epochs({}, {}, 3);
   Data data(epochs.rank());

@@ -9,6 +9,7 @@
 namespace {
 
 using mend::Block;
+using mend::ByteRange;
 using mend::Kept;
 using mend::Rank;
 using mend::Shelves;
@@ -16,12 +17,15 @@ using mend::Version;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+constexpr mend::ByteCount length = mend::page_bytes + 100;
 const Block parity{{Rank{1}, Rank{2}, Rank{4}}, 1};
 
 Kept& keep(Shelves& shelves, const Block& block, Version version) {
-  Kept& kept = shelves.make_room(block, version, {100, 200, 300}, 128);
-  for (std::size_t i = 0; i < kept.bytes.size(); ++i) kept.bytes[i] = static_cast<std::byte>(i * 7 + version.value);
-  kept.seal = seal_of(block, version, kept);
+  Kept& kept = shelves.slot_for(block, version);
+  kept.sizes = {100, 200, 300};
+  kept.bytes.resize(length);
+  for (std::size_t i = 0; i < length; ++i) kept.bytes[i] = static_cast<std::byte>(i * 7 + version.value);
+  seal(block, version, std::vector<ByteRange>{{0, length}}, kept);
   return kept;
 }
 void keep_published(Shelves& shelves, const Block& block, Version version) {
@@ -59,7 +63,7 @@ TEST(Shelves, never_give_room_at_the_cost_of_the_newest_version) {
   Shelves shelves(2);
   keep_published(shelves, parity, Version{1});
   keep_published(shelves, parity, Version{2});
-  shelves.make_room(parity, Version{3}, {}, 10);
+  shelves.slot_for(parity, Version{3});
   EXPECT_THAT(versions(shelves), ElementsAre(2));
 }
 
@@ -74,7 +78,7 @@ TEST(Shelves, forget_newer_versions_and_blocks_that_are_too_old) {
   const auto memory = shelves.memory();
   shelves.forget_old(Version{4});
   EXPECT_THAT(versions(shelves), ElementsAre(2, 3, 4));
-  EXPECT_EQ(shelves.memory(), memory - 128);
+  EXPECT_EQ(shelves.memory(), memory - length);
   shelves.forget_newer(Version{2});
   EXPECT_THAT(versions(shelves), ElementsAre(2));
 }
@@ -93,11 +97,25 @@ TEST(Parities, with_any_bit_flipped_are_found_damaged) {
       }
     }
   };
-  expect_found_in(kept.bytes);
+  expect_found_in(std::span(kept.bytes).first(200));
+  expect_found_in(std::span(kept.bytes).last(200));
+  expect_found_in(std::as_writable_bytes(std::span(kept.hashes)));
   expect_found_in(std::as_writable_bytes(std::span(kept.sizes)));
   expect_found_in(std::as_writable_bytes(std::span(&kept.version, 1)));
   expect_found_in(std::as_writable_bytes(std::span(&kept.seal, 1)));
   EXPECT_EQ(find_damage(parity, kept), std::nullopt);
+}
+
+TEST(Parities, that_are_damaged_where_nothing_is_new_stay_so_and_are_found) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{3});
+  Kept& kept = shelves.at(parity, Version{3});
+  kept.bytes.back() ^= std::byte{1};
+  kept.bytes.front() ^= std::byte{1};
+  seal(parity, Version{3}, std::vector<ByteRange>{{0, 1}}, kept);
+  EXPECT_TRUE(find_damage(parity, kept));
+  kept.bytes.back() ^= std::byte{1};
+  EXPECT_FALSE(find_damage(parity, kept));
 }
 
 TEST(Parities, of_another_stripe_or_row_are_not_taken_for_the_right_one) {
@@ -110,8 +128,8 @@ TEST(Parities, of_another_stripe_or_row_are_not_taken_for_the_right_one) {
 
 TEST(Inventory, is_read_as_it_is_written) {
   std::vector<std::uint64_t> numbers;
-  write_holding(parity, Kept{Version{3}, {10, 20, 30}, std::vector<std::byte>(64), 0}, numbers);
-  write_holding(Block::snapshot_of(Rank{6}), Kept{Version{4}, {99}, std::vector<std::byte>(99), 0}, numbers);
+  write_holding(parity, Kept{Version{3}, {10, 20, 30}, mend::Bytes(64), {}, 0}, numbers);
+  write_holding(Block::snapshot_of(Rank{6}), Kept{Version{4}, {99}, mend::Bytes(99), {}, 0}, numbers);
   numbers.resize(numbers.size() + 9);
   std::vector<mend::Holding> inventory;
   read_holdings(Rank{8}, numbers, inventory);

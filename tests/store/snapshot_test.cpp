@@ -9,6 +9,7 @@
 
 namespace {
 
+using mend::Bytes;
 using mend::find_damage;
 using mend::MemberOf;
 using mend::Members;
@@ -41,8 +42,6 @@ Data filled() {
   data.step = 42;
   return data;
 }
-
-using Bytes = std::vector<std::byte>;
 
 Bytes snapshot_of(Data data) {
   Bytes snapshot;
@@ -181,6 +180,93 @@ TEST(Snapshot, keeps_members_apart_whose_names_share_a_beginning) {
   unpack(snapshot, members());
   EXPECT_EQ(a, 1);
   EXPECT_EQ(ab, 2);
+}
+
+/// A snapshot packed over another, and what pack says of it.
+class PackedOver : public testing::Test {
+ protected:
+  static constexpr std::size_t pages = 10;
+  static constexpr std::size_t per_page = mend::page_bytes / sizeof(double);
+
+  PackedOver() { std::iota(field_.begin(), field_.end(), 0.5); }
+
+  mend::Changes pack_over() {
+    Members members;
+    members["field"] = MemberOf<std::vector<double>>::make(field_);
+    members["serialized"] = MemberOf<mend::Subset<int>>::make(others_);
+    ++version_;
+    return mend::pack(members, Rank{3}, Version{version_}, snapshot_, version_ > 1);
+  }
+  /// Must be what is packed into fresh memory.
+  void expect_as_if_fresh() {
+    EXPECT_EQ(find_damage(snapshot_, Rank{3}, Version{version_}), std::nullopt);
+    const Bytes packed = snapshot_;
+    const auto version = version_;
+    snapshot_.assign(snapshot_.size(), std::byte{0x77});
+    version_ = 0;
+    pack_over();
+    Bytes fresh = snapshot_;
+    snapshot_ = packed;
+    version_ = version;
+    // They differ in their versions, and so in the headers.
+    EXPECT_TRUE(std::equal(fresh.begin() + 64, fresh.end(), packed.begin() + 64, packed.end()));
+  }
+
+  std::vector<double> field_ = std::vector<double>(pages * per_page + 5);
+  std::vector<int> numbers_ = {1, 2, 3, 4};
+  mend::Subset<int> others_ = mend::subset(numbers_, {{0, 2}, {3, 4}});
+  Bytes snapshot_;
+  std::uint64_t version_ = 0;
+};
+
+TEST_F(PackedOver, nothing_is_all_new) { EXPECT_TRUE(pack_over().everything); }
+
+TEST_F(PackedOver, the_same_only_header_directory_and_hashes_are_new) {
+  pack_over();
+  const auto changes = pack_over();
+  EXPECT_FALSE(changes.everything);
+  ASSERT_EQ(changes.ranges.size(), 1U);
+  EXPECT_EQ(changes.ranges.front().begin, 0U);
+  EXPECT_LT(changes.ranges.front().end, 1000U);
+  expect_as_if_fresh();
+}
+
+TEST_F(PackedOver, what_has_changed_is_told_of_page_by_page) {
+  pack_over();
+  const auto data = pack_over().ranges.front().end;
+  for (std::size_t page = 0; page < pages; ++page) {
+    field_[page * per_page + page] += 1;
+    const auto changes = pack_over();
+    ASSERT_FALSE(changes.everything);
+    const mend::ByteRange expected{data + page * mend::page_bytes, data + (page + 1) * mend::page_bytes};
+    if (page == 0) {
+      EXPECT_EQ(changes.ranges, (std::vector<mend::ByteRange>{{0, expected.end}}));
+    } else {
+      EXPECT_EQ(changes.ranges, (std::vector<mend::ByteRange>{{0, data}, expected}));
+    }
+    expect_as_if_fresh();
+  }
+  field_.back() = -1;
+  numbers_[3] = -1;
+  EXPECT_EQ(pack_over().ranges.size(), 2U) << "neighbours are told of together";
+  expect_as_if_fresh();
+}
+
+TEST_F(PackedOver, what_is_damaged_it_stays_so_and_is_found) {
+  pack_over();
+  snapshot_[snapshot_.size() / 2] ^= std::byte{4};
+  EXPECT_FALSE(pack_over().everything);
+  EXPECT_TRUE(find_damage(snapshot_, Rank{3}, Version{version_}));
+}
+
+TEST_F(PackedOver, another_directory_everything_is_new) {
+  pack_over();
+  field_.push_back(1);
+  EXPECT_TRUE(pack_over().everything);
+  expect_as_if_fresh();
+  field_.resize(3);
+  EXPECT_TRUE(pack_over().everything);
+  expect_as_if_fresh();
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ using mend::Sizes;
 using mend::Stripe;
 using mend::Version;
 
-using Bytes = std::vector<std::byte>;
+using mend::Bytes;
 
 constexpr Version version{7};
 
@@ -97,13 +97,13 @@ class Ranks {
     const auto before = kept_;
     for (const Combination& step : work) {
       Bytes& target = kept_[{step.to, step.target}];
-      target.resize(target_bytes(step, sizes_));
+      target.resize(step.whole);
       std::vector<Bytes> arrived;
       std::vector<mend::Term> terms;
       arrived.reserve(step.sources.size());
       for (const mend::Source& source : step.sources) {
         const auto& from = before.at({source.from, source.block});
-        arrived.emplace_back(step.length);
+        arrived.emplace_back(step.length, std::byte{});
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(source.offset), source.length, arrived.back().begin());
         terms.push_back({arrived.back(), source.coefficient});
       }
