@@ -24,7 +24,7 @@ class BlockAllocator {
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
     void* memory = ::operator new(bytes, alignment(count));
-    if (bytes >= large_page) ::madvise(memory, bytes / large_page * large_page, MADV_HUGEPAGE);  // advice: it may fail
+    if (bytes >= large_page) prepare(memory, bytes / large_page * large_page);
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
@@ -41,6 +41,14 @@ class BlockAllocator {
   bool operator==(const BlockAllocator&) const = default;
 
  private:
+  /// Asks for large pages, at once. Where the kernel does not know that, memory comes page by page when it is written.
+  static void prepare(void* memory, std::size_t bytes) {
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    ::madvise(memory, bytes, MADV_POPULATE_WRITE);
+#endif
+  }
+
   static constexpr std::size_t large_page = std::size_t{2} << 20;
   static std::align_val_t alignment(std::size_t count) {
     return std::align_val_t{count * sizeof(T) >= large_page ? large_page : std::size_t{64}};

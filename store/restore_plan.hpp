@@ -14,7 +14,7 @@
 
 namespace mend {
 
-/// "`keeper` has this block at `version`, undamaged." Where it lies need not be where it would be placed now: a failure
+/// "`keeper` has this block at `version`." Where it lies need not be where it would be placed now: a failure
 /// changes that.
 struct Holding {
   Rank keeper;

@@ -179,15 +179,22 @@ std::vector<Changes> Store::exchange_changes(Changes mine) {
   return changes;
 }
 
-/// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
-void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
-  std::map<Block, std::vector<ByteRange>> made;
+/// Prepares the slots of all that this rank gets by `work`.
+void Store::make_room(std::span<const Combination> work, Version version) {
   for (const Combination& step : work) {
     if (step.to != self_) continue;
     Kept& kept = shelves_.slot_for(step.target, version);
     kept.sizes = sizes_of(step.target, sizes_);
     kept.bytes.resize(step.whole);
-    made[step.target].push_back({step.offset, step.offset + step.length});
+  }
+}
+
+/// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
+void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
+  make_room(work, version);
+  std::map<Block, std::vector<ByteRange>> made;
+  for (const Combination& step : work) {
+    if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
   }
   carry_out(work, comm_, [&](const Block& block) { return std::span(shelves_.at(block, version).bytes); }, under_way);
   for (const auto& [block, ranges] : made) {
@@ -216,23 +223,22 @@ Version Store::restore_version(std::optional<Version> wanted) {
   meet_for(Motion::restore);
   catch_up_with_survivors();
   reach("restore.inventory");
-  forget_damaged();
-  const std::vector<Holding> inventory = gather_inventory(wanted);
-  const RestorePlan plan = plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), wanted);
+  const RestorePlan plan = plan_undamaged(wanted);
   if (!plan.version) {
-    if (wanted && !plan.newest_seen) throw UsageError(describe_versions(*wanted, inventory));
     if (published_ == Version{}) return Version{};
     throw DataLoss(describe_loss(plan));
   }
   const Version version = *plan.version;
-  sizes_ = plan.sizes;
   reach("restore.transfer");
   make(plan.bring, version, [] { reach("restore.exchange"); });
   publish(plan.bring, version);  // at once: should somebody die now, this is not lost with it
   make(plan.protect, version, [] { reach("restore.protect"); });
   publish(plan.protect, version);
   reach("restore.unpack");
-  const std::exception_ptr problem = try_unpack(version);
+  const bool has_arrived = std::ranges::any_of(plan.bring, [&](const Combination& step) {
+    return step.to == self_ && step.target == Block::snapshot_of(self_);
+  });
+  const std::exception_ptr problem = try_unpack(version, has_arrived);
   reach("restore.vote");
   const bool restored = ballot_->vote(Motion::restore, problem == nullptr);
   if (problem) std::rethrow_exception(problem);
@@ -248,11 +254,31 @@ Version Store::restore_version(std::optional<Version> wanted) {
   return version;
 }
 
-/// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities.
-void Store::forget_damaged() {
-  shelves_.visit([](const Block& block, Kept& kept) {
+/// A plan that builds on nothing that is damaged. Only the version that it chooses is checked, and if anything of that
+/// is damaged somewhere, it is forgotten and planned anew.
+RestorePlan Store::plan_undamaged(std::optional<Version> wanted) {
+  for (;;) {
+    const std::vector<Holding> inventory = gather_inventory(wanted);
+    RestorePlan plan = plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), wanted);
+    if (wanted && !plan.newest_seen) throw UsageError(describe_versions(*wanted, inventory));
+    if (!plan.version) return plan;
+    sizes_ = plan.sizes;
+    make_room(plan.bring, *plan.version);  // a newcomer's memory is got while the others check theirs
+    int damaged = forget_damaged(*plan.version) ? 1 : 0;
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damaged, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+    if (damaged == 0) return plan;
+  }
+}
+
+/// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities. Returns
+/// whether there was any.
+bool Store::forget_damaged(Version version) {
+  bool any = false;
+  shelves_.visit([&](const Block& block, Kept& kept) {
+    if (kept.version != version) return;
     const auto damage = find_damage(block, kept);
     if (!damage) return;
+    any = true;
     log::warn(fmt::format("a {} rank{} {} at version {} cannot be used: {}",
                           block.is_snapshot() ? "copy of the snapshot of" : "parity of the snapshots of",
                           block.is_snapshot() ? "" : "s",
@@ -260,9 +286,10 @@ void Store::forget_damaged() {
                           kept.version.value, *damage));
     kept.version = Version{};
   });
+  return any;
 }
 
-/// Everyone's undamaged published blocks, known to all, who must want the same version. In parts of equal size, because Open MPI's MPI_Allgatherv may
+/// Everyone's published blocks, known to all, who must want the same version. In parts of equal size, because Open MPI's MPI_Allgatherv may
 /// return success without the data when a failure interrupts it (docs/open-mpi.md).
 std::vector<Holding> Store::gather_inventory(std::optional<Version> wanted) {
   std::vector<std::uint64_t> mine{wanted ? wanted->value : any_version};
@@ -281,11 +308,11 @@ std::vector<Holding> Store::gather_inventory(std::optional<Version> wanted) {
   return inventory;
 }
 
-/// Fills the members; returns what is in the way of that.
-std::exception_ptr Store::try_unpack(Version version) {
+/// Fills the members, out of what was checked or else has arrived since; returns what is in the way of that.
+std::exception_ptr Store::try_unpack(Version version, bool has_arrived) {
   const std::span<const std::byte> own = shelves_.at(Block::snapshot_of(self_), version).bytes;
   try {
-    if (const auto damage = find_damage(own, self_, version)) {
+    if (const auto damage = has_arrived ? find_damage(own, self_, version) : std::nullopt) {
       throw DataLoss(fmt::format("the data of rank {} at version {} is lost: it came back damaged ({})", self_.value,
                                  version.value, *damage));
     }

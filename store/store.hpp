@@ -105,12 +105,14 @@ class Store {
   void catch_up_with_survivors();
   Changes pack_own(Version version);
   std::vector<Changes> exchange_changes(Changes mine);
+  void make_room(std::span<const Combination> work, Version version);
   void make(std::span<const Combination> work, Version version, const std::function<void()>& under_way);
   void publish(std::span<const Combination> made, Version version);
-  void forget_damaged();
+  RestorePlan plan_undamaged(std::optional<Version> wanted);
+  bool forget_damaged(Version version);
   Version restore_version(std::optional<Version> wanted);
   std::vector<Holding> gather_inventory(std::optional<Version> wanted);
-  std::exception_ptr try_unpack(Version version);
+  std::exception_ptr try_unpack(Version version, bool has_arrived);
 
   Redundancy redundancy_;
   MPI_Comm comm_ = MPI_COMM_NULL;
