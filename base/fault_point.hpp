@@ -15,7 +15,7 @@ inline constexpr std::string_view fault_points[] = {
     "init.before", "init.after", "start.introduce", "start.introduced", "agreement.send", "agreement.receive",
     "agreement.decided", "ballot.before", "muster.before", "commit.pack", "commit.exchange", "commit.vote",
     "commit.publish", "restore.inventory", "restore.vote", "restore.exchange", "restore.transfer", "restore.unpack",
-    "restore.done", "recovery.interrupt", "recovery.begin", "recovery.settle", "recovery.shrink", "recovery.shrunk",
+    "restore.protect", "restore.done", "recovery.interrupt", "recovery.begin", "recovery.settle", "recovery.shrink", "recovery.shrunk",
     "recovery.plan", "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done", "spare.parked",
     "spare.woken", "finish.before", "finish.after", "finalize.before",
 };

@@ -24,6 +24,12 @@ find_package(nlohmann_json 3.9 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxHash REQUIRED IMPORTED_TARGET libxxhash)
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::xxHash)
+check_cxx_source_compiles("
+  #include <xxh_x86dispatch.h>
+  int main() { return static_cast<int>(XXH3_64bits_dispatch(nullptr, 0)); }" MEND_XXHASH_DISPATCHES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 find_path(MEND_ASIO_INCLUDE_DIR asio.hpp DOC "The folder of standalone Asio's asio.hpp")
 if(NOT MEND_ASIO_INCLUDE_DIR)
   message(FATAL_ERROR "Asio is missing (Debian: libasio-dev). If you have it, set MEND_ASIO_INCLUDE_DIR to its folder.")

@@ -23,7 +23,7 @@ target_include_directories(mend PUBLIC
 # What the headers need, then what the objects need.
 target_link_libraries(mend
   PUBLIC MPI::MPI_CXX Threads::Threads
-  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash
+  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash PkgConfig::ISAL
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
 include(CMakePackageConfigHelpers)

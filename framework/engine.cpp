@@ -39,7 +39,9 @@ Engine::Engine(const Options& options, Watch& watch)
     : watch_(watch),
       council_(options.agreement),
       world_(first_world(options.spares, council_, watch)),
+      store_(Redundancy::parse(options.redundancy), options.versions),
       schedule_(options.commit_every, options.mtbf) {
+  Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
@@ -89,6 +91,7 @@ void Engine::attend(Intent intent) {
     } catch (const std::exception& error) {
       // The same on every living process, or beyond what they can still tell each other.
       watch_.end();
+      store_.end();
       has_lost_ = true;
       error_ = Error{ExitCode::unrecoverable, error.what()};
       ended_ = report_error(ExitCode::unrecoverable);
@@ -97,6 +100,7 @@ void Engine::attend(Intent intent) {
   }
   council_.settle(world_.base.get());  // nobody answers any more after this
   watch_.end();
+  store_.end();
   has_lost_ = find_out_who_is_missing();
   close_restore_time();
   ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "framework/commit_schedule.hpp"
+#include "store/redundancy.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -45,6 +46,21 @@ std::string check_commit_every(const std::string& text) {
   }
 }
 
+std::string check_redundancy(const std::string& text) {
+  try {
+    Redundancy::parse(text);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+std::string check_versions(const std::string& text) {
+  int value = 0;
+  const bool fine = CLI::detail::lexical_cast(text, value) && value >= 2;
+  return fine ? "" : fmt::format("a number from 2 up is wanted, not {}: one version is kept while the next is made", text);
+}
+
 /// Defines the options, named with `prefix` before each. `with_environment`: whether variables set them too.
 void define(CLI::App& app, Options& options, const std::string& prefix, bool with_environment) {
   const auto from_environment = [&](CLI::Option* option, const char* variable) {
@@ -68,6 +84,17 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "Expected time between failures of the job, in hours, for auto (default 24)")
           ->check(CLI::Validator(check_positive, "HOURS")),
       "MEND_MTBF");
+  from_environment(
+      app.add_option(prefix + "redundancy", options.redundancy,
+                     "How committed data survives: partner (one copy), replicas:K (K copies), xor:G (one parity a group\n"
+                     "of G ranks), rs:K+M (groups that survive M losses), or local (not at all)")
+          ->check(CLI::Validator(check_redundancy, "SCHEME"))
+          ->capture_default_str(),
+      "MEND_REDUNDANCY");
+  from_environment(app.add_option(prefix + "versions", options.versions, "How many versions of the data are kept")
+                       ->check(CLI::Validator(check_versions, "N"))
+                       ->capture_default_str(),
+                   "MEND_VERSIONS");
   from_environment(
       app.add_option(prefix + "agreement", options.agreement, "How processes agree: mend's own protocols, or mpi for the library's")
           ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))

@@ -20,6 +20,8 @@ struct Options {
   int spares = 0;                                 ///< how many of the processes launched wait as spares
   std::string commit_every = "1";                 ///< steps between commits, or "auto"
   Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
+  std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local
+  int versions = 2;                               ///< of the data that are kept
   std::string agreement = "era";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
   std::string detector = "ring";                  ///< ring, or runtime: only what the runtime sees
   Milliseconds heartbeat{100};                    ///< between two of a process, for the ring

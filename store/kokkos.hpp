@@ -36,6 +36,12 @@ class ViewMember final : public Member {
     }
   }
 
+  std::span<const std::byte> contiguous() const override {
+    if (!std::is_same_v<Memory, Kokkos::HostSpace> || !lies_as_packed()) return {};
+    Kokkos::fence();  // as a copy would wait for what still writes into it
+    return {reinterpret_cast<const std::byte*>(view_.data()), size()};
+  }
+
   void unpack(std::span<const std::byte> from) override {
     if (view_.size() == 0) return;
     if (lies_as_packed()) {

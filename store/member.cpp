@@ -1,5 +1,7 @@
 #include "store/member.hpp"
 
+#include "base/error.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +9,10 @@ namespace mend::detail {
 
 std::string shape_text(const char* kind, std::size_t element_bytes, std::span<const std::size_t> extents) {
   return fmt::format("{} of {} bytes [{}]", kind, element_bytes, fmt::join(extents, ","));
+}
+
+void refuse_range(std::size_t begin, std::size_t end, std::size_t size) {
+  throw UsageError(fmt::format("indices {} to {} are no part of an array of {}", begin, end, size));
 }
 
 }  // namespace mend::detail

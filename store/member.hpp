@@ -5,15 +5,22 @@
 #include "base/ids.hpp"
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace mend {
+
+namespace detail {
+[[noreturn]] void refuse_range(std::size_t begin, std::size_t end, std::size_t size);
+}
 
 /// One protected datum, as the store sees it. The object it stands for belongs to the application.
 class Member {
@@ -21,11 +28,15 @@ class Member {
   virtual ~Member() = default;
 
   /// Its type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A commit is only given back to a
-  /// member of the same shape.
+  /// member of the same shape. One that may change its size between commits leaves it out, and takes what it is given.
   virtual std::string shape() const = 0;
+  /// How many bytes it has now; asked once before each pack.
   virtual ByteCount size() const = 0;
   /// Writes size() bytes.
   virtual void pack(std::span<std::byte> to) const = 0;
+  /// What pack would write, if it lies like that in memory already, so that it need not be copied to be looked at; else
+  /// nothing.
+  virtual std::span<const std::byte> contiguous() const { return {}; }
   /// Reads what pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
 };
@@ -39,6 +50,52 @@ template <class T>
 concept PlainRange = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> &&
                      PlainValue<std::ranges::range_value_t<T>>;
 
+/// Those that can be given another size: std::vector, std::string.
+template <class T>
+concept ResizableRange = PlainRange<T> && requires(T& values) { values.resize(std::size_t{}); };
+
+/// Makes a type of the application's own protectable, when specialised with
+///   static std::vector<std::byte> write(const T&);
+///   static void read(T&, std::span<const std::byte>);   // what write returned, of any size
+template <class T>
+struct Serializer;
+
+template <class T>
+concept Serializable = requires(const T& from, T& to, std::span<const std::byte> bytes) {
+  { Serializer<T>::write(from) } -> std::same_as<std::vector<std::byte>>;
+  Serializer<T>::read(to, bytes);
+};
+
+/// Indices from `begin` up to, but not including, `end`.
+struct IndexRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// Some elements of a contiguous range; see subset.
+template <PlainValue T>
+struct Subset {
+  std::vector<std::span<T>> parts;
+};
+
+/// The elements of `values` in these ranges of indices, to be protected without the others. They are protected where
+/// they lie now. Throws UsageError for a range that is not in `values`.
+template <PlainRange T>
+auto subset(T& values, std::span<const IndexRange> ranges) {
+  using Element = std::remove_reference_t<std::ranges::range_reference_t<T>>;
+  const std::span<Element> all(std::ranges::data(values), std::ranges::size(values));
+  Subset<Element> chosen;
+  for (const IndexRange& range : ranges) {
+    if (range.begin > range.end || range.end > all.size()) detail::refuse_range(range.begin, range.end, all.size());
+    chosen.parts.push_back(all.subspan(range.begin, range.end - range.begin));
+  }
+  return chosen;
+}
+template <PlainRange T>
+auto subset(T& values, std::initializer_list<IndexRange> ranges) {
+  return subset(values, std::span(ranges.begin(), ranges.size()));
+}
+
 namespace detail {
 
 std::string shape_text(const char* kind, std::size_t element_bytes, std::span<const std::size_t> extents);
@@ -50,6 +107,7 @@ class ValueMember final : public Member {
   std::string shape() const override { return shape_text("value", sizeof(T), {}); }
   ByteCount size() const override { return sizeof(T); }
   void pack(std::span<std::byte> to) const override { std::memcpy(to.data(), value_, sizeof(T)); }
+  std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(value_, 1)); }
   void unpack(std::span<const std::byte> from) override { std::memcpy(value_, from.data(), sizeof(T)); }
 
  private:
@@ -68,6 +126,7 @@ class SpanMember final : public Member {
   void pack(std::span<std::byte> to) const override {
     if (!values_.empty()) std::memcpy(to.data(), values_.data(), values_.size_bytes());
   }
+  std::span<const std::byte> contiguous() const override { return std::as_bytes(values_); }
   void unpack(std::span<const std::byte> from) override {
     if (!values_.empty()) std::memcpy(values_.data(), from.data(), values_.size_bytes());
   }
@@ -76,21 +135,110 @@ class SpanMember final : public Member {
   std::span<T> values_;
 };
 
+template <ResizableRange T>
+class ContainerMember final : public Member {
+ public:
+  explicit ContainerMember(T& values) : values_(&values) {}
+  std::string shape() const override { return shape_text("container", sizeof(Element), {}); }
+  ByteCount size() const override { return values_->size() * sizeof(Element); }
+  void pack(std::span<std::byte> to) const override {
+    if (!values_->empty()) std::memcpy(to.data(), values_->data(), to.size());
+  }
+  std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(*values_)); }
+  void unpack(std::span<const std::byte> from) override {
+    values_->resize(from.size() / sizeof(Element));
+    if (!from.empty()) std::memcpy(values_->data(), from.data(), from.size());
+  }
+
+ private:
+  using Element = std::ranges::range_value_t<T>;
+  T* values_;
+};
+
+template <PlainValue T>
+class SubsetMember final : public Member {
+ public:
+  explicit SubsetMember(const Subset<T>& subset) : parts_(subset.parts) {}
+  std::string shape() const override {
+    std::vector<std::size_t> extents;
+    for (const std::span<T> part : parts_) extents.push_back(part.size());
+    return shape_text("subset", sizeof(T), extents);
+  }
+  ByteCount size() const override {
+    ByteCount bytes = 0;
+    for (const std::span<T> part : parts_) bytes += part.size_bytes();
+    return bytes;
+  }
+  void pack(std::span<std::byte> to) const override {
+    for (const std::span<T> part : parts_) {
+      if (!part.empty()) std::memcpy(to.data(), part.data(), part.size_bytes());
+      to = to.subspan(part.size_bytes());
+    }
+  }
+  void unpack(std::span<const std::byte> from) override {
+    for (const std::span<T> part : parts_) {
+      if (!part.empty()) std::memcpy(part.data(), from.data(), part.size_bytes());
+      from = from.subspan(part.size_bytes());
+    }
+  }
+
+ private:
+  std::vector<std::span<T>> parts_;
+};
+
+template <Serializable T>
+class SerializedMember final : public Member {
+ public:
+  explicit SerializedMember(T& object) : object_(&object) {}
+  std::string shape() const override { return "serialized object"; }
+  ByteCount size() const override {
+    written_ = Serializer<T>::write(*object_);
+    return written_.size();
+  }
+  void pack(std::span<std::byte> to) const override {
+    if (!written_.empty()) std::memcpy(to.data(), written_.data(), written_.size());
+    written_ = {};
+  }
+  void unpack(std::span<const std::byte> from) override { Serializer<T>::read(*object_, from); }
+
+ private:
+  T* object_;
+  mutable std::vector<std::byte> written_;  // between size() and pack()
+};
+
 }  // namespace detail
 
-/// A type of the application's own becomes protectable by specialising this with
-/// `static std::unique_ptr<Member> make(T&)`. Kokkos Views are done in store/kokkos.hpp.
+/// How a type is protected. One of the application's own needs a Serializer, or, to do without a copy, a specialisation
+/// of this with `static std::unique_ptr<Member> make(T&)`. Kokkos Views are done in store/kokkos.hpp.
 template <class T>
 struct MemberOf;
 
 template <PlainValue T>
-  requires(!PlainRange<T>)
+  requires(!PlainRange<T> && !Serializable<T>)
 struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& value) { return std::make_unique<detail::ValueMember<T>>(value); }
 };
 
-/// The elements are protected where they lie now: a container must not be resized while it is protected.
+template <Serializable T>
+struct MemberOf<T> {
+  static std::unique_ptr<Member> make(T& object) { return std::make_unique<detail::SerializedMember<T>>(object); }
+};
+
+/// Restoring gives a container the size that it had at the commit.
+template <ResizableRange T>
+  requires(!Serializable<T>)
+struct MemberOf<T> {
+  static std::unique_ptr<Member> make(T& values) { return std::make_unique<detail::ContainerMember<T>>(values); }
+};
+
+template <PlainValue T>
+struct MemberOf<Subset<T>> {
+  static std::unique_ptr<Member> make(Subset<T>& subset) { return std::make_unique<detail::SubsetMember<T>>(subset); }
+};
+
+/// The elements are protected where they lie now.
 template <PlainRange T>
+  requires(!ResizableRange<T> && !Serializable<T>)
 struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& values) {
     using Element = std::remove_reference_t<std::ranges::range_reference_t<T>>;
@@ -110,6 +258,8 @@ template <class T>
 inline constexpr bool refers_to_its_data = !PlainValue<T> && !std::ranges::range<T>;
 template <class T, std::size_t Extent>
 inline constexpr bool refers_to_its_data<std::span<T, Extent>> = true;
+template <Serializable T>
+inline constexpr bool refers_to_its_data<T> = false;
 }  // namespace detail
 
 }  // namespace mend

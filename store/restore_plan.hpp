@@ -1,9 +1,12 @@
-// Deciding, after a failure, which version to go back to and who sends what to whom. Pure: every rank computes the
+// Deciding, after a failure, which version to go back to and who makes what out of what. Pure: every rank computes the
 // same plan from the same inventory.
 
 #pragma once
 
 #include "base/ids.hpp"
+#include "store/block.hpp"
+#include "store/combination.hpp"
+#include "store/placement.hpp"
 
 #include <optional>
 #include <span>
@@ -11,34 +14,32 @@
 
 namespace mend {
 
-/// "`keeper` has an undamaged snapshot of `owner` at `version`, `size` bytes long." Plain, so that it can be sent.
+/// "`keeper` has this block at `version`." Where it lies need not be where it would be placed now: a failure
+/// changes that.
 struct Holding {
   Rank keeper;
-  Rank owner;
   Version version;
-  ByteCount size = 0;
-};
-
-/// A snapshot that must travel from one rank to another.
-struct Transfer {
-  Rank from;
-  Rank to;
-  Rank owner;
-  ByteCount size = 0;
-  bool operator==(const Transfer&) const = default;
+  Block block;
+  ByteCount length = 0;
+  std::vector<ByteCount> sizes;  ///< of its owners' snapshots
 };
 
 struct RestorePlan {
-  /// The newest version of which somebody has every rank's snapshot; nullopt when there is none.
+  /// The newest version at which every rank's snapshot is there or can be rebuilt; nullopt when there is none.
   std::optional<Version> version;
-  /// What to send so that each rank has its own snapshot and each holder its copies of that version.
-  std::vector<Transfer> transfers;
+  /// Of all snapshots at that version.
+  Sizes sizes;
+  /// What gives each rank its own snapshot, and each holder its copies.
+  std::vector<Combination> bring;
+  /// What then makes it redundant again: needs the snapshots that the first has brought.
+  std::vector<Combination> protect;
   /// When there is no such version: whose snapshots are missing from the newest one that anybody has a part of.
   std::vector<Rank> missing;
   std::optional<Version> newest_seen;
 };
 
-/// `holders[r]`: who shall hold the copy of rank r (see choose_holders).
-RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const std::optional<Rank>> holders);
+/// `stripes`: where everything shall lie (see place). `wanted`: the only version that will do, if there is one.
+RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Stripe> stripes, int ranks,
+                         std::optional<Version> wanted = {});
 
 }  // namespace mend

@@ -1,20 +1,18 @@
 #include "store/snapshot.hpp"
 
 #include "base/error.hpp"
+#include "store/hash.hpp"
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include <cstdint>
 #include <cstring>
-#include <span>
 #include <string_view>
 
 namespace mend {
 namespace {
 
-constexpr std::uint64_t magic = 0x31304e5344454e4dULL;  // "MNEDSN01"
+constexpr std::uint64_t magic = 0x32304e5344454e4dULL;  // "MNEDSN02"
 constexpr ByteCount alignment = 64;
 
 struct Header {
@@ -24,8 +22,8 @@ struct Header {
   std::uint64_t total_bytes;
   std::uint64_t member_count;
   std::uint64_t directory_bytes;
-  std::uint64_t directory_hash;
-  std::uint64_t header_hash;  // of everything before it
+  std::uint64_t directory_hash;  // of directory and page hashes, and what fills them up
+  std::uint64_t header_hash;     // of everything before it
 };
 
 struct EntryHead {
@@ -33,7 +31,6 @@ struct EntryHead {
   std::uint32_t shape_bytes;
   std::uint64_t offset;
   std::uint64_t size;
-  std::uint64_t hash;
 };
 
 struct Entry {
@@ -41,18 +38,13 @@ struct Entry {
   std::string_view shape;
   std::span<const std::byte> data;
   std::span<const std::byte> hashed;  ///< data and the zeros that fill it up
-  std::uint64_t hash;
+  std::size_t first_page;
 };
-
-std::uint64_t hash_of(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-
-std::uint64_t hash_of(const Header& header) { return XXH3_64bits(&header, offsetof(Header, header_hash)); }
 
 ByteCount align(ByteCount offset) { return (offset + alignment - 1) / alignment * alignment; }
 
-template <class T>
-void write_at(std::vector<std::byte>& bytes, ByteCount offset, const T& value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
+std::uint64_t hash_of_header(const Header& header) {
+  return hash_of(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_hash)));
 }
 
 template <class T>
@@ -67,96 +59,210 @@ std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, Byt
   return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
 }
 
-/// The directory, or nothing when header or directory are damaged.
-std::optional<std::vector<Entry>> read_directory(std::span<const std::byte> bytes) {
-  const auto header = read_at<Header>(bytes, 0);
-  if (!header || header->magic != magic || header->header_hash != hash_of(*header)) return std::nullopt;
-  if (header->total_bytes != bytes.size()) return std::nullopt;
-  const ByteCount data_begin = align(sizeof(Header) + header->directory_bytes);
-  if (data_begin < header->directory_bytes || data_begin > bytes.size()) return std::nullopt;
-  if (hash_of(bytes.subspan(sizeof(Header), data_begin - sizeof(Header))) != header->directory_hash) return std::nullopt;
-  const auto directory = bytes.subspan(sizeof(Header), header->directory_bytes);
-  std::vector<Entry> entries;
-  ByteCount at = 0;
-  for (std::uint64_t i = 0; i < header->member_count; ++i) {
-    const auto head = read_at<EntryHead>(directory, at);
-    if (!head) return std::nullopt;
-    at += sizeof(EntryHead);
-    if (ByteCount{head->name_bytes} + head->shape_bytes > directory.size() - at) return std::nullopt;
-    if (head->size > bytes.size() || head->offset > bytes.size() || align(head->size) > bytes.size() - head->offset) {
-      return std::nullopt;
-    }
-    entries.push_back({text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
-                       bytes.subspan(head->offset, head->size), bytes.subspan(head->offset, align(head->size)), head->hash});
-    at += head->name_bytes + head->shape_bytes;
-  }
-  return entries;
-}
+/// Where the parts of a snapshot are.
+struct Outline {
+  ByteCount hashes_begin = 0;
+  ByteCount data_begin = 0;
 
-ByteCount directory_bytes_for(const Members& members) {
-  ByteCount total = 0;
-  for (const auto& [name, member] : members) total += sizeof(EntryHead) + name.size() + member->shape().size();
-  return total;
-}
+  Outline(ByteCount directory_bytes, std::size_t pages)
+      : hashes_begin(align(sizeof(Header) + directory_bytes)), data_begin(align(hashes_begin + pages * sizeof(std::uint64_t))) {}
+};
+
+/// A snapshot that can be read: header and directory are sound.
+class Reading {
+ public:
+  static std::optional<Reading> of(std::span<const std::byte> bytes) {
+    Reading reading;
+    return reading.read(bytes) ? std::optional(std::move(reading)) : std::nullopt;
+  }
+
+  const Header& header() const { return header_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  std::uint64_t page_hash(std::size_t page) const {
+    return *read_at<std::uint64_t>(bytes_, outline_.hashes_begin + page * sizeof(std::uint64_t));
+  }
+
+ private:
+  bool read(std::span<const std::byte> bytes) {
+    const auto header = read_at<Header>(bytes, 0);
+    if (!header || header->magic != magic || header->header_hash != hash_of_header(*header)) return false;
+    if (header->total_bytes != bytes.size() || header->directory_bytes > bytes.size() - sizeof(Header)) return false;
+    bytes_ = bytes;
+    header_ = *header;
+    return read_entries(bytes.subspan(sizeof(Header), header->directory_bytes)) && outline_.data_begin <= bytes.size() &&
+           hash_of(bytes.subspan(sizeof(Header), outline_.data_begin - sizeof(Header))) == header->directory_hash;
+  }
+
+  bool read_entries(std::span<const std::byte> directory) {
+    ByteCount at = 0;
+    std::size_t pages = 0;
+    for (std::uint64_t i = 0; i < header_.member_count; ++i) {
+      const auto head = read_at<EntryHead>(directory, at);
+      if (!head) return false;
+      at += sizeof(EntryHead);
+      if (ByteCount{head->name_bytes} + head->shape_bytes > directory.size() - at) return false;
+      if (head->size > bytes_.size() || head->offset > bytes_.size() || align(head->size) > bytes_.size() - head->offset) return false;
+      entries_.push_back({text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
+                          bytes_.subspan(head->offset, head->size), bytes_.subspan(head->offset, align(head->size)), pages});
+      at += head->name_bytes + head->shape_bytes;
+      pages += page_count(align(head->size));
+    }
+    outline_ = Outline(header_.directory_bytes, pages);
+    return true;
+  }
+
+  std::span<const std::byte> bytes_;
+  Header header_{};
+  Outline outline_{0, 0};
+  std::vector<Entry> entries_;
+};
+
+/// Writes one snapshot.
+class Packing {
+ public:
+  explicit Packing(const Members& members) : members_(members) {
+    ByteCount directory_bytes = 0;
+    std::size_t pages = 0;
+    for (const auto& [name, member] : members) {
+      Planned& planned = planned_.emplace_back(Planned{name, *member, member->shape(), member->size(), 0});
+      directory_bytes += sizeof(EntryHead) + name.size() + planned.shape.size();
+      pages += page_count(align(planned.size));
+    }
+    outline_ = Outline(directory_bytes, pages);
+    total_ = outline_.data_begin;
+    for (Planned& planned : planned_) {
+      planned.offset = total_;
+      total_ += align(planned.size);
+    }
+    write_directory(directory_bytes);
+  }
+
+  Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older) {
+    const bool same = over_older && snapshot.size() == total_ &&
+                      std::memcmp(snapshot.data() + sizeof(Header), directory_.data(), directory_.size()) == 0;
+    snapshot.resize(total_);
+    bytes_ = snapshot;
+    changes_ = {!same, {}};
+    std::memcpy(bytes_.data() + sizeof(Header), directory_.data(), directory_.size());
+    hashes_.assign(outline_.data_begin - outline_.hashes_begin, std::byte{});
+    if (same) std::memcpy(hashes_.data(), bytes_.data() + outline_.hashes_begin, hashes_.size());
+    add_range(changes_.ranges, {0, outline_.data_begin});
+
+    std::size_t page = 0;
+    for (const Planned& planned : planned_) page = write(planned, page);
+    std::memcpy(bytes_.data() + outline_.hashes_begin, hashes_.data(), hashes_.size());
+    write_header(owner, version);
+    return std::move(changes_);
+  }
+
+ private:
+  struct Planned {
+    std::string_view name;
+    const Member& member;
+    std::string shape;
+    ByteCount size;
+    ByteCount offset;
+  };
+
+  void write_directory(ByteCount directory_bytes) {
+    directory_.resize(outline_.hashes_begin - sizeof(Header));
+    directory_bytes_ = directory_bytes;
+    std::byte* at = directory_.data();
+    const auto write = [&at](const void* from, std::size_t size) {
+      if (size > 0) std::memcpy(at, from, size);
+      at += size;
+    };
+    for (const Planned& planned : planned_) {
+      const EntryHead head{static_cast<std::uint32_t>(planned.name.size()), static_cast<std::uint32_t>(planned.shape.size()),
+                           planned.offset, planned.size};
+      write(&head, sizeof head);
+      write(planned.name.data(), planned.name.size());
+      write(planned.shape.data(), planned.shape.size());
+    }
+  }
+
+  void write_header(Rank owner, Version version) {
+    const auto hashed = bytes_.subspan(sizeof(Header), outline_.data_begin - sizeof(Header));
+    Header header{magic, version.value, owner.value, total_, members_.size(), directory_bytes_, hash_of(hashed), 0};
+    header.header_hash = hash_of_header(header);
+    std::memcpy(bytes_.data(), &header, sizeof header);
+  }
+
+  /// Writes one member and the hashes of its pages, and returns the page that follows.
+  std::size_t write(const Planned& planned, std::size_t page) {
+    const std::span<std::byte> place = bytes_.subspan(planned.offset, align(planned.size));
+    const std::span<const std::byte> source = planned.member.contiguous();
+    const bool in_place = source.size() != planned.size;
+    if (in_place) planned.member.pack(place.first(planned.size));
+    std::memset(place.data() + planned.size, 0, place.size() - planned.size);
+    for (std::size_t i = 0; i < page_count(place.size()); ++i, ++page) {
+      const std::span<std::byte> to = page_of(place, i);
+      const bool as_it_lies = !in_place && i * page_bytes + to.size() <= source.size();
+      // Hashed first, where it lies: then an unchanged page is not copied, and a changed one is read from the cache.
+      if (!in_place && !as_it_lies) std::memcpy(to.data(), source.data() + i * page_bytes, source.size() - i * page_bytes);
+      const std::span<const std::byte> from = as_it_lies ? source.subspan(i * page_bytes, to.size()) : to;
+      if (!note_hash(page, hash_of(from))) continue;
+      if (as_it_lies) std::memcpy(to.data(), from.data(), from.size());
+      const ByteCount begin = planned.offset + i * page_bytes;
+      add_range(changes_.ranges, {begin, begin + to.size()});
+    }
+    return page;
+  }
+
+  /// Whether that page has changed.
+  bool note_hash(std::size_t page, std::uint64_t hash) {
+    std::byte* at = hashes_.data() + page * sizeof hash;
+    if (!changes_.everything && std::memcmp(at, &hash, sizeof hash) == 0) return false;
+    std::memcpy(at, &hash, sizeof hash);
+    return true;
+  }
+
+  const Members& members_;
+  std::vector<Planned> planned_;
+  Outline outline_{0, 0};
+  ByteCount total_ = 0;
+  ByteCount directory_bytes_ = 0;
+  std::vector<std::byte> directory_;  // as it lies between header and hashes
+  std::vector<std::byte> hashes_;     // as they lie between directory and data
+  std::span<std::byte> bytes_;
+  Changes changes_;
+};
 
 }  // namespace
 
-void pack(const Members& members, Rank owner, Version version, Snapshot& snapshot) {
-  const ByteCount directory_bytes = directory_bytes_for(members);
-  const ByteCount data_begin = align(sizeof(Header) + directory_bytes);
-  ByteCount total = data_begin;
-  for (const auto& [name, member] : members) total += align(member->size());
-  std::vector<std::byte>& bytes = snapshot.bytes;
-  bytes.resize(total);
-  snapshot.owner = owner;
-
-  ByteCount directory_at = sizeof(Header);
-  ByteCount data_at = data_begin;
-  for (const auto& [name, member] : members) {
-    const std::string shape = member->shape();
-    const std::span<std::byte> data(bytes.data() + data_at, member->size());
-    member->pack(data);
-    const ByteCount filled = align(data.size());
-    std::memset(data.data() + data.size(), 0, filled - data.size());
-    const EntryHead head{static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(shape.size()), data_at,
-                         data.size(), hash_of(std::span<const std::byte>(bytes).subspan(data_at, filled))};
-    write_at(bytes, directory_at, head);
-    std::memcpy(bytes.data() + directory_at + sizeof head, name.data(), name.size());
-    std::memcpy(bytes.data() + directory_at + sizeof head + name.size(), shape.data(), shape.size());
-    directory_at += sizeof head + name.size() + shape.size();
-    data_at += filled;
-  }
-  std::memset(bytes.data() + directory_at, 0, data_begin - directory_at);
-  const auto directory = std::span<const std::byte>(bytes).subspan(sizeof(Header), data_begin - sizeof(Header));
-  Header header{magic, version.value, owner.value, total, members.size(), directory_bytes, hash_of(directory), 0};
-  header.header_hash = hash_of(header);
-  write_at(bytes, 0, header);
+Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older) {
+  return Packing(members).into(snapshot, owner, version, over_older);
 }
 
-std::optional<std::string> find_damage(const Snapshot& snapshot) {
-  const auto entries = read_directory(snapshot.bytes);
-  if (!entries) return "its directory is corrupt";
-  const auto header = *read_at<Header>(snapshot.bytes, 0);
-  if (header.owner != snapshot.owner.value || header.version != snapshot.version.value) {
+std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version) {
+  const auto reading = Reading::of(snapshot);
+  if (!reading) return "its directory is corrupt";
+  const Header& header = reading->header();
+  if (header.owner != owner.value || header.version != version.value) {
     return fmt::format("it is rank {}'s at version {}", header.owner, header.version);
   }
-  for (const Entry& entry : *entries) {
-    if (hash_of(entry.hashed) != entry.hash) return fmt::format("member '{}' is corrupt", entry.name);
+  for (const Entry& entry : reading->entries()) {
+    for (std::size_t i = 0; i < page_count(entry.hashed.size()); ++i) {
+      if (hash_of(page_of(entry.hashed, i)) != reading->page_hash(entry.first_page + i)) {
+        return fmt::format("member '{}' is corrupt", entry.name);
+      }
+    }
   }
   return std::nullopt;
 }
 
-void unpack(const Snapshot& snapshot, const Members& members) {
-  const auto entries = read_directory(snapshot.bytes);
-  if (!entries) throw DataLoss(fmt::format("the snapshot of rank {} is corrupt", snapshot.owner.value));
+void unpack(std::span<const std::byte> snapshot, const Members& members) {
+  const auto reading = Reading::of(snapshot);
+  if (!reading) throw DataLoss("a snapshot is corrupt");
+  const std::vector<Entry>& entries = reading->entries();
   for (const auto& [name, member] : members) {
-    const auto entry = std::find_if(entries->begin(), entries->end(), [&](const Entry& e) { return e.name == name; });
-    if (entry == entries->end()) {
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+    if (entry == entries.end()) {
       throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
                                    "same members before restore as before commit",
-                                   name, snapshot.version.value));
+                                   name, reading->header().version));
     }
-    if (entry->shape != member->shape() || entry->data.size() != member->size()) {
+    if (entry->shape != member->shape()) {
       throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
                                    member->shape(), entry->shape));
     }

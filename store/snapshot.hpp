@@ -1,19 +1,23 @@
 // One rank's protected members at one version, packed into one block of bytes that explains itself:
 //
-//   | header | directory: name, shape, offset, size, hash of each member | member | member | ...
+//   | header | directory: name, shape, offset, size of each member | hashes of all pages | member | member | ...
 //
-// The block is what is kept, what is sent to the partner and what comes back from it, unchanged. Header and
-// directory carry a hash as well, so a flipped bit anywhere is found.
+// The block is what is kept, what is sent or combined into parities, and what comes back, unchanged. Members are hashed
+// page by page (store/pages.hpp); header, directory and hashes are hashed as well, so a flipped bit anywhere is found.
+// A snapshot that is packed over an older one, with the same directory, says which pages have changed: the others need
+// not be copied nor sent.
 
 #pragma once
 
 #include "base/ids.hpp"
+#include "store/bytes.hpp"
 #include "store/member.hpp"
+#include "store/pages.hpp"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,22 +26,22 @@ namespace mend {
 /// Members by name.
 using Members = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
 
-struct Snapshot {
-  Rank owner;
-  Version version;  ///< Version{0}: this is no published snapshot (empty, or in the making)
-  std::vector<std::byte> bytes;
+/// What pack has written over an older snapshot.
+struct Changes {
+  bool everything = true;         ///< there was none, or none like it
+  std::vector<ByteRange> ranges;  ///< otherwise: in ascending order, apart from each other
 };
 
-/// Packs `members` into `snapshot.bytes`, reusing its memory. Leaves snapshot.version alone: packing publishes
-/// nothing. Local.
-void pack(const Members& members, Rank owner, Version version, Snapshot& snapshot);
+/// Packs `members` into `snapshot`, reusing its memory and, with `over_older`, its content: then it holds a snapshot of
+/// the same rank, whole when it was packed. Local.
+Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false);
 
-/// What is wrong with the bytes: nothing, or a description such as "member 'u' is corrupt". Checks every hash, and
-/// that the block is `owner`'s at `version`. Local.
-std::optional<std::string> find_damage(const Snapshot& snapshot);
+/// What is wrong with a snapshot: nothing, or a description such as "member 'u' is corrupt". Checks every hash, and
+/// that it is `owner`'s at `version`. Local.
+std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version);
 
 /// Fills `members` from an undamaged snapshot. Throws UsageError when a member is not in it or has another shape.
 /// Members of the snapshot that are not protected any more are passed over. Local.
-void unpack(const Snapshot& snapshot, const Members& members);
+void unpack(std::span<const std::byte> snapshot, const Members& members);
 
 }  // namespace mend

@@ -4,23 +4,59 @@
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
-#include "store/placement.hpp"
+#include "store/exchange.hpp"
+#include "store/inventory.hpp"
 #include "transport/requests.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <ranges>
+#include <set>
 
 namespace mend {
 namespace {
 
 using agreement::Motion;
 
-enum Tag { size_tag = 1, snapshot_tag = 2 };  // one restore's transfers use snapshot_tag + owner
+constexpr int change_tag = 2;
+constexpr auto any_version = std::numeric_limits<std::uint64_t>::max();
 
-std::span<std::byte> bytes_of(std::uint64_t& value) { return std::as_writable_bytes(std::span(&value, 1)); }
+bool has_part_in(const Stripe& stripe, Rank rank) {
+  const auto contains = [&](const std::vector<Rank>& ranks) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); };
+  return contains(stripe.owners) || contains(stripe.keepers);
+}
+
+/// What gives every keeper of these stripes what it shall keep, after these changes.
+std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes, std::span<const Changes> changes) {
+  std::vector<Combination> work;
+  for (const Stripe& stripe : stripes) {
+    const std::vector<ByteRange> stale = stale_ranges(stripe, sizes, changes);
+    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) {
+      for (const ByteRange& range : stale) work.push_back(encode(stripe, row, sizes, range));
+    }
+  }
+  return work;
+}
+
+std::string describe_loss(const RestorePlan& plan) {
+  const bool several = plan.missing.size() > 1;
+  return fmt::format(
+      "the data of rank{} {} at version {} is lost: {} died together with those who held what would bring it back, or "
+      "that is corrupt; the job must be started again",
+      several ? "s" : "", fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
+      plan.newest_seen->value, several ? "they" : "it");
+}
+
+std::string describe_versions(Version wanted, const std::vector<Holding>& inventory) {
+  std::set<std::uint64_t> kept;
+  for (const Holding& holding : inventory) kept.insert(holding.version.value);
+  return fmt::format("version {} cannot be restored: kept are {}; --mend-versions says how many", wanted.value,
+                     kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ", ")));
+}
 
 }  // namespace
 
@@ -30,7 +66,11 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};
-  holders_ = choose_holders(nodes);
+  stripes_ = place(redundancy_, nodes);
+  concerned_.clear();
+  std::ranges::copy_if(stripes_, std::back_inserter(concerned_), [&](const Stripe& s) { return has_part_in(s, self_); });
+  sizes_.assign(nodes.size(), 0);
+  settled_ = published_;
   ranks_may_differ_ = epoch > Epoch{0};
 }
 
@@ -42,10 +82,19 @@ void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
 /// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
 void Store::meet_for(Motion motion) {
+  if (ballot_ == nullptr) throw agreement::Abandoned();
   if (!ballot_->vote(motion, true)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
 }
 
-bool Store::holds_for(Rank owner) const { return holders_[static_cast<std::size_t>(owner.value)] == self_; }
+/// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
+/// versions there were.
+void Store::catch_up_with_survivors() {
+  if (!ranks_may_differ_) return;
+  std::uint64_t newest = published_.value;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &newest, 1, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  settled_ = published_ = Version{newest};
+  ranks_may_differ_ = false;
+}
 
 // --- commit ----------------------------------------------------------------------------------------------------
 
@@ -57,186 +106,220 @@ Version Store::commit() {
   const Version version = published_.next();
 
   reach("commit.pack");
-  Snapshot& own = shelves_[self_].slot_for(version);
-  own.version = Version{};  // the slot's old content ends here; the published version is in the other slot
-  pack(members_, self_, version, own);
-  exchange_copies(version);
+  const std::vector<Changes> changes = exchange_changes(pack_own(version));
+  const std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
+  make(work, version, [] { reach("commit.exchange"); });
 
   reach("commit.vote");
   if (!ballot_->vote(Motion::commit, true)) throw EnvironmentError("a rank refused the commit");
   reach("commit.publish");
-  publish(version);
+  shelves_.publish(Block::snapshot_of(self_), version);
+  publish(work, version);
+  shelves_.forget_old(version);
+  published_ = version;
 
   ++statistics_.commits;
   statistics_.commit_time += watch.elapsed();
-  statistics_.snapshot_bytes = own.bytes.size();
-  update_memory_statistics();
+  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
+  statistics_.memory_bytes = shelves_.memory();
   return version;
 }
 
-/// Sends this rank's new snapshot to its holder, and receives those it holds.
-void Store::exchange_copies(Version version) {
-  std::uint64_t own_size = shelves_[self_].slot_for(version).bytes.size();
-  std::map<Rank, std::uint64_t> sizes;
-  const auto holder = holders_[static_cast<std::size_t>(self_.value)];
-  {
-    Requests requests(comm_);
-    for (int i = 0; i < static_cast<int>(holders_.size()); ++i) {
-      if (holds_for(Rank{i})) requests.receive(bytes_of(sizes[Rank{i}]), i, size_tag);
-    }
-    if (holder) requests.send(bytes_of(own_size), holder->value, size_tag);
-    requests.wait_all();
+/// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
+/// them still.
+Changes Store::pack_own(Version version) {
+  const Block snapshot = Block::snapshot_of(self_);
+  const bool over_older = shelves_.older_in_slot(snapshot, version) > settled_;
+  Kept& own = shelves_.slot_for(snapshot, version);
+  Changes changes = pack(members_, self_, version, own.bytes, over_older);
+  own.sizes = {own.bytes.size()};
+  statistics_.changed_bytes = 0;
+  for (const ByteRange& range : changes.ranges) statistics_.changed_bytes += range.end - range.begin;
+  return changes;
+}
+
+/// Tells everyone with whom this rank shares a stripe how large its snapshot is and what of it has changed, and learns
+/// the same of theirs. By rank; meaningless for others.
+std::vector<Changes> Store::exchange_changes(Changes mine) {
+  struct Announcement {
+    std::uint64_t size = 0;
+    std::uint64_t ranges = 0;  // 0: everything has changed
+  };
+  std::set<Rank> peers;
+  for (const Stripe& stripe : concerned_) {
+    peers.insert(stripe.owners.begin(), stripe.owners.end());
+    peers.insert(stripe.keepers.begin(), stripe.keepers.end());
   }
+  peers.erase(self_);
+  const auto index = [](Rank rank) { return static_cast<std::size_t>(rank.value); };
+  std::vector<Changes> changes(sizes_.size());
+  std::vector<Announcement> announced(sizes_.size());
+  changes[index(self_)] = std::move(mine);
+  const Changes& own = changes[index(self_)];
+  announced[index(self_)] = {shelves_.at(Block::snapshot_of(self_), published_.next()).bytes.size(),
+                             own.everything ? 0 : own.ranges.size()};
+  const auto all_of = [](auto& vector) { return std::as_writable_bytes(std::span(vector)); };
+  const auto bytes_of = [&](Rank rank) { return std::as_writable_bytes(std::span(&announced[index(rank)], 1)); };
+
   Requests requests(comm_);
-  for (const auto& [owner, size] : sizes) {
-    Snapshot& copy = shelves_[owner].slot_for(version);
-    copy.version = Version{};
-    copy.owner = owner;
-    copy.bytes.resize(size);
-    requests.receive(copy.bytes, owner.value, snapshot_tag);
+  for (const Rank peer : peers) {
+    requests.receive(bytes_of(peer), peer.value, change_tag);
+    requests.send(bytes_of(self_), peer.value, change_tag);
   }
-  if (holder) requests.send(shelves_[self_].slot_for(version).bytes, holder->value, snapshot_tag);
-  reach("commit.exchange");
   requests.wait_all();
-}
-
-void Store::publish(Version version) {
-  shelves_[self_].slot_for(version).version = version;
-  for (int i = 0; i < static_cast<int>(holders_.size()); ++i) {
-    if (holds_for(Rank{i})) shelves_[Rank{i}].slot_for(version).version = version;
+  for (const Rank peer : peers) {
+    Changes& theirs = changes[index(peer)];
+    theirs.ranges.resize(announced[index(peer)].ranges);
+    theirs.everything = theirs.ranges.empty();
+    if (!theirs.everything) requests.receive(all_of(theirs.ranges), peer.value, change_tag);
+    if (!own.everything) requests.send(std::as_bytes(std::span(own.ranges)), peer.value, change_tag);
   }
-  published_ = version;
+  requests.wait_all();
+  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) sizes_[rank] = announced[rank].size;
+  return changes;
 }
 
-/// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
-/// versions there were.
-void Store::catch_up_with_survivors() {
-  if (!ranks_may_differ_) return;
-  std::uint64_t newest = published_.value;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &newest, 1, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
-  published_ = Version{newest};
-  ranks_may_differ_ = false;
+/// Prepares the slots of all that this rank gets by `work`.
+void Store::make_room(std::span<const Combination> work, Version version) {
+  for (const Combination& step : work) {
+    if (step.to != self_) continue;
+    Kept& kept = shelves_.slot_for(step.target, version);
+    kept.sizes = sizes_of(step.target, sizes_);
+    kept.bytes.resize(step.whole);
+  }
+}
+
+/// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
+void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
+  make_room(work, version);
+  std::map<Block, std::vector<ByteRange>> made;
+  for (const Combination& step : work) {
+    if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
+  }
+  carry_out(work, comm_, [&](const Block& block) { return std::span(shelves_.at(block, version).bytes); }, under_way);
+  for (const auto& [block, ranges] : made) {
+    if (!block.is_snapshot()) seal(block, version, ranges, shelves_.at(block, version));
+  }
+}
+
+void Store::publish(std::span<const Combination> made, Version version) {
+  for (const Combination& step : made) {
+    if (step.to == self_) shelves_.publish(step.target, version);
+  }
 }
 
 // --- restore ---------------------------------------------------------------------------------------------------
 
 Version Store::restore() {
   if (!ranks_may_differ_ && published_ == Version{}) return Version{};  // known to all without asking
+  return restore_version({});
+}
+
+Version Store::restore(Version wanted) { return restore_version(wanted); }
+
+Version Store::restore_version(std::optional<Version> wanted) {
   const trace::Span span("restore");
   Stopwatch watch;
   meet_for(Motion::restore);
   catch_up_with_survivors();
   reach("restore.inventory");
-  forget_damaged();
-  const RestorePlan plan = plan_restore(gather_inventory(), holders_);
+  const RestorePlan plan = plan_undamaged(wanted);
   if (!plan.version) {
     if (published_ == Version{}) return Version{};
-    throw DataLoss(fmt::format(
-        "the data of rank{} {} at version {} is lost: {} died together with everyone who held a copy, or every copy is "
-        "corrupt; the job must be started again",
-        plan.missing.size() > 1 ? "s" : "",
-        fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
-        plan.newest_seen.value_or(published_).value, plan.missing.size() > 1 ? "they" : "it"));
+    throw DataLoss(describe_loss(plan));
   }
   const Version version = *plan.version;
   reach("restore.transfer");
-  fetch(plan);
-  const Snapshot& own = shelves_[self_].slot_for(version);
-
-  std::string problem;
+  make(plan.bring, version, [] { reach("restore.exchange"); });
+  publish(plan.bring, version);  // at once: should somebody die now, this is not lost with it
+  make(plan.protect, version, [] { reach("restore.protect"); });
+  publish(plan.protect, version);
   reach("restore.unpack");
-  if (const auto damage = find_damage(own)) {
-    problem = fmt::format("the snapshot of rank {} at version {} arrived damaged: {}", self_.value, version.value, *damage);
-  } else {
-    try {
-      unpack(own, members_);
-    } catch (const UsageError& error) {
-      problem = error.what();
-    }
-  }
+  const bool has_arrived = std::ranges::any_of(plan.bring, [&](const Combination& step) {
+    return step.to == self_ && step.target == Block::snapshot_of(self_);
+  });
+  const std::exception_ptr problem = try_unpack(version, has_arrived);
   reach("restore.vote");
-  const bool restored = ballot_->vote(Motion::restore, problem.empty());
-  if (!problem.empty()) throw UsageError(problem);
+  const bool restored = ballot_->vote(Motion::restore, problem == nullptr);
+  if (problem) std::rethrow_exception(problem);
   if (!restored) throw agreement::Abandoned();
-  forget_all_but(version);
-  published_ = version;
+  shelves_.forget_newer(version);
+  settled_ = published_ = version;
   reach("restore.done");
 
   ++statistics_.restores;
   statistics_.restore_time += watch.elapsed();
-  statistics_.snapshot_bytes = own.bytes.size();
-  update_memory_statistics();
+  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
+  statistics_.memory_bytes = shelves_.memory();
   return version;
 }
 
-/// A damaged copy is not offered to anybody: as good as lost, and others may have a good one.
-void Store::forget_damaged() {
-  for (auto& [owner, shelf] : shelves_) {
-    for (Snapshot& snapshot : shelf.slots) {
-      if (snapshot.version == Version{}) continue;
-      if (const auto damage = find_damage(snapshot)) {
-        log::warn(fmt::format("a copy of rank {}'s snapshot at version {} cannot be used: {}", owner.value,
-                              snapshot.version.value, *damage));
-        snapshot.version = Version{};
-      }
-    }
+/// A plan that builds on nothing that is damaged. Only the version that it chooses is checked, and if anything of that
+/// is damaged somewhere, it is forgotten and planned anew.
+RestorePlan Store::plan_undamaged(std::optional<Version> wanted) {
+  for (;;) {
+    const std::vector<Holding> inventory = gather_inventory(wanted);
+    RestorePlan plan = plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), wanted);
+    if (wanted && !plan.newest_seen) throw UsageError(describe_versions(*wanted, inventory));
+    if (!plan.version) return plan;
+    sizes_ = plan.sizes;
+    make_room(plan.bring, *plan.version);  // a newcomer's memory is got while the others check theirs
+    int damaged = forget_damaged(*plan.version) ? 1 : 0;
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damaged, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+    if (damaged == 0) return plan;
   }
 }
 
-/// Everyone's undamaged published snapshots, known to all. In blocks of equal size, because Open MPI's MPI_Allgatherv
-/// may return success without the data when a failure interrupts it (docs/open-mpi.md).
-std::vector<Holding> Store::gather_inventory() {
-  std::vector<Holding> mine;
-  for (const auto& [owner, shelf] : shelves_) {
-    for (const Snapshot& snapshot : shelf.slots) {
-      if (snapshot.version != Version{}) mine.push_back({self_, owner, snapshot.version, snapshot.bytes.size()});
-    }
-  }
+/// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities. Returns
+/// whether there was any.
+bool Store::forget_damaged(Version version) {
+  bool any = false;
+  shelves_.visit([&](const Block& block, Kept& kept) {
+    if (kept.version != version) return;
+    const auto damage = find_damage(block, kept);
+    if (!damage) return;
+    any = true;
+    log::warn(fmt::format("a {} rank{} {} at version {} cannot be used: {}",
+                          block.is_snapshot() ? "copy of the snapshot of" : "parity of the snapshots of",
+                          block.is_snapshot() ? "" : "s",
+                          fmt::join(block.owners | std::views::transform([](Rank rank) { return rank.value; }), ", "),
+                          kept.version.value, *damage));
+    kept.version = Version{};
+  });
+  return any;
+}
+
+/// Everyone's published blocks, known to all, who must want the same version. In parts of equal size, because Open MPI's MPI_Allgatherv may
+/// return success without the data when a failure interrupts it (docs/open-mpi.md).
+std::vector<Holding> Store::gather_inventory(std::optional<Version> wanted) {
+  std::vector<std::uint64_t> mine{wanted ? wanted->value : any_version};
+  shelves_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });
   auto most = static_cast<int>(mine.size());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-  mine.resize(static_cast<std::size_t>(most));  // the padding has version 0: not published
-  std::vector<Holding> all(mine.size() * holders_.size());
-  const int bytes = most * static_cast<int>(sizeof(Holding));
-  check_mpi(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm_), "MPI_Allgather");
-  std::erase_if(all, [](const Holding& holding) { return holding.version == Version{}; });
-  return all;
-}
-
-/// Carries out the plan's transfers that concern this rank.
-void Store::fetch(const RestorePlan& plan) {
-  Requests requests(comm_);
-  std::vector<Snapshot*> arriving;
-  for (const Transfer& transfer : plan.transfers) {
-    Snapshot& snapshot = shelves_[transfer.owner].slot_for(*plan.version);
-    const int tag = snapshot_tag + transfer.owner.value;
-    if (transfer.to == self_) {
-      snapshot.version = Version{};
-      snapshot.owner = transfer.owner;
-      snapshot.bytes.resize(transfer.size);
-      requests.receive(snapshot.bytes, transfer.from.value, tag);
-      arriving.push_back(&snapshot);
-    }
-    if (transfer.from == self_) requests.send(snapshot.bytes, transfer.to.value, tag);
+  mine.resize(static_cast<std::size_t>(most));
+  std::vector<std::uint64_t> all(mine.size() * sizes_.size());
+  check_mpi(MPI_Allgather(mine.data(), most, MPI_UINT64_T, all.data(), most, MPI_UINT64_T, comm_), "MPI_Allgather");
+  std::vector<Holding> inventory;
+  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
+    const std::span<const std::uint64_t> written = std::span(all).subspan(rank * mine.size(), mine.size());
+    if (written.front() != mine.front()) throw UsageError("ranks restore different versions: all must ask for the same");
+    read_holdings(Rank{static_cast<int>(rank)}, written.subspan(1), inventory);
   }
-  reach("restore.exchange");
-  requests.wait_all();
-  for (Snapshot* snapshot : arriving) snapshot->version = *plan.version;
+  return inventory;
 }
 
-/// Frees what is not needed any more: other versions, and copies that other ranks hold now.
-void Store::forget_all_but(Version version) {
-  std::erase_if(shelves_, [&](const auto& entry) { return entry.first != self_ && !holds_for(entry.first); });
-  for (auto& [owner, shelf] : shelves_) {
-    for (Snapshot& snapshot : shelf.slots) {
-      if (snapshot.version != version) snapshot.version = Version{};
+/// Fills the members, out of what was checked or else has arrived since; returns what is in the way of that.
+std::exception_ptr Store::try_unpack(Version version, bool has_arrived) {
+  const std::span<const std::byte> own = shelves_.at(Block::snapshot_of(self_), version).bytes;
+  try {
+    if (const auto damage = has_arrived ? find_damage(own, self_, version) : std::nullopt) {
+      throw DataLoss(fmt::format("the data of rank {} at version {} is lost: it came back damaged ({})", self_.value,
+                                 version.value, *damage));
     }
-  }
-}
-
-void Store::update_memory_statistics() {
-  statistics_.memory_bytes = 0;
-  for (const auto& [owner, shelf] : shelves_) {
-    for (const Snapshot& snapshot : shelf.slots) statistics_.memory_bytes += snapshot.bytes.capacity();
+    unpack(own, members_);
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
   }
 }
 

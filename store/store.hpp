@@ -1,16 +1,23 @@
 // The diskless store: commit and restore of protected data in the memory of the job itself.
 //
-// Picture a rank's protected members packed into one block of bytes, a snapshot. A commit packs a new one, hands a
-// copy to a partner rank (on another node where there is one), and asks everyone: did it work? Only when all say yes
-// is the new version published, and only then is the version before the last forgotten. So at any moment, whoever
-// dies, there is one complete published version among the living, as long as no rank dies together with its partner.
+// Picture a rank's protected members packed into one block of bytes, a snapshot. A commit packs a new one, has other
+// ranks keep a copy of it, or parities of its pieces (store/redundancy.hpp), and asks everyone: did it work? Only when
+// all say yes is the new version published, and only then may the oldest one be overwritten. So at any moment, whoever
+// dies, there is one complete published version among the living, as long as no more die than the redundancy survives.
 //
-//   rank          0        1        2        3
+//   rank          0        1        2        3          redundancy: partner
 //   own          [0]      [1]      [2]      [3]
 //   held for      3        0        1        2          holder of rank r: r+1, wrapping round
 //
-// After a failure, newcomers hold nothing. restore() finds the newest version of which every rank's snapshot is
-// still somewhere, brings each newcomer its own, rebuilds the copies that died with the dead, and unpacks.
+// After a failure, newcomers hold nothing. restore() finds the newest version at which every rank's snapshot is still
+// somewhere or can be rebuilt, brings each newcomer its own, unpacks, and makes again what died with the dead.
+//
+// A snapshot is packed over the one that had its slot before, and only pages that differ from that are copied and sent.
+// That needs both sides to have that older one as it was committed, so the first commits after a failure are whole.
+//
+// Memory: a rank with a snapshot of S bytes keeps V * S for V versions, and for others V times what its redundancy says
+// beside the snapshot; for V commits after a recovery, also what was placed otherwise before. While parities are made,
+// slices of what goes into them, 4 MiB, or a 32nd of the longest snapshot if that is more.
 
 #pragma once
 
@@ -18,13 +25,16 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "store/member.hpp"
+#include "store/placement.hpp"
+#include "store/redundancy.hpp"
 #include "store/restore_plan.hpp"
+#include "store/shelves.hpp"
 #include "store/snapshot.hpp"
 
 #include <mpi.h>
 
-#include <array>
-#include <map>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +49,7 @@ struct StoreStatistics {
   std::uint64_t commits = 0;
   std::uint64_t restores = 0;
   ByteCount snapshot_bytes = 0;  ///< the newest snapshot of this rank
+  ByteCount changed_bytes = 0;   ///< what of it the last commit had to copy and to send
   ByteCount memory_bytes = 0;    ///< all buffers of the store in this process
   Seconds commit_time{};         ///< summed over commits
   Seconds restore_time{};
@@ -46,7 +57,8 @@ struct StoreStatistics {
 
 class Store {
  public:
-  Store() = default;
+  /// How its snapshots are made redundant, and how many versions it keeps (2 or more). The same on all ranks.
+  explicit Store(Redundancy redundancy = {}, int versions = 2) : redundancy_(redundancy), shelves_(versions) {}
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
   /// mend::run (a View is kept alive by the store). Protecting a name again replaces the object, as re-entering the
@@ -62,8 +74,8 @@ class Store {
   void protect(std::string_view name, std::unique_ptr<Member> member);
 
   /// Saves every protected member of every rank as a new version. Collective over the session's ranks. When it
-  /// returns, the version survives the death of any rank whose holder lives, on every rank; when it throws
-  /// ProcessFailure, the commit has happened on no rank. Returns the new version.
+  /// returns, the version survives what its redundancy survives, on every rank; when it throws ProcessFailure, the
+  /// commit has happened on no rank. Returns the new version.
   Version commit();
 
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
@@ -71,6 +83,11 @@ class Store {
   /// members are then left alone). Throws DataLoss on every rank when a committed version existed but some rank's
   /// snapshot is gone, and UsageError when a member's shape is not the committed one.
   Version restore();
+
+  /// The same for an older version, of the last few that are kept (--mend-versions), after which the newer ones are
+  /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is not
+  /// kept any more, or when ranks ask for different versions.
+  Version restore(Version wanted);
 
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
@@ -82,35 +99,37 @@ class Store {
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
   /// r runs. Local. Both must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
+  /// The job is over: whoever commits or restores all the same gets agreement::Abandoned. Local.
+  void end() { ballot_ = nullptr; }
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members() { members_.clear(); }
 
  private:
-  /// The two snapshots this process has of one rank: the published one and the one before or in the making.
-  struct Shelf {
-    std::array<Snapshot, 2> slots;
-    Snapshot& slot_for(Version version) { return slots[version.value % 2]; }
-  };
-
   void meet_for(agreement::Motion motion);
-  bool holds_for(Rank owner) const;
-  void exchange_copies(Version version);
-  void publish(Version version);
-  void forget_damaged();
-  std::vector<Holding> gather_inventory();
-  void fetch(const RestorePlan& plan);
-  void forget_all_but(Version version);
   void catch_up_with_survivors();
-  void update_memory_statistics();
+  Changes pack_own(Version version);
+  std::vector<Changes> exchange_changes(Changes mine);
+  void make_room(std::span<const Combination> work, Version version);
+  void make(std::span<const Combination> work, Version version, const std::function<void()>& under_way);
+  void publish(std::span<const Combination> made, Version version);
+  RestorePlan plan_undamaged(std::optional<Version> wanted);
+  bool forget_damaged(Version version);
+  Version restore_version(std::optional<Version> wanted);
+  std::vector<Holding> gather_inventory(std::optional<Version> wanted);
+  std::exception_ptr try_unpack(Version version, bool has_arrived);
 
+  Redundancy redundancy_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   agreement::Ballot* ballot_ = nullptr;
   Rank self_{};
-  std::vector<std::optional<Rank>> holders_;  // by owner
-  bool ranks_may_differ_ = false;             // a newcomer may not know the published version yet
+  std::vector<Stripe> stripes_;    // of all ranks
+  std::vector<Stripe> concerned_;  // those in which this rank has a part
+  Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
+  bool ranks_may_differ_ = false;  // a newcomer may not know the published version yet
   Version published_{};
+  Version settled_{};              // what is newer has been placed where it lies in this epoch, by commits alone
   Members members_;
-  std::map<Rank, Shelf> shelves_;  // by owner: this rank's own, and those it holds for others
+  Shelves shelves_;
   StoreStatistics statistics_;
 };
 

@@ -67,8 +67,16 @@ TEST(Options, have_defaults) {
   EXPECT_EQ(options.spares, 0);
   EXPECT_EQ(options.commit_every, "1");
   EXPECT_EQ(options.mtbf, std::chrono::hours(24));
+  EXPECT_EQ(options.redundancy, "partner");
+  EXPECT_EQ(options.versions, 2);
   EXPECT_EQ(options.log_level, "warn");
   EXPECT_TRUE(options.trace.empty());
+}
+
+TEST(Options, say_how_data_is_kept) {
+  const Options options = take({"--mend-redundancy=rs:4+2", "--mend-versions", "3"});
+  EXPECT_EQ(options.redundancy, "rs:4+2");
+  EXPECT_EQ(options.versions, 3);
 }
 
 TEST(Options, come_from_flags_with_a_blank_or_an_equals_sign) {
@@ -133,6 +141,8 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-commit-every", "often"}), HasSubstr("'often' is no commit interval"));
   EXPECT_THAT(refusal({"--mend-mtbf", "0"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-mtbf", "-3"}), HasSubstr("--mend-mtbf"));
+  EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
+  EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
   EXPECT_THAT(refusal({"--mend-config", "/nonexistent.toml"}), HasSubstr("/nonexistent.toml"));
   EXPECT_THAT(refusal({"--mend-sparse", "2"}), HasSubstr("--mend-sparse"));

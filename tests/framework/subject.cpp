@@ -74,6 +74,10 @@ int main(int argc, char** argv) {
   if (wanted == "crashes_before_mend") std::abort();
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
+  constexpr std::string_view these_die = "these_die:";
+  if (wanted.starts_with(these_die)) {
+    return mend::run(argc, argv, subject::evolve_while_these_die(wanted.substr(these_die.size())));
+  }
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
         subject::repair_scenarios()}) {

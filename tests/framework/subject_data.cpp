@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <numeric>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -42,7 +44,72 @@ mend::Body count_while_these_die(std::vector<int> ranks) {
   };
 }
 
+/// "1,2,4", as numbers.
+std::vector<int> listed(std::string_view text) {
+  std::vector<int> numbers;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(','), text.size());
+    numbers.push_back(std::stoi(std::string(text.substr(0, end))));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return numbers;
+}
+
+/// Who dies: some together before step 5, and then, or in that step if there are none, one at a fault point.
+struct Deaths {
+  std::vector<int> together;
+  int later = -1;
+  std::string place;
+};
+
+/// "1,2;3@restore.vote"; either part may be missing.
+Deaths deaths_in(std::string_view text) {
+  Deaths deaths;
+  const auto semicolon = std::min(text.find(';'), text.size());
+  deaths.together = listed(text.substr(0, semicolon));
+  if (const auto at = text.find('@'); at != std::string_view::npos) {
+    deaths.later = listed(text.substr(semicolon + 1, at - semicolon - 1)).front();
+    deaths.place = text.substr(at + 1);
+  }
+  return deaths;
+}
+
+/// Evolves data of another size on each rank for 10 steps, and says what has become of it.
+void evolve(mend::Session& session, const Deaths& deaths) {
+  const int rank = session.rank().value;
+  const auto prepare_to_die = [&] {
+    if (rank != deaths.later || session.predecessors() > 0) return;
+    mend::on_fault_point([&session, place = deaths.place](std::string_view point) {
+      if (point != place) return;
+      say(session, fmt::format("dies at {}", point));
+      die();
+    });
+  };
+  if (session.epoch() > mend::Epoch{0}) prepare_to_die();
+  int step = 0;
+  std::vector<double> field(static_cast<std::size_t>(5000 * rank + 3), rank);
+  session.store().protect("step", step);
+  session.store().protect("field", field);
+  session.store().restore();
+  for (; step < 10;) {
+    if (step == 5 && session.epoch() == mend::Epoch{0}) {
+      if (deaths.together.empty()) prepare_to_die();
+      else die_together(session, deaths.together);
+    }
+    double mean = std::accumulate(field.begin(), field.end(), 0.0) / static_cast<double>(field.size());
+    MPI_Allreduce(MPI_IN_PLACE, &mean, 1, MPI_DOUBLE, MPI_MAX, session.comm());
+    for (std::size_t i = 0; i < field.size(); ++i) field[i] = 0.5 * field[i] + mean + static_cast<double>(i % 7);
+    ++step;
+    session.store().commit();
+  }
+  say(session, fmt::format("sum {:a}", std::accumulate(field.begin(), field.end(), 0.0)));
+}
+
 }  // namespace
+
+mend::Body evolve_while_these_die(std::string_view deaths) {
+  return [deaths = deaths_in(deaths)](mend::Session& session) { evolve(session, deaths); };
+}
 
 Scenarios data_scenarios() {
   Scenarios all;
@@ -83,7 +150,7 @@ Scenarios data_scenarios() {
   };
   all["protects_another_shape_after_the_failure"] = [](mend::Session& session) {
     std::vector<double> values(session.epoch() == mend::Epoch{0} ? 10 : 11);
-    session.store().protect("values", values);
+    session.store().protect("values", std::span(values));
     session.store().restore();
     session.store().commit();
     if (is_first(session, 1)) die();

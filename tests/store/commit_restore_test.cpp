@@ -156,6 +156,44 @@ TEST_F(Stores, bring_back_what_a_whole_node_has_lost) {
   expect_restored(epochs, data, 1, Version{1});
 }
 
+/// Commits, has `victims` lose their memory, and restores; in every scheme that so many ranks can have.
+TEST_F(Stores, rebuild_what_so_many_ranks_as_the_redundancy_survives_have_lost) {
+  for (const char* scheme : {"replicas:2", "xor:3", "xor:4", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    for (const std::size_t scale : {std::size_t{1}, std::size_t{100'000}}) {
+      SCOPED_TRACE(testing::Message() << scheme << " of " << scale);
+      Epochs epochs({}, redundancy);
+      Data data(epochs.rank(), scale);
+      commit(epochs, data, 1);
+      commit(epochs, data, 2);
+      for (int first = 0; first < epochs.size(); ++first) {
+        std::vector<int> victims;
+        for (int i = 0; i < redundancy.parity; ++i) victims.push_back((first + 2 * i) % epochs.size());
+        epochs.next(victims);
+        expect_restored(epochs, data, 2, Version{2});
+      }
+      commit(epochs, data, 3);
+      epochs.next({0});
+      expect_restored(epochs, data, 3, Version{3});
+    }
+  }
+}
+
+TEST_F(Stores, rebuild_a_damaged_snapshot_from_parities) {
+  Epochs epochs;
+  if (epochs.size() < 3) GTEST_SKIP() << "a group of three is wanted";
+  Epochs grouped({}, mend::Redundancy::parse("xor:3"));
+  Data data(grouped.rank());
+  const auto protect_marked = [&] { grouped.store().protect("marked", std::make_unique<Marked>()); };
+  protect_marked();
+  commit(grouped, data, 1);
+  if (grouped.rank() == 1) *Marked::last_place ^= std::byte{1};
+  grouped.next();
+  protect_marked();
+  expect_restored(grouped, data, 1, Version{1});
+}
+
 TEST_F(Stores, name_what_cannot_be_brought_back_on_every_rank) {
   Epochs epochs;
   if (epochs.size() < 3) GTEST_SKIP() << "somebody must live who knows that there was a commit";
@@ -219,11 +257,11 @@ TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_is_damaged_everyw
 TEST_F(Stores, refuse_another_shape_on_the_rank_that_has_it_and_let_the_others_go_no_further) {
   Epochs epochs;
   std::vector<double> values(10);
-  epochs.store().protect("values", values);
+  epochs.store().protect("values", std::span(values));
   epochs.store().commit();
   epochs.next();
   std::vector<double> others(epochs.rank() == 0 ? 11 : 10);
-  epochs.store().protect("values", others);
+  epochs.store().protect("values", std::span(others));
   if (epochs.rank() == 0) {
     try {
       epochs.store().restore();
@@ -234,6 +272,102 @@ TEST_F(Stores, refuse_another_shape_on_the_rank_that_has_it_and_let_the_others_g
   } else {
     EXPECT_THROW(epochs.store().restore(), mend::agreement::Abandoned);
   }
+}
+
+TEST_F(Stores, give_back_data_that_changes_its_size_as_it_was) {
+  Epochs epochs;
+  std::vector<int> values;
+  const auto size_at = [&](int step) { return static_cast<std::size_t>((step * 7919 + epochs.rank() * 31) % 5000); };
+  for (int step = 1; step <= 6; ++step) {
+    values.assign(size_at(step), step);
+    epochs.store().protect("values", values);
+    epochs.store().commit();
+    if (epochs.size() > 1) epochs.next({step % epochs.size()});
+    values.assign(3, -1);
+    epochs.store().protect("values", values);
+    epochs.store().restore();
+    EXPECT_EQ(values, std::vector<int>(size_at(step), step));
+  }
+}
+
+/// One value after another changes, now and then a size; and one rank after another loses its memory.
+TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
+  for (const char* scheme : {"partner", "replicas:2", "xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    SCOPED_TRACE(scheme);
+    Epochs epochs({}, redundancy);
+    const int rank = epochs.rank();
+    std::vector<double> field(static_cast<std::size_t>(60'000 + 7'000 * rank), rank);
+    const auto change = [&](int step) {
+      if (step % 7 == 4 && rank == step % epochs.size()) field.resize(field.size() + 1'500, step);
+      for (int i = 0; i < 3; ++i) field[static_cast<std::size_t>(step * 7919 + i * 31'337) % field.size()] = step;
+    };
+    int settled = 0;
+    for (int step = 1; step <= 30; ++step) {
+      change(step);
+      epochs.store().protect("field", field);
+      epochs.store().commit();
+      const auto& statistics = epochs.store().statistics();
+      if (step > settled + 2 && step % 7 < 4) {
+        EXPECT_LT(statistics.changed_bytes, statistics.snapshot_bytes / 3) << "in step " << step;
+      }
+      if (step % 5 != 0) continue;
+      const std::vector<double> committed = field;
+      if (epochs.size() > 1) epochs.next({step / 5 % epochs.size()});
+      settled = step;
+      field.assign(10, -1);
+      epochs.store().protect("field", field);
+      epochs.store().restore();
+      ASSERT_EQ(field, committed);
+    }
+  }
+}
+
+TEST_F(Stores, go_back_to_older_versions_on_request) {
+  Epochs epochs({}, {}, 3);
+  Data data(epochs.rank());
+  for (int step = 1; step <= 5; ++step) commit(epochs, data, step);
+  const auto go_back_to = [&](std::uint64_t version) { return epochs.store().restore(Version{version}); };
+  EXPECT_EQ(go_back_to(4), Version{4});
+  data.expect(4);
+  EXPECT_EQ(go_back_to(3), Version{3});
+  data.expect(3);
+  EXPECT_THROW(go_back_to(4), UsageError) << "it is after the one that was gone back to";
+  EXPECT_THROW(go_back_to(2), UsageError) << "it is kept no more";
+  commit(epochs, data, 14);
+  expect_restored(epochs, data, 14, Version{4});
+  if (epochs.size() == 1) return;
+  epochs.next({0});
+  data.protect_in(epochs.store());
+  EXPECT_EQ(go_back_to(3), Version{3}) << "after a failure too";
+  data.expect(3);
+}
+
+TEST_F(Stores, name_the_versions_they_have) {
+  Epochs epochs({}, {}, 3);
+  Data data(epochs.rank());
+  const auto refusal = [&] {
+    try {
+      epochs.store().restore(Version{9});
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("(accepted)");
+  };
+  EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are none"));
+  for (int step = 1; step <= 5; ++step) commit(epochs, data, step);
+  EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are 3, 4, 5"));
+}
+
+TEST_F(Stores, tell_ranks_that_restore_different_versions) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody to disagree with";
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  EXPECT_THROW(epochs.store().restore(Version{epochs.rank() == 0 ? 1U : 2U}), UsageError);
+  EXPECT_THROW(epochs.rank() == 0 ? epochs.store().restore() : epochs.store().restore(Version{2}), UsageError);
 }
 
 TEST_F(Stores, keep_the_version_before_when_a_commit_is_interrupted) {

@@ -17,7 +17,9 @@
 class Epochs {
  public:
   /// `nodes[r]`: where rank r pretends to run; all on one node when empty.
-  explicit Epochs(std::vector<mend::NodeId> nodes = {}) : nodes_(std::move(nodes)) {
+  explicit Epochs(std::vector<mend::NodeId> nodes = {}, mend::Redundancy redundancy = {}, int versions = 2)
+      : nodes_(std::move(nodes)), redundancy_(redundancy), versions_(versions) {
+    store_.emplace(redundancy_, versions_);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     nodes_.resize(static_cast<std::size_t>(size_), nodes_.empty() ? mend::NodeId{} : nodes_.back());
@@ -34,7 +36,7 @@ class Epochs {
 
   /// A new epoch begins, in which the `newcomers` know nothing of the ones before.
   void next(const std::vector<int>& newcomers = {}) {
-    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) store_.emplace();
+    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) store_.emplace(redundancy_, versions_);
     epoch_ = epoch_.next();
     begin();
   }
@@ -53,8 +55,10 @@ class Epochs {
   int rank_ = 0;
   int size_ = 1;
   std::vector<mend::NodeId> nodes_;
+  mend::Redundancy redundancy_;
+  int versions_;
   mend::Epoch epoch_;
   mend::Communicator comm_;
   std::optional<mend::agreement::Ballot> ballot_;
-  std::optional<mend::Store> store_{std::in_place};
+  std::optional<mend::Store> store_;
 };

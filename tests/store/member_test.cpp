@@ -1,9 +1,13 @@
 #include "store/member.hpp"
 
+#include "base/error.hpp"
+
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <cstdint>
+#include <numeric>
+#include <string>
 #include <vector>
 
 namespace {
@@ -88,6 +92,77 @@ TEST(Members, may_be_vectors_arrays_and_spans) {
   EXPECT_EQ(target, (std::vector<double>{0, 0, 2, 3}));
 }
 
+TEST(Members, may_be_containers_that_change_their_size) {
+  std::vector<double> from{1, 2, 3};
+  std::vector<double> to{9, 9, 9, 9, 9, 9};
+  const auto source = member_of(from);
+  const auto target = member_of(to);
+  target->unpack(packed(*source));
+  EXPECT_EQ(to, from);
+  from.assign(1000, 7.0);  // may lie elsewhere now
+  target->unpack(packed(*source));
+  EXPECT_EQ(to, from);
+  from.clear();
+  target->unpack(packed(*source));
+  EXPECT_TRUE(to.empty());
+
+  std::string text = "a sentence that does not fit into the string itself";
+  std::string other;
+  carry_over(text, other);
+  EXPECT_EQ(other, text);
+}
+
+TEST(Members, may_be_some_ranges_of_an_array) {
+  std::vector<int> from(10);
+  std::iota(from.begin(), from.end(), 0);
+  std::vector<int> to(10, -1);
+  auto source = mend::subset(from, {{1, 3}, {5, 5}, {8, 10}});
+  auto target = mend::subset(to, {{1, 3}, {5, 5}, {8, 10}});
+  carry_over(source, target);
+  EXPECT_EQ(to, (std::vector<int>{-1, 1, 2, -1, -1, -1, -1, -1, 8, 9}));
+  auto others = mend::subset(to, {{1, 3}, {8, 9}});
+  EXPECT_NE(member_of(source)->shape(), member_of(others)->shape());
+  EXPECT_THROW(mend::subset(from, {{0, 11}}), mend::UsageError);
+  EXPECT_THROW(mend::subset(from, {{3, 2}}), mend::UsageError);
+}
+
+/// A type that means nothing as bytes: a list of names.
+struct Names {
+  std::vector<std::string> all;
+  bool operator==(const Names&) const = default;
+};
+
+}  // namespace
+
+template <>
+struct mend::Serializer<Names> {
+  static std::vector<std::byte> write(const Names& names) {
+    std::vector<std::byte> bytes;
+    for (const std::string& name : names.all) {
+      for (const char* c = name.c_str(); c <= name.c_str() + name.size(); ++c) bytes.push_back(static_cast<std::byte>(*c));
+    }
+    return bytes;
+  }
+  static void read(Names& names, std::span<const std::byte> bytes) {
+    names.all.clear();
+    const char* text = reinterpret_cast<const char*>(bytes.data());
+    for (std::size_t at = 0; at < bytes.size(); at += names.all.back().size() + 1) names.all.emplace_back(text + at);
+  }
+};
+
+namespace {
+
+TEST(Members, may_be_of_a_type_with_a_serializer) {
+  Names from{{"pressure", "", "temperature"}};
+  Names to{{"velocity"}};
+  const auto source = member_of(from);
+  member_of(to)->unpack(packed(*source));
+  EXPECT_EQ(to, from);
+  from.all.emplace_back("density");
+  member_of(to)->unpack(packed(*source));
+  EXPECT_EQ(to, from);
+}
+
 TEST(Members, may_be_empty) {
   std::vector<double> nothing;
   std::vector<double> also_nothing;
@@ -101,10 +176,13 @@ TEST(Members, of_different_shapes_say_so) {
   std::vector<float> floats(10);
   double one = 0;
   std::array<double, 1> array_of_one{};
-  EXPECT_NE(member_of(ten)->shape(), member_of(eleven)->shape());
+  std::span<double> first_ten(ten);
+  std::span<double> all_eleven(eleven);
+  EXPECT_NE(member_of(first_ten)->shape(), member_of(all_eleven)->shape());
+  EXPECT_NE(member_of(first_ten)->shape(), member_of(ten)->shape());
   EXPECT_NE(member_of(ten)->shape(), member_of(floats)->shape());
   EXPECT_NE(member_of(one)->shape(), member_of(array_of_one)->shape());
-  EXPECT_EQ(member_of(ten)->shape(), "array of 8 bytes [10]");
+  EXPECT_EQ(member_of(first_ten)->shape(), "array of 8 bytes [10]");
 }
 
 TEST(Members, are_read_where_they_lie_when_they_are_packed) {
@@ -121,6 +199,7 @@ struct HoldsMemory {
 };
 
 static_assert(Protectable<int> && Protectable<Particle> && Protectable<std::span<double>> && Protectable<std::vector<int>>);
+static_assert(Protectable<Names> && Protectable<std::string> && Protectable<mend::Subset<int>>);
 static_assert(!Protectable<int*>, "a pointer is no data");
 static_assert(!Protectable<HoldsMemory>, "bytes of a vector inside mean nothing elsewhere");
 static_assert(!Protectable<std::vector<bool>>, "its bits lie nowhere");

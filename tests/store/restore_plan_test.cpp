@@ -9,21 +9,54 @@
 
 namespace {
 
+using mend::Block;
 using mend::Holding;
-using mend::plan_restore;
 using mend::Rank;
 using mend::RestorePlan;
-using mend::Transfer;
+using mend::Stripe;
 using mend::Version;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 using Holders = std::vector<std::optional<Rank>>;
 
 const Holders ring_of_4{Rank{1}, Rank{2}, Rank{3}, Rank{0}};
 
 Holding holding(int keeper, int owner, std::uint64_t version) {
-  return {Rank{keeper}, Rank{owner}, Version{version}, static_cast<mend::ByteCount>(100 * owner + 7)};
+  const auto size = static_cast<mend::ByteCount>(100 * owner + 7);
+  return {Rank{keeper}, Version{version}, Block::snapshot_of(Rank{owner}), size, {size}};
+}
+
+/// When each rank's copy is with its holder.
+RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& holders) {
+  std::vector<Stripe> stripes;
+  for (const auto& holder : holders) {
+    stripes.push_back({{Rank{static_cast<int>(stripes.size())}}, {}});
+    if (holder) stripes.back().keepers.push_back(*holder);
+  }
+  return mend::plan_restore(inventory, stripes, static_cast<int>(holders.size()));
+}
+
+/// A snapshot that must travel from one rank to another.
+struct Transfer {
+  Rank from;
+  Rank to;
+  Rank owner;
+  mend::ByteCount size = 0;
+  bool operator==(const Transfer&) const = default;
+};
+
+/// A plan that has only copies to make.
+std::vector<Transfer> transfers(const RestorePlan& plan) {
+  EXPECT_THAT(plan.protect, IsEmpty());
+  std::vector<Transfer> all;
+  for (const mend::Combination& step : plan.bring) {
+    EXPECT_TRUE(step.is_copy());
+    EXPECT_EQ(step.target, step.sources.front().block);
+    all.push_back({step.sources.front().from, step.to, step.target.owners.front(), step.length});
+  }
+  return all;
 }
 
 /// Everyone has its own snapshot and the one it holds.
@@ -51,13 +84,13 @@ TEST(RestorePlan, of_nothing_is_nothing) {
 TEST(RestorePlan, moves_nothing_when_nothing_is_lost) {
   const RestorePlan plan = plan_restore(complete(3), ring_of_4);
   EXPECT_EQ(plan.version, Version{3});
-  EXPECT_THAT(plan.transfers, IsEmpty());
+  EXPECT_THAT(transfers(plan), IsEmpty());
 }
 
 TEST(RestorePlan, brings_a_newcomer_its_own_snapshot_and_the_copy_it_shall_hold) {
   const RestorePlan plan = plan_restore(without(complete(3), {2}), ring_of_4);
   EXPECT_EQ(plan.version, Version{3});
-  EXPECT_THAT(plan.transfers, ElementsAre(Transfer{Rank{1}, Rank{2}, Rank{1}, 107}, Transfer{Rank{3}, Rank{2}, Rank{2}, 207}));
+  EXPECT_THAT(transfers(plan), UnorderedElementsAre(Transfer{Rank{1}, Rank{2}, Rank{1}, 107}, Transfer{Rank{3}, Rank{2}, Rank{2}, 207}));
 }
 
 TEST(RestorePlan, goes_back_to_an_older_version_when_the_newest_is_not_whole) {
@@ -80,7 +113,18 @@ TEST(RestorePlan, needs_no_holder_for_the_only_rank) {
   const Holding own[] = {holding(0, 0, 1)};
   const RestorePlan plan = plan_restore(own, Holders{std::nullopt});
   EXPECT_EQ(plan.version, Version{1});
-  EXPECT_THAT(plan.transfers, IsEmpty());
+  EXPECT_THAT(transfers(plan), IsEmpty());
+}
+
+TEST(RestorePlan, takes_the_version_that_is_wanted_or_none) {
+  auto inventory = complete(4);
+  const auto older = complete(3);
+  inventory.insert(inventory.end(), older.begin(), older.end());
+  const auto wanted = [&](std::uint64_t version) { return mend::plan_restore(inventory, {}, 4, Version{version}); };
+  EXPECT_EQ(wanted(3).version, Version{3});
+  EXPECT_EQ(wanted(4).version, Version{4});
+  EXPECT_FALSE(wanted(5).version);
+  EXPECT_FALSE(wanted(5).newest_seen);
 }
 
 /// Random jobs, random losses, and the plan judged by carrying it out.
@@ -111,7 +155,7 @@ class RandomRestore {
     if (plan.version) {
       check_transfers(plan);
     } else {
-      ASSERT_THAT(plan.transfers, IsEmpty());
+      ASSERT_THAT(transfers(plan), IsEmpty());
       check_missing(plan);
     }
   }
@@ -121,7 +165,7 @@ class RandomRestore {
 
   bool somebody_has(int owner, Version version) const {
     return std::any_of(inventory_.begin(), inventory_.end(),
-                       [&](const Holding& h) { return h.owner == Rank{owner} && h.version == version; });
+                       [&](const Holding& h) { return h.block.owners.front() == Rank{owner} && h.version == version; });
   }
 
   std::optional<Version> newest_whole_version() const {
@@ -136,15 +180,15 @@ class RandomRestore {
   void check_transfers(const RestorePlan& plan) const {
     std::set<std::pair<Rank, Rank>> has;  // keeper, owner
     for (const Holding& h : inventory_) {
-      if (h.version == *plan.version) has.emplace(h.keeper, h.owner);
+      if (h.version == *plan.version) has.emplace(h.keeper, h.block.owners.front());
     }
     const auto before = has;
-    for (const Transfer& transfer : plan.transfers) {
+    for (const Transfer& transfer : transfers(plan)) {
       ASSERT_TRUE(before.contains({transfer.from, transfer.owner})) << "sends what it has from the start";
       ASSERT_TRUE(has.emplace(transfer.to, transfer.owner).second) << "is sent what it lacks, once";
       const bool wanted = transfer.to == transfer.owner || holder_of(transfer.owner) == transfer.to;
       ASSERT_TRUE(wanted) << "is sent what it needs";
-      ASSERT_EQ(transfer.size, holding(0, transfer.owner.value, 1).size);
+      ASSERT_EQ(transfer.size, holding(0, transfer.owner.value, 1).sizes.front());
     }
     for (int owner = 0; owner < size_; ++owner) {
       ASSERT_TRUE(has.contains({Rank{owner}, Rank{owner}}));
@@ -188,7 +232,7 @@ TEST(RestorePlan, does_not_ask_one_keeper_for_everything) {
   }
   const Holders holders{Rank{1}, Rank{2}, Rank{3}, Rank{4}, Rank{0}};
   std::map<Rank, int> asked;
-  for (const Transfer& transfer : plan_restore(inventory, holders).transfers) ++asked[transfer.from];
+  for (const Transfer& transfer : transfers(plan_restore(inventory, holders))) ++asked[transfer.from];
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_LE(std::abs(asked[Rank{0}] - asked[Rank{1}]), 1);
 }

@@ -1,0 +1,204 @@
+// The store on real processes: what a commit and the restore of a lost rank take, beside a copy in memory and a bare
+// MPI_Sendrecv of the same bytes. Started by mend run with the number of ranks to measure.
+//
+// All are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+
+#include "agreement/ballot.hpp"
+#include "agreement/mpix_agreement.hpp"
+#include "store/coding.hpp"
+#include "store/store.hpp"
+#include "transport/mpi.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mend::bench {
+namespace {
+
+struct Arguments {
+  int rounds = 21;
+  double mebibytes = 64;
+  std::string only;
+  std::string json;
+};
+
+/// Something that is done with a rank's bytes, and how long it took in each round.
+struct Contestant {
+  std::string name;
+  std::function<void()> prepare;
+  std::function<void()> once;
+  std::vector<Milliseconds> times{};
+};
+
+Milliseconds median(std::vector<Milliseconds> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// As the slowest rank sees it.
+Milliseconds measure(const Contestant& contestant) {
+  if (contestant.prepare) contestant.prepare();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Stopwatch watch;
+  contestant.once();
+  double time = Milliseconds(watch.elapsed()).count();
+  MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return Milliseconds{time};
+}
+
+/// The store of a rank that protects one field.
+class ProtectedField {
+ public:
+  ProtectedField(const std::string& redundancy, std::size_t size) : redundancy_(Redundancy::parse(redundancy)), field_(size) {
+    begin(true);
+  }
+
+  /// Gives other values to one of so many parts of the field.
+  void change(std::size_t parts) {
+    for (std::size_t i = 0; i < field_.size() / parts; ++i) field_[i] += 1;
+  }
+
+  void commit() { store_->commit(); }
+  void restore() { store_->restore(); }
+
+  /// As after a failure: rank 1, if there is one, has nothing.
+  void lose_a_rank() {
+    epoch_ = epoch_.next();
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    begin(rank == 1);
+  }
+
+ private:
+  void begin(bool newcomer) {
+    if (newcomer) store_.emplace(redundancy_);
+    ballot_.reset();
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    throw_errors_of(made);
+    comm_ = Communicator(made);
+    ballot_.emplace(std::make_unique<agreement::MpixAgreement>(made));
+    const std::vector<NodeId> nodes(static_cast<std::size_t>(comm_.size()));
+    store_->begin_epoch(made, *ballot_, nodes, epoch_);
+    store_->protect("field", field_);
+  }
+
+  Redundancy redundancy_;
+  std::vector<double> field_;
+  Communicator comm_;
+  std::optional<agreement::Ballot> ballot_;
+  std::optional<Store> store_;
+  Epoch epoch_;
+};
+
+/// Makes all parities of one stripe of `data` pieces that are `bytes` together.
+std::function<void()> encoder(int data, int parity, const std::vector<double>& field, std::vector<double>& parities) {
+  return [=, &field, &parities] {
+    constexpr std::size_t slice = std::size_t{256} << 10;  // as store/exchange.cpp does it
+    const auto all = std::as_bytes(std::span(field));
+    const std::size_t length = all.size() / static_cast<std::size_t>(data);
+    for (std::size_t at = 0; at < length; at += slice) {
+      const std::size_t size = std::min(slice, length - at);
+      for (int row = 0; row < parity; ++row) {
+        std::vector<Term> terms;
+        for (int i = 0; i < data; ++i) {
+          terms.push_back({all.subspan(static_cast<std::size_t>(i) * length + at, size), coefficient_of(row, i)});
+        }
+        combine(terms, std::as_writable_bytes(std::span(parities)).subspan(static_cast<std::size_t>(row) * length + at, size));
+      }
+    }
+  };
+}
+
+void print(const std::vector<Contestant>& contestants, int ranks, const Arguments& arguments) {
+  const auto median_of = [&](const char* name) {
+    return median(std::ranges::find_if(contestants, [&](const Contestant& c) { return c.name == name; })->times);
+  };
+  const Milliseconds copy = median_of("memcpy");
+  const Milliseconds exchange = median_of("MPI_Sendrecv");
+  fmt::print("{} ranks, {:g} MiB each; medians of {} rounds\n", ranks, arguments.mebibytes, arguments.rounds);
+  fmt::print("{:22} {:>9} {:>9} {:>9} {:>14} {:>20}\n", "", "ms", "least", "of memcpy", "of Sendrecv", "memcpy+Sendrecv / it");
+  nlohmann::json document;
+  for (const Contestant& contestant : contestants) {
+    const Milliseconds middle = median(contestant.times);
+    const Milliseconds least = *std::ranges::min_element(contestant.times);
+    fmt::print("{:22} {:9.2f} {:9.2f} {:9.2f} {:14.2f} {:20.2f}\n", contestant.name, middle.count(), least.count(), middle / copy,
+               middle / exchange, (copy + exchange) / middle);
+    std::vector<double> times;
+    for (const Milliseconds time : contestant.times) times.push_back(time.count());
+    document[contestant.name] = {{"ms", middle.count()}, {"least_ms", least.count()}, {"rounds_ms", times}};
+  }
+  if (!arguments.json.empty()) {
+    std::ofstream(arguments.json) << nlohmann::json{{"ranks", ranks}, {"mebibytes", arguments.mebibytes}, {"times", document}}.dump(2) << "\n";
+  }
+}
+
+void run(const Arguments& arguments) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<double> field(static_cast<std::size_t>(arguments.mebibytes * (1 << 20)) / sizeof(double), rank);
+  std::vector<double> other(field.size(), 1);
+  const auto bytes = static_cast<int>(field.size() * sizeof(double));
+
+  std::vector<Contestant> contestants;
+  contestants.push_back({"memcpy", {}, [&] { std::memcpy(other.data(), field.data(), field.size() * sizeof(double)); }});
+  contestants.push_back({"MPI_Sendrecv", {}, [&] {
+                           MPI_Sendrecv(field.data(), bytes, MPI_BYTE, (rank + 1) % ranks, 0, other.data(), bytes, MPI_BYTE,
+                                        (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                         }});
+  contestants.push_back({"encode 4+1", {}, encoder(4, 1, field, other)});
+  contestants.push_back({"encode 4+2", {}, encoder(4, 2, field, other)});
+  std::vector<std::unique_ptr<ProtectedField>> fields;
+  for (const char* redundancy : {"local", "partner", "replicas:2", "xor:3", "xor:4", "rs:2+2", "rs:4+2"}) {
+    const std::string name = redundancy;
+    if (ranks < Redundancy::parse(name).least_ranks() || name.find(arguments.only) == std::string::npos) continue;
+    const auto another = [&] { return fields.emplace_back(std::make_unique<ProtectedField>(name, field.size())).get(); };
+    ProtectedField* all_changed = another();
+    contestants.push_back({"commit, " + name, [=] { all_changed->change(1); }, [=] { all_changed->commit(); }});
+    ProtectedField* little_changed = another();
+    contestants.push_back({"  1 % changed", [=] { little_changed->change(100); }, [=] { little_changed->commit(); }});
+    if (name == "local") continue;
+    ProtectedField* restored = another();
+    restored->commit();
+    contestants.push_back({"restore, " + name, [=] { restored->lose_a_rank(); }, [=] { restored->restore(); }});
+  }
+  // Some rounds unmeasured: by then both slots of each store have their memory, and can be committed over.
+  for (int round = -3; round < arguments.rounds; ++round) {
+    for (Contestant& contestant : contestants) {
+      const Milliseconds time = measure(contestant);
+      if (round >= 0) contestant.times.push_back(time);
+    }
+  }
+  if (rank == 0) print(contestants, ranks, arguments);
+}
+
+}  // namespace
+}  // namespace mend::bench
+
+int main(int argc, char** argv) {
+  mend::bench::Arguments arguments;
+  CLI::App app("How long commits and restores take. Start it with mend run -n N.", "bench_store");
+  app.add_option("--rounds", arguments.rounds, "Times that each is measured")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--mebibytes", arguments.mebibytes, "Of each rank's data")->check(CLI::Range(0.1, 1024.0))->capture_default_str();
+  app.add_option("--only", arguments.only, "Measure only redundancies with this in their name");
+  app.add_option("--json", arguments.json, "Also write all numbers to this file");
+  CLI11_PARSE(app, argc, argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  mend::bench::run(arguments);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,42 @@
+// The arithmetic of redundancy: parities of pieces, and pieces from what is left of a stripe.
+//
+// A stripe of k pieces has parities that are linear combinations of them over GF(256), byte by byte. The coefficients
+// are a Cauchy matrix, so any k of pieces and parities determine the rest; its rows and columns are scaled so that the
+// first row and the first column are ones. So the first parity is the plain XOR of the pieces, and every parity of a
+// single piece is a copy.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mend {
+
+using Coefficient = std::uint8_t;
+
+/// Of piece `column` in parity `row`. row + column must be below 256.
+Coefficient coefficient_of(int row, int column);
+
+/// What of a stripe is used to bring back a piece: a piece itself, or a parity.
+struct StripePart {
+  bool parity = false;
+  int index = 0;
+  bool operator==(const StripePart&) const = default;
+};
+
+/// The coefficients that make piece `wanted` out of `parts`, which are as many and as different as the stripe has
+/// pieces.
+std::vector<Coefficient> coefficients_for(int wanted, std::span<const StripePart> parts);
+
+/// One term of a combination: bytes and their coefficient.
+struct Term {
+  std::span<const std::byte> bytes;
+  Coefficient coefficient = 1;
+};
+
+/// result = the sum of all terms, each as long as the result; of none, zeros. May not overlap.
+void combine(std::span<const Term> terms, std::span<std::byte> result);
+
+}  // namespace mend

@@ -1,0 +1,42 @@
+// Pages: the parts of a block that are hashed, and found changed or damaged, each for itself.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "store/hash.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace mend {
+
+inline constexpr ByteCount page_bytes = ByteCount{16} << 10;
+
+/// Bytes from `begin` up to, but not including, `end`.
+struct ByteRange {
+  ByteCount begin = 0;
+  ByteCount end = 0;
+  bool operator==(const ByteRange&) const = default;
+};
+
+inline std::size_t page_count(ByteCount bytes) { return (bytes + page_bytes - 1) / page_bytes; }
+
+/// The last page may be short.
+template <class Byte>
+std::span<Byte> page_of(std::span<Byte> bytes, std::size_t index) {
+  const ByteCount begin = index * page_bytes;
+  return bytes.subspan(begin, std::min(page_bytes, bytes.size() - begin));
+}
+
+/// Adds a range that begins no earlier than those before; what touches the last is joined to it.
+inline void add_range(std::vector<ByteRange>& ranges, ByteRange range) {
+  if (range.begin >= range.end) return;
+  if (!ranges.empty() && range.begin <= ranges.back().end) {
+    ranges.back().end = std::max(ranges.back().end, range.end);
+  } else {
+    ranges.push_back(range);
+  }
+}
+
+}  // namespace mend

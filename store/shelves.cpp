@@ -1,0 +1,92 @@
+#include "store/shelves.hpp"
+
+#include "store/hash.hpp"
+#include "store/snapshot.hpp"
+
+#include <algorithm>
+
+namespace mend {
+
+namespace {
+
+std::uint64_t seal_of(const Block& parity, Version version, const Kept& kept) {
+  std::vector<std::uint64_t> all{version.value, static_cast<std::uint64_t>(parity.row), kept.bytes.size()};
+  for (const Rank owner : parity.owners) all.push_back(static_cast<std::uint64_t>(owner.value));
+  all.insert(all.end(), kept.sizes.begin(), kept.sizes.end());
+  all.insert(all.end(), kept.hashes.begin(), kept.hashes.end());
+  return hash_of(std::as_bytes(std::span(all)));
+}
+
+std::uint64_t hash_of_page(const Kept& kept, std::size_t page) { return hash_of(page_of(std::span<const std::byte>(kept.bytes), page)); }
+
+bool is_sound_parity(const Block& block, const Kept& kept) {
+  if (kept.hashes.size() != page_count(kept.bytes.size()) || seal_of(block, kept.version, kept) != kept.seal) return false;
+  for (std::size_t page = 0; page < kept.hashes.size(); ++page) {
+    if (hash_of_page(kept, page) != kept.hashes[page]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void seal(const Block& parity, Version version, std::span<const ByteRange> written, Kept& kept) {
+  kept.hashes.resize(page_count(kept.bytes.size()));
+  for (const ByteRange& range : written) {
+    for (std::size_t page = range.begin / page_bytes; page < page_count(range.end); ++page) kept.hashes[page] = hash_of_page(kept, page);
+  }
+  kept.seal = seal_of(parity, version, kept);
+}
+
+std::optional<std::string> find_damage(const Block& block, const Kept& kept) {
+  if (block.is_snapshot()) return find_damage(kept.bytes, block.owners.front(), kept.version);
+  if (!is_sound_parity(block, kept)) return "it is corrupt";
+  return std::nullopt;
+}
+
+Kept& Shelves::at(const Block& block, Version version) {
+  auto& slots = shelves_[block];
+  slots.resize(versions_);
+  return slots[version.value % versions_];
+}
+
+Kept& Shelves::slot_for(const Block& block, Version version) {
+  Kept& kept = at(block, version);
+  kept.version = Version{};
+  return kept;
+}
+
+Version Shelves::older_in_slot(const Block& block, Version version) {
+  const Version there = at(block, version).version;
+  return there < version ? there : Version{};
+}
+
+void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
+  for (auto& [block, slots] : shelves_) {
+    for (Kept& kept : slots) {
+      if (kept.version != Version{}) visit(block, kept);
+    }
+  }
+}
+
+void Shelves::forget_old(Version newest) {
+  std::erase_if(shelves_, [&](const auto& shelf) {
+    return std::all_of(shelf.second.begin(), shelf.second.end(),
+                       [&](const Kept& kept) { return kept.version.value + versions_ <= newest.value; });
+  });
+}
+
+void Shelves::forget_newer(Version newest) {
+  visit([&](const Block&, Kept& kept) {
+    if (kept.version > newest) kept.version = Version{};
+  });
+}
+
+ByteCount Shelves::memory() const {
+  ByteCount bytes = 0;
+  for (const auto& [block, slots] : shelves_) {
+    for (const Kept& kept : slots) bytes += kept.bytes.capacity();
+  }
+  return bytes;
+}
+
+}  // namespace mend

@@ -1,0 +1,56 @@
+#include "store/redundancy.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using mend::Redundancy;
+using testing::HasSubstr;
+
+TEST(Redundancy, is_read_as_it_is_written) {
+  EXPECT_EQ(Redundancy::parse("local"), (Redundancy{1, 0}));
+  EXPECT_EQ(Redundancy::parse("partner"), (Redundancy{1, 1}));
+  EXPECT_EQ(Redundancy::parse("replicas:2"), (Redundancy{1, 2}));
+  EXPECT_EQ(Redundancy::parse("xor:4"), (Redundancy{3, 1}));
+  EXPECT_EQ(Redundancy::parse("rs:4+2"), (Redundancy{4, 2}));
+  for (const char* text : {"local", "partner", "replicas:2", "xor:4", "rs:4+2"}) {
+    EXPECT_EQ(to_string(Redundancy::parse(text)), text);
+  }
+}
+
+TEST(Redundancy, that_is_another_by_name_is_the_same) {
+  EXPECT_EQ(Redundancy::parse("replicas:1"), Redundancy::parse("partner"));
+  EXPECT_EQ(Redundancy::parse("xor:2"), Redundancy::parse("partner"));
+  EXPECT_EQ(Redundancy::parse("rs:3+1"), Redundancy::parse("xor:4"));
+  EXPECT_EQ(Redundancy::parse("rs:1+2"), Redundancy::parse("replicas:2"));
+}
+
+TEST(Redundancy, that_makes_no_sense_is_refused_with_what_would) {
+  for (const char* text : {"", "mirror", "partner:2", "replicas", "replicas:", "replicas:0", "replicas:-1", "replicas:two", "xor:1",
+                           "xor:0", "xor:4 ", "rs:4", "rs:+2", "rs:4+", "rs:0+2", "rs:4+0", "rs:4+2+1", "rs:127+2", "rs:200+1",
+                           "local:1", ":"}) {
+    try {
+      Redundancy::parse(text);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const mend::UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("give partner, replicas:K"));
+    }
+  }
+}
+
+TEST(Redundancy, needs_as_many_ranks_as_a_stripe_has_blocks_and_says_so) {
+  EXPECT_NO_THROW(Redundancy::parse("local").require_ranks(1));
+  EXPECT_NO_THROW(Redundancy::parse("partner").require_ranks(1));
+  EXPECT_NO_THROW(Redundancy::parse("rs:4+2").require_ranks(6));
+  try {
+    Redundancy::parse("rs:4+2").require_ranks(5);
+    ADD_FAILURE() << "5 ranks will not do";
+  } catch (const mend::UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("redundancy rs:4+2 needs 6 ranks or more, and the job has 5"));
+  }
+  EXPECT_THROW(Redundancy::parse("replicas:2").require_ranks(2), mend::UsageError);
+}
+
+}  // namespace
