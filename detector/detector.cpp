@@ -19,7 +19,7 @@ void Detector::enter(const Membership& membership, const std::vector<NodeId>& no
 }
 
 void Detector::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
-  notice_delay(now);
+  notice_delay(now, actions);
   inquiry_.heard(from, known_dead(), actions);
   if (from == emitter()) ring_.hear(now);
   switch (message.kind) {
@@ -55,7 +55,7 @@ void Detector::witness(const ProcessSet& gone, Told told, Time now, Actions& act
 }
 
 void Detector::tick(Time now, Actions& actions) {
-  notice_delay(now);
+  notice_delay(now, actions);
   ring_.tick(now, actions);
   for (Actions::Send& send : actions.sends) {
     if (send.message.kind == Message::Kind::heartbeat) send.message.dead = difference(known_dead(), membership_.left_out);
@@ -89,7 +89,7 @@ void Detector::suspect(Time now, Actions& actions) {
 }
 
 void Detector::conclude(Time now, Actions& actions) {
-  const ProcessSet silent = inquiry_.conclude(known_dead(), certain_, delta(), now, actions);
+  const ProcessSet silent = inquiry_.conclude(known_dead(), certain_, {least_.eta, delta()}, now, actions);
   if (!silent.empty()) hold_dead(silent, now, actions);
   follow_emitter(now);
 }
@@ -102,20 +102,23 @@ void Detector::hold_dead(const ProcessSet& silent, Time now, Actions& actions) {
 std::optional<Time> Detector::next_deadline() const {
   const auto ring = ring_.next_deadline();
   if (!ring) return std::nullopt;
-  return std::min({*ring, doubts_at(), inquiry_.next_deadline(delta())});
+  return std::min({*ring, doubts_at(), inquiry_.next_deadline({least_.eta, delta()})});
 }
 
 // ---- Patience
 
 /// Time in which this process should have run and did not is nobody else's silence.
-void Detector::notice_delay(Time now) {
+void Detector::notice_delay(Time now, Actions& actions) {
   const auto deadline = next_deadline();
   if (!deadline) return;
   const Time due = std::max(*deadline, excused_until_);
   if (now <= due + least_.eta / 2) return;
   const Time late = now - due;
   excused_until_ = now;
+  if (late >= delta()) inquiry_.ask_after_itself(known_dead(), actions);
   kept_from_running_ += late;
+  // One that is late every time must come to an end as well.
+  if (now - heard_at_ - kept_from_running_ > most_patience * least_.delta) return;
   ring_.be_patient(late, now);
   inquiry_.be_patient(late);
 }

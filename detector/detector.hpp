@@ -60,7 +60,7 @@ class Detector {
  private:
   bool is_here(ProcessId process) const;
   Time doubts_at() const;
-  void notice_delay(Time now);
+  void notice_delay(Time now, Actions& actions);
   void follow_emitter(Time now);
   void learn_silence(Time now);
   void take_heartbeat(ProcessId from, const Message& message, Time now, Actions& actions);

@@ -33,6 +33,14 @@ void Inquiry::ask(ProcessId silent, ProcessId observer, const ProcessSet& dead, 
   tell_all(Message::Kind::inquiry, observer, silent, dead, actions);
 }
 
+/// Nobody follows an inquiry that an observer has not begun; the answers, which nobody waits for, change nothing.
+void Inquiry::ask_after_itself(const ProcessSet& dead, Actions& actions) const {
+  for (std::uint32_t i = 0; i < membership_.processes; ++i) {
+    if (i == self_.value || !membership_.includes({i}) || dead.contains(ProcessId{i})) continue;
+    actions.sends.push_back({{i}, {Message::Kind::inquiry, membership_.epoch, {i}, {self_}}});
+  }
+}
+
 void Inquiry::tell_all(Message::Kind kind, ProcessId source, ProcessId silent, const ProcessSet& dead,
                        Actions& actions) const {
   for (std::uint32_t i = 0; i < membership_.processes; ++i) {
@@ -43,7 +51,7 @@ void Inquiry::tell_all(Message::Kind kind, ProcessId source, ProcessId silent, c
 
 void Inquiry::heard(ProcessId process, const ProcessSet& dead, Actions& actions) {
   if (followed_ && followed_->silent == process) followed_.reset();
-  if (!open_ || open_->silent != process) return;
+  if (!open_ || open_->silent != process || open_->judged) return;
   if (open_->observer == self_) tell_all(Message::Kind::withdrawal, self_, process, dead, actions);
   open_.reset();
 }
@@ -66,7 +74,8 @@ void Inquiry::receive(ProcessId from, const Message& message, Time delta, Time n
   }
 }
 
-ProcessSet Inquiry::conclude(const ProcessSet& dead, const ProcessSet& certain, Time delta, Time now, Actions& actions) {
+ProcessSet Inquiry::conclude(const ProcessSet& dead, const ProcessSet& certain, const Timing& timing, Time now,
+                             Actions& actions) {
   if (followed_ && dead.contains(followed_->silent)) followed_.reset();
   if (followed_ && now >= followed_->until) {
     if (!open_) ask(followed_->silent, followed_->observer, dead, now, now, actions);
@@ -82,11 +91,11 @@ ProcessSet Inquiry::conclude(const ProcessSet& dead, const ProcessSet& certain, 
   }
 
   ProcessSet silent;
-  if (!open_->judged && now >= verdict(delta)) {
+  if (!open_->judged && now >= verdict(timing)) {
     open_->judged = true;
     silent.insert(open_->silent);
   }
-  if (now >= end(delta)) {
+  if (now >= end(timing)) {
     if (open_->judged) {
       silent.insert(silent_machine());
     } else {
@@ -98,12 +107,15 @@ ProcessSet Inquiry::conclude(const ProcessSet& dead, const ProcessSet& certain, 
 }
 
 /// When the silent one is held dead.
-Time Inquiry::verdict(Time delta) const { return std::max(open_->suspected, later(open_->enough, delta / 4)); }
+Time Inquiry::verdict(const Timing& timing) const {
+  const Time grace = std::max(timing.delta / 4, timing.delta / 8 + timing.eta);
+  return std::max(open_->suspected, later(open_->enough, grace));
+}
 
 /// When nothing more is expected of this inquiry.
-Time Inquiry::end(Time delta) const {
-  if (open_->enough == never) return later(open_->suspected, delta);
-  return std::max(verdict(delta), open_->begun + delta);
+Time Inquiry::end(const Timing& timing) const {
+  if (open_->enough == never) return later(open_->suspected, timing.delta);
+  return std::max(verdict(timing), open_->begun + timing.delta);
 }
 
 ProcessSet Inquiry::silent_machine() const {
@@ -119,7 +131,8 @@ ProcessSet Inquiry::silent_machine() const {
 bool Inquiry::is_quorum(const ProcessSet& present, const ProcessSet& gone) const {
   const ProcessSet all = difference(difference(ProcessSet::first(membership_.processes), membership_.left_out), gone);
   const ProcessSet here = difference(all, difference(all, present));
-  const ProcessId lowest = all.runs().front().first;  // there is one: this process lives
+  if (all.empty()) return true;
+  const ProcessId lowest = all.runs().front().first;
   return 2 * here.size() > all.size() || (2 * here.size() == all.size() && here.contains(lowest));
 }
 
@@ -132,10 +145,10 @@ void Inquiry::be_patient(Time late) {
   if (followed_) followed_->until += late;
 }
 
-Time Inquiry::next_deadline(Time delta) const {
+Time Inquiry::next_deadline(const Timing& timing) const {
   Time next = followed_ ? followed_->until : never;
-  if (open_ && !open_->judged) next = std::min(next, verdict(delta));
-  if (open_) next = std::min(next, end(delta));
+  if (open_ && !open_->judged) next = std::min(next, verdict(timing));
+  if (open_) next = std::min(next, end(timing));
   return next;
 }
 

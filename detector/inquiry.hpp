@@ -12,7 +12,8 @@
 //     they are more than half, do without it.
 //
 // A network that has just been mended does not bring everybody's messages at once. So enough answers must have been
-// there for a quarter of delta before somebody is held dead.
+// there for a quarter of delta before somebody is held dead; or for the time in which connections are made anew (an
+// eighth of delta, and eta), if that is longer.
 //
 // With a machine all its processes fall silent at once. Whoever shares the machine of one held dead and has not
 // answered within delta either, is dead too. So a lost machine is known after one and a half delta, however many ran
@@ -49,6 +50,9 @@ class Inquiry {
   /// Delta is over for the one that this process is asking about.
   void suspect(Time now);
 
+  /// This process could not run for long: asks everybody not in `dead`, so that whoever holds it dead says so.
+  void ask_after_itself(const ProcessSet& dead, Actions& actions) const;
+
   /// Something came from `process`.
   void heard(ProcessId process, const ProcessSet& dead, Actions& actions);
   /// An inquiry, an answer or a withdrawal came from `from`, who is not held dead.
@@ -56,12 +60,12 @@ class Inquiry {
 
   /// Whom to hold dead now, given who is held dead already, and who of them is so for certain. Says in `actions` if this
   /// process is cut off.
-  ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, Time delta, Time now, Actions& actions);
+  ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, const Timing& timing, Time now, Actions& actions);
 
   /// The time that this process was kept from running does not count.
   void be_patient(Time late);
 
-  Time next_deadline(Time delta) const;
+  Time next_deadline(const Timing& timing) const;
 
  private:
   struct Open {
@@ -83,8 +87,8 @@ class Inquiry {
   void ask(ProcessId silent, ProcessId observer, const ProcessSet& dead, Time now, Time suspected, Actions& actions);
   void tell_all(Message::Kind kind, ProcessId source, ProcessId silent, const ProcessSet& dead, Actions& actions) const;
   ProcessSet silent_machine() const;
-  Time verdict(Time delta) const;
-  Time end(Time delta) const;
+  Time verdict(const Timing& timing) const;
+  Time end(const Timing& timing) const;
   bool is_quorum(const ProcessSet& present, const ProcessSet& gone) const;
 
   ProcessId self_;

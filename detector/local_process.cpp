@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,6 +58,11 @@ std::optional<Status> read_status(const std::string& file) {
   return fields ? std::optional(status) : std::nullopt;
 }
 
+std::uint64_t own_space() {
+  struct stat file {};
+  return ::stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
+}
+
 std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/proc/{}/stat", pid)); }
 
 }  // namespace
@@ -64,10 +70,11 @@ std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/pr
 LocalIdentity LocalIdentity::self() {
   const auto status = status_of(::getpid());
   if (!status) throw EnvironmentError("/proc/self/stat cannot be read");
-  return {::getpid(), status->started};
+  return {::getpid(), status->started, own_space()};
 }
 
 std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
+  if (identity.space != own_space()) return std::nullopt;
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
   if (pidfd < 0) return std::nullopt;
   LocalProcess process(identity, pidfd);

@@ -14,6 +14,7 @@ namespace mend::detector {
 struct LocalIdentity {
   pid_t pid = 0;
   std::uint64_t started = 0;  ///< clock ticks since the machine was; field 22 of /proc/PID/stat
+  std::uint64_t space = 0;    ///< in which `pid` is its number: the inode of its PID namespace
 
   /// This process's own. Throws EnvironmentError where there is no /proc.
   static LocalIdentity self();

@@ -40,6 +40,15 @@ void ask_for_short_turns() {
   ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+/// An inquiry connects everybody with one for a while, and that one with everybody.
+void make_room_for(std::size_t connections) {
+  constexpr std::size_t others = 512;  // the application's, and MPI's
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= connections + others) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, connections + others);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// Signals are the application's: its own thread takes them.
 class SignalsBlocked {
  public:
@@ -76,7 +85,7 @@ Time safe_delta(Time eta, Time wake_up_delay) { return eta + 4 * wake_up_delay; 
 Service::Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime)
     : self_(self),
       runtime_(runtime),
-      network_(self, host,
+      network_(self, host, std::chrono::duration_cast<Clock::duration>(timing.delta / 8),
                {[this](ProcessId from, std::span<const std::byte> bytes) { arrived(from, bytes); },
                 [this](ProcessId peer) { broken(peer); }}),
       detector_(self, timing) {}
@@ -91,6 +100,7 @@ Service::~Service() {
 void Service::start(const std::map<ProcessId, Peer>& peers) {
   std::map<ProcessId, transport::ControlAddress> addresses;
   for (const auto& [process, peer] : peers) addresses.emplace(process, peer.address);
+  make_room_for(2 * peers.size());
   network_.meet(std::move(addresses));
   // Whom this process cannot kill is as on another machine to it.
   const NodeId elsewhere_by_itself{static_cast<std::uint32_t>(peers.rbegin()->first.value) + 1};

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -53,7 +52,8 @@ Reports read_reports(const std::filesystem::path& status_file) {
     if (word == "running") ++reports.running;
     if (int code = 0; word == "finished" && file >> code) {
       ++reports.finishers;
-      reports.finished = std::max(code, reports.finished.value_or(code));
+      reports.finished = reports.finished.value_or(code);
+      if (code != *reports.finished) reports.too_late.insert(code);
     }
   }
   return reports;
@@ -74,7 +74,8 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
   }
-  if (agreed_end && !mpirun.was_stuck && a_process_returned(mpirun.exit_code)) return judge_mpirun_alone(mpirun.exit_code);
+  const bool erred_afterwards = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);
+  if (agreed_end && !mpirun.was_stuck && erred_afterwards) return judge_mpirun_alone(mpirun.exit_code);
   if (agreed_end) return {};
   if (mpirun.ended_by) {
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};

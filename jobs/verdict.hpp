@@ -14,6 +14,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace mend::jobs {
@@ -26,7 +27,10 @@ struct Reports {
   int left = 0;
   int unseen = 0;
   int finishers = 0;
-  std::optional<int> finished;  ///< the exit code agreed on; the greatest, should there be several
+  std::optional<int> finished;  ///< the exit code agreed on: the first reported
+  /// What processes reported after that and differs: they were held dead, woke when all was over, and found themselves
+  /// alone.
+  std::set<int> too_late{};
 
   /// Whether mpirun still waits though nothing will come: all that finished here have left, and some processes are dead
   /// of which it does not know, because their machine was cut off.

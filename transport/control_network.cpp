@@ -6,7 +6,8 @@
 #include <asio.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/tcp.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -44,10 +45,8 @@ struct Receipt {
   std::uint64_t received = 0;
 };
 
-/// A connection that has not come about by then is tried anew: the kernel's own next try may be seconds away.
-constexpr auto patience = std::chrono::milliseconds(200);
-
-/// Strangers may take their time; so many of them are borne at once, and the oldest goes first.
+/// Strangers may take their time; so many of them are borne at once beside the members, who begin as strangers, and the
+/// oldest goes first.
 constexpr std::size_t most_strangers = 16;
 
 template <class T>
@@ -75,14 +74,16 @@ void close_on_exec(Socket& socket) {
   ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
-/// Small messages go out at once, and again after a loss at equal intervals: waiting ever longer is meant for those who
-/// send much, and would keep messages back long after a cut has been mended.
 void prepare(tcp::socket& socket) {
   close_on_exec(socket);
   Error ignored;
   socket.set_option(tcp::no_delay(true), ignored);
-  using thin_stream = asio::detail::socket_option::boolean<IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS>;
-  socket.set_option(thin_stream(true), ignored);
+}
+
+/// Whether the other machine has received all that was written.
+bool is_acknowledged(tcp::socket& socket) {
+  int waiting = 0;
+  return ::ioctl(socket.native_handle(), SIOCOUTQ, &waiting) != 0 || waiting == 0;
 }
 
 void close(tcp::socket& socket) {
@@ -98,7 +99,8 @@ tcp::endpoint endpoint_of(const ControlAddress& address) {
 
 class ControlNetwork::Impl {
  public:
-  Impl(ProcessId self, Ipv4 host, Listener listener) : self_(self), listener_(std::move(listener)), acceptor_(io_) {
+  Impl(ProcessId self, Ipv4 host, Clock::duration patience, Listener listener)
+      : self_(self), patience_(patience), listener_(std::move(listener)), acceptor_(io_) {
     try {
       const tcp::endpoint door(asio::ip::address_v4(host.value), 0);
       acceptor_.open(door.protocol());
@@ -133,11 +135,19 @@ class ControlNetwork::Impl {
 
   void retry() {
     accept();
+    const auto now = Clock::now();
+    std::vector<ProcessId> stuck;
     for (auto& [peer, link] : links_) {
-      if (link.waiting.empty()) continue;
-      const bool hopeless = link.call && !link.call->open && Clock::now() > link.call->begun + patience;
-      if (hopeless) end_call(peer, link);
-      pump(peer, link);
+      if (!link.call) continue;
+      if (link.call->open && is_acknowledged(link.call->socket)) link.call->well_at = now;
+      if (now > link.call->well_at + patience_) stuck.push_back(peer);
+    }
+    for (const ProcessId peer : stuck) {
+      const auto link = links_.find(peer);  // the listener may have dropped it
+      if (link != links_.end() && link->second.call) end_call(peer, link->second);
+    }
+    for (auto& [peer, link] : links_) {
+      if (!link.waiting.empty()) pump(peer, link);
     }
   }
 
@@ -167,9 +177,9 @@ class ControlNetwork::Impl {
 
   /// A connection made by this process. It outlives its link while something is under way in it.
   struct Call {
-    explicit Call(asio::io_context& io) : socket(io), begun(Clock::now()) {}
+    explicit Call(asio::io_context& io) : socket(io), well_at(Clock::now()) {}
     tcp::socket socket;
-    Clock::time_point begun;
+    Clock::time_point well_at;  // it began then, or had nothing under way
     bool open = false;
     bool writing = false;
     Hello hello;
@@ -326,7 +336,7 @@ class ControlNetwork::Impl {
 
   void receive_hello(const GuestPtr& guest) {
     strangers_.push_back(guest);
-    if (strangers_.size() > most_strangers) turn_away(GuestPtr(strangers_.front()));
+    if (strangers_.size() > most_strangers + peers_.size()) turn_away(GuestPtr(strangers_.front()));
     asio::async_read(guest->socket, bytes_of(guest->hello), [this, guest](Error error, std::size_t) {
       const Hello& hello = guest->hello;
       const ProcessId from{hello.from};
@@ -418,6 +428,7 @@ class ControlNetwork::Impl {
   }
 
   ProcessId self_;
+  Clock::duration patience_;
   Listener listener_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
@@ -431,8 +442,8 @@ class ControlNetwork::Impl {
   bool accepting_ = false;
 };
 
-ControlNetwork::ControlNetwork(ProcessId self, Ipv4 host, Listener listener)
-    : impl_(std::make_unique<Impl>(self, host, std::move(listener))) {}
+ControlNetwork::ControlNetwork(ProcessId self, Ipv4 host, Clock::duration patience, Listener listener)
+    : impl_(std::make_unique<Impl>(self, host, patience, std::move(listener))) {}
 ControlNetwork::~ControlNetwork() = default;
 
 const ControlAddress& ControlNetwork::address() const { return impl_->address(); }

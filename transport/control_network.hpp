@@ -65,9 +65,10 @@ class ControlNetwork {
     std::function<void(ProcessId peer)> broken;  ///< an open connection with `peer` has ended
   };
 
-  /// Listens at `host`, an address of this machine, at a port of the system's choice. Throws EnvironmentError when
-  /// that cannot be.
-  ControlNetwork(ProcessId self, Ipv4 host, Listener listener);
+  /// Listens at `host`, an address of this machine, at a port of the system's choice. A connection that takes longer
+  /// than `patience` to come about, or to bring something to the other machine, is made anew by retry(): the kernel
+  /// itself waits ever longer before it tries again. Throws EnvironmentError when it cannot listen.
+  ControlNetwork(ProcessId self, Ipv4 host, Clock::duration patience, Listener listener);
   ~ControlNetwork();
   ControlNetwork(const ControlNetwork&) = delete;
   ControlNetwork& operator=(const ControlNetwork&) = delete;
@@ -81,7 +82,7 @@ class ControlNetwork {
   void send(ProcessId to, std::span<const std::byte> bytes);
   /// Sends a pulse, without blocking; the last one takes the place of one that could not go out yet.
   void pulse(ProcessId to, std::span<const std::byte> bytes);
-  /// Connects anew to whoever has messages waiting and could not be reached, or not soon. To be called now and then.
+  /// Connects anew where that is wanted. To be called now and then.
   void retry();
   /// `peer` is held dead: drops what waits for it, and its connections. Should it live, it may connect again.
   void drop(ProcessId peer);

@@ -31,7 +31,7 @@ struct Cut {
   std::uint32_t side = 0;  // machines, bit by bit
   Time begin{0};
   Time end{0};
-  static constexpr Time retry = 200ms;
+  static constexpr Time retry = timing.delta / 8 + timing.eta;
 
   bool parts(NodeId a, NodeId b) const { return (side >> a.value & 1U) != (side >> b.value & 1U); }
 };
@@ -63,7 +63,8 @@ class CutNetwork {
   void kill(ProcessId process, Time at) {
     if (tells_) std::cout << fmt::format("{} dies at {:.3f} s\n", process.value, std::chrono::duration<double>(at).count());
     simulator_.kill(process, at);
-    gone_.emplace(process, at);
+    Time& gone = gone_.try_emplace(process, at).first->second;
+    gone = std::min(gone, at);
   }
   /// Does not run from `at` for `duration`.
   void stop(ProcessId process, Time at, Time duration) {
@@ -72,8 +73,15 @@ class CutNetwork {
   }
   void run(Time end) { simulator_.run(end); }
 
-  bool lives(ProcessId process) const { return !gone_.contains(process); }
-  std::size_t living() const { return scenario_.processes() - gone_.size(); }
+  bool lives(ProcessId process) const {
+    const auto gone = gone_.find(process);
+    return gone == gone_.end() || gone->second > simulator_.clock();
+  }
+  std::size_t living() const {
+    std::size_t count = 0;
+    for (std::uint32_t p = 0; p < scenario_.processes(); ++p) count += lives({p}) ? 1 : 0;
+    return count;
+  }
   Time last_end() const {
     Time last{0};
     for (const auto& [process, at] : gone_) last = std::max(last, at);

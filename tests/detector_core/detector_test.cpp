@@ -242,6 +242,27 @@ TEST_F(BesideItsEmitter, does_not_blame_it_for_the_time_in_which_itself_could_no
   EXPECT_EQ(actions_.died, ProcessSet{{2}}) << "and finds its death as soon as ever";
 }
 
+TEST_F(BesideItsEmitter, asks_whether_it_is_held_dead_when_it_could_not_run_for_long) {
+  tick(start);
+  receive_late(2, Kind::heartbeat, start + 900ms);
+  EXPECT_THAT(sent(), IsEmpty());
+  receive_late(2, Kind::heartbeat, start + 3s);
+  EXPECT_THAT(sent(), ElementsAre("INQUIRY({3}) to 0", "INQUIRY({3}) to 1", "INQUIRY({3}) to 2", "INQUIRY({3}) to 4",
+                                  "INQUIRY({3}) to 5"));
+  receive_late(0, Kind::answer, start + 3001ms, {{3}});
+  EXPECT_THAT(sent(), IsEmpty());
+}
+
+TEST_F(BesideItsEmitter, suspects_in_the_end_though_it_is_late_every_time) {
+  Time now = start;
+  while (detector_.known_dead().empty() && now < start + 60s) {
+    now = *detector_.next_deadline() + 60ms;
+    tick(now);
+  }
+  EXPECT_EQ(detector_.known_dead(), ProcessSet{{2}});
+  EXPECT_LT(now, start + 40s);
+}
+
 TEST_F(BesideItsEmitter, notices_its_delay_by_a_message_that_has_waited_as_well) {
   receive(2, Kind::heartbeat, start);
   tick(start);

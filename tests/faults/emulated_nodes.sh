@@ -45,8 +45,9 @@ down() {
 
 case $1 in
   up | down) "$1" "$2" "$3" ;;
-  cut) ip -n "$2-switch" link set "port$(($3 + 2))" down ;;
-  mend) ip -n "$2-switch" link set "port$(($3 + 2))" up ;;
+  # By the bridge, at once: the kernel lets a second pass before it believes that a link is up again.
+  cut) ip netns exec "$2-switch" bridge link set dev "port$(($3 + 2))" state 0 ;;
+  mend) ip netns exec "$2-switch" bridge link set dev "port$(($3 + 2))" state 3 ;;
   kill) end_all_in "$2-$3" ;;
   *)
     while [[ $1 == -* ]]; do shift; done

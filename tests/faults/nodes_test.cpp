@@ -105,6 +105,8 @@ TEST_F(Nodes, that_are_cut_off_for_less_than_the_time_out_go_on) {
     script("cut", lost_node);
     std::this_thread::sleep_for(std::chrono::milliseconds(600));
     script("mend", lost_node);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    EXPECT_EQ(application(), 6) << "somebody has died of it";
   });
   EXPECT_EQ(survived["field_hash"], undisturbed["field_hash"]);
   EXPECT_EQ(survived["recoveries"].size(), 0U) << survived["recoveries"].dump();

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <set>
 
 namespace mend::jobs {
 namespace {
@@ -76,6 +77,13 @@ TEST(Verdict, a_job_that_finished_before_it_heard_the_signal_finished) {
   EXPECT_EQ(judge(end, agreed(0), launched).exit_code, 0);
 }
 
+TEST(Verdict, one_that_wakes_when_all_is_over_and_finds_itself_alone_changes_nothing) {
+  Reports reports = agreed(0);
+  reports.too_late = {3};
+  EXPECT_EQ(judge(exited(3), reports, launched).exit_code, 0);
+  EXPECT_EQ(judge(exited(1), reports, launched).exit_code, 1) << "the application's own";
+}
+
 TEST(Verdict, an_mpirun_that_was_killed_is_named) {
   auto end = exited(0);
   end.ended_by = SIGKILL;
@@ -123,14 +131,15 @@ TEST(Reports, tell_that_mpirun_waits_for_the_lost_when_all_who_finished_have_lef
   EXPECT_FALSE(reports.waits_for_the_lost()) << "one has something to do yet";
 }
 
-TEST(Reports, lines_are_counted_and_the_greatest_exit_code_counts) {
+TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
   const auto file = std::filesystem::path(testing::TempDir()) / "mend_reports_test";
   std::ofstream(file) << "started\nstarted\nrunning\nfinished 0\nnonsense\nfinished 3\nfinished 1\n";
   const auto reports = read_reports(file);
   std::filesystem::remove(file);
   EXPECT_EQ(reports.started, 2);
   EXPECT_EQ(reports.running, 1);
-  EXPECT_EQ(reports.finished, 3);
+  EXPECT_EQ(reports.finished, 0);
+  EXPECT_EQ(reports.too_late, (std::set{1, 3}));
 }
 
 TEST(Reports, a_file_that_is_not_there_says_nothing) {

@@ -38,7 +38,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 struct End {
   explicit End(std::uint32_t number)
       : self{number},
-        network(self, Ipv4::loopback(),
+        network(self, Ipv4::loopback(), std::chrono::milliseconds(200),
                 {[this](ProcessId from, std::span<const std::byte> bytes) {
                    heard.push_back(fmt::format("{}: {}", from.value, text_of(bytes)));
                  },
