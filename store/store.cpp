@@ -4,7 +4,6 @@
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
-#include "store/exchange.hpp"
 #include "store/inventory.hpp"
 #include "transport/requests.hpp"
 
@@ -99,6 +98,12 @@ void Store::catch_up_with_survivors() {
 // --- commit ----------------------------------------------------------------------------------------------------
 
 Version Store::commit() {
+  commit_async();
+  return finish_commit();
+}
+
+void Store::commit_async() {
+  finish_commit();
   const trace::Span span("commit");
   Stopwatch watch;
   meet_for(Motion::commit);
@@ -107,14 +112,24 @@ Version Store::commit() {
 
   reach("commit.pack");
   const std::vector<Changes> changes = exchange_changes(pack_own(version));
-  const std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
-  make(work, version, [] { reach("commit.exchange"); });
+  under_way_ = begin(encode_all(concerned_, sizes_, changes), version);
+  reach("commit.exchange");
+  statistics_.commit_time += watch.elapsed();
+}
+
+Version Store::finish_commit() {
+  if (!under_way_) return published_;
+  const trace::Span span("commit");
+  Stopwatch watch;
+  const std::unique_ptr<Exchange> exchange = std::move(under_way_);
+  const Version version = published_.next();
+  finish(*exchange, version);
 
   reach("commit.vote");
   if (!ballot_->vote(Motion::commit, true)) throw EnvironmentError("a rank refused the commit");
   reach("commit.publish");
   shelves_.publish(Block::snapshot_of(self_), version);
-  publish(work, version);
+  publish(exchange->work(), version);
   shelves_.forget_old(version);
   published_ = version;
 
@@ -189,14 +204,21 @@ void Store::make_room(std::span<const Combination> work, Version version) {
   }
 }
 
-/// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
-void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
+/// Begins to carry out this rank's part of `work`.
+std::unique_ptr<Exchange> Store::begin(std::vector<Combination> work, Version version) {
   make_room(work, version);
+  return std::make_unique<Exchange>(std::move(work), comm_, [this, version](const Block& block) {
+    return std::span(shelves_.at(block, version).bytes);
+  });
+}
+
+/// When it returns, what this rank makes is in its slots, sealed, and not yet published.
+void Store::finish(Exchange& exchange, Version version) {
+  exchange.finish();
   std::map<Block, std::vector<ByteRange>> made;
-  for (const Combination& step : work) {
+  for (const Combination& step : exchange.work()) {
     if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
   }
-  carry_out(work, comm_, [&](const Block& block) { return std::span(shelves_.at(block, version).bytes); }, under_way);
   for (const auto& [block, ranges] : made) {
     if (!block.is_snapshot()) seal(block, version, ranges, shelves_.at(block, version));
   }
@@ -211,11 +233,15 @@ void Store::publish(std::span<const Combination> made, Version version) {
 // --- restore ---------------------------------------------------------------------------------------------------
 
 Version Store::restore() {
+  finish_commit();
   if (!ranks_may_differ_ && published_ == Version{}) return Version{};  // known to all without asking
   return restore_version({});
 }
 
-Version Store::restore(Version wanted) { return restore_version(wanted); }
+Version Store::restore(Version wanted) {
+  finish_commit();
+  return restore_version(wanted);
+}
 
 Version Store::restore_version(std::optional<Version> wanted) {
   const trace::Span span("restore");
@@ -230,9 +256,13 @@ Version Store::restore_version(std::optional<Version> wanted) {
   }
   const Version version = *plan.version;
   reach("restore.transfer");
-  make(plan.bring, version, [] { reach("restore.exchange"); });
+  const auto bringing = begin(plan.bring, version);
+  reach("restore.exchange");
+  finish(*bringing, version);
   publish(plan.bring, version);  // at once: should somebody die now, this is not lost with it
-  make(plan.protect, version, [] { reach("restore.protect"); });
+  const auto protecting = begin(plan.protect, version);
+  reach("restore.protect");
+  finish(*protecting, version);
   publish(plan.protect, version);
   reach("restore.unpack");
   const bool has_arrived = std::ranges::any_of(plan.bring, [&](const Combination& step) {

@@ -324,6 +324,57 @@ TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
   }
 }
 
+TEST_F(Stores, commit_what_was_there_when_an_asynchronous_commit_began) {
+  for (const char* scheme : {"partner", "xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    SCOPED_TRACE(scheme);
+    Epochs epochs({}, redundancy);
+    Data data(epochs.rank(), 50'000);
+    commit(epochs, data, 1);
+    data.set(2);
+    epochs.store().commit_async();
+    EXPECT_EQ(epochs.store().version(), Version{1}) << "it is not published yet";
+    data.set(-5);
+    EXPECT_EQ(epochs.store().finish_commit(), Version{2});
+    EXPECT_EQ(epochs.store().finish_commit(), Version{2}) << "there is nothing more to finish";
+    if (epochs.size() > 1) epochs.next({0});
+    expect_restored(epochs, data, 2, Version{2});
+    data.set(3);
+    epochs.store().commit_async();
+    data.set(-5);
+    expect_restored(epochs, data, 3, Version{3});  // finishes it first
+    data.set(4);
+    epochs.store().commit_async();
+    data.set(5);
+    EXPECT_EQ(epochs.store().commit(), Version{5});
+    expect_restored(epochs, data, 5, Version{5});
+  }
+}
+
+TEST_F(Stores, keep_the_version_before_when_a_failure_comes_before_an_asynchronous_commit_is_finished) {
+  for (const char* scheme : {"partner", "xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    Epochs epochs({}, Epochs().size() < redundancy.least_ranks() ? mend::Redundancy{} : redundancy);
+    if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+    Data data(epochs.rank(), 50'000);
+    for (int step = 1; step <= 4; ++step) commit(epochs, data, step);
+    for (int victim = 0; victim < epochs.size(); ++victim) {
+      data.set(-2);
+      try {
+        epochs.store().commit_async();
+      } catch (const ProcessFailure&) {
+        // Another rank has gone on already.
+      }
+      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+      epochs.next({victim});
+      expect_restored(epochs, data, 4, Version{4});
+    }
+    commit(epochs, data, 5);
+    expect_restored(epochs, data, 5, Version{5});
+  }
+}
+
 TEST_F(Stores, go_back_to_older_versions_on_request) {
   Epochs epochs({}, {}, 3);
   Data data(epochs.rank());
