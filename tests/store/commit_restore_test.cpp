@@ -500,6 +500,28 @@ TEST_F(Stores, protect_the_object_that_was_named_last) {
   EXPECT_THROW(epochs.store().protect("", first), UsageError);
 }
 
+TEST_F(Stores, need_as_much_memory_as_the_table_says) {
+  for (const char* scheme : {"local", "partner", "replicas:2", "xor:3", "xor:4", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks() || Epochs().size() == 1) continue;
+    for (int versions : {2, 3}) {
+      SCOPED_TRACE(testing::Message() << scheme << " in versions: " << versions);
+      Epochs epochs({}, redundancy, versions);
+      std::vector<double> field(1'000'000);
+      for (int step = 1; step <= 5; ++step) {
+        field.front() = step;
+        epochs.store().protect("field", field);
+        epochs.store().commit();
+      }
+      const auto& statistics = epochs.store().statistics();
+      const double parity = redundancy.parity;
+      const double pieces = redundancy.copies() ? 1 : epochs.size() - parity;  // one group of all
+      const double documented = versions * static_cast<double>(statistics.snapshot_bytes) * (1 + parity / pieces);
+      EXPECT_NEAR(static_cast<double>(statistics.memory_bytes), documented, 1000);
+    }
+  }
+}
+
 TEST_F(Stores, know_what_they_have_cost) {
   Epochs epochs;
   Data data(epochs.rank());
