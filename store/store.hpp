@@ -116,7 +116,6 @@ class Store {
   void meet_for(agreement::Motion motion);
   void catch_up_with_survivors();
   Changes pack_own(Version version);
-  std::vector<Changes> exchange_changes(Changes mine);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version);
   void finish(Exchange& exchange, Version version);
