@@ -17,8 +17,12 @@ std::size_t length(const ProcessSet::Run& run) { return std::size_t{run.last.val
 
 }  // namespace
 
-ProcessSet::ProcessSet(std::initializer_list<ProcessId> members) {
-  for (ProcessId member : members) insert(member);
+ProcessSet::ProcessSet(std::initializer_list<ProcessId> members) : ProcessSet(of({members.begin(), members.size()})) {}
+
+ProcessSet ProcessSet::of(std::span<const ProcessId> processes) {
+  ProcessSet set;
+  for (ProcessId process : processes) set.insert(process);
+  return set;
 }
 
 ProcessSet ProcessSet::first(std::uint32_t count) {

@@ -28,6 +28,8 @@ class ProcessSet {
   ProcessSet() = default;
   ProcessSet(std::initializer_list<ProcessId> members);
 
+  /// All of `processes`, in whatever order.
+  static ProcessSet of(std::span<const ProcessId> processes);
   /// All of 0 ... count-1.
   static ProcessSet first(std::uint32_t count);
 

@@ -64,14 +64,6 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::vector<ProcessId> everyone() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<ProcessId> members(static_cast<std::size_t>(size));
-  for (std::size_t i = 0; i < members.size(); ++i) members[i] = ProcessId{static_cast<std::uint32_t>(i)};
-  return members;
-}
-
 /// Microseconds for each of `repetitions` agreements, as the slowest process sees it.
 double measure(Contestant& contestant, int repetitions) {
   for (int i = 0; i < repetitions / 10; ++i) contestant.once();
@@ -109,7 +101,7 @@ void print(const std::vector<Contestant>& contestants, int size, const Arguments
 }
 
 void run(const Arguments& arguments) {
-  const std::vector<ProcessId> members = everyone();
+  const std::vector<ProcessId> members = launched_processes();
   Service service(std::make_unique<transport::MpiEndpoint>(MPI_COMM_WORLD, members), {});
   std::vector<std::unique_ptr<Agreement>> groups;
   std::vector<Contestant> contestants;

@@ -142,7 +142,8 @@ void print(const std::vector<Contestant>& contestants, int ranks, const Argument
     document[contestant.name] = {{"ms", middle.count()}, {"least_ms", least.count()}, {"rounds_ms", times}};
   }
   if (!arguments.json.empty()) {
-    std::ofstream(arguments.json) << nlohmann::json{{"ranks", ranks}, {"mebibytes", arguments.mebibytes}, {"times", document}}.dump(2) << "\n";
+    const nlohmann::json all{{"ranks", ranks}, {"mebibytes", arguments.mebibytes}, {"times", document}};
+    std::ofstream(arguments.json) << all.dump(2) << "\n";
   }
 }
 

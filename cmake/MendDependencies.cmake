@@ -1,7 +1,7 @@
 # What mend stands on; docs/dependencies.md says why each is there.
 
 set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings left MPI long ago
-find_package(MPI 3.1 REQUIRED COMPONENTS CXX)
+find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
 check_cxx_source_compiles("

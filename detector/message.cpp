@@ -5,12 +5,16 @@
 namespace mend::detector {
 
 std::string to_string(const Message& message) {
+  const auto named = [&](const char* name) { return fmt::format("{}({})", name, message.dead.to_string()); };
   switch (message.kind) {
-    case Message::Kind::heartbeat: return "HEARTBEAT";
+    case Message::Kind::heartbeat: return message.dead.empty() ? "HEARTBEAT" : named("HEARTBEAT");
     case Message::Kind::new_observer: return "NEWOBSERVER";
     case Message::Kind::deaths:
       return fmt::format("DEATHS({}, from {})", message.dead.to_string(), message.source.value);
     case Message::Kind::fence: return "FENCE";
+    case Message::Kind::inquiry: return named("INQUIRY");
+    case Message::Kind::answer: return named("ANSWER");
+    case Message::Kind::withdrawal: return named("WITHDRAWAL");
   }
   return "?";
 }

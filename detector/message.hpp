@@ -16,19 +16,32 @@ namespace mend::detector {
 /// Moments, as time since one that the owner of a core chooses, for itself alone: no two processes compare theirs.
 using Time = std::chrono::nanoseconds;
 
+/// A moment that does not come.
+inline constexpr Time never = Time::max();
+
+/// delta must be greater than eta plus the longest time that a message takes.
+struct Timing {
+  Time eta;    ///< between two heartbeats
+  Time delta;  ///< without one, after which the emitter is suspected
+};
+
 struct Message {
   enum class Kind : std::uint8_t {
     heartbeat,     ///< I live; from an emitter to its observer
     new_observer,  ///< I observe you from now on
     deaths,        ///< these are dead; pass it on (BCASTMSG of the paper)
     fence,         ///< you are held dead: stop
+    inquiry,       ///< these are silent: do you hear me?
+    answer,        ///< to an inquiry: yes
+    withdrawal,    ///< of an inquiry: they have been heard of
   };
 
   Kind kind = Kind::heartbeat;
   Epoch epoch;
-  // Of `deaths` alone.
-  ProcessId source;  ///< who began the broadcast
-  ProcessSet dead;   ///< whom `source` knew to be dead when it did, beyond those the epoch began without
+  ProcessId source;  ///< of `deaths`: who began the broadcast
+  /// Of `deaths`: whom `source` knew to be dead when it did, beyond those the epoch began without; of `heartbeat`: whom
+  /// the sender knows to be. Of `inquiry`, `answer` and `withdrawal`: whom it is about.
+  ProcessSet dead;
 
   bool operator==(const Message&) const = default;
 };
@@ -47,12 +60,15 @@ struct Actions {
   };
   std::vector<Send> sends;  ///< in this order: those that matter most come first
   ProcessSet died;          ///< newly known to be dead
+  ProcessSet suspected;     ///< silent for too long: the owner finds out, and tells the core as a witness
   bool fenced = false;      ///< others hold this process dead: it must stop and touch nothing any more
+  bool cut_off = false;     ///< this process hears too few of the others: it must stop likewise
 
   void clear() {
     sends.clear();
     died.clear();
-    fenced = false;
+    suspected.clear();
+    fenced = cut_off = false;
   }
 };
 

@@ -8,9 +8,10 @@
 //
 //     ... --> 3 --> 4 --> 5 --> 6 --> ...        5 observes 4; 4 emits to 5
 //
-// An observer that hears nothing for delta holds its emitter dead. It takes the next predecessor not known dead as its
-// emitter, tells it so (NEWOBSERVER), gives it 2 delta for its first heartbeat, and broadcasts whom it knows dead
-// (detector/broadcast.hpp). So quiet times cost each process one message every eta, whatever their number, and a death
+// An observer that hears nothing for delta suspects its emitter. Its owner makes sure (detector/detector.hpp), or takes
+// the suspicion for the truth, as the paper does. When the emitter is held dead, the observer takes the next predecessor
+// not known dead as its emitter, tells it so (NEWOBSERVER), gives it 2 delta for its first heartbeat, and broadcasts
+// whom it knows dead (detector/broadcast.hpp). So quiet times cost each process one message every eta, whatever their number, and a death
 // is known everywhere delta and a logarithmic time after it.
 //
 // Why it holds
@@ -28,7 +29,9 @@
 // at once, as if the time had run out.
 //
 // A process that is held dead and lives (it was stopped, or cut off) is told by whoever hears of it again (FENCE) and
-// by every list that names it. It says so to its owner, once, and is silent from then on.
+// by every list that names it. It says so to its owner, once, and is silent from then on. But it does not
+// take that from those who are an epoch behind, nor from those whom it holds dead itself, unless their number is lower:
+// of two that hold each other dead one must give in.
 //
 // Epochs
 // ------
@@ -70,12 +73,6 @@
 
 namespace mend::detector {
 
-/// delta must be greater than eta plus the longest time that a message takes.
-struct Timing {
-  Time eta;    ///< between two heartbeats
-  Time delta;  ///< without one, after which the emitter is held dead
-};
-
 /// Who else has been told of a death by the witness that told this process.
 enum class Told : std::uint8_t {
   nobody,    ///< as far as is known: this process must tell the others
@@ -98,6 +95,7 @@ enum class Rule : std::uint8_t {
   keep_the_early,      ///< messages of a later epoch wait for it
 };
 
+
 /// The detector without the rule `omitted`. Use Ring; the others exist in tests.
 template <Rule omitted>
 class BasicRing {
@@ -114,8 +112,12 @@ class BasicRing {
   /// Another witness says that `gone` are dead. Those already known to be may be among them.
   void witness(const ProcessSet& gone, Told told, Time now, Actions& actions);
 
-  /// It is `now`.
+  /// It is `now`. Whoever is suspected then keeps its place in the ring: until it is heard of, or witness() says that it
+  /// is dead.
   void tick(Time now, Actions& actions);
+
+  /// Something other than a heartbeat has come from the emitter: it lives.
+  void hear(Time now) { suspects_at_ = now + timing_.delta; }
 
   /// This process, or its emitter, was kept from running for `late`, until `now`: that time does not count, and the
   /// emitter has two more periods at least to be heard.
@@ -124,7 +126,7 @@ class BasicRing {
   /// Waits this long for a heartbeat, beginning with the next; more than eta.
   void set_delta(Time delta) { timing_.delta = delta; }
   Time delta() const { return timing_.delta; }
-  /// When the emitter is held dead, unless a heartbeat comes before.
+  /// When the emitter is suspected, unless a heartbeat comes before; `never` when it is.
   Time suspects_at() const { return suspects_at_; }
 
   /// When tick() is to be called next; nothing when this process is alone.
@@ -165,6 +167,7 @@ class BasicRing {
   void reconnect(Time now, Actions& actions);
   void pass_over(Time now, Actions& actions);
   void announce(Actions& actions);
+  bool believes(ProcessId from) const;
   ProcessId find_emitter() const;
   void fence(Actions& actions);
   void send(ProcessId to, Message::Kind kind, Actions& actions) const;

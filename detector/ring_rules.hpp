@@ -49,14 +49,14 @@ void BasicRing<omitted>::tick(Time now, Actions& actions) {
   if (alone() || fenced_) return;
   if (now >= emits_at_) emit(now, actions);
   if (now >= suspects_at_) {
-    learn(ProcessSet{emitter_}, actions);
-    pass_over(now, actions);
+    suspects_at_ = never;
+    actions.suspected.insert(emitter_);
   }
 }
 
 template <Rule omitted>
 void BasicRing<omitted>::be_patient(Time late, Time now) {
-  suspects_at_ = std::max(suspects_at_ + late, now + 2 * timing_.eta);
+  if (suspects_at_ < never) suspects_at_ = std::max(suspects_at_ + late, now + 2 * timing_.eta);
 }
 
 template <Rule omitted>
@@ -108,15 +108,26 @@ ProcessId BasicRing<omitted>::find_emitter() const {
 template <Rule omitted>
 void BasicRing<omitted>::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
   if (fenced_) return;
+  const bool is_dead = dead_.contains(from);
+  if (is_dead && message.kind == Message::Kind::heartbeat) return send(from, Message::Kind::fence, actions);
   const bool names_this = message.kind == Message::Kind::deaths && message.dead.contains(self_);
-  if (message.kind == Message::Kind::fence || names_this) return fence(actions);
-  if (dead_.contains(from) && message.kind == Message::Kind::heartbeat)
-    return send(from, Message::Kind::fence, actions);
+  if (message.kind == Message::Kind::fence || names_this) {
+    const bool old = entered_ && message.epoch < ring().epoch;
+    if (believes(from) && !old) fence(actions);
+    return;
+  }
   const bool early = !entered_ || message.epoch > ring().epoch;
   if (early && message.kind == Message::Kind::heartbeat) return;
   if (early && keeps(Rule::keep_the_early)) return early_.push_back({from, message});
   if (keeps(Rule::one_epoch) && message.epoch != ring().epoch) return;
   take(from, message, now, actions);
+}
+
+/// Whether it takes `from`'s word that it is dead itself. Of two that hold each other dead, the one with the higher
+/// number gives in.
+template <Rule omitted>
+bool BasicRing<omitted>::believes(ProcessId from) const {
+  return !dead_.contains(from) || from < self_;
 }
 
 template <Rule omitted>
@@ -127,7 +138,7 @@ void BasicRing<omitted>::take(ProcessId from, const Message& message, Time now, 
       break;
     case Message::Kind::new_observer: take_new_observer(from, now, actions); break;
     case Message::Kind::deaths: take_deaths(from, message, now, actions); break;
-    case Message::Kind::fence: break;  // from an owner that goes on all the same
+    default: break;  // not the ring's
   }
 }
 
@@ -208,10 +219,14 @@ ProcessId BasicRing<omitted>::successor(ProcessId process) const {
 template <Rule omitted>
 bool BasicRing<omitted>::ignores(ProcessId from, const Message& message) const {
   if (fenced_) return true;
-  if (message.kind == Message::Kind::fence || message.dead.contains(self_)) return false;
-  if (message.kind == Message::Kind::heartbeat && dead_.contains(from)) return false;
+  const bool is_dead = dead_.contains(from);
+  const bool old = entered_ && message.epoch < ring().epoch;
+  if (message.kind == Message::Kind::fence || message.dead.contains(self_)) {
+    return !believes(from) || old;
+  }
+  if (message.kind == Message::Kind::heartbeat && is_dead) return false;
   if (!entered_ || message.epoch > ring().epoch) return false;
-  if (message.epoch < ring().epoch) return keeps(Rule::one_epoch);
+  if (old) return keeps(Rule::one_epoch);
   return message.kind == Message::Kind::deaths && broadcast_.has_passed_on(message);
 }
 
@@ -229,7 +244,7 @@ void BasicRing<omitted>::add_to(transport::Fingerprint& print, Time now) const {
   print.add(observer_.value);
   if (next_deadline()) {
     print.add(static_cast<std::uint64_t>((emits_at_ - now).count()));
-    print.add(static_cast<std::uint64_t>((suspects_at_ - now).count()));
+    print.add(static_cast<std::uint64_t>(suspects_at_ < never ? (suspects_at_ - now).count() : 0));
   }
   for (const Early& waiting : early_) {
     print.add(waiting.from.value);

@@ -92,11 +92,17 @@ Mailbox& mailbox() {
   return *instance;
 }
 
+/// Whether it is of this launch: other jobs of the same runtime number their processes likewise.
+bool is_of_this_job(const pmix_proc_t& process) {
+  const char* job = std::getenv("PMIX_NAMESPACE");
+  return job != nullptr && std::strncmp(process.nspace, job, PMIX_MAX_NSLEN) == 0;
+}
+
 void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo, pmix_info_t*,
                    size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   const pmix_info_t* affected = find({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
   const pmix_proc_t* dead = affected ? affected->value.data.proc : source;
-  if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) {
+  if (dead && dead->rank <= PMIX_RANK_VALID && is_of_this_job(*dead) && !find({info, ninfo}, own_word_key)) {
     mailbox().add_death(ProcessId{dead->rank});
     mailbox().tell_listener(ProcessId{dead->rank});
   }

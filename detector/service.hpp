@@ -14,33 +14,20 @@
 // it is made true: whoever shares a machine with it kills it. A stopped process dies of that without running again.
 //
 // Who is held dead and runs all the same - its machine was cut off, or frozen as a whole - learns that from the first
-// member that it reaches, and kills itself.
+// member that it reaches, or by reaching too few of them, and kills itself.
 //
-// Which half lives
-// ----------------
-// A cut network looks the same from both sides: the others are silent. Silence counts as death only as long as the
-// silent are a minority. Deaths that the kernel or the runtime have confirmed do not count for that. If the others
-// that have merely fallen silent are more than those still heard of - or as many, and the lowest process is among
-// them - then this process does not act on it. It waits delta for a confirmation, and then kills itself: the other
-// side goes on.
-//
-// Patience
-// --------
-// Delta grows when it must. At start it is at least eta and four times the worst delay with which any process of the
-// job woke from a short sleep; and each observer waits at least three times the longest silence that it has lately
-// seen its emitter keep, up to ten times delta. The time in which an observer was itself kept from
-// running does not count, nor that in which its emitter, on the same machine, could run and is not let, up to ten delta.
-// So an overloaded machine, or a job that is stopped and continued as a whole, costs time and not processes.
+// Who is silent is not dead yet: see detector/detector.hpp. Delta is at least eta and four times the worst delay with
+// which any process of the job woke from a short sleep at the start, and grows when it must. Nor is an emitter on the
+// same machine blamed for silence while it could run and is not let.
 
 #pragma once
 
 #include "base/ids.hpp"
+#include "detector/detector.hpp"
 #include "detector/local_process.hpp"
-#include "detector/ring.hpp"
 #include "detector/runtime_witness.hpp"
 #include "transport/control_network.hpp"
 
-#include <future>
 #include <map>
 #include <thread>
 #include <vector>
@@ -66,7 +53,7 @@ class Service {
     transport::ControlNetwork::Counters network;
     std::uint64_t old_messages = 0;   ///< of an older epoch: ignored
     std::uint64_t garbage = 0;        ///< messages that no detector says
-    std::uint64_t suspicions = 0;     ///< processes this one found silent
+    std::uint64_t suspicions = 0;     ///< processes this one found silent, and then held dead
     std::size_t unseen = 0;           ///< deaths of which the runtime has said nothing
     Time longest_silence{0};          ///< of an emitter, between two heartbeats
     Time delta{0};                    ///< as it is now
@@ -99,41 +86,29 @@ class Service {
   void run();
   void turn();
   bool emitter_is_kept_waiting(Time now) const;
-  Time next_deadline() const;
   void arrived(ProcessId from, std::span<const std::byte> bytes);
-  void heard(ProcessId emitter, Time now);
   void broken(ProcessId peer);
   void told_by_runtime(ProcessId process);
   void perform();
   void hold_dead(const ProcessSet& died);
-  void judge();
-  void hand_over(const ProcessSet& dead);
-  bool outnumbered() const;
   [[noreturn]] void leave(const char* why);
-  bool is_confirmed(ProcessId process) const;
   template <class Work>
   void ask(Work work);
 
   ProcessId self_;
-  Timing timing_;
   RuntimeWitness& runtime_;
   transport::ControlNetwork network_;
   std::map<ProcessId, LocalProcess> neighbours_;  // of the same machine
+  std::vector<NodeId> nodes_;
   std::thread thread_;
 
   // Of the control thread alone, once that runs.
-  Ring ring_;
-  Membership membership_;
+  Detector detector_;
   Actions actions_;
   std::vector<std::byte> outgoing_;
   bool stopping_ = false;
   bool ended_ = false;
-  ProcessSet told_;       // dead, by the runtime's word
-  ProcessSet held_back_;  // dead by silence alone, and so many that it is not acted on
-  Time leaves_at_{0};     // when held_back_ is not empty
-  ProcessId heard_of_;    // the emitter, and when it was heard of last
-  Time heard_at_{0};
-  Time silence_{0};  // the longest lately
+  ProcessSet told_;  // dead, by the runtime's word
   Counters counters_;
 };
 

@@ -95,7 +95,10 @@ void RingSimulation::wake(ProcessId process) {
   if (armed_[process.value] <= now) armed_[process.value] = Time::max();
   const auto deadline = rings_[process.value].next_deadline();
   if (deadline && *deadline <= now) {
-    take(process, "", [](Ring& ring, Time at, Actions& actions) { ring.tick(at, actions); });
+    take(process, "", [](Ring& ring, Time at, Actions& actions) {
+      ring.tick(at, actions);
+      if (!actions.suspected.empty()) ring.witness(actions.suspected, Told::nobody, at, actions);
+    });
   } else {
     arm(process);
   }

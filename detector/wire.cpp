@@ -8,7 +8,7 @@ namespace mend::detector {
 namespace {
 
 constexpr std::uint8_t mark = 0xd7;  // every message of a detector begins with it
-constexpr auto last_kind = static_cast<std::uint8_t>(Message::Kind::fence);
+constexpr auto last_kind = static_cast<std::uint8_t>(Message::Kind::withdrawal);
 
 struct Header {
   std::uint8_t mark;
@@ -38,6 +38,17 @@ T take(std::span<const std::byte>& bytes) {
   return object;
 }
 
+bool needs_list(Message::Kind kind) {
+  switch (kind) {
+    case Message::Kind::heartbeat:
+    case Message::Kind::new_observer:
+    case Message::Kind::fence: return false;
+    default: return true;
+  }
+}
+
+bool may_have_list(Message::Kind kind) { return needs_list(kind) || kind == Message::Kind::heartbeat; }
+
 /// Whether `next` may stand after `last` in a set: ascending, and with a gap between.
 bool in_order(const ProcessSet::Run* last, const ProcessSet::Run& next) {
   if (next.last < next.first) return false;
@@ -47,7 +58,7 @@ bool in_order(const ProcessSet::Run* last, const ProcessSet::Run& next) {
 }  // namespace
 
 ByteCount wire_size(const Message& message) {
-  if (message.kind != Message::Kind::deaths) return sizeof(Header);
+  if (message.dead.empty()) return sizeof(Header);
   return sizeof(Header) + sizeof(ProcessId) + message.dead.runs().size() * sizeof(ProcessSet::Run);
 }
 
@@ -56,7 +67,7 @@ void write(const Message& message, std::vector<std::byte>& bytes) {
   if (runs.size() > 0xffff) throw UsageError("too many deaths for one message: begin an epoch without the dead");
   put(Header{mark, static_cast<std::uint8_t>(message.kind), static_cast<std::uint16_t>(runs.size()), message.epoch},
       bytes);
-  if (message.kind != Message::Kind::deaths) return;
+  if (runs.empty()) return;
   put(message.source, bytes);
   for (const ProcessSet::Run& run : runs) put(run, bytes);
 }
@@ -67,9 +78,10 @@ Message read(std::span<const std::byte> bytes) {
   Message message;
   message.kind = static_cast<Message::Kind>(header.kind);
   message.epoch = header.epoch;
-  if (message.kind == Message::Kind::deaths) {
+  if (header.runs == 0 ? needs_list(message.kind) : !may_have_list(message.kind)) fail();
+  if (header.runs > 0) {
     message.source = take<ProcessId>(bytes);
-    if (header.runs == 0 || bytes.size() != header.runs * sizeof(ProcessSet::Run)) fail();
+    if (bytes.size() != header.runs * sizeof(ProcessSet::Run)) fail();
     std::vector<ProcessSet::Run> runs;
     runs.reserve(header.runs);
     while (!bytes.empty()) {
@@ -78,8 +90,6 @@ Message read(std::span<const std::byte> bytes) {
       runs.push_back(run);
     }
     message.dead = ProcessSet::from_runs(runs);
-  } else if (header.runs != 0) {
-    fail();
   }
   if (!bytes.empty()) fail();
   return message;

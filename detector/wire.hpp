@@ -8,7 +8,7 @@
 
 namespace mend::detector {
 
-/// How many bytes `message` takes on the wire: 8; one that tells of deaths 12, and 8 for each run of the dead.
+/// How many bytes `message` takes on the wire: 8; one with a list of processes 12, and 8 for each run in it.
 ByteCount wire_size(const Message& message);
 
 /// Appends `message` to `bytes`. Between machines of one byte order.

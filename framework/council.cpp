@@ -16,9 +16,7 @@ void Council::found(MPI_Comm base, const std::vector<ProcessId>& members) {
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi(MPIX_Comm_shrink(base, &own), "MPIX_Comm_shrink");
   std::vector<ProcessId> living = members_of(own, base, members);
-  ProcessSet dead;
-  for (ProcessId member : members) dead.insert(member);
-  for (ProcessId member : living) dead.erase(member);
+  ProcessSet dead = difference(ProcessSet::of(members), ProcessSet::of(living));
   service_ = std::make_unique<agreement::Service>(
       std::make_unique<transport::MpiEndpoint>(Communicator(own), std::move(living)), std::move(dead));
   service_->on_death(listener_);

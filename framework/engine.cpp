@@ -74,30 +74,36 @@ void Engine::begin_epoch(bool newcomer) {
 // --- the loop --------------------------------------------------------------------------------------------------
 
 ExitCode Engine::run(const Body& body) {
-  for (;;) {
+  while (!ended_) {
     const Intent intent = rank_ ? play(body) : wait_as_spare();
-    reach("muster.before");
-    const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
-    if (ruling.what != Intent::recover) {
-      council_.settle(world_.base.get());  // nobody answers any more after this
-      watch_.end();
-      has_lost_ = find_out_who_is_missing();
-    }
-    switch (ruling.what) {
-      case Intent::finish: close_restore_time(); return ExitCode::ok;
-      case Intent::abandon: return report_error(ruling.code);
-      default: break;
-    }
+    if (!ended_) attend(intent);
+  }
+  return *ended_;
+}
+
+/// Musters, and does what all are to do: recover, or end.
+void Engine::attend(Intent intent) {
+  reach("muster.before");
+  const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
+  if (ruling.what == Intent::recover) {
     try {
-      recover();
+      return recover();
     } catch (const std::exception& error) {
       // The same on every living process, or beyond what they can still tell each other.
       watch_.end();
+      store_.end();
       has_lost_ = true;
       error_ = Error{ExitCode::unrecoverable, error.what()};
-      return report_error(ExitCode::unrecoverable);
+      ended_ = report_error(ExitCode::unrecoverable);
+      return;
     }
   }
+  council_.settle(world_.base.get());  // nobody answers any more after this
+  watch_.end();
+  store_.end();
+  has_lost_ = find_out_who_is_missing();
+  close_restore_time();
+  ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
 }
 
 /// Whether anybody launched is not here any more. The library's agreement gives the same answer everywhere.
@@ -112,6 +118,8 @@ bool Engine::find_out_who_is_missing() const {
 /// Plays this process's rank until the body is left, and returns what this process wants then.
 Intent Engine::play(const Body& body) {
   step_watch_ = Stopwatch();
+  store_.forget_members();
+  callbacks_.clear();
   Motion motion = Motion::finish;
   try {
     Session session(*this);
@@ -137,7 +145,7 @@ Intent Engine::play(const Body& body) {
     error_ = Error{ExitCode::failed, fmt::format("rank {}: the body threw what is no std::exception", rank_->value)};
     motion = Motion::abandon;
   }
-  return leave_body(motion);
+  return ended_ ? Intent::abandon : leave_body(motion);
 }
 
 /// Decides with the other ranks how to go on, after the body was left here for `motion`.
@@ -295,6 +303,20 @@ void Engine::measure_commits(Seconds step_with_commit) {
   std::array<double, 2> costs{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count()};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, costs.data(), 2, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
   schedule_.measured(Seconds{costs[0]}, Seconds{costs[1]});
+}
+
+agreement::Ballot& Engine::ballot() {
+  if (ended_) throw agreement::Abandoned();
+  return *world_.ballot;
+}
+
+/// As if the body were left and entered again, but for that.
+void Engine::repair() {
+  if (ended_) throw agreement::Abandoned();
+  attend(leave_body(Motion::recover));
+  if (ended_) throw agreement::Abandoned();
+  step_watch_ = Stopwatch();
+  for (const auto& callback : callbacks_) callback();
 }
 
 MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {

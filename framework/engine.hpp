@@ -3,6 +3,9 @@
 // Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all muster and
 // learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
 //
+// A body that repairs in place (Session::repair) goes through the same ballot, muster and rebuild from inside, and then
+// goes on.
+//
 //        +----------------------------------------------------------+
 //        v                                                          |
 //   play the body  --returned--> ballot(finish)  --+                |
@@ -27,6 +30,7 @@
 #include "framework/world.hpp"
 #include "store/store.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,11 +57,14 @@ class Engine {
   Rank rank() const { return *rank_; }
   bool newcomer() const { return newcomer_; }
   Store& store() { return store_; }
-  agreement::Ballot& ballot() { return *world_.ballot; }
+  /// Throws Abandoned when the job is over, and the body has not noticed.
+  agreement::Ballot& ballot();
   bool commit_due();
   void check();
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
   std::span<const RecoveryReport> recoveries();
+  void repair();
+  void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
 
  private:
   /// What went wrong in this process, when it brings the job to its end.
@@ -69,6 +76,7 @@ class Engine {
   bool find_out_who_is_missing() const;
   Intent play(const Body& body);
   Intent leave_body(agreement::Motion motion);
+  void attend(Intent intent);
   Intent wait_as_spare();
   void begin_epoch(bool newcomer);
   void recover();
@@ -87,6 +95,7 @@ class Engine {
   std::optional<Rank> rank_;
   bool newcomer_ = false;
   std::vector<MPI_Comm> derived_;
+  std::vector<std::function<void()>> callbacks_;
   Store store_;
   CommitSchedule schedule_;
   Stopwatch step_watch_;
@@ -97,6 +106,7 @@ class Engine {
   std::vector<RecoveryReport> recoveries_;
   StoreStatistics before_epoch_;  // as they were when the epoch began
   std::optional<Error> error_;
+  std::optional<ExitCode> ended_;  // all have agreed on it
   bool has_lost_ = false;
 };
 

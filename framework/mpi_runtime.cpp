@@ -70,13 +70,12 @@ MpiRuntime::MpiRuntime() {
   if (provided < MPI_THREAD_FUNNELED) {
     throw UsageError("mend needs MPI_THREAD_FUNNELED or more: initialise MPI with it, or let mend::run do so");
   }
+}
+
+bool MpiRuntime::tolerates_failures() const {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size > 1 && !library_tolerates_failures()) {
-    throw EnvironmentError(
-        "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or with mpirun "
-        "--with-ft ulfm");
-  }
+  return size == 1 || library_tolerates_failures();
 }
 
 MpiRuntime::~MpiRuntime() {

@@ -6,11 +6,15 @@ namespace mend {
 
 /// MPI, made ready for processes that die: initialised here (and then finalised by the destructor) unless the caller
 /// has done so. Every process of the launch must construct one. Throws UsageError when the caller's thread level is
-/// too low, EnvironmentError when the MPI library has its fault tolerance switched off in a job of several processes.
+/// too low.
 class MpiRuntime {
  public:
   MpiRuntime();
   ~MpiRuntime();
+
+  /// Whether deaths can be survived: false when the library has its fault tolerance switched off in a job of several
+  /// processes. The same in all of them. Local.
+  bool tolerates_failures() const;
 
   /// Has the destructor leave MPI without waiting for anybody, because processes have died. Either all processes of the
   /// launch that live say this, or none. Local.

@@ -24,6 +24,13 @@ std::string check_positive(const std::string& text) {
   return fine ? "" : fmt::format("a number above 0 is wanted, not {}", text);
 }
 
+std::string check_milliseconds(const std::string& text) {
+  constexpr double day = 86'400'000;
+  double value = 0;
+  const bool fine = CLI::detail::lexical_cast(text, value) && value >= 1 && value <= day;
+  return fine ? "" : fmt::format("a number of milliseconds from 1 to {:.0f} (a day) is wanted, not {}", day, text);
+}
+
 std::string check_count(const std::string& text) {
   int value = 0;
   const bool fine = CLI::detail::lexical_cast(text, value) && value >= 0;
@@ -105,7 +112,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
         .add_option_function<double>(
             prefix + name, [&time](double value) { time = Milliseconds(value); },
             fmt::format("{}, in ms (default {:g})", what, time.count()))
-        ->check(CLI::Validator(check_positive, "MS"));
+        ->check(CLI::Validator(check_milliseconds, "MS"));
   };
   from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"), "MEND_HEARTBEAT");
   from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),

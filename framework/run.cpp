@@ -103,6 +103,13 @@ int run(const Options& options, const Body& body) {
     log::set_level(options.log_level);
     std::optional<Watch> watch;  // outlives MPI
     MpiRuntime mpi;
+    if (!mpi.tolerates_failures()) {
+      const int code = fail(ExitCode::failed,
+                            "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or "
+                            "with mpirun --with-ft ulfm");
+      start_together(Start::refuse);  // the runtime ends everybody as soon as one leaves: not before this is said
+      return code;
+    }
     if (start_together(Start::go_on) != Start::go_on) return static_cast<int>(ExitCode::usage);  // another says why
     try {
       return run_engine(options, mpi, watch.emplace(options), body);

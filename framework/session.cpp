@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace mend {
 
 MPI_Comm Session::comm() const { return engine_.world().application.get(); }
@@ -53,6 +55,20 @@ MPI_Comm Session::split(int color, int key) {
   });
 }
 
+void Session::repair() { engine_.repair(); }
+void Session::on_repair(std::function<void()> callback) { engine_.on_repair(std::move(callback)); }
+
 std::span<const RecoveryReport> Session::recoveries() const { return engine_.recoveries(); }
+
+bool transaction(Session& session, const std::function<bool()>& work) {
+  Store& store = session.store();
+  if (store.version() == Version{0}) store.commit();  // something to go back to
+  if (session.agree(work())) {
+    store.commit();
+    return true;
+  }
+  store.restore();
+  return false;
+}
 
 }  // namespace mend

@@ -65,11 +65,29 @@ class Session {
   MPI_Comm dup();
   MPI_Comm split(int color, int key);
 
+  /// Recovers in place, instead of leaving the body: to be called by a survivor that has caught ProcessFailure. When it
+  /// returns, comm() and the rest are those of a new epoch; communicators derived before are gone; members stay
+  /// protected, with whatever values they have here. A newcomer enters the body from its beginning meanwhile, so what
+  /// the survivors do next (a restore() on all ranks, say, or sending the newcomer its data) must match what the body
+  /// does there. Collective over the ranks: the others come here too, or leave the body, which amounts to the same.
+  /// Throws when the job cannot go on: let that pass.
+  void repair();
+
+  /// Has `callback` called at the end of each repair(), after those registered before it: register outer layers of a
+  /// stack of libraries first, inner ones then find what they build on repaired. One that throws ends the repair there;
+  /// after another failure the next repair() begins with the first again. Forgotten when the body is left. Local.
+  void on_repair(std::function<void()> callback);
+
   /// The recoveries so far, oldest first, as this process saw them. The same deaths on every process.
   std::span<const RecoveryReport> recoveries() const;
 
  private:
   Engine& engine_;
 };
+
+/// Runs `work` as a unit: if it returns true on every rank, what is protected is committed; if not, it is what it was
+/// before, on every rank. Returns which. `work` takes part in the same MPI calls as on the other ranks, whatever it
+/// returns. Collective over the session's ranks. Throws as commit and restore do.
+bool transaction(Session& session, const std::function<bool()>& work);
 
 }  // namespace mend

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,13 +99,10 @@ Watch::Watch(const Options& options)
 }
 
 void Watch::begin() {
-  int launched = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &launched);
-  std::vector<ProcessId> all(static_cast<std::size_t>(launched));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = ProcessId{static_cast<std::uint32_t>(i)};
+  const std::vector<ProcessId> all = launched_processes();
 
   // Each round in vain has met a death.
-  for (int round = 0; round <= launched; ++round) {
+  for (std::size_t round = 0; round <= all.size(); ++round) {
     MPI_Comm shrunk = MPI_COMM_NULL;
     int done = MPIX_Comm_shrink(MPI_COMM_WORLD, &shrunk) == MPI_SUCCESS ? 1 : 0;
     const Communicator living(shrunk);
@@ -190,12 +186,8 @@ void Watch::enter(Epoch epoch, const std::vector<ProcessId>& members) {
 }
 
 void Watch::enter_ring(Epoch ring, const std::vector<ProcessId>& members) {
-  int launched = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &launched);
-  ProcessSet living;
-  for (const ProcessId member : members) living.insert(member);
-  const auto processes = static_cast<std::uint32_t>(launched);
-  service_->enter({ring, processes, difference(ProcessSet::first(processes), living)});
+  const auto launched = static_cast<std::uint32_t>(launched_processes().size());
+  service_->enter({ring, launched, difference(ProcessSet::first(launched), ProcessSet::of(members))});
 }
 
 void Watch::end() {
@@ -204,10 +196,12 @@ void Watch::end() {
   const auto counters = service_->counters();
   if (counters.unseen > 0) job_status::unseen();
   if (!log::debugging()) return;
-  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms, {} suspected; {} strangers, {} connections "
-                         "broken",
+  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms; {} held dead for silence; "
+                         "{} connections broken; turned away: {} strangers, {} messages of older epochs, {} that make "
+                         "no sense",
                          Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),
-                         counters.suspicions, counters.network.strangers, counters.network.broken));
+                         counters.suspicions, counters.network.broken, counters.network.strangers,
+                         counters.old_messages, counters.garbage + counters.network.garbage));
 }
 
 }  // namespace mend

@@ -28,10 +28,7 @@ struct Candidate {
 };
 
 ProcessSet missing_from(const std::vector<ProcessId>& now, const std::vector<ProcessId>& before) {
-  ProcessSet missing;
-  for (ProcessId process : before) missing.insert(process);
-  for (ProcessId process : now) missing.erase(process);
-  return missing;
+  return difference(ProcessSet::of(before), ProcessSet::of(now));
 }
 
 MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
@@ -156,10 +153,8 @@ void found_council(World& world, Council& council) {
 }  // namespace
 
 World first_world(int spares, Council& council, const Watch& watch) {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<ProcessId> members(static_cast<std::size_t>(size));
-  for (std::size_t i = 0; i < members.size(); ++i) members[i] = ProcessId{static_cast<std::uint32_t>(i)};
+  const std::vector<ProcessId> members = launched_processes();
+  const int size = static_cast<int>(members.size());
   if (spares < 0 || spares >= size) {
     throw UsageError(fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
                                  "spares",

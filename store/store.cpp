@@ -71,7 +71,6 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   sizes_.assign(nodes.size(), 0);
   settled_ = published_;
   ranks_may_differ_ = epoch > Epoch{0};
-  members_.clear();
 }
 
 void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
@@ -82,6 +81,7 @@ void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
 /// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
 void Store::meet_for(Motion motion) {
+  if (ballot_ == nullptr) throw agreement::Abandoned();
   if (!ballot_->vote(motion, true)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
 }
 

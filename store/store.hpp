@@ -106,8 +106,15 @@ class Store {
   // --- for the framework -------------------------------------------------------------------------------------
 
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
-  /// r runs. Forgets the protected members, keeps the snapshots. Local. Both must outlive the epoch.
+  /// r runs. Local. Both must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
+  /// The job is over: whoever commits or restores all the same gets agreement::Abandoned. Local.
+  void end() {
+    end_epoch();
+    ballot_ = nullptr;
+  }
+  /// Forgets the protected members, keeps the snapshots. Local.
+  void forget_members() { members_.clear(); }
 
   /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
   void end_epoch() { under_way_.reset(); }

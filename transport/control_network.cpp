@@ -6,6 +6,7 @@
 #include <asio.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netinet/tcp.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -43,6 +44,9 @@ struct Receipt {
   std::uint64_t received = 0;
 };
 
+/// A connection that has not come about by then is tried anew: the kernel's own next try may be seconds away.
+constexpr auto patience = std::chrono::milliseconds(200);
+
 /// Strangers may take their time; so many of them are borne at once, and the oldest goes first.
 constexpr std::size_t most_strangers = 16;
 
@@ -71,10 +75,14 @@ void close_on_exec(Socket& socket) {
   ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
+/// Small messages go out at once, and again after a loss at equal intervals: waiting ever longer is meant for those who
+/// send much, and would keep messages back long after a cut has been mended.
 void prepare(tcp::socket& socket) {
   close_on_exec(socket);
   Error ignored;
   socket.set_option(tcp::no_delay(true), ignored);
+  using thin_stream = asio::detail::socket_option::boolean<IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS>;
+  socket.set_option(thin_stream(true), ignored);
 }
 
 void close(tcp::socket& socket) {
@@ -126,7 +134,10 @@ class ControlNetwork::Impl {
   void retry() {
     accept();
     for (auto& [peer, link] : links_) {
-      if (!link.waiting.empty()) pump(peer, link);
+      if (link.waiting.empty()) continue;
+      const bool hopeless = link.call && !link.call->open && Clock::now() > link.call->begun + patience;
+      if (hopeless) end_call(peer, link);
+      pump(peer, link);
     }
   }
 
@@ -156,8 +167,9 @@ class ControlNetwork::Impl {
 
   /// A connection made by this process. It outlives its link while something is under way in it.
   struct Call {
-    explicit Call(asio::io_context& io) : socket(io) {}
+    explicit Call(asio::io_context& io) : socket(io), begun(Clock::now()) {}
     tcp::socket socket;
+    Clock::time_point begun;
     bool open = false;
     bool writing = false;
     Hello hello;

@@ -81,7 +81,7 @@ class ControlNetwork {
   void send(ProcessId to, std::span<const std::byte> bytes);
   /// Sends a pulse, without blocking; the last one takes the place of one that could not go out yet.
   void pulse(ProcessId to, std::span<const std::byte> bytes);
-  /// Connects anew to whoever has messages waiting and could not be reached. To be called now and then.
+  /// Connects anew to whoever has messages waiting and could not be reached, or not soon. To be called now and then.
   void retry();
   /// `peer` is held dead: drops what waits for it, and its connections. Should it live, it may connect again.
   void drop(ProcessId peer);

@@ -7,7 +7,7 @@
 namespace mend {
 namespace {
 
-int errors_returned_depth = 0;
+OnError on_error_now = OnError::throws;
 
 std::function<void()>& failure_listener() {
   static std::function<void()> instance;
@@ -23,21 +23,28 @@ bool has_dead_members(MPI_Comm comm) {
   return count > 0;
 }
 
-/// A call that begins when the library knows of a death already may end with an error that does not say so.
-bool is_unspecific(int code) {
+int class_of(int code) {
   int error_class = MPI_ERR_UNKNOWN;
   MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+/// A call that begins when the library knows of a death already may end with an error that does not say so.
+bool is_unspecific(int code) {
+  const int error_class = class_of(code);
   return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
 }
 
 void on_error(MPI_Comm* comm, int* code, ...) {
-  if (errors_returned_depth > 0) return;
+  const OnError how = on_error_now;
+  if (how == OnError::returns) return;
   bool failure = outcome_of(*code) == MpiOutcome::failure;
   {
     const ErrorsReturned quiet;
     if (is_unspecific(*code)) failure = failure || is_revoked(*comm) || has_dead_members(*comm);
     if (failure && failure_listener()) failure_listener()();
   }
+  if (how == OnError::tells_and_returns) return;
   if (failure) throw ProcessFailure(fmt::format("an MPI call: {}", mpi_text(*code)));
   check_mpi(*code, "an MPI call");
 }
@@ -55,8 +62,7 @@ MPI_Errhandler throwing_handler() {
 
 MpiOutcome outcome_of(int code) {
   if (code == MPI_SUCCESS) return MpiOutcome::success;
-  int error_class = MPI_ERR_UNKNOWN;
-  MPI_Error_class(code, &error_class);
+  const int error_class = class_of(code);
   const bool is_failure = error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
                           error_class == MPIX_ERR_REVOKED;
   return is_failure ? MpiOutcome::failure : MpiOutcome::error;
@@ -81,8 +87,8 @@ void throw_errors_of(MPI_Comm comm) { MPI_Comm_set_errhandler(comm, throwing_han
 
 void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
 
-ErrorsReturned::ErrorsReturned() { ++errors_returned_depth; }
-ErrorsReturned::~ErrorsReturned() { --errors_returned_depth; }
+ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
+ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }
 
 int Communicator::rank() const {
   int rank = 0;
@@ -101,6 +107,14 @@ void Communicator::reset() {
   const ErrorsReturned quiet;
   MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
+}
+
+std::vector<ProcessId> launched_processes() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<ProcessId> processes;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(size); ++i) processes.push_back({i});
+  return processes;
 }
 
 std::vector<ProcessId> members_of(MPI_Comm comm, MPI_Comm whole, const std::vector<ProcessId>& processes) {

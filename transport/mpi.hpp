@@ -39,14 +39,29 @@ void throw_errors_of(MPI_Comm comm);
 /// throw.
 void on_process_failure(std::function<void()> listener);
 
-/// While one of these lives, communicators under throw_errors_of return their codes instead of throwing: for
-/// destructors and for code that wants to look at the code. Main thread only; may be nested.
-class ErrorsReturned {
+/// What communicators under throw_errors_of do with an error.
+enum class OnError {
+  throws,             ///< as they do when nothing is said
+  returns,            ///< the call returns its code, and the listener is not told
+  tells_and_returns,  ///< for code that no exception may pass through
+};
+
+/// While it lives, errors are dealt with in this way. Main thread only; may be nested.
+class ErrorsHandled {
  public:
-  ErrorsReturned();
-  ~ErrorsReturned();
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+  explicit ErrorsHandled(OnError how);
+  ~ErrorsHandled();
+  ErrorsHandled(const ErrorsHandled&) = delete;
+  ErrorsHandled& operator=(const ErrorsHandled&) = delete;
+
+ private:
+  OnError before_;
+};
+
+/// For destructors, and for code that wants to look at the code.
+class ErrorsReturned : ErrorsHandled {
+ public:
+  ErrorsReturned() : ErrorsHandled(OnError::returns) {}
 };
 
 /// Owns a communicator and frees it. Freeing is local in effect: safe while others are dead.
@@ -74,6 +89,9 @@ class Communicator {
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
+
+/// The processes of the launch, by their rank in MPI_COMM_WORLD: 0, 1, 2, ... Local.
+std::vector<ProcessId> launched_processes();
 
 /// Which processes `comm` holds, by rank, given that those of `whole` are `processes`. All of `comm`'s must be in
 /// `whole`. Local.

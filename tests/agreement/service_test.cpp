@@ -3,6 +3,7 @@
 #include "agreement/service.hpp"
 
 #include "base/error.hpp"
+#include "tests/support/flush.hpp"
 #include "tests/support/world.hpp"
 #include "transport/mpi_endpoint.hpp"
 
@@ -14,34 +15,18 @@
 
 namespace {
 
+using mend::launched_processes;
 using mend::ProcessId;
 using mend::agreement::AgreementId;
 using mend::agreement::GroupId;
 using mend::agreement::Layout;
 using mend::agreement::Protocol;
 using mend::agreement::Service;
+using support::flush;
 using support::world_rank;
 using support::world_size;
 
-std::vector<ProcessId> everyone() {
-  std::vector<ProcessId> members;
-  for (int rank = 0; rank < world_size(); ++rank) members.push_back(ProcessId{static_cast<std::uint32_t>(rank)});
-  return members;
-}
-
-Service service_of_all() { return Service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, everyone()), {}); }
-
-/// Nobody goes while another may still ask.
-void flush(Service& service) {
-  int flag = 1;
-  int done = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &request);
-  while (!done) {
-    service.progress();
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  }
-}
+Service service_of_all() { return Service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, launched_processes()), {}); }
 
 /// What all say together when rank r leaves out bit r, and `round` is what they speak of.
 std::uint32_t said_by(int rank, std::uint32_t round) { return (round << 8) | (0xffU & ~(1U << rank)); }
@@ -51,7 +36,7 @@ class EachProtocol : public testing::TestWithParam<Protocol> {};
 
 TEST_P(EachProtocol, comes_to_what_all_have_said) {
   Service service = service_of_all();
-  const auto group = service.join({1}, everyone(), GetParam());
+  const auto group = service.join({1}, launched_processes(), GetParam());
   for (std::uint32_t round = 0; round < 200; ++round) {
     const auto outcome = group->agree(said_by(world_rank(), round));
     EXPECT_EQ(outcome.value, said_by_all(round));
@@ -62,9 +47,9 @@ TEST_P(EachProtocol, comes_to_what_all_have_said) {
 
 TEST_P(EachProtocol, serves_several_groups_of_different_members_in_any_order) {
   Service service = service_of_all();
-  auto backwards = everyone();
+  auto backwards = launched_processes();
   std::reverse(backwards.begin(), backwards.end());
-  const auto first = service.join({1}, everyone(), GetParam());
+  const auto first = service.join({1}, launched_processes(), GetParam());
   const auto second = service.join({2}, backwards, GetParam());
   for (std::uint32_t round = 0; round < 50; ++round) {
     EXPECT_EQ(second->agree(said_by(world_rank(), round)).value, said_by_all(round));
@@ -72,7 +57,7 @@ TEST_P(EachProtocol, serves_several_groups_of_different_members_in_any_order) {
   }
   // A group of all but the last: that one hears nothing of it, and answers for the others meanwhile.
   if (world_size() > 2) {
-    auto some = everyone();
+    auto some = launched_processes();
     some.pop_back();
     if (world_rank() + 1 < world_size()) {
       const auto third = service.join({3}, some, GetParam());
@@ -99,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Protocols, EachProtocol,
 
 TEST(NonBlocking, many_are_under_way_at_once_and_tested_in_any_order) {
   Service service = service_of_all();
-  const auto group = service.join({1}, everyone(), Protocol::era);
+  const auto group = service.join({1}, launched_processes(), Protocol::era);
   constexpr std::uint32_t count = 300;
   std::vector<AgreementId> begun;
   for (std::uint32_t round = 0; round < count; ++round) begun.push_back(group->start(said_by(world_rank(), round)));
@@ -112,7 +97,7 @@ TEST(NonBlocking, many_are_under_way_at_once_and_tested_in_any_order) {
 
 TEST(NonBlocking, is_told_only_when_all_have_come) {
   Service service = service_of_all();
-  const auto group = service.join({1}, everyone(), Protocol::era);
+  const auto group = service.join({1}, launched_processes(), Protocol::era);
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank() == 0 && world_size() > 1) {
     const auto early = group->start(said_by(0, 1));
@@ -130,7 +115,7 @@ TEST(Layouts, all_come_to_the_same) {
   Service service = service_of_all();
   GroupId last;
   for (const char* layout : {"binary", "star", "chain", "3-ary", "bin/star:2"}) {
-    const auto group = service.join(last = last.next(), everyone(), Protocol::era, Layout::parse(layout));
+    const auto group = service.join(last = last.next(), launched_processes(), Protocol::era, Layout::parse(layout));
     EXPECT_EQ(group->agree(said_by(world_rank(), 5)).value, said_by_all(5)) << layout;
   }
   flush(service);
@@ -138,13 +123,13 @@ TEST(Layouts, all_come_to_the_same) {
 
 TEST(Groups, that_have_ended_are_not_joined_again) {
   Service service = service_of_all();
-  const auto group = service.join({3}, everyone(), Protocol::era);
-  EXPECT_THROW(service.join({3}, everyone(), Protocol::era), mend::UsageError);
+  const auto group = service.join({3}, launched_processes(), Protocol::era);
+  EXPECT_THROW(service.join({3}, launched_processes(), Protocol::era), mend::UsageError);
   group->agree(said_by(world_rank(), 0));
   flush(service);
   service.end_groups_before({4});
-  EXPECT_THROW(service.join({2}, everyone(), Protocol::era), mend::UsageError);
-  const auto next = service.join({4}, everyone(), Protocol::era);
+  EXPECT_THROW(service.join({2}, launched_processes(), Protocol::era), mend::UsageError);
+  const auto next = service.join({4}, launched_processes(), Protocol::era);
   EXPECT_EQ(next->agree(said_by(world_rank(), 1)).value, said_by_all(1));
   flush(service);
 }
@@ -160,7 +145,7 @@ long resident_kib() {
 
 TEST(Memory, does_not_grow_with_the_number_of_agreements) {
   Service service = service_of_all();
-  const auto group = service.join({1}, everyone(), Protocol::era);
+  const auto group = service.join({1}, launched_processes(), Protocol::era);
   const long count = world_size() <= 2 ? 1'000'000 : 50'000;  // more processes than cores take turns
   for (long i = 0; i < count / 10; ++i) group->agree(1);
   const long before = resident_kib();

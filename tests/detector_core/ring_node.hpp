@@ -44,6 +44,7 @@ class RingNode {
       now_ += detector::tick;
       if (next_ && ++ticks_ > next_->latest) enter_next(actions);
       ring_.tick(now_, actions);
+      if (!actions.suspected.empty()) ring_.witness(actions.suspected, Told::nobody, now_, actions);
     });
   }
   void receive(ProcessId from, const Message& message, Outbox& outbox) {

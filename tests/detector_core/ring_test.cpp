@@ -31,9 +31,11 @@ class RingTest : public testing::Test {
     actions_.clear();
     ring_.receive({from}, message, now, actions_);
   }
+  /// Takes a suspicion for the truth, as the paper does.
   void tick(Time now) {
     actions_.clear();
     ring_.tick(now, actions_);
+    if (!actions_.suspected.empty()) ring_.witness(actions_.suspected, Told::nobody, now, actions_);
   }
   /// "HEARTBEAT to 3"
   std::vector<std::string> sent() const {
@@ -79,6 +81,20 @@ TEST_F(RingTest, t2_is_about_its_emitter_alone) {
   receive(0, message(Message::Kind::heartbeat), start + 1999ms);
   tick(start + 2s);
   EXPECT_EQ(actions_.died, ProcessSet{{1}});
+}
+
+TEST_F(RingTest, t3_suspects_once_and_trusts_again_whoever_is_heard_of) {
+  ring_.tick(start + 2s, actions_);
+  EXPECT_EQ(actions_.suspected, ProcessSet{{1}});
+  EXPECT_EQ(actions_.died, ProcessSet{}) << "its owner makes sure first";
+  EXPECT_EQ(ring_.emitter(), ProcessId{1});
+  actions_.clear();
+  ring_.tick(start + 5s, actions_);
+  EXPECT_EQ(actions_.suspected, ProcessSet{});
+  receive(1, message(Message::Kind::heartbeat), start + 6s);
+  actions_.clear();
+  ring_.tick(start + 7s, actions_);
+  EXPECT_EQ(actions_.suspected, ProcessSet{{1}});
 }
 
 TEST_F(RingTest, t3_closes_the_ring_and_tells_everyone) {
@@ -166,6 +182,31 @@ TEST_F(RingTest, tells_the_dead_that_speak_to_stop) {
   woken.enter({{1}, 5, {}}, start, actions);
   woken.receive({2}, message(Message::Kind::fence), start, actions);
   EXPECT_TRUE(actions.fenced);
+}
+
+TEST_F(RingTest, does_not_take_it_from_the_dead_that_it_is_dead_itself) {
+  ring_.witness({{4}}, Told::nobody, start, actions_);
+  receive(4, deaths(4, {{2}}), start);
+  EXPECT_FALSE(actions_.fenced);
+  receive(4, message(Message::Kind::fence), start);
+  EXPECT_FALSE(actions_.fenced);
+  receive(3, message(Message::Kind::fence), start);
+  EXPECT_TRUE(actions_.fenced);
+}
+
+TEST_F(RingTest, gives_in_to_a_lower_one_when_both_hold_each_other_dead) {
+  ring_.witness({{0}}, Told::nobody, start, actions_);
+  receive(0, message(Message::Kind::fence), start);
+  EXPECT_TRUE(actions_.fenced);
+}
+
+TEST_F(RingTest, does_not_take_it_from_an_older_epoch_that_it_is_dead) {
+  ring_.enter({{2}, 5, {}}, start, actions_);
+  receive(3, message(Message::Kind::fence), start);
+  receive(3, deaths(3, {{2}}), start);
+  EXPECT_FALSE(ring_.fenced());
+  receive(3, {Message::Kind::fence, {3}, {}, {}}, start);
+  EXPECT_TRUE(ring_.fenced()) << "a later one went on without it";
 }
 
 TEST_F(RingTest, ignores_an_older_epoch_and_keeps_a_later_one_for_when_it_gets_there) {

@@ -42,10 +42,10 @@ TEST(DetectorWire, refuses_bytes_that_are_no_message) {
     return changed;
   };
   EXPECT_THROW(read(with(0, 0)), EnvironmentError) << "not a detector's";
-  EXPECT_THROW(read(with(1, 4)), EnvironmentError) << "of no kind";
+  EXPECT_THROW(read(with(1, 7)), EnvironmentError) << "of no kind";
   EXPECT_THROW(read(with(2, 2)), EnvironmentError) << "longer than it says";
   EXPECT_THROW(read(with(2, 0)), EnvironmentError) << "tells of no deaths";
-  EXPECT_THROW(read(with(1, 0)), EnvironmentError) << "a heartbeat with deaths";
+  EXPECT_THROW(read(with(1, 1)), EnvironmentError) << "a new observer with deaths";
   EXPECT_THROW(read(with(12, 9)), EnvironmentError) << "a run that ends before it begins";
   EXPECT_THROW(read(with(20, 2)), EnvironmentError) << "two runs that are one";
   std::vector<std::byte> longer = written({});

@@ -10,6 +10,7 @@
 #include "base/fault_point.hpp"
 #include "base/job_status.hpp"
 #include "framework/mpi_runtime.hpp"
+#include "tests/support/flush.hpp"
 #include "tests/support/world.hpp"
 #include "transport/mpi_endpoint.hpp"
 
@@ -50,23 +51,10 @@ void testify(const std::string& file, const std::string& line) {
   ::close(out);
 }
 
-/// Answers until all living have come here: nobody asks any more.
-void flush(Service& service) {
-  int flag = 1;
-  int done = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &request);
-  while (!done) {
-    service.progress();
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  }
-}
-
 void take_part(int argc, char** argv) {
   const int rank = support::world_rank();
   const std::string evidence = fmt::format("{}/rank-{}", argv[3], rank);
-  std::vector<ProcessId> members;
-  for (int i = 0; i < support::world_size(); ++i) members.push_back(ProcessId{static_cast<std::uint32_t>(i)});
+  const std::vector<ProcessId> members = mend::launched_processes();
   Service service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, members), {});
   // A binary tree, so that a handful of processes has all there is: a root, an inner node and leaves.
   const auto group =
@@ -85,7 +73,7 @@ void take_part(int argc, char** argv) {
     testify(evidence, fmt::format("{} {:x} {}\n", i, outcome.value, outcome.somebody_died ? "died" : "-"));
   }
   mend::on_fault_point({});
-  flush(service);
+  support::flush(service);
   testify(fmt::format("{}/messages-{}", argv[3], rank),
           fmt::format("{} {}\n", times["agreement.send"], times["agreement.receive"]));
   testify(evidence, "end\n");

@@ -3,6 +3,7 @@
 #
 #   emulated_nodes.sh up NAME COUNT      makes NAME-head, NAME-0, NAME-1, ...
 #   emulated_nodes.sh cut NAME NODE      takes the node's network away
+#   emulated_nodes.sh mend NAME NODE     gives it back
 #   emulated_nodes.sh kill NAME NODE     kills all that runs there
 #   emulated_nodes.sh down NAME COUNT
 #   emulated_nodes.sh HOST COMMAND...    runs a command there: mpirun takes this for ssh
@@ -45,6 +46,7 @@ down() {
 case $1 in
   up | down) "$1" "$2" "$3" ;;
   cut) ip -n "$2-switch" link set "port$(($3 + 2))" down ;;
+  mend) ip -n "$2-switch" link set "port$(($3 + 2))" up ;;
   kill) end_all_in "$2-$3" ;;
   *)
     while [[ $1 == -* ]]; do shift; done

@@ -79,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(MinifeHangs, Recovered, ValuesIn(runs(minife(), faults:
 class BeyondRepair : public testing::TestWithParam<const App*> {};
 
 TEST_P(BeyondRepair, a_rank_and_its_holder_that_die_together_are_named) {
-  const std::vector<std::string> kills{"1@5", "2@5"};
+  // The holder dies before it can give the data away: at its own step it might be interrupted before it comes to that.
+  const std::vector<std::string> kills{"1@5", "p2@0:recovery.begin"};
   const Remains remains = faults::run(*GetParam(), kills);
   faults::expect_all_died(remains, kills);
   faults::expect_clear_end(remains, "data of rank 1 at version 2 is lost");

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 namespace {
@@ -33,24 +34,25 @@ class Nodes : public testing::Test {
     return std::system(fmt::format("{} {} {} {} >/dev/null 2>&1", MEND_EMULATED_NODES, what, name_, number).c_str()) == 0;
   }
 
-  /// Runs the stencil on all nodes, with a rank and a spare on the last, and returns what it says of itself.
+  /// Runs the stencil on all nodes, with a rank and a spare on the last, disturbs it when a tenth is done, and returns
+  /// what it says of itself.
   nlohmann::json run(const std::function<void()>& disturb) {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
-    auto job = support::mend_run(4, 2, {MEND_STENCIL, "--size", "32", "--steps", "12000", "--commit-every", "20", "--result", result.string()});
+    auto job = support::mend_run(4, 2, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result", result.string()});
     const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
     job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:2,{0}-1:2,{0}-2:2", name_), "--mpi",
                                         fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
     job.command.insert(job.command.begin(), {"ip", "netns", "exec", name_ + "-head"});
-    job.deadline = std::chrono::seconds(120);
-    std::thread hand([&] {
-      if (disturb) {
-        wait_for_application();
-        disturb();
-      }
-    });
+    job.deadline = std::chrono::seconds(300);
+    bool disturbed = !disturb;
+    job.on_output = [&](const std::string& said) {
+      if (disturbed || said.find("stencil: step") == std::string::npos) return;
+      disturbed = true;
+      disturb();
+    };
     const auto end = support::run_job(job);
-    hand.join();
+    EXPECT_TRUE(disturbed) << "the solver has not said how far it is";
     EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
     std::ifstream in(result);
     return in ? nlohmann::json::parse(in) : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
@@ -68,12 +70,6 @@ class Nodes : public testing::Test {
   static bool becomes(int count) {
     return support::soon([&] { return application() == count; });
   }
-  /// Until the solver is at work on all nodes.
-  static void wait_for_application() {
-    becomes(6);
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-  }
-
   void expect_survived(const std::function<void()>& loss) {
     const auto undisturbed = run({});
     const auto survived = run(loss);
@@ -100,6 +96,25 @@ TEST_F(Nodes, that_are_cut_off_are_survived_and_their_processes_end_by_themselve
     script("cut", lost_node);
     EXPECT_TRUE(becomes(4)) << "processes that most others hold dead go on";
     script("kill", lost_node);  // the daemon
+  });
+}
+
+TEST_F(Nodes, that_are_cut_off_for_less_than_the_time_out_go_on) {
+  const auto undisturbed = run({});
+  const auto survived = run([this] {
+    script("cut", lost_node);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    script("mend", lost_node);
+  });
+  EXPECT_EQ(survived["field_hash"], undisturbed["field_hash"]);
+  EXPECT_EQ(survived["recoveries"].size(), 0U) << survived["recoveries"].dump();
+}
+
+TEST_F(Nodes, that_are_cut_off_for_longer_lose_their_processes_and_nobody_else) {
+  expect_survived([this] {
+    script("cut", lost_node);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+    script("mend", lost_node);
   });
 }
 

@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
     return mend::run(argc, argv, subject::commit_asynchronously_while_these_die(wanted.substr(commits_async.size())));
   }
   for (const auto& scenarios :
-       {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios()}) {
+       {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
+        subject::repair_scenarios()}) {
     if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
   }
   std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());

@@ -30,6 +30,7 @@ using Scenarios = std::map<std::string, mend::Body, std::less<>>;
 Scenarios error_scenarios();
 Scenarios data_scenarios();
 Scenarios communicator_scenarios();
+Scenarios repair_scenarios();
 
 /// A body whose result shows whether anything was lost. `deaths`: "1,2;3@restore.vote" when ranks 1 and 2 die together,
 /// and 3 when it then comes to this fault point; either part may be missing.

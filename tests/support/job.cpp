@@ -76,14 +76,16 @@ pid_t start(const Job& job, const Stream& output, const Stream& errors) {
 }
 
 /// Reads both streams until both have ended; false when the deadline comes first.
-bool read_to_the_end(Stream& output, Stream& errors, Clock::time_point deadline) {
+bool read_to_the_end(const Job& job, Stream& output, Stream& errors, Clock::time_point deadline) {
   while (output.open() || errors.open()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return false;
     std::array<pollfd, 2> wishes{output.wish(), errors.wish()};
     if (::poll(wishes.data(), wishes.size(), static_cast<int>(left.count())) <= 0) continue;
-    if (wishes[0].revents != 0) output.read_some();
     if (wishes[1].revents != 0) errors.read_some();
+    if (wishes[0].revents == 0) continue;
+    output.read_some();
+    if (job.on_output) job.on_output(output.text);
   }
   return true;
 }
@@ -147,7 +149,7 @@ JobEnd run_job(const Job& job) {
   errors.close_writer();
 
   JobEnd end;
-  end.in_time = read_to_the_end(output, errors, began + job.deadline);
+  end.in_time = read_to_the_end(job, output, errors, began + job.deadline);
   if (!end.in_time) {
     ADD_FAILURE() << "the job hangs: " << joined(job.command) << "\n--- output so far\n"
                   << output.text << "--- errors so far\n"

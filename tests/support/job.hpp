@@ -21,6 +21,8 @@ struct Job {
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;  ///< in addition to the test's own
   std::chrono::seconds deadline{60};
+  /// Called with all that has come on standard output, whenever more of it has.
+  std::function<void(const std::string&)> on_output;
 };
 
 struct JobEnd {

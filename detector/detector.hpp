@@ -1,0 +1,91 @@
+// The failure detector of one process, whole: the ring finds who is silent, an inquiry makes sure, and patience keeps
+// an overloaded machine from costing processes.
+//
+//     ring  --silent-->  on this machine? it is held dead, and killed
+//                        on another?      inquiry  --dead-->     the ring tells everybody
+//                                                  --cut off-->  this process ends
+//
+// Whoever is in Actions::died is dead for certain, or must be made so: all that hear of it hold it dead, and whoever
+// shares its machine kills it.
+//
+// Patience
+// --------
+// Each observer waits at least three times the longest silence that it has lately seen its emitter keep, up to ten
+// times the delta it began with. The time in which it was itself kept from running does not count: it notices that by
+// being woken later than it asked to be. So an overloaded machine, or a job that is stopped and continued as a whole,
+// costs time and not processes.
+
+#pragma once
+
+#include "detector/inquiry.hpp"
+#include "detector/ring.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace mend::detector {
+
+class Detector {
+ public:
+  static constexpr int most_patience = 10;  ///< times delta
+
+  /// In no epoch yet. Throws UsageError for times that cannot work.
+  Detector(ProcessId self, const Timing& timing);
+
+  /// Enters an epoch, later than any before. `nodes`: the machine of each process. Throws UsageError as Ring::enter.
+  void enter(const Membership& membership, const std::vector<NodeId>& nodes, Time now, Actions& actions);
+
+  void receive(ProcessId from, const Message& message, Time now, Actions& actions);
+  /// The runtime or the kernel says that `gone` are dead: that is certain.
+  void witness(const ProcessSet& gone, Told told, Time now, Actions& actions);
+  /// It is `now`. To be called at next_deadline(), after all that has come has been received.
+  void tick(Time now, Actions& actions);
+
+  /// Whether tick() would suspect the emitter, and has not waited most_patience for it yet.
+  bool emitter_is_overdue(Time now) const;
+  /// The emitter is seen to live, though it is silent.
+  void excuse_emitter(Time now) { ring_.be_patient(Time{0}, now); }
+
+  std::optional<Time> next_deadline() const;
+
+  ProcessId emitter() const { return ring_.emitter(); }
+  ProcessId observer() const { return ring_.observer(); }
+  const ProcessSet& known_dead() const { return ring_.known_dead(); }
+  const Membership& membership() const { return membership_; }
+  Time delta() const { return ring_.delta(); }
+  Time longest_silence() const { return longest_silence_; }
+  /// How many processes this one has found dead by their silence.
+  std::uint64_t suspicions() const { return suspicions_; }
+
+ private:
+  bool is_here(ProcessId process) const;
+  Time doubts_at() const;
+  void notice_delay(Time now);
+  void follow_emitter(Time now);
+  void learn_silence(Time now);
+  void take_heartbeat(ProcessId from, const Message& message, Time now, Actions& actions);
+  void suspect(Time now, Actions& actions);
+  void hold_dead(const ProcessSet& silent, Time now, Actions& actions);
+  void conclude(Time now, Actions& actions);
+
+  ProcessId self_;
+  Timing least_;  // as it began
+  Ring ring_;
+  Inquiry inquiry_;
+  Membership membership_;
+  std::vector<NodeId> nodes_;
+  ProcessSet certain_;  // dead not by their silence alone
+
+  Time excused_until_{0};  // all delay before has been taken into account
+
+  // Of the emitter:
+  ProcessId watched_;
+  Time heard_at_{0};           // a heartbeat, or else when it became the emitter
+  bool beats_ = false;         // it has been heard of since then
+  Time kept_from_running_{0};  // how long this process was, since then
+  Time silence_{0};            // the longest lately, of whoever was the emitter
+  Time longest_silence_{0};
+  std::uint64_t suspicions_ = 0;
+};
+
+}  // namespace mend::detector

@@ -1,0 +1,97 @@
+// Making sure that somebody is dead who has merely fallen silent.
+//
+// Silence proves nothing: a cut network looks the same from both sides. So when a process of another machine has been
+// silent for half of delta, its observer asks everybody (INQUIRY), and has the other half to hear the answers:
+//
+//   - The silent one is heard of, by whatever message: nobody is dead.
+//   - More than half of all answer, and it does not: when delta is over, it is dead. Two halves of a cut network cannot
+//     both have more than half. Exactly half is enough for the half with the lowest process. Whoever is certain to be
+//     dead, by the word of the runtime or the kernel, does not count; whoever is held dead for silence does, until all
+//     have agreed on that and entered the next epoch.
+//   - Too few have answered delta after that: this process is the one that is cut off. It must stop; the others, if
+//     they are more than half, do without it.
+//
+// A network that has just been mended does not bring everybody's messages at once. So enough answers must have been
+// there for a quarter of delta before somebody is held dead.
+//
+// With a machine all its processes fall silent at once. Whoever shares the machine of one held dead and has not
+// answered within delta either, is dead too. So a lost machine is known after one and a half delta, however many ran
+// there.
+//
+// Everybody answers an inquiry that hears it and does not hold the asker dead. Whoever has answered and hears within
+// delta neither of the death nor that it was an error (WITHDRAWAL), asks as well, not to judge the silent one, whom it
+// has not observed, but to learn whether it is cut off itself: so all who are cut off together find that out together.
+// One asks about one at a time.
+//
+// Any two majorities have a member in common. That member may answer two that ask about each other; if both are then
+// held dead, whoever hears it from a lower number ends (detector/ring.hpp).
+
+#pragma once
+
+#include "detector/broadcast.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace mend::detector {
+
+class Inquiry {
+ public:
+  explicit Inquiry(ProcessId self) : self_(self) {}
+
+  /// Begins an epoch: what was asked before is dropped. `nodes`: the machine of each process.
+  void begin(const Membership& membership, const std::vector<NodeId>& nodes);
+
+  /// Whom this process is asking about, as its observer.
+  std::optional<ProcessId> about() const;
+  /// Asks everybody not in `dead` about `silent`. Not while it is asking about another.
+  void open(ProcessId silent, const ProcessSet& dead, Time now, Actions& actions);
+  /// Delta is over for the one that this process is asking about.
+  void suspect(Time now);
+
+  /// Something came from `process`.
+  void heard(ProcessId process, const ProcessSet& dead, Actions& actions);
+  /// An inquiry, an answer or a withdrawal came from `from`, who is not held dead.
+  void receive(ProcessId from, const Message& message, Time delta, Time now, Actions& actions);
+
+  /// Whom to hold dead now, given who is held dead already, and who of them is so for certain. Says in `actions` if this
+  /// process is cut off.
+  ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, Time delta, Time now, Actions& actions);
+
+  /// The time that this process was kept from running does not count.
+  void be_patient(Time late);
+
+  Time next_deadline(Time delta) const;
+
+ private:
+  struct Open {
+    ProcessId silent;
+    ProcessId observer;  // which may be this process
+    Time begun;
+    Time suspected;       // since then
+    ProcessSet answered;  // this process among them
+    Time enough;          // have answered since then
+    bool judged = false;
+  };
+  /// What another asks about, until it is settled.
+  struct Followed {
+    ProcessId silent;
+    ProcessId observer;
+    Time until;
+  };
+
+  void ask(ProcessId silent, ProcessId observer, const ProcessSet& dead, Time now, Time suspected, Actions& actions);
+  void tell_all(Message::Kind kind, ProcessId source, ProcessId silent, const ProcessSet& dead, Actions& actions) const;
+  ProcessSet silent_machine() const;
+  Time verdict(Time delta) const;
+  Time end(Time delta) const;
+  bool is_quorum(const ProcessSet& present, const ProcessSet& gone) const;
+
+  ProcessId self_;
+  Membership membership_;
+  std::vector<NodeId> nodes_;
+  std::optional<Open> open_;
+  std::optional<Followed> followed_;
+};
+
+}  // namespace mend::detector

@@ -1,0 +1,162 @@
+// The C API (mend.h): a Session, with status codes for exceptions. No exception passes through a frame of C.
+
+#include "framework/mend.h"
+
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "framework/run.hpp"
+#include "framework/session.hpp"
+#include "transport/mpi.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using mend::ErrorsHandled;
+using mend::OnError;
+using mend::Session;
+
+/// What the last MEND_ERROR stood for, so that the body can return it.
+std::exception_ptr last_error;
+std::string last_text;
+
+/// A callback has returned this, on the way through C++ code.
+struct Returned {
+  int status;
+};
+
+Session& session_of(mend_session* handle) { return *reinterpret_cast<Session*>(handle); }
+const Session& session_of(const mend_session* handle) { return *reinterpret_cast<const Session*>(handle); }
+mend_session* handle_of(Session& session) { return reinterpret_cast<mend_session*>(&session); }
+
+int remember(const char* text) {
+  last_error = std::current_exception();
+  last_text = text;
+  return MEND_ERROR;
+}
+
+/// Does what a function of the API stands for, called from C.
+template <class Work>
+int guarded(Work work) {
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  try {
+    work();
+    return MEND_SUCCESS;
+  } catch (const Returned& returned) {
+    return returned.status;
+  } catch (const mend::ProcessFailure&) {
+    return MEND_FAILURE;
+  } catch (const mend::agreement::Abandoned&) {
+    return MEND_END;
+  } catch (const std::exception& error) {
+    return remember(error.what());
+  } catch (...) {
+    return remember("an exception that is no std::exception");
+  }
+}
+
+/// Calls a function of the user's.
+template <class Function>
+int call(Function function, Session& session, void* data) {
+  const ErrorsHandled as_in_c(OnError::tells_and_returns);
+  return function(handle_of(session), data);
+}
+
+void leave_with(int status) {
+  switch (status) {
+    case MEND_SUCCESS: return;
+    case MEND_FAILURE: throw mend::ProcessFailure("the body returned MEND_FAILURE");
+    case MEND_END: throw mend::agreement::Abandoned();
+    case MEND_ERROR:
+      if (last_error) std::rethrow_exception(last_error);
+      [[fallthrough]];
+    default: throw std::runtime_error("the body returned " + std::to_string(status));
+  }
+}
+
+}  // namespace
+
+int mend_run(int argc, char** argv, mend_body body, void* data) {
+  return mend::run(argc, argv, [&](Session& session) {
+    last_error = nullptr;
+    leave_with(call(body, session, data));
+  });
+}
+
+MPI_Comm mend_comm(const mend_session* session) { return session_of(session).comm(); }
+int mend_rank(const mend_session* session) { return session_of(session).rank().value; }
+int mend_size(const mend_session* session) { return session_of(session).size(); }
+int mend_epoch(const mend_session* session) { return static_cast<int>(session_of(session).epoch().value); }
+
+int mend_role(const mend_session* session) {
+  switch (session_of(session).role()) {
+    case mend::Role::survivor: return MEND_ROLE_SURVIVOR;
+    case mend::Role::newcomer: return MEND_ROLE_NEWCOMER;
+    default: return MEND_ROLE_INITIAL;
+  }
+}
+
+int mend_comm_dup(mend_session* session, MPI_Comm* made) {
+  return guarded([&] { *made = session_of(session).dup(); });
+}
+
+int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
+  return guarded([&] { *made = session_of(session).split(color, key); });
+}
+
+int mend_protect(mend_session* session, const char* name, void* data, size_t bytes) {
+  return guarded([&] { session_of(session).store().protect(name, std::span(static_cast<std::byte*>(data), bytes)); });
+}
+
+int mend_commit(mend_session* session, unsigned long* version) {
+  return guarded([&] {
+    const mend::Version committed = session_of(session).store().commit();
+    if (version != nullptr) *version = committed.value;
+  });
+}
+
+int mend_restore(mend_session* session, unsigned long* version) {
+  return guarded([&] {
+    const mend::Version restored = session_of(session).store().restore();
+    if (version != nullptr) *version = restored.value;
+  });
+}
+
+int mend_commit_due(mend_session* session, int* due) {
+  return guarded([&] { *due = session_of(session).commit_due() ? 1 : 0; });
+}
+
+int mend_agree(mend_session* session, int* flag) {
+  return guarded([&] { *flag = session_of(session).agree(*flag != 0) ? 1 : 0; });
+}
+
+int mend_check(mend_session* session) {
+  return guarded([&] { session_of(session).check(); });
+}
+
+int mend_repair(mend_session* session) {
+  return guarded([&] { session_of(session).repair(); });
+}
+
+int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*), void* data) {
+  return guarded([&] {
+    Session& of = session_of(session);
+    of.on_repair([&of, callback, data] {
+      const int status = call(callback, of, data);
+      if (status != MEND_SUCCESS) throw Returned{status};
+    });
+  });
+}
+
+int mend_transaction(mend_session* session, int (*work)(mend_session*, void*), void* data, int* committed) {
+  return guarded([&] {
+    Session& in = session_of(session);
+    *committed = mend::transaction(in, [&] { return call(work, in, data) != 0; }) ? 1 : 0;
+  });
+}
+
+const char* mend_error_text(void) { return last_text.c_str(); }

@@ -1,0 +1,93 @@
+/* mend for C (C99) and for whatever can call C.
+ *
+ *     int body(mend_session *session, void *data) {
+ *       long step = 0;
+ *       mend_protect(session, "step", &step, sizeof step);
+ *       int status = mend_restore(session, NULL);
+ *       while (step < 1000 && status == MEND_SUCCESS) {
+ *         status = advance(mend_comm(session), &step);         // plain MPI, whose errors are returned
+ *         ...
+ *       }
+ *       return status;                                         // MEND_FAILURE: be entered again, on repaired ranks
+ *     }
+ *
+ *     int main(int argc, char **argv) { return mend_run(argc, argv, body, NULL); }
+ *
+ * A process that dies shows as MEND_FAILURE from a function below, or as an error of an MPI call on mend_comm. Then
+ * either return MEND_FAILURE from the body, which is entered again on every rank; or call mend_repair and go on. What
+ * the functions do is said in full in session.hpp and store.hpp, under the same names.
+ */
+
+#ifndef MEND_H
+#define MEND_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a function returns. The numbers stay as they are. */
+enum {
+  MEND_SUCCESS = 0,
+  MEND_FAILURE = 1, /**< a process died: return this from the body, or call mend_repair */
+  MEND_END = 2,     /**< the job ends, and all know why: return this from the body */
+  MEND_ERROR = 3    /**< mend_error_text says what is wrong: return this from the body to end the job with that */
+};
+
+/** How this process came into the present epoch. */
+enum { MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2 };
+
+typedef struct mend_session mend_session;
+
+/** A part of the program that a rank plays; returns MEND_SUCCESS when it is done. */
+typedef int (*mend_body)(mend_session *session, void *data);
+
+/** Runs `body` on every rank, and again after failures, as mend::run does. Takes the options --mend-... out of the
+ * arguments it is given, not out of the caller's. Returns the exit code for main. Collective over all processes. */
+int mend_run(int argc, char **argv, mend_body body, void *data);
+
+/** Valid until the body returns or mend_repair is called. MPI's errors on it are returned. */
+MPI_Comm mend_comm(const mend_session *session);
+int mend_rank(const mend_session *session);
+int mend_size(const mend_session *session);
+/** How many recoveries there have been. */
+int mend_epoch(const mend_session *session);
+int mend_role(const mend_session *session);
+
+/** Communicators that are interrupted when a process fails, and freed when the body is left or repaired. */
+int mend_comm_dup(mend_session *session, MPI_Comm *made);
+int mend_comm_split(mend_session *session, int color, int key, MPI_Comm *made);
+
+/** Protects `bytes` bytes at `data`, which must outlive the body. Local. */
+int mend_protect(mend_session *session, const char *name, void *data, size_t bytes);
+/** Collective. `version`, if not NULL, gets the version committed. */
+int mend_commit(mend_session *session, unsigned long *version);
+/** Collective. `version`, if not NULL, gets the version restored; 0 if nothing was ever committed. */
+int mend_restore(mend_session *session, unsigned long *version);
+/** Once a step on every rank: `*due` tells whether to commit at its end. */
+int mend_commit_due(mend_session *session, int *due);
+
+/** Replaces *flag by whether it is true on every rank. Collective. */
+int mend_agree(mend_session *session, int *flag);
+/** MEND_FAILURE when a rank is known to have died. Local. */
+int mend_check(mend_session *session);
+
+/** Recovers in place. Collective over the ranks; those that return from the body with MEND_FAILURE take part. */
+int mend_repair(mend_session *session);
+/** Has `callback` called at the end of each mend_repair, in the order of these calls; it returns one of the codes
+ * above, and anything but MEND_SUCCESS is what mend_repair returns at once. */
+int mend_on_repair(mend_session *session, int (*callback)(mend_session *session, void *data), void *data);
+/** `work` returns whether it went well here (0: no). `*committed` tells whether it did everywhere, and is committed;
+ * otherwise everything protected is as it was. Collective. */
+int mend_transaction(mend_session *session, int (*work)(mend_session *session, void *data), void *data, int *committed);
+
+/** What was wrong when a function last returned MEND_ERROR in this process; "" before. */
+const char *mend_error_text(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

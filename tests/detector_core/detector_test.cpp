@@ -1,0 +1,261 @@
+// What one process makes of silence: six processes on three machines, seen by the first of the second machine.
+
+#include "detector/detector.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace mend::detector {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Kind = Message::Kind;
+
+constexpr Timing timing{100ms, 1s};
+constexpr Time start = 10s;
+const std::vector<NodeId> nodes{{0}, {0}, {1}, {1}, {2}, {2}};
+
+class DetectorTest : public testing::Test {
+ protected:
+  explicit DetectorTest(std::uint32_t self = 2) : detector_({self}, timing) {
+    detector_.enter({{1}, 6, {}}, nodes, start, actions_);
+  }
+
+  /// The process has run until then.
+  void receive(std::uint32_t from, Kind kind, Time now, const ProcessSet& about = {}) {
+    tick_until(now - 1ns);
+    receive_late(from, kind, now, about);
+  }
+  void receive_late(std::uint32_t from, Kind kind, Time now, const ProcessSet& about = {}) {
+    actions_.clear();
+    detector_.receive({from}, {kind, {1}, {from}, about}, now, actions_);
+  }
+  void tick(Time now) {
+    actions_.clear();
+    detector_.tick(now, actions_);
+  }
+  /// As its owner would, and hears nothing meanwhile.
+  void tick_until(Time end) {
+    ProcessSet died;
+    bool cut_off = false;
+    for (auto next = detector_.next_deadline(); next && *next <= end; next = detector_.next_deadline()) {
+      tick(*next);
+      died.insert(actions_.died);
+      cut_off |= actions_.cut_off;
+    }
+    actions_.died = died;
+    actions_.cut_off = cut_off;
+  }
+  std::vector<std::string> sent() const {
+    std::vector<std::string> lines;
+    for (const Actions::Send& send : actions_.sends) {
+      if (send.message.kind == Kind::heartbeat) continue;
+      lines.push_back(to_string(send.message) + " to " + std::to_string(send.to.value));
+    }
+    return lines;
+  }
+
+  Actions actions_;
+  Detector detector_;
+};
+
+class BesideItsEmitter : public DetectorTest {
+ protected:
+  BesideItsEmitter() : DetectorTest(3) {}
+};
+
+// A new emitter has twice delta: it is asked about from start + 1.5 s, and suspected at start + 2 s.
+
+TEST_F(DetectorTest, asks_everybody_about_an_emitter_on_another_machine_that_is_silent) {
+  tick_until(start + 1500ms);
+  EXPECT_THAT(sent(), ElementsAre("INQUIRY({1}) to 0", "INQUIRY({1}) to 1", "INQUIRY({1}) to 3", "INQUIRY({1}) to 4",
+                                  "INQUIRY({1}) to 5"));
+}
+
+TEST_F(DetectorTest, holds_it_dead_after_delta_when_more_than_half_have_answered) {
+  tick_until(start + 1500ms);
+  for (std::uint32_t p : {3U, 4U, 5U}) receive(p, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 1999ms);
+  EXPECT_EQ(actions_.died, ProcessSet{});
+  tick_until(start + 2s);
+  EXPECT_EQ(actions_.died, ProcessSet{{1}});
+  EXPECT_EQ(sent().front(), "NEWOBSERVER to 0");
+  EXPECT_EQ(detector_.suspicions(), 1U);
+}
+
+TEST_F(DetectorTest, half_is_too_few) {
+  tick_until(start + 1500ms);
+  receive(3, Kind::answer, start + 1501ms, {{1}});
+  receive(4, Kind::answer, start + 1501ms, {{1}});
+  receive(4, Kind::answer, start + 1501ms, {{1}});
+  receive(5, Kind::answer, start + 1501ms, {{0}});
+  tick_until(start + 2999ms);
+  EXPECT_EQ(actions_.died, ProcessSet{}) << "one answered twice, and one something else";
+  EXPECT_FALSE(actions_.cut_off);
+}
+
+TEST_F(DetectorTest, half_is_enough_with_the_lowest_in_it) {
+  tick_until(start + 1500ms);
+  receive(3, Kind::answer, start + 1501ms, {{1}});
+  receive(0, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 2s);
+  EXPECT_EQ(actions_.died, ProcessSet{{1}});
+}
+
+TEST_F(DetectorTest, enough_answers_must_be_there_for_a_quarter_of_delta) {
+  tick_until(start + 1500ms);
+  receive(3, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 2399ms);
+  receive(4, Kind::answer, start + 2400ms, {{1}});
+  receive(5, Kind::answer, start + 2400ms, {{1}});
+  tick_until(start + 2649ms);
+  EXPECT_EQ(actions_.died, ProcessSet{});
+  tick_until(start + 2650ms);
+  EXPECT_EQ(actions_.died, (ProcessSet{{0}, {1}})) << "and 0 has had its time as well";
+}
+
+TEST_F(DetectorTest, whoever_shares_the_machine_and_is_silent_too_is_dead_half_of_delta_later) {
+  tick_until(start + 1500ms);
+  for (std::uint32_t p : {3U, 4U, 5U}) receive(p, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 2499ms);
+  EXPECT_EQ(detector_.known_dead(), ProcessSet{{1}});
+  tick_until(start + 2500ms);
+  EXPECT_EQ(detector_.known_dead(), (ProcessSet{{0}, {1}}));
+}
+
+TEST_F(DetectorTest, whoever_answers_late_lives) {
+  tick_until(start + 1500ms);
+  for (std::uint32_t p : {3U, 4U, 5U}) receive(p, Kind::answer, start + 1501ms, {{1}});
+  receive(0, Kind::answer, start + 2400ms, {{1}});
+  tick_until(start + 3s);
+  EXPECT_EQ(detector_.known_dead(), ProcessSet{{1}});
+}
+
+TEST_F(DetectorTest, is_cut_off_when_too_few_have_answered_delta_after_that) {
+  tick_until(start + 1500ms);
+  receive(3, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 2999ms);
+  EXPECT_FALSE(actions_.cut_off);
+  tick_until(start + 3s);
+  EXPECT_TRUE(actions_.cut_off);
+  EXPECT_EQ(detector_.known_dead(), ProcessSet{});
+}
+
+TEST_F(DetectorTest, believes_in_the_silent_one_as_soon_as_it_is_heard_of) {
+  for (const Kind kind : {Kind::heartbeat, Kind::answer, Kind::inquiry}) {
+    Detector detector({2}, timing);
+    Actions actions;
+    detector.enter({{1}, 6, {}}, nodes, start, actions);
+    for (Time now = start; now <= start + 1500ms; now += 100ms) detector.tick(now, actions);
+    for (std::uint32_t p : {3U, 4U, 5U}) detector.receive({p}, {Kind::answer, {1}, {}, {{1}}}, start + 1501ms, actions);
+    const ProcessSet about = kind == Kind::heartbeat ? ProcessSet{} : ProcessSet{{1}};
+    detector.receive({1}, {kind, {1}, {}, about}, start + 1990ms, actions);
+    EXPECT_EQ(actions.sends.back().message.kind, kind == Kind::inquiry ? Kind::answer : Kind::withdrawal);
+    for (Time now = start + 1600ms; now < start + 2490ms; now += 100ms) detector.tick(now, actions);
+    EXPECT_EQ(actions.died, ProcessSet{});
+    actions.clear();
+    detector.tick(start + 2490ms, actions);
+    EXPECT_EQ(actions.sends.back().message.kind, Kind::inquiry) << "and asks again when it is silent again";
+  }
+}
+
+TEST_F(DetectorTest, tells_everybody_that_the_silent_one_lives) {
+  tick_until(start + 1500ms);
+  receive(1, Kind::heartbeat, start + 1501ms);
+  EXPECT_THAT(sent(), ElementsAre("WITHDRAWAL({1}) to 0", "WITHDRAWAL({1}) to 1", "WITHDRAWAL({1}) to 3",
+                                  "WITHDRAWAL({1}) to 4", "WITHDRAWAL({1}) to 5"));
+}
+
+TEST_F(DetectorTest, needs_no_answers_when_another_witness_has_seen_the_death) {
+  tick_until(start + 2s);
+  actions_.clear();
+  detector_.witness({{1}}, Told::everyone, start + 2500ms, actions_);
+  EXPECT_EQ(actions_.died, ProcessSet{{1}});
+  receive(0, Kind::answer, start + 2501ms, {{1}});
+  tick_until(start + 3100ms);
+  EXPECT_FALSE(actions_.cut_off);
+  EXPECT_EQ(detector_.suspicions(), 0U);
+}
+
+TEST_F(DetectorTest, asks_as_well_when_it_hears_no_more_of_what_another_asked) {
+  receive(3, Kind::inquiry, start + 500ms, {{4}});
+  receive(1, Kind::heartbeat, start + 1400ms);
+  tick_until(start + 1500ms);
+  EXPECT_EQ(sent().front(), "INQUIRY({4}) to 0");
+  for (std::uint32_t p : {0U, 1U, 3U}) receive(p, Kind::answer, start + 1501ms, {{4}});
+  receive(1, Kind::heartbeat, start + 2300ms);
+  tick_until(start + 2600ms);
+  EXPECT_EQ(actions_.died, ProcessSet{}) << "it has not observed 4 itself";
+  EXPECT_FALSE(actions_.cut_off);
+}
+
+TEST_F(DetectorTest, does_not_ask_when_it_hears_how_that_came_out) {
+  receive(3, Kind::inquiry, start + 500ms, {{5}});
+  receive(3, Kind::withdrawal, start + 600ms, {{5}});
+  receive(3, Kind::inquiry, start + 700ms, {{4}});
+  receive(3, Kind::deaths, start + 800ms, {{4}});
+  receive(1, Kind::heartbeat, start + 1600ms);
+  tick_until(start + 2000ms);
+  EXPECT_THAT(sent(), IsEmpty());
+}
+
+TEST_F(DetectorTest, learns_from_heartbeats_what_a_broadcast_has_missed) {
+  receive(1, Kind::heartbeat, start, {{4}});
+  EXPECT_EQ(actions_.died, ProcessSet{{4}});
+  tick(start + 100ms);
+  ASSERT_EQ(actions_.sends.size(), 1U);
+  EXPECT_EQ(to_string(actions_.sends.front().message), "HEARTBEAT({4})");
+  receive(1, Kind::heartbeat, start, {{2}});
+  EXPECT_TRUE(actions_.fenced);
+}
+
+TEST_F(DetectorTest, answers_whoever_asks_but_the_dead) {
+  receive(5, Kind::inquiry, start, {{3}});
+  EXPECT_THAT(sent(), ElementsAre("ANSWER({3}) to 5"));
+  actions_.clear();
+  detector_.witness({{5}}, Told::everyone, start, actions_);
+  receive(5, Kind::inquiry, start, {{3}});
+  EXPECT_THAT(sent(), ElementsAre("FENCE to 5"));
+}
+
+TEST_F(BesideItsEmitter, holds_it_dead_at_once_because_it_can_make_that_true) {
+  tick_until(start + 2s);
+  EXPECT_EQ(actions_.died, ProcessSet{{2}});
+  EXPECT_EQ(sent().front(), "NEWOBSERVER to 1");
+}
+
+TEST_F(BesideItsEmitter, does_not_blame_it_for_the_time_in_which_itself_could_not_run) {
+  for (Time now = start; now <= start + 500ms; now += 100ms) {
+    receive(2, Kind::heartbeat, now);
+    tick(now);
+  }
+  tick(start + 10s);
+  EXPECT_EQ(actions_.died, ProcessSet{});
+  receive_late(2, Kind::heartbeat, start + 10'001ms);
+  EXPECT_LE(detector_.longest_silence(), 200ms);
+  EXPECT_EQ(detector_.delta(), timing.delta);
+  tick_until(start + 11'002ms);
+  EXPECT_EQ(actions_.died, ProcessSet{{2}}) << "and finds its death as soon as ever";
+}
+
+TEST_F(BesideItsEmitter, notices_its_delay_by_a_message_that_has_waited_as_well) {
+  receive(2, Kind::heartbeat, start);
+  tick(start);
+  receive_late(2, Kind::heartbeat, start + 10s);
+  EXPECT_LE(detector_.longest_silence(), 200ms);
+}
+
+TEST_F(BesideItsEmitter, waits_three_times_the_silence_it_is_used_to) {
+  receive(2, Kind::heartbeat, start);
+  for (Time now = start; now < start + 700ms; now += 100ms) tick(now);
+  receive(2, Kind::heartbeat, start + 700ms);
+  EXPECT_EQ(detector_.longest_silence(), 700ms);
+  EXPECT_EQ(detector_.delta(), 2100ms);
+}
+
+}  // namespace
+}  // namespace mend::detector

@@ -1,0 +1,41 @@
+// The C API, by a program in C whose rank 1 dies.
+
+#include "tests/framework/subject_job.hpp"
+
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+support::JobEnd play_in_c(const std::string& scenario, int spares) {
+  return support::run_job(support::mend_run(4, spares, {MEND_C_SUBJECT, scenario}));
+}
+
+TEST(InC, the_body_is_entered_again) {
+  const auto end = play_in_c("again", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1, 0 repairs, agreed, taken back")));
+}
+
+TEST(InC, the_body_goes_on_in_place) {
+  const auto end = play_in_c("in_place", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1")));
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("1 repairs"), HasSubstr("0 repairs"), HasSubstr("1 repairs"),
+                                     HasSubstr("1 repairs")));
+}
+
+TEST(InC, without_spares_the_job_ends_in_one_sentence) {
+  for (const char* style : {"again", "in_place"}) {
+    expect_end(play_in_c(style, 0), 3, "rank 1 .process 1. died and no spare is left");
+  }
+}
+
+TEST(InC, mistakes_end_the_job_with_their_sentence) {
+  expect_end(play_in_c("wrong", 0), 2, "a protected member needs a name");
+}
+
+}  // namespace

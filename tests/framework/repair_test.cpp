@@ -1,0 +1,65 @@
+// Recovery in place, and transactions.
+
+#include "tests/framework/subject_job.hpp"
+
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::SizeIs;
+
+/// 10 steps of count(), on 4 ranks.
+constexpr const char* right = "total 240 after 10 steps, ";
+
+TEST(InPlace, survivors_stay_in_their_loop_and_the_newcomer_joins_them) {
+  const auto end = play("repairs_in_place", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("1 repairs"), EndsWith("0 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs")));
+  EXPECT_THAT(said(end), Each(testing::HasSubstr(right)));
+}
+
+TEST(InPlace, rank_0_can_be_replaced) {
+  const auto end = play("rank_0_is_repaired_in_place", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("0 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs")));
+  EXPECT_THAT(said(end), Each(testing::HasSubstr(right)));
+}
+
+TEST(InPlace, a_death_during_a_repair_is_repaired_too) {
+  const auto end = play("one_dies_in_the_repair_of_another", 4, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4));
+  EXPECT_THAT(said(end), Each(testing::HasSubstr(right)));
+}
+
+TEST(InPlace, ranks_that_leave_the_body_recover_together_with_those_that_stay) {
+  const auto end = play("some_repair_and_some_leave_the_body", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("1 repairs"), EndsWith("in epoch 1"), EndsWith("1 repairs"), EndsWith("in epoch 1")));
+  EXPECT_THAT(said(end), Each(testing::HasSubstr("total 240 after 10 steps")));
+}
+
+TEST(InPlace, layers_are_repaired_from_the_outermost) {
+  const auto end = play("repairs_layer_by_layer", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("4 are here again"), EndsWith("4 are here again"),
+                                     EndsWith("4 are here again"), EndsWith("4 are here again")));
+}
+
+TEST(InPlace, without_spares_the_job_ends_in_one_sentence) {
+  expect_end(play("repairs_in_place", 4, 0), 3, "rank 1 .process 1. died and no spare is left");
+}
+
+TEST(InPlace, a_body_that_does_not_let_the_end_pass_ends_all_the_same) {
+  expect_end(play("swallows_the_end", 4, 0), 3, "rank 1 .process 1. died and no spare is left");
+}
+
+TEST(Transaction, is_committed_if_it_went_well_everywhere_and_taken_back_if_not) {
+  const auto end = play("takes_back_what_fails_somewhere", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4));
+  EXPECT_THAT(said(end), Each(EndsWith("true false true: 102")));
+}
+
+}  // namespace

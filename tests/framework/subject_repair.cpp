@@ -1,0 +1,137 @@
+// Bodies that stay where they are when a rank dies, and bodies that take things back.
+
+#include "tests/framework/subject.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+namespace subject {
+namespace {
+
+/// As subject::count, but survivors stay in the loop. `after_repair(n)` runs after the n-th repair, before the data is
+/// restored.
+void count_in_place(mend::Session& session, long steps, const std::function<void(long)>& at_step,
+                    const std::function<void(int)>& after_repair = {}) {
+  long step = 0;
+  long total = 0;
+  int repairs = 0;
+  session.store().protect("step", step);
+  session.store().protect("total", total);
+  session.store().restore();
+  for (bool whole = true; step < steps;) {
+    try {
+      if (!whole) {
+        session.repair();
+        ++repairs;
+        if (after_repair) after_repair(repairs);
+        session.store().restore();
+        whole = true;
+      }
+      at_step(step);
+      long sum = 0;
+      const long mine = step + session.rank().value;
+      MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+      total += sum;
+      ++step;
+      if (session.commit_due()) session.store().commit();
+    } catch (const mend::ProcessFailure&) {
+      whole = false;
+    }
+  }
+  say(session, fmt::format("total {} after {} steps, {} repairs", total, step, repairs));
+}
+
+}  // namespace
+
+Scenarios repair_scenarios() {
+  Scenarios all;
+  all["repairs_in_place"] = [](mend::Session& session) {
+    count_in_place(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  };
+  all["rank_0_is_repaired_in_place"] = [](mend::Session& session) {
+    count_in_place(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 0)) die();
+    });
+  };
+  all["one_dies_in_the_repair_of_another"] = [](mend::Session& session) {
+    count_in_place(
+        session, 10,
+        [&](long step) {
+          if (step == 5 && is_first(session, 1)) die();
+        },
+        [&](int repairs) {
+          if (repairs == 1 && session.rank() == mend::Rank{3}) die();  // not rank 1's holder
+        });
+  };
+  all["some_repair_and_some_leave_the_body"] = [](mend::Session& session) {
+    const auto at_step = [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    };
+    session.rank().value % 2 == 0 ? count_in_place(session, 10, at_step) : count(session, 10, at_step);
+  };
+  all["repairs_layer_by_layer"] = [](mend::Session& session) {
+    MPI_Comm outer = session.dup();
+    MPI_Comm inner = MPI_COMM_NULL;
+    const auto make_inner = [&] {
+      inner = session.derive([&](MPI_Comm) {
+        MPI_Comm made = MPI_COMM_NULL;
+        MPI_Comm_dup(outer, &made);
+        return made;
+      });
+    };
+    make_inner();
+    session.on_repair([&] { outer = session.dup(); });
+    session.on_repair(make_inner);
+    try {
+      if (is_first(session, 3)) die();
+      if (session.epoch() == mend::Epoch{0}) MPI_Barrier(inner);
+    } catch (const mend::ProcessFailure&) {
+      session.repair();
+    }
+    int sum = 0;
+    const int one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inner);
+    say(session, fmt::format("{} are here again", sum));
+  };
+  all["swallows_the_end"] = [](mend::Session& session) {
+    try {
+      count_in_place(session, 10, [&](long step) {
+        if (step == 5 && is_first(session, 1)) die();
+      });
+    } catch (...) {
+    }
+    for (int i = 0; i < 3; ++i) {
+      try {
+        session.store().commit();
+      } catch (...) {
+      }
+      try {
+        session.agree(true);
+      } catch (...) {
+      }
+    }
+  };
+  all["takes_back_what_fails_somewhere"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    session.store().restore();
+    const auto add = [&](long what, bool well) {
+      return mend::transaction(session, [&, well] {
+        value += what;
+        return well;
+      });
+    };
+    const bool first = add(1, true);
+    const bool second = add(10, session.rank() != mend::Rank{1});
+    if (is_first(session, 2)) die();
+    const bool third = add(100, true);
+    say(session, fmt::format("{} {} {}: {}", first, second, third, value));
+  };
+  return all;
+}
+
+}  // namespace subject
