@@ -124,6 +124,7 @@ Intent Engine::play(const Body& body) {
   try {
     Session session(*this);
     body(session);
+    store_.finish_commit();
     reach("finish.before");
   } catch (const ProcessFailure& failure) {
     log::debug(fmt::format("rank {} left the body: {}", rank_->value, failure.what()));
@@ -212,6 +213,7 @@ void Engine::interrupt() {
 void Engine::recover() {
   const trace::Span span("recovery");
   close_restore_time();
+  store_.end_epoch();
   reach("recovery.begin");
   const Roster before = world_.roster;
   const bool held_rank = rank_.has_value();
@@ -286,6 +288,7 @@ void Engine::check() {
 
 bool Engine::commit_due() {
   if (witness_.death_count() > 0) check();
+  store_.finish_commit();
   const Seconds since_last = step_watch_.lap();
   if (schedule_.wants_measurement() && store_.statistics().commits > before_epoch_.commits) measure_commits(since_last);
   return schedule_.step();

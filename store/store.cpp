@@ -4,9 +4,8 @@
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
-#include "store/exchange.hpp"
+#include "store/announcement.hpp"
 #include "store/inventory.hpp"
-#include "transport/requests.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +21,6 @@ namespace {
 
 using agreement::Motion;
 
-constexpr int change_tag = 2;
 constexpr auto any_version = std::numeric_limits<std::uint64_t>::max();
 
 bool has_part_in(const Stripe& stripe, Rank rank) {
@@ -30,7 +28,8 @@ bool has_part_in(const Stripe& stripe, Rank rank) {
   return contains(stripe.owners) || contains(stripe.keepers);
 }
 
-/// What gives every keeper of these stripes what it shall keep, after these changes.
+/// What gives every keeper of these stripes what it shall keep, after these changes. There is something for each: the
+/// header of a snapshot changes at every commit, and each stripe has one owner's first piece.
 std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes, std::span<const Changes> changes) {
   std::vector<Combination> work;
   for (const Stripe& stripe : stripes) {
@@ -99,6 +98,12 @@ void Store::catch_up_with_survivors() {
 // --- commit ----------------------------------------------------------------------------------------------------
 
 Version Store::commit() {
+  commit_async();
+  return finish_commit();
+}
+
+void Store::commit_async() {
+  finish_commit();
   const trace::Span span("commit");
   Stopwatch watch;
   meet_for(Motion::commit);
@@ -106,15 +111,25 @@ Version Store::commit() {
   const Version version = published_.next();
 
   reach("commit.pack");
-  const std::vector<Changes> changes = exchange_changes(pack_own(version));
-  const std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
-  make(work, version, [] { reach("commit.exchange"); });
+  const std::vector<Changes> changes = exchange_changes(concerned_, comm_, pack_own(version), sizes_);
+  under_way_ = begin(encode_all(concerned_, sizes_, changes), version);
+  reach("commit.exchange");
+  statistics_.commit_time += watch.elapsed();
+}
+
+Version Store::finish_commit() {
+  if (!under_way_) return published_;
+  const trace::Span span("commit");
+  Stopwatch watch;
+  const std::unique_ptr<Exchange> exchange = std::move(under_way_);
+  const Version version = published_.next();
+  finish(*exchange, version);
 
   reach("commit.vote");
   if (!ballot_->vote(Motion::commit, true)) throw EnvironmentError("a rank refused the commit");
   reach("commit.publish");
   shelves_.publish(Block::snapshot_of(self_), version);
-  publish(work, version);
+  publish(exchange->work(), version);
   shelves_.forget_old(version);
   published_ = version;
 
@@ -133,49 +148,9 @@ Changes Store::pack_own(Version version) {
   Kept& own = shelves_.slot_for(snapshot, version);
   Changes changes = pack(members_, self_, version, own.bytes, over_older);
   own.sizes = {own.bytes.size()};
+  sizes_[static_cast<std::size_t>(self_.value)] = own.bytes.size();
   statistics_.changed_bytes = 0;
   for (const ByteRange& range : changes.ranges) statistics_.changed_bytes += range.end - range.begin;
-  return changes;
-}
-
-/// Tells everyone with whom this rank shares a stripe how large its snapshot is and what of it has changed, and learns
-/// the same of theirs. By rank; meaningless for others.
-std::vector<Changes> Store::exchange_changes(Changes mine) {
-  struct Announcement {
-    std::uint64_t size = 0;
-    std::uint64_t ranges = 0;  // 0: everything has changed
-  };
-  std::set<Rank> peers;
-  for (const Stripe& stripe : concerned_) {
-    peers.insert(stripe.owners.begin(), stripe.owners.end());
-    peers.insert(stripe.keepers.begin(), stripe.keepers.end());
-  }
-  peers.erase(self_);
-  const auto index = [](Rank rank) { return static_cast<std::size_t>(rank.value); };
-  std::vector<Changes> changes(sizes_.size());
-  std::vector<Announcement> announced(sizes_.size());
-  changes[index(self_)] = std::move(mine);
-  const Changes& own = changes[index(self_)];
-  announced[index(self_)] = {shelves_.at(Block::snapshot_of(self_), published_.next()).bytes.size(),
-                             own.everything ? 0 : own.ranges.size()};
-  const auto all_of = [](auto& vector) { return std::as_writable_bytes(std::span(vector)); };
-  const auto bytes_of = [&](Rank rank) { return std::as_writable_bytes(std::span(&announced[index(rank)], 1)); };
-
-  Requests requests(comm_);
-  for (const Rank peer : peers) {
-    requests.receive(bytes_of(peer), peer.value, change_tag);
-    requests.send(bytes_of(self_), peer.value, change_tag);
-  }
-  requests.wait_all();
-  for (const Rank peer : peers) {
-    Changes& theirs = changes[index(peer)];
-    theirs.ranges.resize(announced[index(peer)].ranges);
-    theirs.everything = theirs.ranges.empty();
-    if (!theirs.everything) requests.receive(all_of(theirs.ranges), peer.value, change_tag);
-    if (!own.everything) requests.send(std::as_bytes(std::span(own.ranges)), peer.value, change_tag);
-  }
-  requests.wait_all();
-  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) sizes_[rank] = announced[rank].size;
   return changes;
 }
 
@@ -189,14 +164,21 @@ void Store::make_room(std::span<const Combination> work, Version version) {
   }
 }
 
-/// Carries out this rank's part of `work`: what it makes is in its slots, sealed, and not yet published.
-void Store::make(std::span<const Combination> work, Version version, const std::function<void()>& under_way) {
+/// Begins to carry out this rank's part of `work`.
+std::unique_ptr<Exchange> Store::begin(std::vector<Combination> work, Version version) {
   make_room(work, version);
+  return std::make_unique<Exchange>(std::move(work), comm_, [this, version](const Block& block) {
+    return std::span(shelves_.at(block, version).bytes);
+  });
+}
+
+/// When it returns, what this rank makes is in its slots, sealed, and not yet published.
+void Store::finish(Exchange& exchange, Version version) {
+  exchange.finish();
   std::map<Block, std::vector<ByteRange>> made;
-  for (const Combination& step : work) {
+  for (const Combination& step : exchange.work()) {
     if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
   }
-  carry_out(work, comm_, [&](const Block& block) { return std::span(shelves_.at(block, version).bytes); }, under_way);
   for (const auto& [block, ranges] : made) {
     if (!block.is_snapshot()) seal(block, version, ranges, shelves_.at(block, version));
   }
@@ -211,11 +193,15 @@ void Store::publish(std::span<const Combination> made, Version version) {
 // --- restore ---------------------------------------------------------------------------------------------------
 
 Version Store::restore() {
+  finish_commit();
   if (!ranks_may_differ_ && published_ == Version{}) return Version{};  // known to all without asking
   return restore_version({});
 }
 
-Version Store::restore(Version wanted) { return restore_version(wanted); }
+Version Store::restore(Version wanted) {
+  finish_commit();
+  return restore_version(wanted);
+}
 
 Version Store::restore_version(std::optional<Version> wanted) {
   const trace::Span span("restore");
@@ -230,9 +216,13 @@ Version Store::restore_version(std::optional<Version> wanted) {
   }
   const Version version = *plan.version;
   reach("restore.transfer");
-  make(plan.bring, version, [] { reach("restore.exchange"); });
+  const auto bringing = begin(plan.bring, version);
+  reach("restore.exchange");
+  finish(*bringing, version);
   publish(plan.bring, version);  // at once: should somebody die now, this is not lost with it
-  make(plan.protect, version, [] { reach("restore.protect"); });
+  const auto protecting = begin(plan.protect, version);
+  reach("restore.protect");
+  finish(*protecting, version);
   publish(plan.protect, version);
   reach("restore.unpack");
   const bool has_arrived = std::ranges::any_of(plan.bring, [&](const Combination& step) {
@@ -289,8 +279,8 @@ bool Store::forget_damaged(Version version) {
   return any;
 }
 
-/// Everyone's published blocks, known to all, who must want the same version. In parts of equal size, because Open MPI's MPI_Allgatherv may
-/// return success without the data when a failure interrupts it (docs/open-mpi.md).
+/// Everyone's published blocks, known to all, who must want the same version. In parts of equal size, because Open MPI's
+/// MPI_Allgatherv may return success without the data when a failure interrupts it (docs/open-mpi.md).
 std::vector<Holding> Store::gather_inventory(std::optional<Version> wanted) {
   std::vector<std::uint64_t> mine{wanted ? wanted->value : any_version};
   shelves_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });

@@ -24,6 +24,7 @@
 #include "agreement/ballot.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "store/exchange.hpp"
 #include "store/member.hpp"
 #include "store/placement.hpp"
 #include "store/redundancy.hpp"
@@ -34,7 +35,6 @@
 #include <mpi.h>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,6 +78,15 @@ class Store {
   /// commit has happened on no rank. Returns the new version.
   Version commit();
 
+  /// Begins the same: when it returns, the data may change again, but is not safe yet; what others keep of it is under
+  /// way. Collective. finish_commit() waits for that and publishes; and so do the next commit, restore or
+  /// Session::commit_due, and the end of the body. If a process fails before, the version before stands. Messages make
+  /// way while the application is in MPI.
+  void commit_async();
+
+  /// Collective; without a commit under way it does nothing. Returns the newest version.
+  Version finish_commit();
+
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
   /// Collective over the session's ranks. Returns that version, or Version{0} when nothing was ever committed (the
   /// members are then left alone). Throws DataLoss on every rank when a committed version existed but some rank's
@@ -100,17 +109,23 @@ class Store {
   /// r runs. Local. Both must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
   /// The job is over: whoever commits or restores all the same gets agreement::Abandoned. Local.
-  void end() { ballot_ = nullptr; }
+  void end() {
+    end_epoch();
+    ballot_ = nullptr;
+  }
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members() { members_.clear(); }
+
+  /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
+  void end_epoch() { under_way_.reset(); }
 
  private:
   void meet_for(agreement::Motion motion);
   void catch_up_with_survivors();
   Changes pack_own(Version version);
-  std::vector<Changes> exchange_changes(Changes mine);
   void make_room(std::span<const Combination> work, Version version);
-  void make(std::span<const Combination> work, Version version, const std::function<void()>& under_way);
+  std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version);
+  void finish(Exchange& exchange, Version version);
   void publish(std::span<const Combination> made, Version version);
   RestorePlan plan_undamaged(std::optional<Version> wanted);
   bool forget_damaged(Version version);
@@ -131,6 +146,7 @@ class Store {
   Members members_;
   Shelves shelves_;
   StoreStatistics statistics_;
+  std::unique_ptr<Exchange> under_way_;  // of a commit that has begun
 };
 
 }  // namespace mend

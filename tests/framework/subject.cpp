@@ -78,6 +78,10 @@ int main(int argc, char** argv) {
   if (wanted.starts_with(these_die)) {
     return mend::run(argc, argv, subject::evolve_while_these_die(wanted.substr(these_die.size())));
   }
+  constexpr std::string_view commits_async = "commits_asynchronously:";
+  if (wanted.starts_with(commits_async)) {
+    return mend::run(argc, argv, subject::commit_asynchronously_while_these_die(wanted.substr(commits_async.size())));
+  }
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
         subject::repair_scenarios()}) {

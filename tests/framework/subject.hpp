@@ -35,5 +35,6 @@ Scenarios repair_scenarios();
 /// A body whose result shows whether anything was lost. `deaths`: "1,2;3@restore.vote" when ranks 1 and 2 die together,
 /// and 3 when it then comes to this fault point; either part may be missing.
 mend::Body evolve_while_these_die(std::string_view deaths);
+mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
 
 }  // namespace subject

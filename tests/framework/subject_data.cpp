@@ -55,6 +55,9 @@ std::vector<int> listed(std::string_view text) {
   return numbers;
 }
 
+/// How evolve() commits.
+enum class Commits { at_once, asynchronously };
+
 /// Who dies: some together before step 5, and then, or in that step if there are none, one at a fault point.
 struct Deaths {
   std::vector<int> together;
@@ -75,7 +78,7 @@ Deaths deaths_in(std::string_view text) {
 }
 
 /// Evolves data of another size on each rank for 10 steps, and says what has become of it.
-void evolve(mend::Session& session, const Deaths& deaths) {
+void evolve(mend::Session& session, const Deaths& deaths, Commits commits) {
   const int rank = session.rank().value;
   const auto prepare_to_die = [&] {
     if (rank != deaths.later || session.predecessors() > 0) return;
@@ -100,7 +103,9 @@ void evolve(mend::Session& session, const Deaths& deaths) {
     MPI_Allreduce(MPI_IN_PLACE, &mean, 1, MPI_DOUBLE, MPI_MAX, session.comm());
     for (std::size_t i = 0; i < field.size(); ++i) field[i] = 0.5 * field[i] + mean + static_cast<double>(i % 7);
     ++step;
-    session.store().commit();
+    const bool due = session.commit_due();
+    if (commits == Commits::asynchronously && due) session.store().commit_async();
+    else if (due) session.store().commit();
   }
   say(session, fmt::format("sum {:a}", std::accumulate(field.begin(), field.end(), 0.0)));
 }
@@ -108,7 +113,11 @@ void evolve(mend::Session& session, const Deaths& deaths) {
 }  // namespace
 
 mend::Body evolve_while_these_die(std::string_view deaths) {
-  return [deaths = deaths_in(deaths)](mend::Session& session) { evolve(session, deaths); };
+  return [deaths = deaths_in(deaths)](mend::Session& session) { evolve(session, deaths, Commits::at_once); };
+}
+
+mend::Body commit_asynchronously_while_these_die(std::string_view deaths) {
+  return [deaths = deaths_in(deaths)](mend::Session& session) { evolve(session, deaths, Commits::asynchronously); };
 }
 
 Scenarios data_scenarios() {

@@ -63,6 +63,12 @@ INSTANTIATE_TEST_SUITE_P(Table, SurvivalOnProcesses, testing::Values(
     Row{"xor:3", 6, {{2, 3}}, {2, 4}, "ranks 2, 4"},
     Row{"rs:4+2", 6, {{0, 5}, {2, 3}}, {0, 1, 4}, "ranks 0, 1, 4"}), name_of);
 
+std::string place_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
 class AGroupOfTwoAndTwo : public testing::TestWithParam<std::string> {};
 
 TEST_P(AGroupOfTwoAndTwo, survives_a_second_death_wherever_it_comes) {
@@ -78,11 +84,30 @@ TEST_P(AGroupOfTwoAndTwo, survives_a_second_death_wherever_it_comes) {
 INSTANTIATE_TEST_SUITE_P(Places, AGroupOfTwoAndTwo, testing::Values(
     "commit.pack", "commit.exchange", "commit.vote", "commit.publish", "restore.inventory", "restore.transfer",
     "restore.exchange", "restore.protect", "restore.unpack", "restore.vote", "restore.done"),
-    [](const auto& place) {
-      std::string name = place.param;
-      std::replace(name.begin(), name.end(), '.', '_');
-      return name;
-    });
+    place_name);
+
+class AsynchronousCommits : public testing::TestWithParam<std::string> {};
+
+TEST_P(AsynchronousCommits, lose_nothing_wherever_a_rank_dies) {
+  const std::string place = GetParam();
+  for (const char* redundancy : {"partner", "rs:2+2"}) {
+    const auto end = play("commits_asynchronously:;2@" + place, 4, 1, {std::string("--mend-redundancy=") + redundancy});
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    auto expected = undisturbed(4);
+    expected.insert(expected.begin() + 2, fmt::format("rank 2: dies at {}", place));
+    EXPECT_EQ(said(end), expected);
+  }
+}
+
+TEST(AnAsynchronousCommit, loses_nothing_when_ranks_die_between_beginning_and_end) {
+  const auto end = play("commits_asynchronously:0,2;", 4, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), undisturbed(4));
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, AsynchronousCommits,
+                         testing::Values("commit.pack", "commit.exchange", "commit.vote", "commit.publish"),
+                         place_name);
 
 TEST(ImpossibleRedundancy, is_refused_in_one_sentence) {
   expect_end(evolve("xor:4", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");

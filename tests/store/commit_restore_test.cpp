@@ -324,6 +324,57 @@ TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
   }
 }
 
+TEST_F(Stores, commit_what_was_there_when_an_asynchronous_commit_began) {
+  for (const char* scheme : {"partner", "xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    SCOPED_TRACE(scheme);
+    Epochs epochs({}, redundancy);
+    Data data(epochs.rank(), 50'000);
+    commit(epochs, data, 1);
+    data.set(2);
+    epochs.store().commit_async();
+    EXPECT_EQ(epochs.store().version(), Version{1}) << "it is not published yet";
+    data.set(-5);
+    EXPECT_EQ(epochs.store().finish_commit(), Version{2});
+    EXPECT_EQ(epochs.store().finish_commit(), Version{2}) << "there is nothing more to finish";
+    if (epochs.size() > 1) epochs.next({0});
+    expect_restored(epochs, data, 2, Version{2});
+    data.set(3);
+    epochs.store().commit_async();
+    data.set(-5);
+    expect_restored(epochs, data, 3, Version{3});  // finishes it first
+    data.set(4);
+    epochs.store().commit_async();
+    data.set(5);
+    EXPECT_EQ(epochs.store().commit(), Version{5});
+    expect_restored(epochs, data, 5, Version{5});
+  }
+}
+
+TEST_F(Stores, keep_the_version_before_when_a_failure_comes_before_an_asynchronous_commit_is_finished) {
+  for (const char* scheme : {"partner", "xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    Epochs epochs({}, Epochs().size() < redundancy.least_ranks() ? mend::Redundancy{} : redundancy);
+    if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+    Data data(epochs.rank(), 50'000);
+    for (int step = 1; step <= 4; ++step) commit(epochs, data, step);
+    for (int victim = 0; victim < epochs.size(); ++victim) {
+      data.set(-2);
+      try {
+        epochs.store().commit_async();
+      } catch (const ProcessFailure&) {
+        // Another rank has gone on already.
+      }
+      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+      epochs.next({victim});
+      expect_restored(epochs, data, 4, Version{4});
+    }
+    commit(epochs, data, 5);
+    expect_restored(epochs, data, 5, Version{5});
+  }
+}
+
 TEST_F(Stores, go_back_to_older_versions_on_request) {
   Epochs epochs({}, {}, 3);
   Data data(epochs.rank());
@@ -447,6 +498,28 @@ TEST_F(Stores, protect_the_object_that_was_named_last) {
   EXPECT_EQ(first, 0);
   EXPECT_EQ(second, 2);
   EXPECT_THROW(epochs.store().protect("", first), UsageError);
+}
+
+TEST_F(Stores, need_as_much_memory_as_the_table_says) {
+  for (const char* scheme : {"local", "partner", "replicas:2", "xor:3", "xor:4", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks() || Epochs().size() == 1) continue;
+    for (int versions : {2, 3}) {
+      SCOPED_TRACE(testing::Message() << scheme << " in versions: " << versions);
+      Epochs epochs({}, redundancy, versions);
+      std::vector<double> field(1'000'000);
+      for (int step = 1; step <= 5; ++step) {
+        field.front() = step;
+        epochs.store().protect("field", field);
+        epochs.store().commit();
+      }
+      const auto& statistics = epochs.store().statistics();
+      const double parity = redundancy.parity;
+      const double pieces = redundancy.copies() ? 1 : epochs.size() - parity;  // one group of all
+      const double documented = versions * static_cast<double>(statistics.snapshot_bytes) * (1 + parity / pieces);
+      EXPECT_NEAR(static_cast<double>(statistics.memory_bytes), documented, 1000);
+    }
+  }
 }
 
 TEST_F(Stores, know_what_they_have_cost) {

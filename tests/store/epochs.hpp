@@ -43,6 +43,7 @@ class Epochs {
 
  private:
   void begin() {
+    store_->end_epoch();
     ballot_.reset();
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &made);

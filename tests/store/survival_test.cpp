@@ -49,7 +49,9 @@ class Ranks {
 
   void commit() {
     kept_.clear();
-    for (int rank = 0; rank < size(); ++rank) kept_[{Rank{rank}, Block::snapshot_of(Rank{rank})}] = snapshots_[static_cast<std::size_t>(rank)];
+    for (int rank = 0; rank < size(); ++rank) {
+      kept_[{Rank{rank}, Block::snapshot_of(Rank{rank})}] = snapshots_[static_cast<std::size_t>(rank)];
+    }
     std::vector<Combination> work;
     for (const Stripe& stripe : stripes_) {
       for (std::size_t row = 0; row < stripe.keepers.size(); ++row) work.push_back(encode(stripe, row, sizes_));
