@@ -42,7 +42,8 @@ Places places_of_recovery() {
 Places places_around_recovery() { return {"recovery.interrupt", "ballot.before"}; }
 
 Places places_of_restore() {
-  return {"restore.inventory", "restore.transfer", "restore.exchange", "restore.unpack", "restore.vote", "restore.done"};
+  return {"restore.inventory", "restore.transfer", "restore.exchange", "restore.protect",
+          "restore.unpack",    "restore.vote",     "restore.done"};
 }
 
 std::vector<Case> one_dies(const Places& own_places) {
