@@ -6,8 +6,7 @@
 #include <asio.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
+#include <netinet/tcp.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -80,10 +79,11 @@ void prepare(tcp::socket& socket) {
   socket.set_option(tcp::no_delay(true), ignored);
 }
 
-/// Whether the other machine has received all that was written.
-bool is_acknowledged(tcp::socket& socket) {
-  int waiting = 0;
-  return ::ioctl(socket.native_handle(), SIOCOUTQ, &waiting) != 0 || waiting == 0;
+/// Whether the kernel has had to send something again, and has not heard since that anything arrived.
+bool brings_nothing(tcp::socket& socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(socket.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_retransmits > 0;
 }
 
 void close(tcp::socket& socket) {
@@ -139,8 +139,8 @@ class ControlNetwork::Impl {
     std::vector<ProcessId> stuck;
     for (auto& [peer, link] : links_) {
       if (!link.call) continue;
-      if (link.call->open && is_acknowledged(link.call->socket)) link.call->well_at = now;
-      if (now > link.call->well_at + patience_) stuck.push_back(peer);
+      const bool is_stuck = link.call->open ? brings_nothing(link.call->socket) : now > link.call->begun + patience_;
+      if (is_stuck) stuck.push_back(peer);
     }
     for (const ProcessId peer : stuck) {
       const auto link = links_.find(peer);  // the listener may have dropped it
@@ -177,9 +177,9 @@ class ControlNetwork::Impl {
 
   /// A connection made by this process. It outlives its link while something is under way in it.
   struct Call {
-    explicit Call(asio::io_context& io) : socket(io), well_at(Clock::now()) {}
+    explicit Call(asio::io_context& io) : socket(io), begun(Clock::now()) {}
     tcp::socket socket;
-    Clock::time_point well_at;  // it began then, or had nothing under way
+    Clock::time_point begun;
     bool open = false;
     bool writing = false;
     Hello hello;

@@ -66,8 +66,8 @@ class ControlNetwork {
   };
 
   /// Listens at `host`, an address of this machine, at a port of the system's choice. A connection that takes longer
-  /// than `patience` to come about, or to bring something to the other machine, is made anew by retry(): the kernel
-  /// itself waits ever longer before it tries again. Throws EnvironmentError when it cannot listen.
+  /// than `patience` to come about, or on which the kernel has sent something in vain, is made anew by retry(): the
+  /// kernel itself waits ever longer before it tries again. Throws EnvironmentError when it cannot listen.
   ControlNetwork(ProcessId self, Ipv4 host, Clock::duration patience, Listener listener);
   ~ControlNetwork();
   ControlNetwork(const ControlNetwork&) = delete;
