@@ -49,7 +49,6 @@ class Detector {
   std::optional<Time> next_deadline() const;
 
   ProcessId emitter() const { return ring_.emitter(); }
-  ProcessId observer() const { return ring_.observer(); }
   const ProcessSet& known_dead() const { return ring_.known_dead(); }
   const Membership& membership() const { return membership_; }
   Time delta() const { return ring_.delta(); }

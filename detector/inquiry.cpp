@@ -33,12 +33,9 @@ void Inquiry::ask(ProcessId silent, ProcessId observer, const ProcessSet& dead, 
   tell_all(Message::Kind::inquiry, observer, silent, dead, actions);
 }
 
-/// Nobody follows an inquiry that an observer has not begun; the answers, which nobody waits for, change nothing.
+/// Nobody follows this, and the answers, which nobody waits for, change nothing.
 void Inquiry::ask_after_itself(const ProcessSet& dead, Actions& actions) const {
-  for (std::uint32_t i = 0; i < membership_.processes; ++i) {
-    if (i == self_.value || !membership_.includes({i}) || dead.contains(ProcessId{i})) continue;
-    actions.sends.push_back({{i}, {Message::Kind::inquiry, membership_.epoch, {i}, {self_}}});
-  }
+  tell_all(Message::Kind::inquiry, self_, self_, dead, actions);
 }
 
 void Inquiry::tell_all(Message::Kind kind, ProcessId source, ProcessId silent, const ProcessSet& dead,
@@ -61,8 +58,9 @@ void Inquiry::receive(ProcessId from, const Message& message, Time delta, Time n
   switch (message.kind) {
     case Message::Kind::inquiry:
       actions.sends.push_back({from, {Message::Kind::answer, message.epoch, self_, message.dead}});
-      if (current && !followed_ && message.source == from && !message.dead.contains(self_))
+      if (current && !followed_ && message.source == from && !message.dead.contains(self_) && !message.dead.contains(from)) {
         followed_ = {message.dead.runs().front().first, from, now + delta};
+      }
       break;
     case Message::Kind::answer:
       if (current && open_ && message.dead.contains(open_->silent)) open_->answered.insert(from);
