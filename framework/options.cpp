@@ -37,22 +37,23 @@ std::string check_count(const std::string& text) {
   return fine ? "" : fmt::format("a number from 0 up is wanted, not {}", text);
 }
 
-std::string check_commit_every(const std::string& text) {
+/// What whoever reads an option says against its text.
+template <class Read>
+std::string objection(Read read) {
   try {
-    CommitSchedule(text, std::chrono::hours(1));
+    read();
     return "";
   } catch (const UsageError& error) {
     return error.what();
   }
 }
 
+std::string check_commit_every(const std::string& text) {
+  return objection([&] { CommitSchedule(text, std::chrono::hours(1)); });
+}
+
 std::string check_redundancy(const std::string& text) {
-  try {
-    Redundancy::parse(text);
-    return "";
-  } catch (const UsageError& error) {
-    return error.what();
-  }
+  return objection([&] { Redundancy::parse(text); });
 }
 
 std::string check_versions(const std::string& text) {
