@@ -25,6 +25,15 @@ bool is_first(const mend::Session& session, int rank) {
   return session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{rank};
 }
 
+void count_step(mend::Session& session, long& step, long& total) {
+  long sum = 0;
+  const long mine = step + session.rank().value;
+  MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+  total += sum;
+  ++step;
+  if (session.commit_due()) session.store().commit();
+}
+
 void count(mend::Session& session, long steps, const std::function<void(long)>& at_step) {
   long step = 0;
   long total = 0;
@@ -33,12 +42,7 @@ void count(mend::Session& session, long steps, const std::function<void(long)>& 
   session.store().restore();
   while (step < steps) {
     if (at_step) at_step(step);
-    long sum = 0;
-    const long mine = step + session.rank().value;
-    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
-    total += sum;
-    ++step;
-    if (session.commit_due()) session.store().commit();
+    count_step(session, step, total);
   }
   say(session, fmt::format("total {} after {} steps in epoch {}", total, step, session.epoch().value));
 }

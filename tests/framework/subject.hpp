@@ -20,6 +20,9 @@ void say(const mend::Session& session, std::string_view text);
 /// Whether this is `rank`'s first holder, before anything has failed.
 bool is_first(const mend::Session& session, int rank);
 
+/// One step of count(), with a commit when due.
+void count_step(mend::Session& session, long& step, long& total);
+
 /// A computation whose result shows whether anything was lost: every step adds one to a protected counter, and the
 /// sum of all ranks' counters to a protected total. Commits when due. `at_step(step)` runs before each step.
 /// Says "total T after S steps in epoch E" at the end.

@@ -30,12 +30,7 @@ void count_in_place(mend::Session& session, long steps, const std::function<void
         whole = true;
       }
       at_step(step);
-      long sum = 0;
-      const long mine = step + session.rank().value;
-      MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
-      total += sum;
-      ++step;
-      if (session.commit_due()) session.store().commit();
+      count_step(session, step, total);
     } catch (const mend::ProcessFailure&) {
       whole = false;
     }
