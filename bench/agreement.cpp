@@ -5,6 +5,7 @@
 
 #include "agreement/mpix_agreement.hpp"
 #include "agreement/service.hpp"
+#include "bench/median.hpp"
 #include "transport/mpi_endpoint.hpp"
 
 #include <CLI/CLI.hpp>
@@ -57,12 +58,6 @@ struct Contestant {
   std::vector<double> times{};
   std::size_t allocations = 0;  // once warm, on this process
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Microseconds for each of `repetitions` agreements, as the slowest process sees it.
 double measure(Contestant& contestant, int repetitions) {

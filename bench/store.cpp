@@ -5,6 +5,7 @@
 
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
+#include "bench/median.hpp"
 #include "store/coding.hpp"
 #include "store/store.hpp"
 #include "transport/mpi.hpp"
@@ -39,12 +40,6 @@ struct Contestant {
   std::function<void()> once;
   std::vector<Milliseconds> times{};
 };
-
-Milliseconds median(std::vector<Milliseconds> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// As the slowest rank sees it.
 Milliseconds measure(const Contestant& contestant) {
