@@ -1,6 +1,7 @@
 #include "detector/runtime_witness.hpp"
 
 #include "base/error.hpp"
+#include "detector/short_turns.hpp"
 
 #include <fmt/format.h>
 #include <pmix.h>
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -102,12 +104,14 @@ void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t
                    size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   const pmix_info_t* affected = find({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
   const pmix_proc_t* dead = affected ? affected->value.data.proc : source;
+  std::optional<ProcessId> news;
   if (dead && dead->rank <= PMIX_RANK_VALID && is_of_this_job(*dead) && !find({info, ninfo}, own_word_key)) {
-    mailbox().add_death(ProcessId{dead->rank});
-    mailbox().tell_listener(ProcessId{dead->rank});
+    news = ProcessId{dead->rank};
+    mailbox().add_death(*news);
   }
-  // Not ours alone: the MPI library's own handler must hear of it too.
+  // Not ours alone: the MPI library's own handler must hear of it too, and before another thread wants the processor.
   if (done) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, done_data);
+  if (news) mailbox().tell_listener(*news);
 }
 
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,
@@ -125,16 +129,23 @@ void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size
   ::kill(::getpid(), SIGKILL);
 }
 
+/// In PMIx's thread, when it has taken a handler.
+void registered(pmix_status_t status, size_t, void* waiting) {
+  detector::ask_for_short_turns();  // this thread is where news of deaths arrive
+  static_cast<std::promise<pmix_status_t>*>(waiting)->set_value(status);
+}
+
 /// `first`: before all other handlers, the MPI library's among them; one handler of a process can be that.
 void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool first) {
   pmix_info_t info;
   PMIX_INFO_CONSTRUCT(&info);
   PMIX_INFO_LOAD(&info, PMIX_EVENT_HDLR_FIRST, &first, PMIX_BOOL);
-  // Without a callback the call blocks and returns the registration's number, or a negative error.
-  const pmix_status_t reference =
-      PMIx_Register_event_handler(codes.data(), codes.size(), &info, first ? 1 : 0, handler, nullptr, nullptr);
-  if (reference < 0) {
-    throw EnvironmentError(fmt::format("the runtime takes no listener for process deaths: {}", PMIx_Error_string(reference)));
+  std::promise<pmix_status_t> answer;
+  pmix_status_t status =
+      PMIx_Register_event_handler(codes.data(), codes.size(), &info, first ? 1 : 0, handler, &registered, &answer);
+  if (status == PMIX_SUCCESS) status = answer.get_future().get();
+  if (status != PMIX_SUCCESS) {
+    throw EnvironmentError(fmt::format("the runtime takes no listener for process deaths: {}", PMIx_Error_string(status)));
   }
 }
 

@@ -1,11 +1,10 @@
 #include "detector/service.hpp"
 
 #include "base/error.hpp"
+#include "detector/short_turns.hpp"
 #include "detector/wire.hpp"
 
-#include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -22,23 +21,6 @@ constexpr Time far_away = std::chrono::hours(24 * 365 * 100);
 constexpr const char* thread_name = "mend-control";
 
 Time time_now() { return Clock::now().time_since_epoch(); }
-
-/// Asks the scheduler for short turns (Linux 6.12 and later): a thread that never runs for long is let run sooner.
-/// Where that is not known, nothing changes.
-void ask_for_short_turns() {
-  struct {
-    std::uint32_t size = 48;
-    std::uint32_t policy = SCHED_OTHER;
-    std::uint64_t flags = 0;
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime = 100'000;  // nanoseconds, the least there is
-    std::uint64_t deadline = 0;
-    std::uint64_t period = 0;
-  } attributes;
-  attributes.nice = ::getpriority(PRIO_PROCESS, 0);
-  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
 
 /// An inquiry connects everybody with one for a while, and that one with everybody.
 void make_room_for(std::size_t connections) {
