@@ -38,7 +38,7 @@ namespace {
 
 struct Arguments {
   int samples = 30;
-  int rounds = 61;
+  int rounds = 21;
   std::string json;
   std::string subject;      // what a process of a launched job does
   std::string fate = "kill";
@@ -130,6 +130,19 @@ struct Costs {
   std::vector<double> stencil{};  // a step
 };
 
+constexpr Seconds warm_up{0.5};   // connections are made, and the first heartbeats sent
+constexpr Seconds measured{0.5};  // of which a heartbeat every 100 ms gets its due
+
+/// How often this is done in so long a time, the same for all.
+int repetitions_in(Seconds span, const std::function<void()>& once) {
+  constexpr int tries = 64;
+  const Stopwatch watch;
+  for (int i = 0; i < tries; ++i) once();
+  int repetitions = std::max(tries, static_cast<int>(span / watch.elapsed() * tries));
+  MPI_Bcast(&repetitions, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return repetitions;
+}
+
 double time_of(int repetitions, const std::function<void()>& once) {
   MPI_Barrier(MPI_COMM_WORLD);
   const Stopwatch watch;
@@ -145,9 +158,13 @@ void measure(Costs& costs, stencil::Heat& heat) {
   Watch watch(options);
   watch.begin();
   int sum = 0;
-  costs.allreduce.push_back(
-      time_of(4000, [&] { MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }));
-  costs.stencil.push_back(time_of(16, [&] { heat.advance(); }));
+  const auto allreduce = [&] { MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); };
+  const auto step = [&] { heat.advance(); };
+  static const int allreduces = repetitions_in(measured, allreduce);
+  static const int steps = repetitions_in(measured, step);
+  time_of(static_cast<int>(allreduces * (warm_up / measured)), allreduce);
+  costs.allreduce.push_back(time_of(allreduces, allreduce));
+  costs.stencil.push_back(time_of(steps, step));
   MPI_Barrier(MPI_COMM_WORLD);
   watch.end();
   MPI_Barrier(MPI_COMM_WORLD);
