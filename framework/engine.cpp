@@ -17,7 +17,9 @@ namespace {
 using agreement::Motion;
 using agreement::Ruling;
 
-constexpr const char* advice_on_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
+constexpr const char* advice_on_vacancies =
+    "start with more spares (mend run --spares N, or --mend-spares N), or allow to go on with fewer ranks "
+    "(--mend-on-failure spare,shrink)";
 
 template <class Duration>
 Milliseconds to_ms(Duration duration) {
@@ -27,21 +29,23 @@ Milliseconds to_ms(Duration duration) {
 /// Why the job cannot go on, for the user.
 std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before) {
   std::vector<std::string> who;
-  for (Rank rank : outcome.vacant) {
+  for (const Rank rank : outcome.vacant) {
     who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
   }
-  return fmt::format("{} died and no spare is left: {}", fmt::join(who, ", "), advice_on_spares);
+  return fmt::format("{} died and no spare is left: {}", fmt::join(who, ", "), advice_on_vacancies);
 }
 
 }  // namespace
 
 Engine::Engine(const Options& options, Watch& watch)
     : watch_(watch),
+      policy_(Policy::parse(options.on_failure)),
       council_(options.agreement),
       world_(first_world(options.spares, council_, watch)),
       store_(Redundancy::parse(options.redundancy), options.versions),
       schedule_(options.commit_every, options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
+  first_size_ = world_.roster.size();
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
@@ -223,13 +227,15 @@ void Engine::recover() {
     derived_.clear();
   }
   const Epoch next = world_.epoch.next();
-  const RebuildOutcome outcome = rebuild(world_, council_, [&] { witness_.call(next); });
+  const RebuildOutcome outcome = rebuild(world_, policy_, council_, [&] { witness_.call(next); });
   if (!outcome.vacant.empty()) throw Unrecoverable(describe_vacancies(outcome, before));
 
   RecoveryReport report;
   report.epoch = world_.epoch;
   report.dead = outcome.dead.members();
-  for (const Plan::Change& change : outcome.changes) report.replacements.push_back({change.rank, change.dead, change.newcomer});
+  const auto numbered = [&](Rank rank) { return policy_.blank ? before.seat(rank).origin : rank; };
+  for (const auto& [rank, dead, newcomer] : outcome.changes) report.replacements.push_back({numbered(rank), dead, newcomer});
+  for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
   report.noticed = noticed_.value_or(left_body_);
   for (const WitnessedDeath& death : witness_.deaths()) {
     if (outcome.dead.contains(death.process)) report.noticed = std::min(report.noticed, death.when);
@@ -240,6 +246,7 @@ void Engine::recover() {
   report.rounds = outcome.rounds;
   recoveries_.push_back(report);
 
+  if (!outcome.given_up.empty()) store_.forget_everything();
   begin_epoch(!held_rank);
   reach("recovery.done");
 }

@@ -28,6 +28,7 @@
 #include "framework/run.hpp"
 #include "framework/watch.hpp"
 #include "framework/world.hpp"
+#include "spares/policy.hpp"
 #include "store/store.hpp"
 
 #include <functional>
@@ -55,7 +56,10 @@ class Engine {
   const World& world() const { return world_; }
   ProcessId self() const { return self_; }
   Rank rank() const { return *rank_; }
+  /// How many ranks there were at the start.
+  int first_size() const { return first_size_; }
   bool newcomer() const { return newcomer_; }
+  const Policy& policy() const { return policy_; }
   Store& store() { return store_; }
   /// Throws Abandoned when the job is over, and the body has not noticed.
   agreement::Ballot& ballot();
@@ -89,9 +93,11 @@ class Engine {
 
   RuntimeWitness witness_;
   Watch& watch_;
+  Policy policy_;
   Council council_;
   World world_;
   ProcessId self_;
+  int first_size_ = 0;
   std::optional<Rank> rank_;
   bool newcomer_ = false;
   std::vector<MPI_Comm> derived_;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "framework/commit_schedule.hpp"
+#include "spares/policy.hpp"
 #include "store/redundancy.hpp"
 
 #include <CLI/CLI.hpp>
@@ -52,6 +53,10 @@ std::string check_commit_every(const std::string& text) {
   return objection([&] { CommitSchedule(text, std::chrono::hours(1)); });
 }
 
+std::string check_on_failure(const std::string& text) {
+  return objection([&] { Policy::parse(text); });
+}
+
 std::string check_redundancy(const std::string& text) {
   return objection([&] { Redundancy::parse(text); });
 }
@@ -73,6 +78,14 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->check(CLI::Validator(check_count, "N"))
           ->capture_default_str(),
       "MEND_SPARES");
+  from_environment(
+      app.add_option(prefix + "on-failure", options.on_failure,
+                     "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
+                     "over), shrink (it is given up and the others close up), blank (it is given up and the others keep\n"
+                     "their numbers)")
+          ->check(CLI::Validator(check_on_failure, "RUNG,..."))
+          ->capture_default_str(),
+      "MEND_ON_FAILURE");
   from_environment(
       app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Young's interval")
           ->check(CLI::Validator(check_commit_every, "N|auto"))

@@ -18,6 +18,7 @@ namespace mend {
 /// --mend-config (MEND_CONFIG) names.
 struct Options {
   int spares = 0;                                 ///< how many of the processes launched wait as spares
+  std::string on_failure = "spare";               ///< what is done about a dead rank: of spare, shrink, blank
   std::string commit_every = "1";                 ///< steps between commits, or "auto"
   Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
   std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local

@@ -15,12 +15,19 @@ struct Replacement {
   ProcessId newcomer;
 };
 
+/// One place that nobody took over.
+struct Loss {
+  Rank rank;  ///< as it was numbered before
+  ProcessId dead;
+};
+
 /// What happened in one recovery, with times as this process saw them: how long each phase of the life of a failure
 /// took. Add them up for the whole.
 struct RecoveryReport {
   Epoch epoch;                            ///< the epoch that began with it
   std::vector<ProcessId> dead;            ///< everyone who died since the recovery before, spares too
-  std::vector<Replacement> replacements;  ///< in rank order
+  std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
+  std::vector<Loss> given_up;             ///< ranks that are no more, in rank order
   WallClock::time_point noticed;          ///< when this process first knew; compare with the moment of the kill
   Milliseconds interrupt{};               ///< from noticing until this process had left the body
   Milliseconds agree{};                   ///< until all living agreed to recover, and on who is dead

@@ -10,11 +10,26 @@
 namespace mend {
 
 MPI_Comm Session::comm() const { return engine_.world().application.get(); }
-Rank Session::rank() const { return engine_.rank(); }
-int Session::size() const { return engine_.world().roster.size(); }
+
+Rank Session::rank() const {
+  return engine_.policy().blank ? engine_.world().roster.seat(engine_.rank()).origin : engine_.rank();
+}
+
+int Session::size() const { return engine_.policy().blank ? engine_.first_size() : engine_.world().roster.size(); }
+
+std::optional<Rank> Session::rank_in_comm(Rank rank) const {
+  if (rank < Rank{0} || rank.value >= size()) throw UsageError(fmt::format("there is no rank {} among {}", rank.value, size()));
+  return engine_.policy().blank ? engine_.world().roster.now(rank) : rank;
+}
+
+Rank Session::origin(Rank rank) const {
+  const auto here = rank_in_comm(rank);
+  return here ? engine_.world().roster.seat(*here).origin : rank;
+}
+
 Epoch Session::epoch() const { return engine_.world().epoch; }
 ProcessId Session::process() const { return engine_.self(); }
-int Session::predecessors() const { return engine_.world().roster.seat(rank()).predecessors; }
+int Session::predecessors() const { return engine_.world().roster.seat(engine_.rank()).predecessors; }
 
 Role Session::role() const {
   if (epoch() == Epoch{0}) return Role::initial;

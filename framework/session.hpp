@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,12 +31,19 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The application's communicator: always of the launched size less the spares, ranks in fixed order. Use it for
-  /// plain MPI calls, whose errors are thrown: ProcessFailure when a process died (let it pass), EnvironmentError
+  /// The application's communicator: the ranks in fixed order, as many as were launched less the spares, unless some
+  /// were given up (--mend-on-failure shrink or blank). Use it for plain MPI calls, whose errors are thrown: ProcessFailure when a process died (let it pass), EnvironmentError
   /// otherwise. Do not free it. Do not MPI_Comm_dup or split it yourself: see derive.
   MPI_Comm comm() const;
   Rank rank() const;
   int size() const;
+
+  /// After a rank was given up. Where those above it close up (shrink), rank() and size() are those of comm(). Where they
+  /// keep their numbers (blank), rank() is what it was at the start, and so is size(): the ranks given up leave holes.
+  /// The rank in comm() of the rank with this number; nothing for a hole. Local.
+  std::optional<Rank> rank_in_comm(Rank rank) const;
+  /// What the rank with this number was numbered at the start. Local.
+  Rank origin(Rank rank) const;
 
   Epoch epoch() const;
   Role role() const;

@@ -121,6 +121,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
 
     outcome.dead = missing_from(candidate.members, members);
     outcome.changes = candidate.plan.changes;
+    outcome.given_up = candidate.plan.given_up;
     outcome.vacant = candidate.plan.vacant;
     world.everyone = std::move(new_everyone);
     world.members = std::move(candidate.members);
@@ -178,7 +179,7 @@ World first_world(int spares, Council& council, const Watch& watch) {
   return world;
 }
 
-RebuildOutcome rebuild(World& world, Council& council, const DeathInRebuild& death) {
+RebuildOutcome rebuild(World& world, const Policy& policy, Council& council, const DeathInRebuild& death) {
   // The old base must outlive the new one's making.
   const Communicator old_base = std::move(world.base);
   const std::unique_ptr<agreement::Agreement> old_everyone = std::move(world.everyone);
@@ -187,7 +188,7 @@ RebuildOutcome rebuild(World& world, Council& council, const DeathInRebuild& dea
   const RebuildOutcome outcome =
       rebuild_from(old_base.get(), *old_everyone, old_members,
                    [&](const std::vector<ProcessId>& living) {
-                     return plan(old_roster, missing_from(living, old_members));
+                     return plan(old_roster, missing_from(living, old_members), policy);
                    },
                    world, council, death);
   world.epoch = world.epoch.next();

@@ -45,6 +45,7 @@ struct World {
 struct RebuildOutcome {
   ProcessSet dead;                    ///< who was a member of the old base and is not of the new
   std::vector<Plan::Change> changes;  ///< who took whose rank
+  std::vector<Plan::GivenUp> given_up;  ///< ranks that are no more
   std::vector<Rank> vacant;           ///< ranks nobody was left for: the job cannot go on
   int rounds = 0;                     ///< how often it was tried
   WallClock::time_point agreed_on_dead;  ///< when the last round's shrink had been agreed on
@@ -59,8 +60,8 @@ using DeathInRebuild = std::function<void()>;
 /// Unrecoverable when too many have died.
 World first_world(int spares, Council& council, const Watch& watch);
 
-/// Replaces `world` by one of the living. Collective over the living members of its base. When ranks stay vacant, the
-/// new world has a base but no application communicator.
-RebuildOutcome rebuild(World& world, Council& council, const DeathInRebuild& death);
+/// Replaces `world` by one of the living, in which is done about the dead what `policy` says. Collective over the living
+/// members of its base. When ranks stay vacant, the new world has a base but no application communicator.
+RebuildOutcome rebuild(World& world, const Policy& policy, Council& council, const DeathInRebuild& death);
 
 }  // namespace mend

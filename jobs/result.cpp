@@ -28,9 +28,11 @@ std::string who_died(const json& recovery) {
   std::string text;
   const auto append = [&text](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
   std::vector<int> with_rank;
-  for (const json& replacement : recovery.at("replacements")) {
-    append(fmt::format("rank {}", replacement.at("rank").get<int>()));
-    with_rank.push_back(replacement.at("dead").get<int>());
+  for (const char* places : {"replacements", "given_up"}) {
+    for (const json& place : recovery.value(places, json::array())) {
+      append(fmt::format("rank {}", place.at("rank").get<int>()));
+      with_rank.push_back(place.at("dead").get<int>());
+    }
   }
   for (const json& dead : recovery.at("dead")) {
     const int process = dead.get<int>();

@@ -1,6 +1,7 @@
 #include "spares/roster.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -31,6 +32,12 @@ std::optional<Rank> Roster::rank_of(ProcessId process) const {
   return Rank{static_cast<int>(at - seats.begin())};
 }
 
+std::optional<Rank> Roster::now(Rank origin) const {
+  const auto at = std::find_if(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.origin == origin; });
+  if (at == seats.end()) return std::nullopt;
+  return Rank{static_cast<int>(at - seats.begin())};
+}
+
 Plan first_plan(std::span<const Placed> processes, int ranks) {
   // Give each spare in turn to the node that has fewest, taking its last worker.
   std::map<NodeId, int> workers = count_by_node(processes);
@@ -49,7 +56,7 @@ Plan first_plan(std::span<const Placed> processes, int ranks) {
   Plan result;
   for (const Placed& process : processes) {
     if (workers[process.node]-- > 0) {
-      result.roster.seats.push_back({process, 0});
+      result.roster.seats.push_back({process, 0, Rank{result.roster.size()}});
     } else {
       result.roster.spares.push_back(process);
     }
@@ -58,22 +65,30 @@ Plan first_plan(std::span<const Placed> processes, int ranks) {
   return result;
 }
 
-Plan plan(const Roster& roster, const ProcessSet& dead) {
-  Plan result{roster, {}, {}};
+Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy) {
+  Plan result;
   std::vector<Placed>& spares = result.roster.spares;
-  std::erase_if(spares, [&](const Placed& spare) { return dead.contains(spare.process); });
+  std::ranges::copy_if(roster.spares, std::back_inserter(spares), [&](const Placed& spare) { return !dead.contains(spare.process); });
+  const bool a_rank_lives = std::ranges::any_of(roster.seats, [&](const Seat& seat) { return !dead.contains(seat.holder.process); });
+  const bool some_remain = a_rank_lives || (policy.spare && !spares.empty());
   for (int i = 0; i < roster.size(); ++i) {
     const Rank rank{i};
-    Seat& seat = result.roster.seats[static_cast<std::size_t>(i)];
-    if (!dead.contains(seat.holder.process)) continue;
-    if (spares.empty()) {
-      result.vacant.push_back(rank);
-      continue;
+    Seat seat = roster.seat(rank);
+    const ProcessId holder = seat.holder.process;
+    if (dead.contains(holder)) {
+      if (policy.spare && !spares.empty()) {
+        const auto chosen = choose(spares, seat.holder.node);
+        result.changes.push_back({rank, holder, chosen->process});
+        seat = {*chosen, seat.predecessors + 1, seat.origin};
+        spares.erase(chosen);
+      } else if (policy.gives_up_ranks() && some_remain) {
+        result.given_up.push_back({rank, holder});
+        continue;
+      } else {
+        result.vacant.push_back(rank);
+      }
     }
-    const auto chosen = choose(spares, seat.holder.node);
-    result.changes.push_back({rank, seat.holder.process, chosen->process});
-    seat = {*chosen, seat.predecessors + 1};
-    spares.erase(chosen);
+    result.roster.seats.push_back(seat);
   }
   return result;
 }

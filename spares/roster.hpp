@@ -7,6 +7,7 @@
 
 #include "base/ids.hpp"
 #include "base/process_set.hpp"
+#include "spares/policy.hpp"
 
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@ struct Placed {
 struct Seat {
   Placed holder;
   int predecessors = 0;  ///< how many held this rank before and died
+  Rank origin;           ///< what the rank was numbered at the start; ranks only lose numbers when others are given up
   bool operator==(const Seat&) const = default;
 };
 
@@ -36,6 +38,8 @@ struct Roster {
   int size() const { return static_cast<int>(seats.size()); }
   const Seat& seat(Rank rank) const { return seats[static_cast<std::size_t>(rank.value)]; }
   std::optional<Rank> rank_of(ProcessId process) const;
+  /// The present rank of the one that was `origin` at the start; nothing when it was given up.
+  std::optional<Rank> now(Rank origin) const;
   bool operator==(const Roster&) const = default;
 };
 
@@ -47,9 +51,15 @@ struct Plan {
     ProcessId newcomer;
     bool operator==(const Change&) const = default;
   };
+  struct GivenUp {
+    Rank rank;
+    ProcessId dead;
+    bool operator==(const GivenUp&) const = default;
+  };
   Roster roster;
-  std::vector<Change> changes;  ///< in rank order
-  std::vector<Rank> vacant;     ///< ranks for which no spare was left; empty when the plan is complete
+  std::vector<Change> changes;    ///< in rank order
+  std::vector<GivenUp> given_up;  ///< in rank order, numbered as before
+  std::vector<Rank> vacant;       ///< ranks that nobody is left for and that are not given up; none in a complete plan
 
   bool complete() const { return vacant.empty(); }
 };
@@ -61,7 +71,8 @@ Plan first_plan(std::span<const Placed> processes, int ranks);
 
 /// Fills the seats of the dead with living spares: for each, in rank order, one on the dead process's own node if
 /// there is one, else one from the node that has most spares left (so that the rest stay spread). Dead spares are
-/// dropped. Pure: the same on every process.
-Plan plan(const Roster& roster, const ProcessSet& dead);
+/// dropped. Ranks that nobody is left for are given up if `policy` allows that and a rank remains: they are gone from
+/// the roster, in which the others keep their order. Pure: the same on every process.
+Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy = {});
 
 }  // namespace mend

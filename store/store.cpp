@@ -65,7 +65,12 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};
-  stripes_ = place(redundancy_, nodes);
+  const Redundancy fitting = redundancy_.fitting(static_cast<int>(nodes.size()));
+  if (fitting != redundancy_ && self_ == Rank{0}) {
+    log::warn(fmt::format("with {} ranks left there can be no redundancy {}: it is {} now", nodes.size(), to_string(redundancy_),
+                          to_string(fitting)));
+  }
+  stripes_ = place(fitting, nodes);
   concerned_.clear();
   std::ranges::copy_if(stripes_, std::back_inserter(concerned_), [&](const Stripe& s) { return has_part_in(s, self_); });
   sizes_.assign(nodes.size(), 0);
@@ -212,6 +217,10 @@ Version Store::restore_version(std::optional<Version> wanted) {
   const RestorePlan plan = plan_undamaged(wanted);
   if (!plan.version) {
     if (published_ == Version{}) return Version{};
+    if (!plan.newest_seen) {
+      throw DataLoss("what was committed before ranks were given up cannot be restored: recover in place (Session::repair), and "
+                     "commit what the ranks that are left have");
+    }
     throw DataLoss(describe_loss(plan));
   }
   const Version version = *plan.version;

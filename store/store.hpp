@@ -113,6 +113,8 @@ class Store {
     end_epoch();
     ballot_ = nullptr;
   }
+  /// Forgets all snapshots: they are of ranks that are not there any more, or have other numbers. Local.
+  void forget_everything() { shelves_.forget_newer(Version{}); }
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members() { members_.clear(); }
 

@@ -41,6 +41,10 @@ Json recovery_document(const mend::RecoveryReport& recovery) {
     document["replacements"].push_back(
         {{"rank", replacement.rank.value}, {"dead", replacement.dead.value}, {"newcomer", replacement.newcomer.value}});
   }
+  document["given_up"] = Json::array();
+  for (const mend::Loss& loss : recovery.given_up) {
+    document["given_up"].push_back({{"rank", loss.rank.value}, {"dead", loss.dead.value}});
+  }
   document["noticed_us"] = microseconds(recovery.noticed);
   document["interrupt_ms"] = recovery.interrupt.count();
   document["agree_ms"] = recovery.agree.count();

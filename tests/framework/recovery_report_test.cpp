@@ -31,4 +31,13 @@ TEST(RecoveryReport, tells_of_several_replacements_in_rank_order) {
       "epoch 1: rank 0: process 0 died, process 4 took over; rank 2: process 2 died, process 5 took over; interrupt"));
 }
 
+TEST(RecoveryReport, tells_of_ranks_that_were_given_up) {
+  mend::RecoveryReport report;
+  report.epoch = mend::Epoch{1};
+  report.dead = {ProcessId{2}, ProcessId{3}};
+  report.given_up = {{Rank{2}, ProcessId{2}}};
+  EXPECT_TRUE(report.to_string().starts_with(
+      "epoch 1: rank 2: process 2 died, the rank was given up; spare process 3 died; interrupt"));
+}
+
 }  // namespace

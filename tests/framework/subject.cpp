@@ -86,9 +86,11 @@ int main(int argc, char** argv) {
   if (wanted.starts_with(commits_async)) {
     return mend::run(argc, argv, subject::commit_asynchronously_while_these_die(wanted.substr(commits_async.size())));
   }
+  constexpr std::string_view gives_up_two = "gives_up_two:";
+  if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
-        subject::repair_scenarios()}) {
+        subject::repair_scenarios(), subject::fewer_ranks_scenarios()}) {
     if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
   }
   std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());

@@ -34,6 +34,10 @@ Scenarios error_scenarios();
 Scenarios data_scenarios();
 Scenarios communicator_scenarios();
 Scenarios repair_scenarios();
+Scenarios fewer_ranks_scenarios();
+
+/// Rank 1 dies, and rank 3 when it then comes to this fault point; those that are left go on in place.
+mend::Body give_up_two(std::string_view point);
 
 /// A body whose result shows whether anything was lost. `deaths`: "1,2;3@restore.vote" when ranks 1 and 2 die together,
 /// and 3 when it then comes to this fault point; either part may be missing.

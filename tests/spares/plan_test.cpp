@@ -22,7 +22,10 @@ using testing::IsEmpty;
 Roster roster_of(const std::vector<std::uint32_t>& worker_nodes, const std::vector<std::uint32_t>& spare_nodes) {
   Roster roster;
   std::uint32_t process = 0;
-  for (std::uint32_t node : worker_nodes) roster.seats.push_back({placed(process++, node), 0});
+  for (std::uint32_t node : worker_nodes) {
+    const Rank origin{static_cast<int>(process)};
+    roster.seats.push_back({placed(process++, node), 0, origin});
+  }
   for (std::uint32_t node : spare_nodes) roster.spares.push_back(placed(process++, node));
   return roster;
 }
@@ -78,6 +81,44 @@ TEST(Plan, leaves_the_last_ranks_vacant_when_the_spares_run_out) {
   EXPECT_FALSE(after.complete());
   EXPECT_THAT(after.changes, ElementsAre(change(0, 0, 4)));
   EXPECT_THAT(after.vacant, ElementsAre(Rank{2}, Rank{3}));
+}
+
+std::vector<int> origins(const Roster& roster) {
+  std::vector<int> origins;
+  for (const mend::Seat& seat : roster.seats) origins.push_back(seat.origin.value);
+  return origins;
+}
+
+constexpr mend::Policy shrinking{.shrink = true};
+
+TEST(Plan, gives_up_the_ranks_that_spares_do_not_suffice_for) {
+  const Plan after = plan(roster_of({0, 0, 0, 0}, {0}), dead({0, 2}), shrinking);
+  EXPECT_TRUE(after.complete());
+  EXPECT_THAT(after.changes, ElementsAre(change(0, 0, 4)));
+  EXPECT_THAT(after.given_up, ElementsAre(Plan::GivenUp{Rank{2}, ProcessId{2}}));
+  EXPECT_THAT(workers(after.roster), ElementsAre(4, 1, 3));
+  EXPECT_THAT(origins(after.roster), ElementsAre(0, 1, 3));
+}
+
+TEST(Plan, does_not_call_spares_where_they_are_not_wanted) {
+  const Plan after = plan(roster_of({0, 0, 0}, {0}), dead({1}), {.spare = false, .shrink = true});
+  EXPECT_THAT(after.changes, IsEmpty());
+  EXPECT_THAT(workers(after.roster), ElementsAre(0, 2));
+  EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3));
+}
+
+TEST(Plan, numbers_ranks_as_they_were_just_before_and_remembers_the_start) {
+  const Plan once = plan(roster_of({0, 0, 0, 0}, {}), dead({1}), shrinking);
+  const Plan twice = plan(once.roster, dead({1, 2}), shrinking);
+  EXPECT_THAT(twice.given_up, ElementsAre(Plan::GivenUp{Rank{1}, ProcessId{2}}));
+  EXPECT_THAT(origins(twice.roster), ElementsAre(0, 3));
+  EXPECT_EQ(twice.roster.now(Rank{3}), Rank{1});
+  EXPECT_EQ(twice.roster.now(Rank{2}), std::nullopt);
+}
+
+TEST(Plan, does_not_give_up_all_ranks) {
+  const Plan after = plan(roster_of({0, 0}, {0}), dead({0, 1}), {.spare = false, .shrink = true});
+  EXPECT_FALSE(after.complete());
 }
 
 TEST(Plan, counts_who_held_a_rank_before) {

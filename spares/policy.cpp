@@ -1,0 +1,41 @@
+#include "spares/policy.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+namespace mend {
+namespace {
+
+/// Which rung a word names; nullptr when it names none.
+bool* rung(Policy& policy, std::string_view word) {
+  if (word == "spare") return &policy.spare;
+  if (word == "shrink") return &policy.shrink;
+  if (word == "blank") return &policy.blank;
+  return nullptr;
+}
+
+}  // namespace
+
+Policy Policy::parse(std::string_view text) {
+  Policy policy{.spare = false};
+  for (std::string_view rest = text;;) {
+    const auto comma = rest.find(',');
+    const std::string_view word = rest.substr(0, comma);
+    bool* const allowed = rung(policy, word);
+    if (allowed == nullptr) {
+      throw UsageError(fmt::format("'{}' is nothing that can be done about a failure: give one or more of spare, shrink and "
+                                   "blank, with commas between them",
+                                   word));
+    }
+    *allowed = true;
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  if (policy.shrink && policy.blank) {
+    throw UsageError("a rank that is given up is either closed up or left blank: choose shrink or blank");
+  }
+  return policy;
+}
+
+}  // namespace mend

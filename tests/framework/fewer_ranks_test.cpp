@@ -1,0 +1,103 @@
+// Going on with fewer ranks: those that are given up are closed up, or left blank.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+support::JobEnd play_with(const std::string& rungs, const std::string& scenario, int ranks, int spares,
+                          std::vector<std::string> options = {}) {
+  options.push_back("--mend-on-failure=" + rungs);
+  return play(scenario, ranks, spares, options);
+}
+
+TEST(Shrink, closes_the_ranks_up) {
+  const auto end = play_with("spare,shrink", "one_is_given_up", 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 3: 0@0 (was 0), 1@1 (was 2), 2@2 (was 3);"), HasSubstr("1 of 3"), HasSubstr("2 of 3")));
+  EXPECT_THAT(said(end), Each(EndsWith("sum 530, given up 1")));
+}
+
+TEST(Shrink, goes_on_after_each_death) {
+  const auto end = play_with("shrink", "one_after_another_is_given_up", 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 2: 0@0 (was 1), 1@1 (was 3);"), HasSubstr("1 of 2")));
+  EXPECT_THAT(said(end), Each(EndsWith("sum 420, given up 0 1"))) << "numbered as just before";
+}
+
+TEST(Shrink, leaves_one_rank_if_it_must) {
+  const auto end = play_with("shrink", "all_but_one_are_given_up", 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("0 of 1: 0@0 (was 2); sum 210, given up 0 1 3")));
+}
+
+TEST(Shrink, takes_another_redundancy_when_too_few_are_left_for_it) {
+  const auto end = play_with("shrink", "one_is_given_up", 4, 0, {"--mend-redundancy=xor:4"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(end.errors, HasSubstr("with 3 ranks left there can be no redundancy xor:4: it is partner now"));
+}
+
+TEST(Shrink, comes_after_the_spares) {
+  const auto end = play_with("spare,shrink", "fewer_begin_anew", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4));
+}
+
+TEST(Shrink, leaves_the_body_as_any_recovery_does) {
+  const auto end = play_with("shrink", "fewer_begin_anew", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 3"), HasSubstr("1 of 3"), HasSubstr("2 of 3: 0@0 (was 0), 1@1 (was 2), 2@2 (was 3)")));
+}
+
+TEST(Shrink, says_when_what_was_committed_cannot_be_restored) {
+  expect_end(play_with("shrink", "one_is_given_up_and_the_body_entered_again", 4, 0), 3,
+             "committed before ranks were given up cannot be restored");
+}
+
+class ShrinkAtPoint : public testing::TestWithParam<std::string> {};
+
+TEST_P(ShrinkAtPoint, gives_up_the_one_that_dies_there_too) {
+  const auto end = play_with("shrink", "gives_up_two:" + GetParam(), 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 2: 0@0 (was 0), 1@1 (was 2);"), HasSubstr("1 of 2")));
+  EXPECT_THAT(said(end), Each(HasSubstr("sum 220")));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPoint, ShrinkAtPoint,
+                         testing::Values("recovery.interrupt", "ballot.before", "muster.before", "recovery.begin",
+                                         "recovery.settle", "recovery.shrink", "recovery.shrunk", "recovery.plan",
+                                         "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done",
+                                         "commit.pack", "commit.exchange", "commit.vote", "commit.publish"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+TEST(Blank, keeps_the_numbers) {
+  const auto end = play_with("spare,blank", "one_is_given_up", 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 4: 0@0 (was 0), 2@1 (was 2), 3@2 (was 3);"), HasSubstr("2 of 4"), HasSubstr("3 of 4")));
+  EXPECT_THAT(said(end), Each(EndsWith("sum 530, given up 1")));
+}
+
+TEST(Blank, counts_holes_as_they_come) {
+  const auto end = play_with("blank", "one_after_another_is_given_up", 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("1 of 4: 1@0 (was 1), 3@1 (was 3);"), HasSubstr("3 of 4")));
+  EXPECT_THAT(said(end), Each(EndsWith("sum 420, given up 0 2")));
+}
+
+TEST(OnFailure, refuses_what_it_does_not_know_in_one_sentence) {
+  expect_end(play_with("pray", "fewer_begin_anew", 2, 0), 2, "'pray' is nothing that can be done about a failure");
+}
+
+}  // namespace
