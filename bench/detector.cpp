@@ -6,6 +6,8 @@
 
 #include "apps/stencil/block.hpp"
 #include "apps/stencil/heat.hpp"
+#include "bench/jobs.hpp"
+#include "bench/median.hpp"
 #include "detector/runtime_witness.hpp"
 #include "framework/mend.hpp"
 #include "framework/mpi_runtime.hpp"
@@ -13,22 +15,16 @@
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <memory>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -44,25 +40,6 @@ struct Arguments {
   std::string fate = "kill";
   std::string record;       // where processes of a launched job say what happened
 };
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(WallClock::now().time_since_epoch()).count();
-}
-
-double quantile(std::vector<double> values, double part) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
-double median(const std::vector<double>& values) { return quantile(values, 0.5); }
-
-/// By a file, and not by mpirun: what that has to pass on delays the news of a death.
-void say(const Arguments& arguments, const std::string& line) {
-  const int record = ::open(arguments.record.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (::write(record, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
-  ::close(record);
-}
 
 // ---- A process of a job in which rank 1 fails
 
@@ -105,7 +82,7 @@ int play(int argc, char** argv, const Arguments& arguments) {
     try {
       for (;;) {
         if (since_start.elapsed() > settled && session.rank().value == victim) {
-          say(arguments, fmt::format("failed {}\n", now_ns()));
+          say(arguments.record, fmt::format("failed {}\n", now_ns()));
           std::raise(arguments.fate == "kill" ? SIGKILL : SIGSTOP);
         }
         work(session, arguments.subject);
@@ -115,7 +92,7 @@ int play(int argc, char** argv, const Arguments& arguments) {
       RuntimeWitness witness;
       while (witness.death_count() == 0) std::this_thread::yield();
       const auto known = witness.deaths().front().when.time_since_epoch();
-      say(arguments, fmt::format("left {} {}\n", std::chrono::duration_cast<std::chrono::nanoseconds>(known).count(), interrupted));
+      say(arguments.record, fmt::format("left {} {}\n", std::chrono::duration_cast<std::chrono::nanoseconds>(known).count(), interrupted));
       throw;
     }
   });
@@ -195,7 +172,7 @@ int compare_costs(const Arguments& arguments) {
   MPI_Comm_free(&cart);
   if (rank == 0) {
     const auto& [with, without, again] = contestants;
-    say(arguments, nlohmann::json{{"ranks", size},
+    say(arguments.record, nlohmann::json{{"ranks", size},
                                   {"allreduce", {with.allreduce, without.allreduce, again.allreduce}},
                                   {"stencil", {with.stencil, without.stencil, again.stencil}}}
                        .dump());
@@ -216,22 +193,9 @@ struct Case {
 constexpr int ranks = 4;
 constexpr double delta_ms = 100;
 
-std::string said_by_job(int processes, const std::string& options) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto record = std::filesystem::temp_directory_path() / fmt::format("mend-bench-{}", ::getpid());
-  // Its exit code says that ranks were lost, which is the point; what the record does not say is missed.
-  [[maybe_unused]] const int code = std::system(
-      fmt::format("{} run -n {} -- {} {} --record {} >/dev/null 2>&1", MEND_COMMAND, processes, self, options, record.string())
-          .c_str());
-  std::ifstream in(record);
-  const std::string said{std::istreambuf_iterator<char>(in), {}};
-  std::filesystem::remove(record);
-  return said;
-}
-
 void sample(Case& one) {
   std::istringstream said(said_by_job(
-      ranks, fmt::format("--subject {} --fate {} --mend-detector {} --mend-heartbeat 20 --mend-timeout {} --mend-log off",
+      MEND_COMMAND, ranks, 0, fmt::format("--subject {} --fate {} --mend-detector {} --mend-heartbeat 20 --mend-timeout {} --mend-log off",
                          one.work, one.fate, one.detector, delta_ms)));
   std::int64_t failed = 0;
   std::int64_t known = 0;
@@ -268,7 +232,8 @@ void print_latencies(const std::vector<Case>& cases, int samples) {
              ranks, samples, delta_ms, "failure", "others", "detector", "everyone knows", "everyone interrupted");
   for (const Case& one : cases) {
     fmt::print("{:<8} {:<12} {:<10} {:>10.2f} ({:>7.2f}) {:>14.2f} ({:>7.2f})\n", one.fate, one.work, one.detector,
-               median(one.known), quantile(one.known, 1), median(one.interrupted), quantile(one.interrupted, 1));
+               median(one.known), std::ranges::max(one.known), median(one.interrupted),
+               std::ranges::max(one.interrupted));
   }
   fmt::print("\nWithout the ring a stopped process is never noticed.\n\n");
 }
@@ -282,7 +247,7 @@ double median_difference(const std::vector<double>& one, const std::vector<doubl
 
 nlohmann::json print_costs(int processes, int rounds) {
   const nlohmann::json costs =
-      nlohmann::json::parse(said_by_job(processes, fmt::format("--subject costs --rounds {}", rounds)));
+      nlohmann::json::parse(said_by_job(MEND_COMMAND, processes, 0, fmt::format("--subject costs --rounds {}", rounds)));
   for (const char* what : {"allreduce", "stencil"}) {
     const auto times = costs[what].get<std::array<std::vector<double>, 3>>();
     fmt::print("{:>5} {:<10} {:>12.3f} {:>12.3f} {:>+11.2f} % {:>+11.2f} %\n", processes, what, median(times[0]),
