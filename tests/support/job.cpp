@@ -124,9 +124,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::chrono::seconds soak_time() {
+std::chrono::seconds soak_time(std::chrono::seconds unless_told) {
   const char* wish = std::getenv("MEND_SOAK_SECONDS");
-  return std::chrono::seconds(wish != nullptr ? std::stol(wish) : 60);
+  return wish != nullptr ? std::chrono::seconds(std::stol(wish)) : unless_told;
 }
 
 bool soon(const std::function<bool()>& done) {

@@ -41,8 +41,8 @@ JobEnd run_job(const Job& job);
 /// The same for `mend run -n RANKS --spares SPARES -- PROGRAM...`.
 Job mend_run(int ranks, int spares, const std::vector<std::string>& program);
 
-/// How long a soak test lasts: MEND_SOAK_SECONDS, or a minute.
-std::chrono::seconds soak_time();
+/// How long a soak test lasts: MEND_SOAK_SECONDS, or so long.
+std::chrono::seconds soak_time(std::chrono::seconds unless_told = std::chrono::minutes(1));
 
 /// Until `done`, looking again and again; false when that takes too long.
 bool soon(const std::function<bool()>& done);

@@ -1,0 +1,132 @@
+// Processes killed from outside at random moments, ranks and spares, job after job, for 90 seconds: or
+// for MEND_SOAK_SECONDS. Where the fault matrix is systematic, this is not.
+
+#include "tests/support/job.hpp"
+#include "tests/support/process_tree.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <thread>
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int ranks = 4;
+constexpr int spares = 8;  // and as many kills: the ranks can always be filled
+
+/// A solver's job, and what it says of itself at the end.
+class Solver {
+ public:
+  Solver(std::string name, std::vector<std::string> command) : name_(std::move(name)), command_(std::move(command)) {
+    command_.insert(command_.end(), {"--mend-redundancy", "replicas:2"});
+    undisturbed_ = run([](const std::string&) {}).at("field_hash");
+  }
+
+  /// Runs it while `on_output` has its way; null when it has not finished.
+  json run(const std::function<void(const std::string&)>& on_output) const {
+    const support::ScratchFolder scratch;
+    const auto result = scratch.path() / "result.json";
+    auto command = command_;
+    command.insert(command.end(), {"--result", result.string()});
+    support::Job job = support::mend_run(ranks, spares, command);
+    job.deadline = std::chrono::seconds(180);
+    job.on_output = on_output;
+    const auto end = support::run_job(job);
+    EXPECT_TRUE(end.in_time) << name_;
+    std::ifstream in(result);
+    if (end.exit_code == 0 && in) return json::parse(in);
+    // Three that hold each other's data can die before any of it is copied again.
+    EXPECT_EQ(end.exit_code, 3) << name_ << ": " << end.errors;
+    EXPECT_THAT(end.errors, testing::ContainsRegex("the data of ranks? .* is lost")) << name_;
+    return nullptr;
+  }
+
+  const std::string& program() const { return command_.front(); }
+  const json& undisturbed() const { return undisturbed_; }
+
+ private:
+  std::string name_;
+  std::vector<std::string> command_;
+  json undisturbed_;
+};
+
+/// Kills processes of a program, any of them, as long as it lives: from when it is let loose.
+class Killer {
+ public:
+  Killer(std::string program, unsigned seed) : program_(std::move(program)), random_(seed) {}
+  ~Killer() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  Killer(const Killer&) = delete;
+  Killer& operator=(const Killer&) = delete;
+
+  void let_loose() {
+    if (!thread_.joinable()) thread_ = std::thread([this] { rage(); });
+  }
+  int struck() const { return struck_; }
+
+ private:
+  void rage() {
+    while (!over_ && struck_ < spares) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution(10, 250)(random_)));
+      std::vector<pid_t> alive;
+      for (const pid_t process : support::descendants_of(::getpid())) {
+        if (support::program_of(process) == program_) alive.push_back(process);
+      }
+      if (alive.empty()) continue;
+      ::kill(alive[std::uniform_int_distribution<std::size_t>(0, alive.size() - 1)(random_)], SIGKILL);
+      ++struck_;
+    }
+  }
+
+  std::string program_;
+  std::mt19937 random_;
+  std::atomic<bool> over_ = false;
+  std::atomic<int> struck_ = 0;
+  std::thread thread_;
+};
+
+TEST(Chaos, leaves_the_result_as_it_was) {
+  const auto deadline = std::chrono::steady_clock::now() + support::soak_time(std::chrono::seconds(90));
+  const char* first = std::getenv("MEND_SEED");
+  const std::array<Solver, 2> solvers{
+      Solver("stencil", {MEND_STENCIL, "--size", "32", "--steps", "3000", "--commit-every", "10"}),
+      Solver("minife", {MEND_MINIFE, "--nx", "12", "--steps", "300", "--commit-every", "5"})};
+  int jobs = 0;
+  int lost = 0;
+  std::size_t recoveries = 0;
+  for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1; std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {
+    const Solver& solver = solvers[seed % solvers.size()];
+    Killer killer(solver.program(), seed);
+    const json result = solver.run([&](const std::string& said) {
+      if (said.find("step") != std::string::npos) killer.let_loose();
+    });
+    if (HasFailure()) FAIL() << "after " << killer.struck() << " kills; seed " << seed;
+    if (result.is_null()) {
+      ++lost;
+      continue;
+    }
+    EXPECT_EQ(result.at("field_hash"), solver.undisturbed()) << "seed " << seed;
+    std::size_t dead = 0;
+    for (const json& recovery : result.at("recoveries")) dead += recovery.at("dead").size();
+    EXPECT_LE(dead, static_cast<std::size_t>(killer.struck())) << "somebody has died of himself; seed " << seed;
+    recoveries += result.at("recoveries").size();
+  }
+  std::cout << fmt::format("{} jobs: {} recoveries; {} jobs lost data and said so\n", jobs, recoveries, lost);
+  EXPECT_GT(recoveries, 0U);
+  EXPECT_LT(lost, std::max(2, jobs / 2));
+}
+
+}  // namespace
