@@ -37,6 +37,13 @@ inline void instant(std::string_view name) {
   }
 }
 
+/// Records a time that has passed.
+inline void record(std::string_view name, WallClock::time_point begin, WallClock::time_point end) {
+  if (detail::on) [[unlikely]] {
+    detail::record_span(name, begin, end);
+  }
+}
+
 /// Records the time from its construction to its destruction. `name` must outlive it (a literal).
 class Span {
  public:

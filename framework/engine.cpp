@@ -242,7 +242,11 @@ void Engine::recover() {
   }
   report.interrupt = to_ms(left_body_ - report.noticed);
   report.agree = to_ms(outcome.agreed_on_dead - left_body_);
-  report.rebuild = to_ms(WallClock::now() - outcome.agreed_on_dead);
+  const auto rebuilt = WallClock::now();
+  report.rebuild = to_ms(rebuilt - outcome.agreed_on_dead);
+  trace::record("interrupt", report.noticed, left_body_);
+  trace::record("agree", left_body_, outcome.agreed_on_dead);
+  trace::record("rebuild", outcome.agreed_on_dead, rebuilt);
   report.rounds = outcome.rounds;
   recoveries_.push_back(report);
 

@@ -3,8 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace mend {
+namespace {
+
+std::string counted(std::size_t count, const char* one, const char* several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+/// Of an even number, the upper of the two in the middle.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
 
 std::string RecoveryReport::to_string() const {
   std::string what;
@@ -22,6 +37,33 @@ std::string RecoveryReport::to_string() const {
   }
   return fmt::format("epoch {}: {}; interrupt {:.2f}, agree {:.2f}, rebuild {:.2f}, restore {:.2f} ms", epoch.value, what,
                      interrupt.count(), agree.count(), rebuild.count(), restore.count());
+}
+
+std::string summarise(std::span<const RecoveryReport> recoveries) {
+  std::size_t dead = 0;
+  std::size_t replaced = 0;
+  std::size_t given_up = 0;
+  std::vector<double> whole;
+  for (const RecoveryReport& report : recoveries) {
+    dead += report.dead.size();
+    replaced += report.replacements.size();
+    given_up += report.given_up.size();
+    whole.push_back((report.interrupt + report.agree + report.rebuild + report.restore).count());
+  }
+  std::string text = counted(recoveries.size(), "recovery", "recoveries");
+  if (recoveries.empty()) return text;
+  text += fmt::format(": {} died", counted(dead, "process", "processes"));
+  if (replaced > 0) text += fmt::format(", {} taken over", counted(replaced, "rank was", "ranks were"));
+  if (given_up > 0) text += fmt::format(", {} given up", counted(given_up, "rank was", "ranks were"));
+  const auto median_of = [&](Milliseconds RecoveryReport::* phase) {
+    std::vector<double> times;
+    for (const RecoveryReport& report : recoveries) times.push_back((report.*phase).count());
+    return median(std::move(times));
+  };
+  const std::string several = recoveries.size() > 1 ? fmt::format(" (median; {:.1f} at most)", *std::ranges::max_element(whole)) : "";
+  return text + fmt::format("; {:.1f} ms until the data was back{}: interrupt {:.1f}, agree {:.1f}, rebuild {:.1f}, restore {:.1f} ms",
+                            median(whole), several, median_of(&RecoveryReport::interrupt), median_of(&RecoveryReport::agree),
+                            median_of(&RecoveryReport::rebuild), median_of(&RecoveryReport::restore));
 }
 
 }  // namespace mend

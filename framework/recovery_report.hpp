@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,5 +39,10 @@ struct RecoveryReport {
   /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
   std::string to_string() const;
 };
+
+/// All recoveries of a job in a sentence or two: who died, what became of the ranks, and what it took.
+/// "2 recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms each until the data was back (median; 9.0 at most):
+/// interrupt 0.3, agree 1.2, rebuild 2.4, restore 4.2 ms"
+std::string summarise(std::span<const RecoveryReport> recoveries);
 
 }  // namespace mend

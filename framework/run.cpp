@@ -88,7 +88,9 @@ int run_engine(const Options& options, MpiRuntime& mpi, Watch& watch, const Body
   const ExitCode code = engine.run(body);
   if (engine.has_lost()) mpi.leave_alone();
   if (engine.world().base.rank() == 0) {
-    for (const RecoveryReport& report : engine.recoveries()) log::info(report.to_string());
+    const auto recoveries = engine.recoveries();
+    for (const RecoveryReport& report : recoveries) log::info(report.to_string());
+    if (code == ExitCode::ok && !recoveries.empty()) log::warn(summarise(recoveries));
   }
   trace::stop();
   job_status::finished(code);

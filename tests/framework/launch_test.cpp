@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <map>
 
 namespace {
 
@@ -99,9 +100,9 @@ TEST(Trace, files_are_written_by_every_process_that_lives) {
     std::ifstream file(folder / ("process-" + std::to_string(process) + ".json"));
     ASSERT_TRUE(file) << "process " << process;
     const auto trace = nlohmann::json::parse(file);
-    int recoveries = 0;
-    for (const auto& event : trace.at("traceEvents")) recoveries += event.at("name") == "recovery" ? 1 : 0;
-    EXPECT_EQ(recoveries, 1) << "process " << process;
+    std::map<std::string, int> spans;
+    for (const auto& event : trace.at("traceEvents")) ++spans[event.at("name")];
+    for (const char* phase : {"recovery", "interrupt", "agree", "rebuild"}) EXPECT_EQ(spans[phase], 1) << phase << " of process " << process;
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "process-1.json")) << "the dead write nothing";
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace {
 
 using mend::Milliseconds;
@@ -38,6 +40,29 @@ TEST(RecoveryReport, tells_of_ranks_that_were_given_up) {
   report.given_up = {{Rank{2}, ProcessId{2}}};
   EXPECT_TRUE(report.to_string().starts_with(
       "epoch 1: rank 2: process 2 died, the rank was given up; spare process 3 died; interrupt"));
+}
+
+TEST(RecoveryReport, of_several_is_summed_up_in_a_paragraph) {
+  mend::RecoveryReport one;
+  one.dead = {ProcessId{1}};
+  one.replacements = {{Rank{1}, ProcessId{1}, ProcessId{4}}};
+  one.interrupt = Milliseconds{1};
+  one.agree = Milliseconds{2};
+  one.rebuild = Milliseconds{3};
+  one.restore = Milliseconds{4};
+  EXPECT_EQ(mend::summarise(std::vector{one}),
+            "1 recovery: 1 process died, 1 rank was taken over; 10.0 ms until the data was back: interrupt 1.0, agree 2.0, "
+            "rebuild 3.0, restore 4.0 ms");
+  mend::RecoveryReport other = one;
+  other.dead = {ProcessId{2}, ProcessId{5}};
+  other.replacements = {};
+  other.given_up = {{Rank{2}, ProcessId{2}}};
+  other.restore = Milliseconds{6};
+  mend::RecoveryReport third = one;
+  third.rebuild = Milliseconds{0};
+  EXPECT_EQ(mend::summarise(std::vector{one, other, third}),
+            "3 recoveries: 4 processes died, 2 ranks were taken over, 1 rank was given up; 10.0 ms until the data was back "
+            "(median; 12.0 at most): interrupt 1.0, agree 2.0, rebuild 3.0, restore 4.0 ms");
 }
 
 }  // namespace
