@@ -33,7 +33,7 @@ install(TARGETS mend EXPORT mend_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(room IN LISTS _mend_rooms)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${room}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mend"
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.f90")
 endforeach()
 install(EXPORT mend_targets FILE mendTargets.cmake NAMESPACE mend:: DESTINATION "${_mend_config_folder}")
 get_target_property(MEND_LIBRARY_TYPE mend TYPE)

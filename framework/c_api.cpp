@@ -88,6 +88,7 @@ int mend_run(int argc, char** argv, mend_body body, void* data) {
 }
 
 MPI_Comm mend_comm(const mend_session* session) { return session_of(session).comm(); }
+MPI_Fint mend_comm_fortran(const mend_session* session) { return MPI_Comm_c2f(mend_comm(session)); }
 int mend_rank(const mend_session* session) { return session_of(session).rank().value; }
 int mend_size(const mend_session* session) { return session_of(session).size(); }
 int mend_epoch(const mend_session* session) { return static_cast<int>(session_of(session).epoch().value); }

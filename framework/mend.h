@@ -1,4 +1,4 @@
-/* mend for C (C99) and for whatever can call C.
+/* mend for C (C99) and for whatever can call C; for Fortran there is mend.f90.
  *
  *     int body(mend_session *session, void *data) {
  *       long step = 0;
@@ -50,6 +50,8 @@ int mend_run(int argc, char **argv, mend_body body, void *data);
 
 /** Valid until the body returns or mend_repair is called. MPI's errors on it are returned. */
 MPI_Comm mend_comm(const mend_session *session);
+/** The same, as Fortran has it: an integer. */
+MPI_Fint mend_comm_fortran(const mend_session *session);
 int mend_rank(const mend_session *session);
 int mend_size(const mend_session *session);
 /** How many recoveries there have been. */

@@ -1,0 +1,275 @@
+! mend for Fortran 2008: the functions of mend.h, under the same names. Compile this file with the program, and link
+! mend::mend; MPI's own Fortran bindings are not needed.
+!
+!     integer(c_int) function body(session, data) bind(C) result(status)
+!       type(c_ptr), value :: session, data
+!       status = mend_protect(session, "step", c_loc(step), c_sizeof(step))      ! step: target, in a module or saved
+!       status = mend_restore(session)
+!       do while (step < 1000 .and. status == MEND_SUCCESS)
+!         status = advance(mend_comm(session), step)                             ! MPI, whose errors are returned
+!         ...
+!       end do
+!     end function                                                               ! MEND_FAILURE: be entered again
+!
+!     program main
+!       call exit(mend_run(body))
+!     end program
+!
+! What the functions do is said in full in mend.h, session.hpp and store.hpp.
+
+module mend
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+
+  integer(c_int), parameter, public :: MEND_SUCCESS = 0, MEND_FAILURE = 1, MEND_END = 2, MEND_ERROR = 3
+  integer(c_int), parameter, public :: MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2
+
+  public :: mend_body, mend_run
+  public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
+  public :: mend_comm_dup, mend_comm_split
+  public :: mend_protect, mend_commit, mend_restore, mend_commit_due
+  public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
+  public :: mend_error_text
+
+  abstract interface
+    ! A body, a callback of mend_on_repair, or the work of mend_transaction (which returns 0 if it went wrong).
+    integer(c_int) function mend_body(session, data) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session, data
+    end function
+  end interface
+
+  interface
+    ! The communicator as C has it: an MPI_Comm, for procedures of C. Valid until the body returns or repairs.
+    type(c_ptr) function mend_comm(session) bind(C, name="mend_comm")
+      import :: c_ptr
+      type(c_ptr), value :: session
+    end function
+    ! The same as mpi and mpi_f08 have it: an integer, there comm%MPI_VAL.
+    integer(c_int) function mend_comm_fortran(session) bind(C, name="mend_comm_fortran")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_rank(session) bind(C, name="mend_rank")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_size(session) bind(C, name="mend_size")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_epoch(session) bind(C, name="mend_epoch")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_role(session) bind(C, name="mend_role")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_check(session) bind(C, name="mend_check")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_repair(session) bind(C, name="mend_repair")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function mend_comm_dup(session, made) bind(C, name="mend_comm_dup")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      type(c_ptr), intent(out) :: made
+    end function
+    integer(c_int) function mend_comm_split(session, color, key, made) bind(C, name="mend_comm_split")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: color, key
+      type(c_ptr), intent(out) :: made
+    end function
+
+    integer(c_int) function c_run(argc, argv, body, data) bind(C, name="mend_run")
+      import :: c_int, c_ptr, c_funptr
+      integer(c_int), value :: argc
+      type(c_ptr), intent(inout) :: argv(*)
+      type(c_funptr), value :: body
+      type(c_ptr), value :: data
+    end function
+    integer(c_int) function c_protect(session, name, data, bytes) bind(C, name="mend_protect")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_size_t), value :: bytes
+    end function
+    integer(c_int) function c_commit(session, version) bind(C, name="mend_commit")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(out) :: version
+    end function
+    integer(c_int) function c_restore(session, version) bind(C, name="mend_restore")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(out) :: version
+    end function
+    integer(c_int) function c_commit_due(session, due) bind(C, name="mend_commit_due")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: due
+    end function
+    integer(c_int) function c_agree(session, flag) bind(C, name="mend_agree")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), intent(inout) :: flag
+    end function
+    integer(c_int) function c_on_repair(session, callback, data) bind(C, name="mend_on_repair")
+      import :: c_int, c_ptr, c_funptr
+      type(c_ptr), value :: session, data
+      type(c_funptr), value :: callback
+    end function
+    integer(c_int) function c_transaction(session, work, data, committed) bind(C, name="mend_transaction")
+      import :: c_int, c_ptr, c_funptr
+      type(c_ptr), value :: session, data
+      type(c_funptr), value :: work
+      integer(c_int), intent(out) :: committed
+    end function
+    type(c_ptr) function c_error_text() bind(C, name="mend_error_text")
+      import :: c_ptr
+    end function
+    integer(c_size_t) function c_length(text) bind(C, name="strlen")
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: text
+    end function
+  end interface
+
+contains
+
+  ! Runs `body` on every rank, with the command line of the program. Returns the exit code.
+  integer(c_int) function mend_run(body, data) result(code)
+    procedure(mend_body) :: body
+    type(c_ptr), intent(in), optional :: data
+    character(kind=c_char), allocatable, target :: text(:)
+    type(c_ptr), allocatable :: argv(:)
+    character(len=:), allocatable :: argument
+    integer :: i, j, length, longest, at
+
+    longest = 0
+    at = 0
+    do i = 0, command_argument_count()
+      call get_command_argument(i, length=length)
+      longest = max(longest, length)
+      at = at + length + 1
+    end do
+    allocate(character(len=max(longest, 1)) :: argument)
+    allocate(text(at), argv(command_argument_count() + 2))
+    at = 1
+    do i = 0, command_argument_count()
+      call get_command_argument(i, argument, length)
+      argv(i + 1) = c_loc(text(at))
+      do j = 1, length
+        text(at + j - 1) = argument(j:j)
+      end do
+      text(at + length) = c_null_char
+      at = at + length + 1
+    end do
+    argv(size(argv)) = c_null_ptr
+    code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(body), data_or_null(data))
+  end function
+
+  ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of what outlives the body.
+  integer(c_int) function mend_protect(session, name, data, bytes) result(status)
+    type(c_ptr), intent(in) :: session, data
+    character(len=*), intent(in) :: name
+    integer(c_size_t), intent(in) :: bytes
+    character(kind=c_char) :: terminated(len_trim(name) + 1)
+    integer :: i
+
+    do i = 1, len_trim(name)
+      terminated(i) = name(i:i)
+    end do
+    terminated(len_trim(name) + 1) = c_null_char
+    status = c_protect(session, terminated, data, bytes)
+  end function
+
+  integer(c_int) function mend_commit(session, version) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_long), intent(out), optional :: version
+    integer(c_long) :: committed
+
+    committed = 0
+    status = c_commit(session, committed)
+    if (present(version)) version = committed
+  end function
+
+  integer(c_int) function mend_restore(session, version) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_long), intent(out), optional :: version
+    integer(c_long) :: restored
+
+    restored = 0
+    status = c_restore(session, restored)
+    if (present(version)) version = restored
+  end function
+
+  integer(c_int) function mend_commit_due(session, due) result(status)
+    type(c_ptr), intent(in) :: session
+    logical, intent(out) :: due
+    integer(c_int) :: flag
+
+    flag = 0
+    status = c_commit_due(session, flag)
+    due = flag /= 0
+  end function
+
+  integer(c_int) function mend_agree(session, flag) result(status)
+    type(c_ptr), intent(in) :: session
+    logical, intent(inout) :: flag
+    integer(c_int) :: agreed
+
+    agreed = merge(1_c_int, 0_c_int, flag)
+    status = c_agree(session, agreed)
+    flag = agreed /= 0
+  end function
+
+  integer(c_int) function mend_on_repair(session, callback, data) result(status)
+    type(c_ptr), intent(in) :: session
+    procedure(mend_body) :: callback
+    type(c_ptr), intent(in), optional :: data
+
+    status = c_on_repair(session, c_funloc(callback), data_or_null(data))
+  end function
+
+  integer(c_int) function mend_transaction(session, work, committed, data) result(status)
+    type(c_ptr), intent(in) :: session
+    procedure(mend_body) :: work
+    logical, intent(out) :: committed
+    type(c_ptr), intent(in), optional :: data
+    integer(c_int) :: flag
+
+    flag = 0
+    status = c_transaction(session, c_funloc(work), data_or_null(data), flag)
+    committed = flag /= 0
+  end function
+
+  ! What was wrong when a function last returned MEND_ERROR in this process.
+  function mend_error_text() result(text)
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    type(c_ptr) :: from
+    integer :: i, length
+
+    from = c_error_text()
+    length = int(c_length(from))
+    call c_f_pointer(from, letters, [length])
+    allocate(character(len=length) :: text)
+    do i = 1, length
+      text(i:i) = letters(i)
+    end do
+  end function
+
+  type(c_ptr) function data_or_null(data)
+    type(c_ptr), intent(in), optional :: data
+
+    data_or_null = c_null_ptr
+    if (present(data)) data_or_null = data
+  end function
+
+end module
