@@ -67,22 +67,42 @@ void Engine::begin_epoch(bool newcomer) {
   before_epoch_ = store_.statistics();
   watch_.enter(world_.epoch, world_.members);
   if (!rank_) return;
-  std::vector<NodeId> nodes;
-  for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
-  store_.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch);
+  take_into_epoch(store_);
   if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
     log::warn("with a single rank nobody holds a copy of its data: if it dies, the spare starts from the beginning");
   }
 }
 
+void Engine::take_into_epoch(Store& store) {
+  std::vector<NodeId> nodes;
+  for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
+  store.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch);
+}
+
 // --- the loop --------------------------------------------------------------------------------------------------
 
 ExitCode Engine::run(const Body& body) {
-  while (!ended_) {
-    const Intent intent = rank_ ? play(body) : wait_as_spare();
+  while (wait_for_rank()) {
+    const Intent intent = play(body);
     if (!ended_) attend(intent);
   }
   return *ended_;
+}
+
+bool Engine::wait_for_rank() {
+  while (!ended_ && !rank_) attend(wait_as_spare());
+  return !ended_;
+}
+
+bool Engine::finish() {
+  reach("finish.before");
+  attend(leave_body(Motion::finish));
+  return ended_.has_value();
+}
+
+void Engine::abandon(ExitCode code, const std::string& sentence) {
+  error_ = Error{code, sentence};
+  attend(leave_body(Motion::abandon));
 }
 
 /// Musters, and does what all are to do: recover, or end.
@@ -287,12 +307,15 @@ ExitCode Engine::report_error(ExitCode code) {
 
 // --- for Session -----------------------------------------------------------------------------------------------
 
-void Engine::check() {
+bool Engine::knows_of_failure() const {
   const auto deaths = witness_.deaths();
-  const bool rank_died = std::any_of(deaths.begin(), deaths.end(), [this](const WitnessedDeath& death) {
+  return std::any_of(deaths.begin(), deaths.end(), [this](const WitnessedDeath& death) {
     return world_.roster.rank_of(death.process).has_value();
   });
-  if (!rank_died) return;
+}
+
+void Engine::check() {
+  if (!knows_of_failure()) return;
   notice_failure();
   throw ProcessFailure("the runtime reported a death");
 }

@@ -49,6 +49,22 @@ class Engine {
   /// Goes round the loop until the job ends. Collective over all processes. Returns what all agreed to exit with.
   ExitCode run(const Body& body);
 
+  // --- instead of run(), for interfaces that hand it no body but call it at each step (framework/fenix_job.cpp) -----
+  /// Returns when this process has a rank to play, at once if it has; false when the job is over. Collective.
+  bool wait_for_rank();
+  /// This rank is done. True: all are, and the job is over; false: a failure came before that and has been recovered
+  /// from, so this rank goes on. Collective over the ranks.
+  bool finish();
+  /// Ends the job because of what is wrong here. The others are interrupted, wherever they are; returns when all have
+  /// agreed to end.
+  void abandon(ExitCode code, const std::string& sentence);
+  /// What all have agreed to exit with, once the job is over.
+  std::optional<ExitCode> ended() const { return ended_; }
+  /// Whether a rank is known to have died. Local.
+  bool knows_of_failure() const;
+  /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
+  void take_into_epoch(Store& store);
+
   /// Whether a process of the launch has died: known when run() has returned, to all alike.
   bool has_lost() const { return has_lost_; }
 

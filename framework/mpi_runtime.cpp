@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -44,24 +45,41 @@ bool library_tolerates_failures() {
 
 }  // namespace
 
-MpiRuntime::MpiRuntime() {
+void before_mpi_init() {
+  static bool done = false;
+  if (std::exchange(done, true)) return;
   // A message to a peer that has just died must be an error, not the end of this process.
   std::signal(SIGPIPE, SIG_IGN);
-
   job_status::started();
   reach("init.before");
+  set_library_defaults();
+}
+
+void after_mpi_init() {
+  static bool done = false;
+  if (std::exchange(done, true)) return;
+  job_status::running();
+  reach("init.after");
+}
+
+void leave_mpi_alone() {
+  // MPI_Finalize would shrink MPI_COMM_WORLD and meet in a barrier, where a death that some learn of late blocks the
+  // others. The runtime is told that this process ends well; the system takes back the rest.
+  PMIx_Finalize(nullptr, 0);
+}
+
+MpiRuntime::MpiRuntime() {
+  before_mpi_init();
   int initialised = 0;
   MPI_Initialized(&initialised);
   int provided = MPI_THREAD_SINGLE;
   if (initialised) {
     MPI_Query_thread(&provided);
   } else {
-    set_library_defaults();
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     ours_ = true;
   }
-  job_status::running();
-  reach("init.after");
+  after_mpi_init();
 
   // SELF's handler gets the errors that belong to no communicator.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -82,9 +100,7 @@ MpiRuntime::~MpiRuntime() {
   if (!ours_) return;
   reach("finalize.before");
   if (alone_) {
-    // MPI_Finalize would shrink MPI_COMM_WORLD and meet in a barrier, where a death that some learn of late blocks the
-    // others. The runtime is told that this process ends well; the system takes back the rest.
-    PMIx_Finalize(nullptr, 0);
+    leave_mpi_alone();
   } else {
     MPI_Finalize();
   }

@@ -4,6 +4,15 @@
 
 namespace mend {
 
+/// What a process does before and after it initialises MPI, so that it and the launcher can bear deaths. MpiRuntime does
+/// both, and calls them late where the application has initialised MPI itself. Done once, however often it is called.
+/// Local.
+void before_mpi_init();
+void after_mpi_init();
+
+/// Leaves MPI without waiting for anybody, instead of MPI_Finalize: what MpiRuntime does after leave_alone(). Local.
+void leave_mpi_alone();
+
 /// MPI, made ready for processes that die: initialised here (and then finalised by the destructor) unless the caller
 /// has done so. Every process of the launch must construct one. Throws UsageError when the caller's thread level is
 /// too low.

@@ -8,6 +8,7 @@ namespace mend {
 namespace {
 
 OnError on_error_now = OnError::throws;
+ErrorReceiver receiver_now = nullptr;
 
 std::function<void()>& failure_listener() {
   static std::function<void()> instance;
@@ -45,6 +46,7 @@ void on_error(MPI_Comm* comm, int* code, ...) {
     if (failure && failure_listener()) failure_listener()();
   }
   if (how == OnError::tells_and_returns) return;
+  if (how == OnError::hands_over) return receiver_now(*comm, *code, failure);
   if (failure) throw ProcessFailure(fmt::format("an MPI call: {}", mpi_text(*code)));
   check_mpi(*code, "an MPI call");
 }
@@ -86,6 +88,11 @@ void check_mpi(int code, const char* where) {
 void throw_errors_of(MPI_Comm comm) { MPI_Comm_set_errhandler(comm, throwing_handler()); }
 
 void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
+
+void hand_errors_to(ErrorReceiver receiver) {
+  receiver_now = receiver;
+  on_error_now = receiver == nullptr ? OnError::throws : OnError::hands_over;
+}
 
 ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
 ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }

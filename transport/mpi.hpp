@@ -44,6 +44,7 @@ enum class OnError {
   throws,             ///< as they do when nothing is said
   returns,            ///< the call returns its code, and the listener is not told
   tells_and_returns,  ///< for code that no exception may pass through
+  hands_over,         ///< to the receiver of hand_errors_to, and returns if that does
 };
 
 /// While it lives, errors are dealt with in this way. Main thread only; may be nested.
@@ -57,6 +58,14 @@ class ErrorsHandled {
  private:
   OnError before_;
 };
+
+/// Who is handed an error: in which communicator, with what code, and whether a process failure was met. May throw, or
+/// longjmp: there is nothing to destroy between it and the MPI call.
+using ErrorReceiver = void (*)(MPI_Comm comm, int code, bool failure);
+
+/// From now on `receiver` deals with errors, wherever no ErrorsHandled says otherwise; nullptr: they are thrown again.
+/// Not to be called while an ErrorsHandled lives. Main thread only.
+void hand_errors_to(ErrorReceiver receiver);
 
 /// For destructors, and for code that wants to look at the code.
 class ErrorsReturned : ErrorsHandled {

@@ -1,0 +1,115 @@
+#include "framework/job.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/job_status.hpp"
+#include "base/log.hpp"
+#include "base/trace.hpp"
+
+#include <fmt/format.h>
+#include <mpi-ext.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace mend {
+namespace {
+
+/// The launcher is told that this process has come to life, and that it exits: whoever crashes before mend::run has
+/// said no more than the first.
+const bool announced [[maybe_unused]] = [] {
+  static const pid_t self = ::getpid();
+  job_status::loaded();
+  std::atexit([] {
+    if (::getpid() == self) job_status::left();  // not what it has forked
+  });
+  return true;
+}();
+
+ExitCode say_failure(ExitCode code, const char* text) {
+  if (speaks_for_all()) log::error(text);
+  job_status::finished(code);
+  return code;
+}
+
+void start_trace(const Options& options, ProcessId self) {
+  if (options.trace.empty()) return;
+  std::filesystem::create_directories(options.trace);
+  trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
+}
+
+}  // namespace
+
+bool speaks_for_all() {
+  const char* launched_as = std::getenv("PMIX_RANK");
+  return launched_as == nullptr || std::string_view(launched_as) == "0";
+}
+
+Start start_together(Start mine) {
+  int flag = static_cast<int>(mine);
+  MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // the flag is right even if a process has died
+  return static_cast<Start>(flag);
+}
+
+Job::Job(const Options& options) {
+  try {
+    log::set_level(options.log_level);
+    mpi_.emplace();
+    if (!mpi_->tolerates_failures()) {
+      refused_ = say_failure(ExitCode::failed,
+                             "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or "
+                             "with mpirun --with-ft ulfm");
+      start_together(Start::refuse);  // the runtime ends everybody as soon as one leaves: not before this is said
+      return;
+    }
+    if (start_together(Start::go_on) != Start::go_on) {
+      refused_ = ExitCode::usage;  // another says why
+      return;
+    }
+    watch_.emplace(options).begin();
+    engine_.emplace(options, *watch_);
+    start_trace(options, engine_->self());
+  } catch (...) {
+    refused_ = fail(std::current_exception());
+  }
+}
+
+ExitCode Job::play(const Body& body) {
+  if (refused_) return *refused_;
+  try {
+    return close(engine_->run(body));
+  } catch (...) {
+    return fail(std::current_exception());
+  }
+}
+
+ExitCode Job::close(ExitCode code) {
+  has_lost_ = engine_->has_lost();
+  if (has_lost_) mpi_->leave_alone();
+  if (engine_->world().base.rank() == 0) {
+    const auto recoveries = engine_->recoveries();
+    for (const RecoveryReport& report : recoveries) log::info(report.to_string());
+    if (code == ExitCode::ok && !recoveries.empty()) log::warn(summarise(recoveries));
+  }
+  trace::stop();
+  job_status::finished(code);
+  reach("finish.after");
+  engine_.reset();
+  return code;
+}
+
+ExitCode Job::fail(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const UsageError& mistake) {
+    return say_failure(ExitCode::usage, mistake.what());
+  } catch (const Unrecoverable& loss) {
+    return say_failure(ExitCode::unrecoverable, loss.what());
+  } catch (const std::exception& other) {
+    return say_failure(ExitCode::failed, other.what());
+  }
+}
+
+}  // namespace mend
