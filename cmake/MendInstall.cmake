@@ -1,5 +1,6 @@
-# mend::mend, the one library a user links, made of the rooms' objects; and `cmake --install`, after which
-# find_package(mend) finds it. Kokkos is no part of it: store/kokkos.hpp serves programs that have Kokkos.
+# mend::mend, the one library a user links, made of the rooms' objects; mend::fenix, for programs for Fenix; and
+# `cmake --install`, after which find_package(mend) finds both. Kokkos is no part of mend: store/kokkos.hpp serves programs
+# that have it.
 
 set(_mend_rooms base transport agreement detector spares store framework)
 set(_mend_room_targets ${_mend_rooms})
@@ -26,9 +27,20 @@ target_link_libraries(mend
   PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash PkgConfig::ISAL
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
+# What programs for Fenix link: the same, and framework/fenix.h.
+add_library(fenix $<TARGET_OBJECTS:mend_fenix>)
+add_library(mend::fenix ALIAS fenix)
+set_target_properties(fenix PROPERTIES
+  LINKER_LANGUAGE CXX
+  OUTPUT_NAME mend_fenix
+  INSTALL_RPATH_USE_LINK_PATH ON
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_link_libraries(fenix PUBLIC mend PRIVATE fmt::fmt "$<BUILD_INTERFACE:mend_sanitizers>")
+
 include(CMakePackageConfigHelpers)
 set(_mend_config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/mend")
-install(TARGETS mend EXPORT mend_targets
+install(TARGETS mend fenix EXPORT mend_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(room IN LISTS _mend_rooms)

@@ -1,5 +1,5 @@
-// One process's part in a job, from MPI's start to its end: what mend::run is made of, for interfaces that cannot hand the
-// engine a body.
+// One process's part in a job, from MPI's start to its end: what mend::run is made of, for interfaces that cannot hand
+// the engine a body.
 
 #pragma once
 

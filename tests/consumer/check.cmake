@@ -19,7 +19,7 @@ file(RENAME "${work}/first-place" "${work}/installed")
 
 set(flags)
 if(sanitize)
-  set(flags "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitize}")
+  set(flags "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitize}" "-DCMAKE_C_FLAGS=-fsanitize=${sanitize}")
 endif()
 run(COMMAND ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${work}/build" -G "${generator}"
   "-DCMAKE_PREFIX_PATH=${work}/installed" "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_BUILD_TYPE=${config}" ${flags})
@@ -40,3 +40,11 @@ if(NOT found STREQUAL expected)
   message(FATAL_ERROR "the run with a kill ended with ${found} instead of ${expected}")
 endif()
 message(STATUS "with a death and without: ${found}")
+
+# The same of a program for Fenix.
+set(launch "${work}/installed/bin/mend" run -n 3 --spares 1 -- "${work}/build/ring")
+run(COMMAND ${launch} OUTPUT undisturbed)
+run(COMMAND ${launch} kill OUTPUT killed)
+if(NOT undisturbed MATCHES "role 0, number 100" OR NOT killed MATCHES "role 2, number 100")
+  message(FATAL_ERROR "the program for Fenix said, undisturbed and with a kill: ${undisturbed} ${killed}")
+endif()

@@ -1,0 +1,39 @@
+// Which elements of a member are meant: Fenix's subsets, without their C shell. Pure.
+
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace mend::fenix {
+
+/// Indices from `begin` up to, but not including, `end`.
+struct Region {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool operator==(const Region&) const = default;
+};
+
+/// Regions in ascending order that do not touch.
+class Regions {
+ public:
+  Regions() = default;
+  /// The first `count` elements.
+  static Regions first(std::size_t count);
+
+  void add(Region region);
+  void add(const Regions& others);
+
+  const std::vector<Region>& all() const { return all_; }
+  bool empty() const { return all_.empty(); }
+  /// The index after the last.
+  std::size_t end() const { return all_.empty() ? 0 : all_.back().end; }
+  /// Those below `count`.
+  Regions below(std::size_t count) const;
+  bool operator==(const Regions&) const = default;
+
+ private:
+  std::vector<Region> all_;
+};
+
+}  // namespace mend::fenix

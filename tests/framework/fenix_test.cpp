@@ -1,0 +1,209 @@
+// Programs for Fenix, as they are, on mend: with real deaths at every place where they differ.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+namespace {
+
+using support::JobEnd;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr int ranks = 4;
+
+JobEnd play_fenix(const char* program, int spares, const std::string& deaths, std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), program);
+  if (!deaths.empty()) arguments.push_back("--die=" + deaths);
+  return support::run_job(support::mend_run(ranks, spares, arguments));
+}
+
+/// What is said on standard error, but for the summary of a job's recoveries.
+std::vector<std::string> own_complaints(const JobEnd& end) {
+  std::vector<std::string> lines = support::complaints(end);
+  std::erase_if(lines, [](const std::string& line) { return line.find(" until the data was back") != std::string::npos; });
+  return lines;
+}
+
+// --- back to Fenix_Init ------------------------------------------------------------------------------------------
+
+/// What each rank of the jumping program has to say, whoever died: every step adds the sum of step + rank.
+std::string right(int rank) {
+  constexpr long steps = 20;
+  constexpr long cells = 5000;
+  const long total = ranks * steps * (steps - 1) / 2 + steps * ranks * (ranks - 1) / 2;
+  const long field = cells * rank * cells + cells * (cells - 1) / 2 + cells * total;
+  return fmt::format("rank {}: total {}, field {}, role ", rank, total, field);
+}
+
+void expect_right(const JobEnd& end) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  const std::vector<std::string> lines = said(end);
+  EXPECT_THAT(lines, ElementsAre(HasSubstr(right(0)), HasSubstr(right(1)), HasSubstr(right(2)), HasSubstr(right(3))));
+  EXPECT_THAT(lines, Each(EndsWith("error 0")));
+  EXPECT_THAT(own_complaints(end), testing::IsEmpty());
+}
+
+JobEnd jump(const std::string& deaths, int spares = 2) {
+  return play_fenix(MEND_FENIX_JUMP, spares, deaths, {std::to_string(spares)});
+}
+
+TEST(FenixJump, without_a_failure_nobody_recovers) {
+  const auto end = jump("");
+  expect_right(end);
+  EXPECT_THAT(said(end), Each(HasSubstr("role 0, 0 callbacks")));
+}
+
+TEST(FenixJump, without_spares_and_failures_all_ranks_play) { expect_right(jump("", 0)); }
+
+TEST(FenixJump, survivors_return_to_init_and_a_spare_takes_over) {
+  const auto end = jump("computing:7:1:2");
+  expect_right(end);
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("role 2, 1 callbacks"), HasSubstr("role 1, 0 callbacks"),
+                                     HasSubstr("role 2, 1 callbacks"), HasSubstr("role 2, 1 callbacks")));
+}
+
+/// A rank dies at each place of the program, for the first time or after another one.
+class FenixJumpAt : public testing::TestWithParam<const char*> {};
+
+TEST_P(FenixJumpAt, the_result_is_the_same) { expect_right(jump(GetParam())); }
+
+INSTANTIATE_TEST_SUITE_P(Deaths, FenixJumpAt,
+                         testing::Values("entered:0:2:2", "created:0:1:2", "storing:0:3:2",
+                                         "stored:0:0:2",  // before any commit
+                                         "computing:0:0:2", "storing:5:2:2", "stored:5:1:2", "committed:9:3:2",
+                                         "finishing:20:0:2", "finishing:20:3:2",
+                                         // two at once
+                                         "computing:7:0:2,computing:7:2:2", "committed:4:1:2,storing:5:3:2",
+                                         // the one that has just taken over, at several moments
+                                         "computing:7:1:2,entered:0:1:1", "computing:7:1:2,created:0:1:1",
+                                         "stored:3:0:2,restoring:0:0:1", "computing:7:1:2,computing:7:1:1",
+                                         "finishing:20:2:2,finishing:20:2:1",
+                                         // a survivor, where it has jumped to
+                                         "computing:7:1:2,entered:7:3:1", "stored:8:3:2,restoring:8:2:1",
+                                         "computing:7:1:2,finishing:20:0:1"));
+
+/// A rank dies together with its holder, or before that has its copy again.
+class FenixJumpWithLoss : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(FenixJumpWithLoss, the_program_may_begin_anew) {
+  const auto [deaths, loss] = GetParam();
+  const auto end = jump(deaths);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end),
+              ElementsAre(HasSubstr(right(0)), HasSubstr(right(1)), HasSubstr(right(2)), HasSubstr(right(3))));
+  EXPECT_THAT(own_complaints(end), ElementsAre(HasSubstr(loss)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Deaths, FenixJumpWithLoss,
+    testing::Values(std::pair("computing:7:0:2,computing:7:3:2", "the data of rank 3 at version 8 is lost"),
+                    std::pair("computing:7:1:2,entered:7:0:1", "the data of rank 0 at version 8 is lost")));
+
+TEST(FenixJump, without_a_spare_left_the_job_ends_in_one_sentence) {
+  expect_end(jump("computing:7:1:0", 0), 3, "rank 1 .process 1. died and no spare is left");
+}
+
+// --- where they are ----------------------------------------------------------------------------------------------
+
+void expect_total(const JobEnd& end) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(ranks));
+  EXPECT_THAT(said(end), Each(AllOf(HasSubstr("total 880, role "), EndsWith("error 0"))));
+  EXPECT_THAT(own_complaints(end), testing::IsEmpty());
+}
+
+class FenixInPlace : public testing::TestWithParam<const char*> {};
+
+TEST_P(FenixInPlace, with_errors_returned) { expect_total(play_fenix(MEND_FENIX_RETURN, 2, GetParam(), {"2"})); }
+TEST_P(FenixInPlace, with_exceptions) { expect_total(play_fenix(MEND_FENIX_THROW, 2, GetParam(), {"2"})); }
+
+INSTANTIATE_TEST_SUITE_P(Deaths, FenixInPlace,
+                         testing::Values("", "computing:7:1:2", "stored:5:0:2", "finishing:20:2:2",
+                                         "computing:3:0:2,computing:3:2:2", "computing:7:1:2,restoring:0:1:1",
+                                         "stored:8:3:2,restoring:8:2:1", "computing:7:1:2,computing:9:1:1",
+                                         "finishing:20:0:2,computing:19:0:1"));
+
+TEST(FenixInPlace, callbacks_are_called_on_survivors) {
+  for (const char* program : {MEND_FENIX_RETURN, MEND_FENIX_THROW}) {
+    const auto end = play_fenix(program, 1, "computing:7:1:1", {"1"});
+    expect_total(end);
+    EXPECT_THAT(said(end), ElementsAre(HasSubstr("role 2, 1 callbacks"), HasSubstr("role 1, 0 callbacks"),
+                                       HasSubstr("role 2, 1 callbacks"), HasSubstr("role 2, 1 callbacks")));
+  }
+}
+
+// --- data, roles and questions -------------------------------------------------------------------------------------
+
+TEST(FenixData, every_function_does_what_it_says) {
+  const auto end = play_fenix(MEND_FENIX_DATA, 2, "half:0:2:2");
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(ranks));
+  EXPECT_THAT(said(end), Each(EndsWith(": 0 checks failed"))) << end.errors;
+}
+
+// --- mistakes ----------------------------------------------------------------------------------------------------
+
+JobEnd mistake(const std::string& which, int spares = 0) {
+  return play_fenix(MEND_FENIX_MISTAKES, spares, "", {which, std::to_string(spares)});
+}
+
+TEST(FenixMistakes, an_error_that_is_no_failure_ends_the_job) {
+  expect_end(mistake("no_such_rank"), 1, "rank 1: an MPI call failed: MPI_ERR_RANK");
+}
+
+TEST(FenixMistakes, an_error_that_is_no_failure_may_be_ignored) {
+  const auto end = mistake("silent");
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(ranks));
+  EXPECT_THAT(said(end), Each(HasSubstr("role 0")));
+}
+
+TEST(FenixMistakes, a_rank_that_exits_with_an_error_ends_the_job) {
+  expect_end(mistake("exits", 1), 1, "rank 2 has exited with 5 before Fenix_Finalize");
+}
+
+TEST(FenixMistakes, a_rank_that_exits_without_one_is_replaced) {
+  const auto end = mistake("removes_itself", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end),
+              ElementsAre(HasSubstr("role 2"), HasSubstr("role 2"), HasSubstr("role 1"), HasSubstr("role 2")));
+}
+
+TEST(FenixMistakes, a_part_of_the_processes_is_refused) {
+  expect_end(mistake("alone"), 2, "Fenix_Init wants MPI_COMM_WORLD or a duplicate of it");
+}
+
+TEST(FenixMistakes, too_many_spares_are_refused) {
+  const auto end = play_fenix(MEND_FENIX_MISTAKES, 0, "", {"spares", "4"});
+  expect_end(end, 2, "4 spares of 4 processes leave nobody to work");
+}
+
+TEST(FenixMistakes, a_second_init_ends_the_job) {
+  expect_end(mistake("twice", 1), 2, "Fenix_Init is called once in a process");
+}
+
+TEST(FenixMistakes, a_commit_of_one_rank_alone_ends_the_job) {
+  const auto end = mistake("commits_alone");
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("every rank must come to these in the same order"));
+  EXPECT_THAT(said(end), testing::IsEmpty());
+}
+
+TEST(FenixMistakes, a_program_that_forgets_to_finalize_is_finalized) {
+  const auto end = mistake("forgets_finalize", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(ranks));
+}
+
+TEST(FenixMistakes, what_spawning_comes_to_is_said) {
+  const auto end = mistake("spawn", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(own_complaints(end), ElementsAre(HasSubstr("replaced by spares as long as there are any")));
+}
+
+}  // namespace
