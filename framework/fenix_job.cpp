@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -158,6 +159,12 @@ void begin_epoch() {
   report();
 }
 
+/// Whoever is blocked in one of these leaves it, and comes to recover as well.
+void interrupt_derived() {
+  for (MPI_Comm comm : state().derived) revoke(comm);
+  state().derived.clear();
+}
+
 void end_epoch() {
   for (auto& [id, group] : state().groups) group->store().end_epoch();
 }
@@ -251,6 +258,7 @@ void recover(int mpi_error) {
   const ErrorsHandled as_in_cpp(OnError::throws);
   State& now = state();
   now.last_error = mpi_error;
+  interrupt_derived();
   end_epoch();
   try {
     now.engine().repair();
@@ -311,6 +319,17 @@ void receive_error(MPI_Comm comm, int code, bool failure) {
   }
   receive_other_error(code);
 }
+
+void note_derived(MPI_Comm parent, MPI_Comm made) {
+  State& now = state();
+  if (!now.active || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
+  const bool is_resilient = parent == now.engine().world().application.get();
+  if (is_resilient || std::find(now.derived.begin(), now.derived.end(), parent) != now.derived.end()) {
+    now.derived.push_back(made);
+  }
+}
+
+void forget_derived(MPI_Comm comm) { std::erase(state().derived, comm); }
 
 void leave_mpi() {
   State& now = state();

@@ -137,6 +137,18 @@ TEST(FenixInPlace, callbacks_are_called_on_survivors) {
   }
 }
 
+// --- derived communicators -----------------------------------------------------------------------------------------
+
+class FenixDerived : public testing::TestWithParam<const char*> {};
+
+TEST_P(FenixDerived, nobody_stays_blocked_in_another_communicator) {
+  expect_total(play_fenix(MEND_FENIX_DERIVED, 2, GetParam(), {"2"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Deaths, FenixDerived,
+                         testing::Values("", "before_sending:7:1:2", "before_row:7:2:2", "before_row:7:0:2,before_row:7:2:2",
+                                         "before_grid:3:3:2,before_sending:9:1:1"));
+
 // --- data, roles and questions -------------------------------------------------------------------------------------
 
 TEST(FenixData, every_function_does_what_it_says) {

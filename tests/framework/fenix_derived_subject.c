@@ -1,0 +1,83 @@
+/* A program for Fenix with communicators of its own: two rows, and a grid of all. In each step rank 2 waits in its row for
+ * rank 3, which waits in the resilient communicator for rank 1: when that dies, rank 2 must hear of it all the same. */
+
+#include <fenix.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fenix_die.h"
+
+enum { steps = 20, my_group = 0, progress_id = 5 };
+
+static long progress[2]; /* step, total */
+static MPI_Comm row = MPI_COMM_NULL;
+static MPI_Comm grid = MPI_COMM_NULL;
+
+static void make_communicators(MPI_Comm comm, int rank, int size) {
+  const int periodic = 1;
+  MPI_Comm same = MPI_COMM_NULL;
+  if (row != MPI_COMM_NULL) MPI_Comm_free(&row);
+  if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
+  MPI_Comm_dup(comm, &same);
+  MPI_Comm_split(same, rank / 2, rank, &row);
+  MPI_Cart_create(comm, 1, &size, &periodic, 0, &grid);
+  MPI_Comm_free(&same);
+}
+
+static void one_step(MPI_Comm comm, int rank) {
+  long mine = progress[0] + rank;
+  long passed = 0;
+  long of_row = 0;
+  long of_all = 0;
+  die_at("before_sending", progress[0], rank);
+  if (rank == 1) MPI_Send(&mine, 1, MPI_LONG, 3, 0, comm);
+  if (rank == 3) {
+    MPI_Recv(&passed, 1, MPI_LONG, 1, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Send(&passed, 1, MPI_LONG, 0, 0, row);
+  }
+  if (rank == 2) {
+    MPI_Recv(&passed, 1, MPI_LONG, 1, 0, row, MPI_STATUS_IGNORE);
+    if (passed != progress[0] + 1) abort();
+  }
+  die_at("before_row", progress[0], rank);
+  MPI_Allreduce(&mine, &of_row, 1, MPI_LONG, MPI_SUM, row);
+  die_at("before_grid", progress[0], rank);
+  of_row = rank % 2 == 0 ? of_row : 0;
+  MPI_Allreduce(&of_row, &of_all, 1, MPI_LONG, MPI_SUM, grid);
+  progress[0] += 1;
+  progress[1] += of_all;
+}
+
+int main(int argc, char **argv) {
+  int role = 0;
+  int error = 0;
+  int flag = 0;
+  int rank = 0;
+  int size = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+  const int spares = argc > 1 ? atoi(argv[1]) : 0;
+  read_deaths(argc, argv);
+  MPI_Init(&argc, &argv);
+  Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, 0, MPI_INFO_NULL, &error);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  make_communicators(comm, rank, size);
+  Fenix_Data_group_create(my_group, comm, 0, 0, FENIX_DATA_POLICY_IN_MEMORY_RAID, NULL, &flag);
+  if (role == FENIX_ROLE_INITIAL_RANK) {
+    Fenix_Data_member_create(my_group, progress_id, progress, 2, MPI_LONG);
+    Fenix_Data_member_store(my_group, progress_id, FENIX_DATA_SUBSET_FULL);
+    Fenix_Data_commit(my_group, NULL);
+  } else {
+    Fenix_Data_member_restore(my_group, progress_id, progress, 2, FENIX_DATA_SNAPSHOT_LATEST, NULL);
+  }
+  while (progress[0] < steps) {
+    one_step(comm, rank);
+    Fenix_Data_member_store(my_group, progress_id, FENIX_DATA_SUBSET_FULL);
+    Fenix_Data_commit(my_group, NULL);
+  }
+  Fenix_Finalize();
+  printf("rank %d: total %ld, role %d, error %d\n", rank, progress[1], role, error);
+  MPI_Finalize();
+  return 0;
+}
