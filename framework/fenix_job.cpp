@@ -19,6 +19,9 @@
 namespace mend::fenix {
 namespace {
 
+constexpr const char* no_spawning =
+    "Fenix is asked for spawning, which there is not yet: the dead are replaced by spares as long as there are any";
+
 /// Ends this process together with all others, who have agreed on `code`.
 [[noreturn]] void leave(ExitCode code) {
   State& now = state();
@@ -32,7 +35,10 @@ namespace {
 [[noreturn]] void leave_failed(std::exception_ptr error) {
   State& now = state();
   now.active = false;
+  now.groups.clear();
   const ExitCode code = now.job->fail(std::move(error));
+  now.job.reset();
+  leave_mpi_alone();  // nothing is agreed upon
   std::exit(static_cast<int>(code));
 }
 
@@ -99,8 +105,8 @@ void read_info(MPI_Info info) {
       settings().resume = FENIX_RESUME_THROW;
     } else {
       settings().resume = FENIX_RESUME_JUMP;
-      if (*mode != "Fenix_init" && *mode != "JUMP")
-        warn_of_value("FENIX_RESUME_MODE", *mode, "Fenix_init, NO_JUMP or THROW");
+      const bool known = *mode == "Fenix_init" || *mode == "JUMP";
+      if (!known) warn_of_value("FENIX_RESUME_MODE", *mode, "Fenix_init, NO_JUMP or THROW");
     }
   }
   if (const auto mode = info_value(info, "FENIX_UNHANDLED_MODE")) {
@@ -220,11 +226,8 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   now.outputs = outputs;
   try {
     const Options options = options_of(arguments);
-    if (arguments.spawn != 0 && speaks_for_all()) {
-      log::warn(
-          "Fenix_Init asks for spawning, which there is not yet: the dead are replaced by spares as long as there are "
-          "any");
-    }
+    const bool spawns = arguments.spawn != 0 || settings().recovery == FENIX_RECOVERY_SPAWN;
+    if (spawns && speaks_for_all()) log::warn(no_spawning);
     now.job = std::make_unique<Job>(options);
   } catch (const UsageError& mistake) {
     exit_at_start(refuse(mistake.what()));
@@ -287,6 +290,7 @@ bool finish() {
     leave_failed(std::current_exception());
   }
   now.last_error = MPIX_ERR_PROC_FAILED;
+  interrupt_derived();
   begin_epoch();
   return false;
 }

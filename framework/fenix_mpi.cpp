@@ -103,3 +103,8 @@ int MPI_Comm_free(MPI_Comm* comm) {
   mend::fenix::forget_derived(*comm);
   return PMPI_Comm_free(comm);
 }
+
+int MPI_Comm_disconnect(MPI_Comm* comm) {
+  mend::fenix::forget_derived(*comm);
+  return PMPI_Comm_disconnect(comm);
+}

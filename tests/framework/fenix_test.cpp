@@ -104,6 +104,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("computing:7:0:2,computing:7:3:2", "the data of rank 3 at version 8 is lost"),
                     std::pair("computing:7:1:2,entered:7:0:1", "the data of rank 0 at version 8 is lost")));
 
+TEST(FenixJump, plain_mpirun_does_as_mend_run_does) {
+  support::Job job;
+  job.command = {MEND_MPIRUN, "--oversubscribe", "--with-ft", "ulfm", "-np", "6"};
+  job.command.insert(job.command.end(), {MEND_FENIX_JUMP, "2", "--die=computing:7:1:2"});
+  job.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+  expect_right(support::run_job(job));
+}
+
 TEST(FenixJump, without_a_spare_left_the_job_ends_in_one_sentence) {
   expect_end(jump("computing:7:1:0", 0), 3, "rank 1 .process 1. died and no spare is left");
 }
@@ -210,6 +218,13 @@ TEST(FenixMistakes, a_program_that_forgets_to_finalize_is_finalized) {
   const auto end = mistake("forgets_finalize", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(ranks));
+}
+
+TEST(FenixMistakes, other_spares_than_were_launched_are_what_counts) {
+  const auto end = play_fenix(MEND_FENIX_MISTAKES, 1, "", {"spawn", "2"});  // of 5 processes
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(own_complaints(end), testing::Contains(HasSubstr("launched with 1 spares, but Fenix_Init asks for 2")));
 }
 
 TEST(FenixMistakes, what_spawning_comes_to_is_said) {
