@@ -64,7 +64,7 @@ Group::Group(GroupSettings settings, Engine& engine)
       engine_(engine),
       store_(redundancy_of(settings_)),
       informed_(engine.world().epoch == Epoch{0}) {
-  redundancy_of(settings_).require_ranks(engine.world().roster.size());
+  redundancy_of(settings_).require_ranks(engine.first_size());  // the same on newcomers, whom survivors wait for
   store_.protect("group", std::make_unique<ArchiveMember>(committed_, static_cast<std::size_t>(settings_.depth) + 1));
   engine.take_into_epoch(store_);
 }
@@ -76,6 +76,20 @@ Group::~Group() = default;
 void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;
+  if (!ranks_were_given_up()) restore();
+  stage_newest();
+  share_definitions();
+  caught_up_ = now;
+}
+
+/// In the recovery that began this epoch: then the snapshots in the store were of ranks with other numbers, and each rank
+/// keeps its own history. All are told alike.
+bool Group::ranks_were_given_up() const {
+  const auto recoveries = engine_.recoveries();
+  return !recoveries.empty() && recoveries.back().epoch == engine_.world().epoch && !recoveries.back().given_up.empty();
+}
+
+void Group::restore() {
   committed_.history.clear();
   try {
     store_.restore();
@@ -83,9 +97,6 @@ void Group::catch_up() {
     if (engine_.rank() == Rank{0}) log::warn(loss.what());
     committed_.history.clear();
   }
-  stage_newest();
-  share_definitions();
-  caught_up_ = now;
 }
 
 void Group::stage_newest() {
@@ -94,12 +105,15 @@ void Group::stage_newest() {
   std::erase_if(staged_, [this](const auto& staged) { return find(staged.first) == nullptr; });
 }
 
-/// Members that were created and never committed are known to survivors alone; the first of them tells of them.
+/// Members that were created and never committed are known to survivors alone; the first of them tells of them. And so is
+/// the number of commits, if nothing was restored.
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   constexpr int nobody = std::numeric_limits<int>::max();
   int teller = informed_ ? engine_.rank().value : nobody;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &teller, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  commits_ = store_.version().value;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &commits_, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
   Bytes bytes = write_definitions(committed_.definitions);
   if (teller != nobody) {
     std::uint64_t size = bytes.size();
@@ -158,12 +172,12 @@ void Group::stage(const Definition& definition, const Regions& regions) {
 
 int Group::commit() {
   catch_up();
-  const int time_stamp = settings_.start_time_stamp + static_cast<int>(store_.version().value);
+  const int time_stamp = settings_.start_time_stamp + static_cast<int>(commits_);
   const std::deque<FenixSnapshot> before = committed_.history;
   committed_.history.push_front({time_stamp, staged_});
   if (committed_.history.size() > static_cast<std::size_t>(settings_.depth) + 1) committed_.history.pop_back();
   try {
-    store_.commit();
+    commits_ = store_.commit().value;
   } catch (...) {
     committed_.history = before;
     throw;

@@ -15,6 +15,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -75,8 +76,9 @@ class Group {
   Store& store() { return store_; }
 
   /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
-  /// newcomers of the members. Collective over the ranks, once an epoch; does nothing then, nor before a failure.
-  /// Throws as Store::restore does, but for lost data: then the history is empty, and a warning says so.
+  /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself. Collective over
+  /// the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore does, but for lost
+  /// data: then the history is empty, and a warning says so.
   void catch_up();
 
   const std::vector<Definition>& definitions() const { return committed_.definitions; }
@@ -101,6 +103,8 @@ class Group {
   Elements fetch(const Elements& mine, int source);
 
  private:
+  bool ranks_were_given_up() const;
+  void restore();
   void stage_newest();
   void share_definitions();
 
@@ -109,6 +113,7 @@ class Group {
   Store store_;
   bool informed_;  // of all members that were ever created
   Epoch caught_up_{};
+  std::uint64_t commits_ = 0;
   Committed committed_;
   std::map<int, SharedElements> staged_;
 };

@@ -140,7 +140,10 @@ Options options_of(const StartArguments& arguments) {
   char* no_arguments[] = {no_name, nullptr};
   int one = 1;
   const bool has_arguments = arguments.argc != nullptr && arguments.argv != nullptr;
-  Options options = has_arguments ? take_options(*arguments.argc, *arguments.argv) : take_options(one, no_arguments);
+  Options as_in_fenix;
+  as_in_fenix.on_failure = "spare,shrink";
+  Options options = has_arguments ? take_options(*arguments.argc, *arguments.argv, as_in_fenix)
+                                  : take_options(one, no_arguments, as_in_fenix);
   if (options.spares != 0 && options.spares != arguments.spares && speaks_for_all()) {
     log::warn(fmt::format("the job was launched with {} spares, but Fenix_Init asks for {}: that counts",
                           options.spares, arguments.spares));
@@ -156,11 +159,21 @@ Fenix_Rank_role role_of_self(Engine& engine) {
 
 void begin_epoch() {
   State& now = state();
-  for (auto& [id, group] : now.groups) now.engine().take_into_epoch(group->store());
   now.failed.clear();
+  now.recovered.clear();
+  bool given_up = false;
   const auto recoveries = now.engine().recoveries();
   if (!recoveries.empty()) {
-    for (const Replacement& replaced : recoveries.back().replacements) now.failed.push_back(replaced.rank.value);
+    for (const Replacement& replaced : recoveries.back().replacements) {
+      now.failed.push_back(replaced.rank.value);
+      now.recovered.push_back(now.engine().world().roster.rank_of(replaced.newcomer)->value);
+    }
+    for (const Loss& loss : recoveries.back().given_up) now.failed.push_back(loss.rank.value);
+    given_up = !recoveries.back().given_up.empty();
+  }
+  for (auto& [id, group] : now.groups) {
+    if (given_up) group->store().forget_everything();
+    now.engine().take_into_epoch(group->store());
   }
   report();
 }
@@ -244,7 +257,6 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
     leave_failed(std::current_exception());
   }
   now.active = true;
-  now.initial_ranks = now.engine().world().roster.size();
   begin_epoch();
   hand_errors_to(&receive_error);
 }

@@ -56,11 +56,11 @@ struct State {
   Outputs outputs{};
   bool active = false;  ///< between Fenix_Init and the end of Fenix_Finalize
   bool finalized = false;
-  int initial_ranks = 0;
   int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
   std::vector<Callback> callbacks;
-  std::vector<MPI_Comm> derived;   ///< from the resilient communicator, by the application
-  std::vector<int> failed;  ///< ranks, in the most recent failure
+  std::vector<MPI_Comm> derived;  ///< from the resilient communicator, by the application
+  std::vector<int> failed;        ///< ranks whose processes died in the most recent failure, as they were numbered then
+  std::vector<int> recovered;     ///< of these, those that were taken over, as they are numbered now
   std::map<int, std::unique_ptr<Group>> groups;
 
   Engine& engine() { return job->engine(); }
@@ -99,8 +99,8 @@ void resume();
 /// What is done with an error of MPI that is met in the application's own code.
 void receive_error(MPI_Comm comm, int code, bool failure);
 
-/// The application has made `made` of `parent`: should it be derived from the resilient communicator, nobody stays blocked
-/// in it after a failure. Local.
+/// The application has made `made` of `parent`: should it be derived from the resilient communicator, nobody stays
+/// blocked in it after a failure. Local.
 void note_derived(MPI_Comm parent, MPI_Comm made);
 /// The application frees it. Local.
 void forget_derived(MPI_Comm comm);

@@ -32,7 +32,7 @@ std::optional<int> resilient_rank(MPI_Comm comm, int rank) {
 int role_of(int rank) {
   State& now = state();
   if (now.engine().world().epoch == mend::Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
-  const bool replaced = std::find(now.failed.begin(), now.failed.end(), rank) != now.failed.end();
+  const bool replaced = std::find(now.recovered.begin(), now.recovered.end(), rank) != now.recovered.end();
   return replaced ? FENIX_ROLE_RECOVERED_RANK : FENIX_ROLE_SURVIVOR_RANK;
 }
 
@@ -156,8 +156,8 @@ Fenix_Rank_role Fenix_get_role() {
 
 int Fenix_get_error() {
   if (!state().active) return FENIX_ERROR_UNINITIALIZED;
-  return state().engine().world().roster.size() < state().initial_ranks ? FENIX_WARNING_SPARE_RANKS_DEPLETED
-                                                                        : FENIX_SUCCESS;
+  const mend::Engine& engine = state().engine();
+  return engine.world().roster.size() < engine.first_size() ? FENIX_WARNING_SPARE_RANKS_DEPLETED : FENIX_SUCCESS;
 }
 
 int Fenix_get_nspare() { return state().active ? static_cast<int>(state().engine().world().roster.spares.size()) : 0; }

@@ -189,8 +189,8 @@ void add_options(CLI::App& app, Options& options) {
   define(app, options, "--mend-", true);
 }
 
-Options take_options(int& argc, char** argv) {
-  Options options;
+Options take_options(int& argc, char** argv, const Options& unless_chosen) {
+  Options options = unless_chosen;
   CLI::App parser("mend");
   parser.set_help_flag();
   parser.allow_extras();

@@ -36,7 +36,8 @@ struct Options {
 void add_options(CLI::App& app, Options& options);
 
 /// Reads mend's options from the command line and the environment, and removes its flags from argv so that the
-/// application's own parser does not meet them. Local. Throws UsageError for a wrong value or an unknown --mend- flag.
-Options take_options(int& argc, char** argv);
+/// application's own parser does not meet them. `unless_chosen` is what holds otherwise. Local. Throws UsageError for a
+/// wrong value or an unknown --mend- flag.
+Options take_options(int& argc, char** argv, const Options& unless_chosen = {});
 
 }  // namespace mend

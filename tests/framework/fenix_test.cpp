@@ -112,8 +112,22 @@ TEST(FenixJump, plain_mpirun_does_as_mend_run_does) {
   expect_right(support::run_job(job));
 }
 
-TEST(FenixJump, without_a_spare_left_the_job_ends_in_one_sentence) {
-  expect_end(jump("computing:7:1:0", 0), 3, "rank 1 .process 1. died and no spare is left");
+TEST(FenixJump, without_a_spare_left_the_others_close_up) {
+  const auto end = jump("committed:7:1:0", 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  // 7 steps of 4 ranks, then 13 of 3; each has the field that it filled, when it may have had another number.
+  constexpr long total = 4 * 21 + 7 * 6 + 3 * 169 + 13 * 3;
+  const auto left = [&](int rank, long was) {
+    constexpr long cells = 5000;
+    const long field = cells * was * cells + cells * (cells - 1) / 2 + cells * total;
+    return fmt::format("rank {}: total {}, field {}, role 2, 1 callbacks, error 100", rank, total, field);
+  };
+  EXPECT_THAT(said(end), ElementsAre(left(0, 0), left(1, 2), left(2, 3)));
+}
+
+TEST(FenixJump, without_a_spare_left_the_job_ends_in_one_sentence_where_the_user_wants_that) {
+  const auto end = play_fenix(MEND_FENIX_JUMP, 0, "computing:7:1:0", {"0", "--mend-on-failure=spare"});
+  expect_end(end, 3, "rank 1 .process 1. died and no spare is left");
 }
 
 // --- where they are ----------------------------------------------------------------------------------------------
