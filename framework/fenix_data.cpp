@@ -2,10 +2,7 @@
 // has returned: they may be left by longjmp.
 
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "framework/fenix.h"
-#include "framework/fenix_group.hpp"
-#include "framework/fenix_job.hpp"
+#include "framework/fenix_call.hpp"
 
 #include <fmt/format.h>
 
@@ -15,66 +12,6 @@
 namespace {
 
 using namespace mend::fenix;
-
-Regions full;  // the address is what counts
-Regions empty;
-Regions prestaged;
-
-/// What is wrong with an argument, as a code and in words.
-class Refused : public std::exception {
- public:
-  Refused(int code, std::string sentence) : code_(code), sentence_(std::move(sentence)) {}
-  int code() const { return code_; }
-  const char* what() const noexcept override { return sentence_.c_str(); }
-
- private:
-  int code_;
-  std::string sentence_;
-};
-
-/// As mend::fenix::guarded, with arguments that may be refused.
-template <class Work>
-Outcome checked(const char* function, const Work& work) {
-  return guarded(function, [&]() -> int {
-    try {
-      return work();
-    } catch (const Refused& refused) {
-      mend::log::warn(fmt::format("{}: {}", function, refused.what()));
-      return refused.code();
-    }
-  });
-}
-
-/// The same for functions that need no job, or that only look: nothing can fail but the arguments.
-template <class Work>
-int local(const char* function, const Work& work) {
-  return checked(function, work).code;
-}
-
-Group& group_of(int id) {
-  const auto found = state().groups.find(id);
-  if (found == state().groups.end()) {
-    throw Refused(FENIX_ERROR_INVALID_GROUPID, fmt::format("there is no data group {}", id));
-  }
-  return *found->second;
-}
-
-Definition& member_of(Group& group, int id) {
-  Definition* found = group.find(id);
-  if (found == nullptr) throw Refused(FENIX_ERROR_INVALID_MEMBERID, fmt::format("the data group has no member {}", id));
-  return *found;
-}
-
-std::size_t element_size(MPI_Datatype type) {
-  const mend::ErrorsReturned quiet;
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  if (type == MPI_DATATYPE_NULL || MPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS || lower != 0 ||
-      extent <= 0) {
-    throw Refused(FENIX_ERROR_MEMBER_CREATE, "the elements of a member begin at their address and take some bytes");
-  }
-  return static_cast<std::size_t>(extent);
-}
 
 bool spans_all_ranks(MPI_Comm comm) {
   int result = MPI_UNEQUAL;
@@ -98,25 +35,6 @@ std::unique_ptr<Group> make_group(const GroupSettings& settings) {
   } catch (const mend::UsageError& mistake) {
     throw Refused(FENIX_ERROR_GROUP_CREATE, mistake.what());
   }
-}
-
-Regions regions_of(const Fenix_Data_subset& subset, const Definition& definition) {
-  if (subset.impl == &empty || subset.impl == &prestaged) return {};
-  if (subset.impl == &full) {
-    if (definition.count == FENIX_RESIZEABLE) {
-      throw Refused(FENIX_ERROR_SUBSET_END_OFFSET,
-                    fmt::format("member {} has no size of its own: say which elements", definition.id));
-    }
-    return Regions::first(definition.count);
-  }
-  if (subset.impl == nullptr) throw Refused(FENIX_ERROR_SUBSET_NUM_BLOCKS, "the subset was never created");
-  const auto& regions = *static_cast<const Regions*>(subset.impl);
-  if (definition.count != FENIX_RESIZEABLE && regions.end() > definition.count) {
-    throw Refused(FENIX_ERROR_SUBSET_END_OFFSET,
-                  fmt::format("the subset ends with element {}, but member {} has only {}", regions.end() - 1,
-                              definition.id, definition.count));
-  }
-  return regions;
 }
 
 int store(int group_id, int member_id, const Fenix_Data_subset& subset) {
@@ -185,64 +103,9 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   return hand_out(as_theirs, &theirs, target, max_count, found_data);
 }
 
-Refused wrong_attribute(int name) {
-  return {FENIX_ERROR_INVALID_ATTRIBUTE_NAME, fmt::format("{} is no attribute of a member", name)};
-}
-
-int get_attribute(const Definition& definition, int name, void* value) {
-  switch (name) {
-    case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: *static_cast<void**>(value) = definition.buffer; return FENIX_SUCCESS;
-    case FENIX_DATA_MEMBER_ATTRIBUTE_COUNT:
-      *static_cast<int*>(value) = static_cast<int>(definition.count);
-      return FENIX_SUCCESS;
-    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE:
-      *static_cast<MPI_Datatype*>(value) = definition.datatype;
-      return FENIX_SUCCESS;
-    case FENIX_DATA_MEMBER_ATTRIBUTE_SIZE:
-      *static_cast<int*>(value) = static_cast<int>(definition.element_bytes);
-      return FENIX_SUCCESS;
-    default: throw wrong_attribute(name);
-  }
-}
-
-int set_attribute(Definition& definition, int name, void* value) {
-  switch (name) {
-    case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: definition.buffer = value; return FENIX_SUCCESS;
-    case FENIX_DATA_MEMBER_ATTRIBUTE_COUNT: {
-      const int count = *static_cast<int*>(value);
-      if (count < 0)
-        throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("a member cannot have {} elements", count));
-      definition.count = static_cast<std::size_t>(count);
-      return FENIX_SUCCESS;
-    }
-    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE: {
-      const MPI_Datatype type = *static_cast<MPI_Datatype*>(value);
-      const std::size_t bytes = element_size(type);
-      if (bytes != definition.element_bytes) {
-        throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE,
-                      "a member keeps the size of its elements: delete it and create it anew");
-      }
-      definition.datatype = type;
-      return FENIX_SUCCESS;
-    }
-    default: throw wrong_attribute(name);
-  }
-}
-
 Fenix_Request no_request() { return {MPI_REQUEST_NULL, MPI_REQUEST_NULL}; }
 
-int add_block(Regions& regions, int start, int end) {
-  if (start < 0) return FENIX_ERROR_SUBSET_START_OFFSET;
-  if (end < start) return FENIX_ERROR_SUBSET_END_OFFSET;
-  regions.add({static_cast<std::size_t>(start), static_cast<std::size_t>(end) + 1});
-  return FENIX_SUCCESS;
-}
-
 }  // namespace
-
-const Fenix_Data_subset FENIX_DATA_SUBSET_FULL = {&full};
-const Fenix_Data_subset FENIX_DATA_SUBSET_EMPTY = {&empty};
-const Fenix_Data_subset FENIX_DATA_SUBSET_PRESTAGED = {&prestaged};
 
 // --- groups and members ----------------------------------------------------------------------------------------
 
@@ -403,102 +266,4 @@ int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void* targe
     return restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank);
   });
   return settle(outcome);
-}
-
-// --- subsets ---------------------------------------------------------------------------------------------------
-
-int Fenix_Data_subset_create(int num_blocks, int start_offset, int end_offset, int stride,
-                             Fenix_Data_subset* subset_specifier) {
-  if (num_blocks <= 0) return FENIX_ERROR_SUBSET_NUM_BLOCKS;
-  if (num_blocks > 1 && stride <= 0) return FENIX_ERROR_SUBSET_STRIDE;
-  Regions regions;
-  for (int block = 0; block < num_blocks; ++block) {
-    const int code = add_block(regions, start_offset + block * stride, end_offset + block * stride);
-    if (code != FENIX_SUCCESS) return code;
-  }
-  subset_specifier->impl = new Regions(std::move(regions));
-  return FENIX_SUCCESS;
-}
-
-int Fenix_Data_subset_createv(int num_blocks, int* array_start_offsets, int* array_end_offsets,
-                              Fenix_Data_subset* subset_specifier) {
-  if (num_blocks <= 0) return FENIX_ERROR_SUBSET_NUM_BLOCKS;
-  Regions regions;
-  for (int block = 0; block < num_blocks; ++block) {
-    const int code = add_block(regions, array_start_offsets[block], array_end_offsets[block]);
-    if (code != FENIX_SUCCESS) return code;
-  }
-  subset_specifier->impl = new Regions(std::move(regions));
-  return FENIX_SUCCESS;
-}
-
-int Fenix_Data_subset_delete(Fenix_Data_subset* subset_specifier) {
-  const void* made = subset_specifier->impl;
-  if (made != &full && made != &empty && made != &prestaged) delete static_cast<const Regions*>(made);
-  subset_specifier->impl = nullptr;
-  return FENIX_SUCCESS;
-}
-
-// --- questions -------------------------------------------------------------------------------------------------
-
-int Fenix_Data_group_get_number_of_members(int group_id, int* number_of_members) {
-  return local("Fenix_Data_group_get_number_of_members", [&] {
-    *number_of_members = static_cast<int>(group_of(group_id).definitions().size());
-    return FENIX_SUCCESS;
-  });
-}
-
-int Fenix_Data_group_get_member_at_position(int group_id, int* member_id, int position) {
-  return local("Fenix_Data_group_get_member_at_position", [&] {
-    const auto& members = group_of(group_id).definitions();
-    if (position < 0 || static_cast<std::size_t>(position) >= members.size()) return FENIX_ERROR_INVALID_POSITION;
-    *member_id = members[static_cast<std::size_t>(position)].id;
-    return FENIX_SUCCESS;
-  });
-}
-
-int Fenix_Data_group_get_number_of_snapshots(int group_id, int* number_of_snapshots) {
-  return local("Fenix_Data_group_get_number_of_snapshots", [&] {
-    *number_of_snapshots = static_cast<int>(group_of(group_id).history().size());
-    return FENIX_SUCCESS;
-  });
-}
-
-int Fenix_Data_group_get_snapshot_at_position(int group_id, int position, int* time_stamp) {
-  return local("Fenix_Data_group_get_snapshot_at_position", [&] {
-    const auto& history = group_of(group_id).history();
-    if (position < 0 || static_cast<std::size_t>(position) >= history.size()) return FENIX_ERROR_INVALID_POSITION;
-    *time_stamp = history[static_cast<std::size_t>(position)].time_stamp;
-    return FENIX_SUCCESS;
-  });
-}
-
-int Fenix_Data_member_attr_get(int group_id, int member_id, int attributename, void* attributevalue, int* flag,
-                               int source_rank) {
-  return local("Fenix_Data_member_attr_get", [&] {
-    if (flag != nullptr) *flag = 0;
-    const Definition& definition = member_of(group_of(group_id), member_id);
-    if (source_rank != state().engine().rank().value) return FENIX_SUCCESS;
-    const int code = get_attribute(definition, attributename, attributevalue);
-    if (flag != nullptr) *flag = 1;
-    return code;
-  });
-}
-
-int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name, void* attribute_value, int* flag) {
-  return local("Fenix_Data_member_attr_set", [&] {
-    if (flag != nullptr) *flag = 0;
-    const int code = set_attribute(member_of(group_of(group_id), member_id), attribute_name, attribute_value);
-    if (flag != nullptr) *flag = 1;
-    return code;
-  });
-}
-
-int Fenix_Data_snapshot_delete(int group_id, int time_stamp) {
-  return local("Fenix_Data_snapshot_delete", [&] {
-    if (!group_of(group_id).forget(time_stamp)) {
-      throw Refused(FENIX_ERROR_INVALID_TIMESTAMP, fmt::format("there is no snapshot with time stamp {}", time_stamp));
-    }
-    return FENIX_SUCCESS;
-  });
 }
