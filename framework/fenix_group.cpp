@@ -76,17 +76,33 @@ Group::~Group() = default;
 void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;
-  if (!ranks_were_given_up()) restore();
+  if (const RecoveryReport* fewer = recovery_with_fewer_ranks()) {
+    keep_own_history(*fewer);
+  } else {
+    restore();
+  }
   stage_newest();
   share_definitions();
   caught_up_ = now;
 }
 
-/// In the recovery that began this epoch: then the snapshots in the store were of ranks with other numbers, and each rank
-/// keeps its own history. All are told alike.
-bool Group::ranks_were_given_up() const {
+/// The recovery that began this epoch, if ranks were given up in it. All are told alike.
+const RecoveryReport* Group::recovery_with_fewer_ranks() const {
   const auto recoveries = engine_.recoveries();
-  return !recoveries.empty() && recoveries.back().epoch == engine_.world().epoch && !recoveries.back().given_up.empty();
+  const bool fewer =
+      !recoveries.empty() && recoveries.back().epoch == engine_.world().epoch && !recoveries.back().given_up.empty();
+  return fewer ? &recoveries.back() : nullptr;
+}
+
+/// The snapshots in the store were of ranks with other numbers, and are forgotten. Each rank has its own history still,
+/// but not one that was taken over: then nobody shall have any, so that all ranks go on alike.
+void Group::keep_own_history(const RecoveryReport& recovery) {
+  if (recovery.replacements.empty()) return;
+  committed_.history.clear();
+  if (engine_.rank() == Rank{0}) {
+    log::warn(
+        "what was committed to a Fenix data group is lost: some ranks were given up and others taken over at once");
+  }
 }
 
 void Group::restore() {
@@ -105,8 +121,8 @@ void Group::stage_newest() {
   std::erase_if(staged_, [this](const auto& staged) { return find(staged.first) == nullptr; });
 }
 
-/// Members that were created and never committed are known to survivors alone; the first of them tells of them. And so is
-/// the number of commits, if nothing was restored.
+/// Members that were created and never committed are known to survivors alone; the first of them tells of them. And so
+/// is the number of commits, if nothing was restored.
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   constexpr int nobody = std::numeric_limits<int>::max();

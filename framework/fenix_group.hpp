@@ -26,6 +26,7 @@
 
 namespace mend {
 class Engine;
+struct RecoveryReport;
 }
 
 namespace mend::fenix {
@@ -103,7 +104,8 @@ class Group {
   Elements fetch(const Elements& mine, int source);
 
  private:
-  bool ranks_were_given_up() const;
+  const RecoveryReport* recovery_with_fewer_ranks() const;
+  void keep_own_history(const RecoveryReport& recovery);
   void restore();
   void stage_newest();
   void share_definitions();
