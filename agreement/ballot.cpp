@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t in_favour_bit = 1U << 8;
 constexpr std::uint32_t nobody_recovers_bit = 1U << 9;
 constexpr std::uint32_t nobody_abandons_bit = 1U << 10;
+constexpr int remarks_shift = 16;
 
 constexpr std::uint32_t bit_of(Motion motion) { return 1U << static_cast<std::uint32_t>(motion); }
 
@@ -39,22 +40,33 @@ std::string_view name_of(Motion motion) {
 }
 
 Ruling Ballot::cast(Motion motion, bool in_favour) {
+  Remarks none = 0;
+  return cast(motion, in_favour, none);
+}
+
+Ruling Ballot::cast(Motion motion, bool in_favour, Remarks& remarks) {
   if (closed_) return *closed_;
-  const Ruling ruling = rule(motion, in_favour);
+  const Ruling ruling = rule(motion, in_favour, remarks);
   if (ruling == Ruling::recover || ruling == Ruling::abandon) closed_ = ruling;
   return ruling;
 }
 
-Ruling Ballot::rule(Motion motion, bool in_favour) {
-  const Outcome outcome = agreement_->agree(contribution(motion, in_favour));
+Ruling Ballot::rule(Motion motion, bool in_favour, Remarks& remarks) {
+  const Outcome outcome = agreement_->agree(contribution(motion, in_favour) | std::uint32_t{remarks} << remarks_shift);
   if (!(outcome.value & nobody_abandons_bit)) return Ruling::abandon;
   if (!(outcome.value & nobody_recovers_bit) || outcome.somebody_died) return Ruling::recover;
   if (!(outcome.value & bit_of(motion))) return Ruling::confused;
+  remarks = static_cast<Remarks>(outcome.value >> remarks_shift);
   return outcome.value & in_favour_bit ? Ruling::carried : Ruling::rejected;
 }
 
 bool Ballot::vote(Motion motion, bool in_favour) {
-  switch (cast(motion, in_favour)) {
+  Remarks none = 0;
+  return vote(motion, in_favour, none);
+}
+
+bool Ballot::vote(Motion motion, bool in_favour, Remarks& remarks) {
+  switch (cast(motion, in_favour, remarks)) {
     case Ruling::carried: return true;
     case Ruling::rejected: return false;
     case Ruling::recover: throw ProcessFailure(fmt::format("the ballot on {}", name_of(motion)));

@@ -39,6 +39,9 @@ enum class Ruling {
   confused,  ///< ranks came for different motions
 };
 
+/// What ranks tell each other beside a vote: all hear the bits that every one of them has said.
+using Remarks = std::uint8_t;
+
 class Ballot {
  public:
   explicit Ballot(std::unique_ptr<Agreement> agreement) : agreement_(std::move(agreement)) {}
@@ -46,14 +49,17 @@ class Ballot {
   /// Collective over the living ranks of the epoch. All get the same ruling. A ruling to recover or to abandon
   /// closes the sequence: later calls repeat it and communicate no more.
   Ruling cast(Motion motion, bool in_favour);
+  /// The same, with remarks: of this rank, and after a ruling that is carried or rejected, of all.
+  Ruling cast(Motion motion, bool in_favour, Remarks& remarks);
 
   /// The same, for those who can only go on or not: returns whether the motion was carried; throws ProcessFailure
   /// when a failure interrupts, Abandoned when another rank ends the job, and UsageError when ranks came for
   /// different motions.
   bool vote(Motion motion, bool in_favour);
+  bool vote(Motion motion, bool in_favour, Remarks& remarks);
 
  private:
-  Ruling rule(Motion motion, bool in_favour);
+  Ruling rule(Motion motion, bool in_favour, Remarks& remarks);
 
   std::unique_ptr<Agreement> agreement_;
   std::optional<Ruling> closed_;
