@@ -2,7 +2,7 @@
 
 namespace mend {
 namespace detail {
-bool fault_points_watched = false;
+std::atomic<bool> fault_points_watched = false;
 }
 
 namespace {

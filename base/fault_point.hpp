@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string_view>
 
@@ -17,10 +18,12 @@ inline constexpr std::string_view fault_points[] = {
     "commit.publish", "restore.inventory", "restore.vote", "restore.exchange", "restore.transfer", "restore.unpack",
     "restore.protect", "restore.done", "recovery.interrupt", "recovery.begin", "recovery.settle", "recovery.shrink", "recovery.shrunk",
     "recovery.plan", "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done", "spare.parked",
-    "spare.woken", "finish.before", "finish.after", "finalize.before",
+    "spare.woken", "finish.before", "finish.after", "finalize.before", "disk.begin", "disk.write", "disk.rename",
+    "disk.index", "disk.manifest", "disk.clean", "disk.read",
 };
 
-/// Called with the point's name; may well not return (a test kills the process here).
+/// Called with the point's name; may well not return (a test kills the process here). disk.write, disk.rename,
+/// disk.manifest and disk.clean are reached in a thread of the store's.
 using FaultPointListener = std::function<void(std::string_view point)>;
 
 /// Has `listener` called at every point this process reaches from now on; an empty one stops that. Local; main
@@ -28,13 +31,13 @@ using FaultPointListener = std::function<void(std::string_view point)>;
 void on_fault_point(FaultPointListener listener);
 
 namespace detail {
-extern bool fault_points_watched;
+extern std::atomic<bool> fault_points_watched;
 void announce_fault_point(std::string_view point);
 }  // namespace detail
 
 /// Says that this process is now at `point`.
 inline void reach(std::string_view point) {
-  if (detail::fault_points_watched) [[unlikely]] {
+  if (detail::fault_points_watched.load(std::memory_order_relaxed)) [[unlikely]] {
     detail::announce_fault_point(point);
   }
 }

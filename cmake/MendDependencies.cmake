@@ -30,6 +30,7 @@ check_cxx_source_compiles("
   int main() { return static_cast<int>(XXH3_64bits_dispatch(nullptr, 0)); }" MEND_XXHASH_DISPATCHES)
 unset(CMAKE_REQUIRED_LIBRARIES)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+include(MendHdf5)
 find_path(MEND_ASIO_INCLUDE_DIR asio.hpp DOC "The folder of standalone Asio's asio.hpp")
 if(NOT MEND_ASIO_INCLUDE_DIR)
   message(FATAL_ERROR "Asio is missing (Debian: libasio-dev). If you have it, set MEND_ASIO_INCLUDE_DIR to its folder.")

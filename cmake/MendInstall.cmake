@@ -25,6 +25,7 @@ target_include_directories(mend PUBLIC
 target_link_libraries(mend
   PUBLIC MPI::MPI_CXX Threads::Threads
   PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash PkgConfig::ISAL
+          mend_hdf5
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
 # What programs for Fenix link: the same, and framework/fenix.h.
@@ -53,6 +54,7 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mendConfig.cmake.in" "$
   INSTALL_DESTINATION "${_mend_config_folder}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/mendConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES
+  "${CMAKE_CURRENT_LIST_DIR}/MendHdf5.cmake"
   "${PROJECT_BINARY_DIR}/mendConfig.cmake"
   "${PROJECT_BINARY_DIR}/mendConfigVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindPMIx.cmake"

@@ -42,7 +42,8 @@ Engine::Engine(const Options& options, Watch& watch)
       policy_(Policy::parse(options.on_failure)),
       council_(options.agreement),
       world_(first_world(options.spares, council_, watch)),
-      store_(Redundancy::parse(options.redundancy), options.versions),
+      disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
+      store_(Redundancy::parse(options.redundancy), options.versions, disk_),
       schedule_(options.commit_every, options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   first_size_ = world_.roster.size();
@@ -149,6 +150,7 @@ Intent Engine::play(const Body& body) {
     Session session(*this);
     body(session);
     store_.finish_commit();
+    store_.finish_disk();
     reach("finish.before");
   } catch (const ProcessFailure& failure) {
     log::debug(fmt::format("rank {} left the body: {}", rank_->value, failure.what()));
@@ -301,8 +303,16 @@ ExitCode Engine::report_error(ExitCode code) {
     MPIX_Comm_agree(world_.base.get(), &first_has);
     speaker = first_has == 1 ? 0 : me;
   }
-  if (speaker == me && error_) log::error(error_->text);
+  if (speaker == me && error_) log::error(error_->text + advice_on_disk(code));
   return code;
+}
+
+/// Where a new job could go on, if this one cannot.
+std::string Engine::advice_on_disk(ExitCode code) const {
+  if (!disk_ || code != ExitCode::unrecoverable) return "";
+  const auto versions = complete_versions(disk_->folder);
+  if (versions.empty()) return "";
+  return fmt::format("; version {} is on disk: start again with --mend-disk={}", versions.front().version.value, disk_->folder.string());
 }
 
 // --- for Session -----------------------------------------------------------------------------------------------

@@ -105,6 +105,7 @@ class Engine {
   void call_spares();
   void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
+  std::string advice_on_disk(ExitCode code) const;
   void close_restore_time();
 
   RuntimeWitness witness_;
@@ -118,6 +119,7 @@ class Engine {
   bool newcomer_ = false;
   std::vector<MPI_Comm> derived_;
   std::vector<std::function<void()>> callbacks_;
+  std::optional<DiskOptions> disk_;
   Store store_;
   CommitSchedule schedule_;
   Stopwatch step_watch_;

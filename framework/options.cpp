@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "framework/commit_schedule.hpp"
 #include "spares/policy.hpp"
+#include "store/disk_folder.hpp"
 #include "store/redundancy.hpp"
 
 #include <CLI/CLI.hpp>
@@ -61,6 +62,10 @@ std::string check_redundancy(const std::string& text) {
   return objection([&] { Redundancy::parse(text); });
 }
 
+std::string check_disk(const std::string& text) {
+  return objection([&] { DiskOptions::parse(text); });
+}
+
 std::string check_versions(const std::string& text) {
   int value = 0;
   const bool fine = CLI::detail::lexical_cast(text, value) && value >= 2;
@@ -109,6 +114,11 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->check(CLI::Validator(check_versions, "N"))
                        ->capture_default_str(),
                    "MEND_VERSIONS");
+  from_environment(app.add_option(prefix + "disk", options.disk,
+                                  "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
+                                  "the background, and from which a job goes on where one before it has ended")
+                       ->check(CLI::Validator(check_disk, "DIR[,every=N]")),
+                   "MEND_DISK");
   from_environment(
       app.add_option(prefix + "agreement", options.agreement, "How processes agree: mend's own protocols, or mpi for the library's")
           ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))

@@ -23,6 +23,7 @@ struct Options {
   Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
   std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local
   int versions = 2;                               ///< of the data that are kept
+  std::string disk;                               ///< "DIR" or "DIR,every=N": where every N-th commit goes to disk; empty: none
   std::string agreement = "era";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
   std::string detector = "ring";                  ///< ring, or runtime: only what the runtime sees
   Milliseconds heartbeat{100};                    ///< between two of a process, for the ring

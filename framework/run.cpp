@@ -37,7 +37,14 @@ int refuse_for(const std::function<void()>& say) {
 
 }  // namespace
 
-int run(const Options& options, const Body& body) { return static_cast<int>(Job(options).play(body)); }
+int run(const Options& options, const Body& body) {
+  try {
+    if (!options.disk.empty()) prepare_folder(DiskOptions::parse(options.disk).folder);
+  } catch (const UsageError& error) {
+    return refuse_for([&] { log::error(error.what()); });
+  }
+  return static_cast<int>(Job(options).play(body));
+}
 
 int run(int argc, char** argv, const Body& body) {
   try {

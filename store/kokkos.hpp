@@ -9,6 +9,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
+
 namespace mend {
 namespace detail {
 
@@ -104,5 +106,25 @@ struct MemberOf<Kokkos::View<Data, Properties...>> {
   using View = Kokkos::View<Data, Properties...>;
   static std::unique_ptr<Member> make(View& view) { return std::make_unique<detail::ViewMember<View>>(view); }
 };
+
+/// This rank's part of an array that all ranks share (see store/member.hpp): a View of as many axes, or one whose elements
+/// are, in their order, those of a part of `extents`. On disk the last axis is the fastest; so a View of layout left is
+/// found there with its axes in reverse order, as arrays of Fortran are.
+template <class Data, class... Properties>
+ArrayMember part(Kokkos::View<Data, Properties...> view, Extents whole, Extents offset, Extents extents) {
+  using View = Kokkos::View<Data, Properties...>;
+  return {MemberOf<View>::make(view),
+          {detail::element_name<typename View::non_const_value_type>(), std::move(extents), std::move(offset), std::move(whole)}};
+}
+template <class Data, class... Properties>
+ArrayMember part(Kokkos::View<Data, Properties...> view, Extents whole, Extents offset) {
+  using View = Kokkos::View<Data, Properties...>;
+  Extents extents;
+  for (std::size_t axis = 0; axis < View::rank; ++axis) extents.push_back(view.extent(axis));
+  if constexpr (std::is_same_v<typename View::array_layout, Kokkos::LayoutLeft>) {
+    for (Extents* axes : {&whole, &offset, &extents}) std::reverse(axes->begin(), axes->end());
+  }
+  return part(view, std::move(whole), std::move(offset), std::move(extents));
+}
 
 }  // namespace mend

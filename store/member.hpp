@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/ids.hpp"
+#include "store/array_part.hpp"
 
 #include <array>
 #include <concepts>
@@ -247,6 +248,37 @@ struct MemberOf<T> {
   }
 };
 
+/// Values, and where they lie in an array that all ranks share; made by part and replicated.
+struct ArrayMember {
+  std::unique_ptr<Member> values;
+  ArrayPart place;
+};
+
+namespace detail {
+
+/// Shaped as the place says, filled as the values are.
+class PartMember final : public Member {
+ public:
+  explicit PartMember(ArrayMember member) : member_(std::move(member)) { require_fit(); }
+  std::string shape() const override { return to_string(member_.place); }
+  ByteCount size() const override { return member_.values->size(); }
+  void pack(std::span<std::byte> to) const override { member_.values->pack(to); }
+  std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
+  void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }
+
+ private:
+  void require_fit() const;
+
+  ArrayMember member_;
+};
+
+}  // namespace detail
+
+template <>
+struct MemberOf<ArrayMember> {
+  static std::unique_ptr<Member> make(ArrayMember& member) { return std::make_unique<detail::PartMember>(std::move(member)); }
+};
+
 template <class T>
 concept Protectable = requires(T& object) {
   { MemberOf<T>::make(object) } -> std::convertible_to<std::unique_ptr<Member>>;
@@ -260,6 +292,49 @@ template <class T, std::size_t Extent>
 inline constexpr bool refers_to_its_data<std::span<T, Extent>> = true;
 template <Serializable T>
 inline constexpr bool refers_to_its_data<T> = false;
+
+template <class T>
+ArrayMember place(T& values, Extents extents, Extents offset, Extents whole) {
+  using Element = std::remove_cv_t<std::ranges::range_value_t<T>>;
+  using Stored = std::remove_reference_t<std::ranges::range_reference_t<T>>;
+  static_assert(!std::is_const_v<Stored>, "a protected range must be writable: restore writes into it");
+  const std::span<Stored> all(std::ranges::data(values), std::ranges::size(values));
+  return {std::make_unique<SpanMember<Stored>>(all), {element_name<Element>(), std::move(extents), std::move(offset), std::move(whole)}};
+}
 }  // namespace detail
+
+/// This rank's part of an array that all ranks share, to be protected: `values`, protected where they lie now, are the
+/// elements of a box of `extents`, the last axis fastest, whose first element has the index `offset` in an array of
+/// `whole`. So declared, the array can be restored to another number of ranks (--mend-disk), which then declare parts of
+/// their own, and tools find it as one. Parts may overlap where they hold the same. Local. Throws UsageError when the part
+/// does not lie in the array or has another number of elements.
+///   store.protect("u", mend::part(u, {global_size}, {first}));
+template <class T>
+  requires PlainRange<std::remove_cvref_t<T>>
+ArrayMember part(T&& values, Extents whole, Extents offset, Extents extents) {
+  static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<std::remove_cvref_t<T>>,
+                "protect an object that lives as long as the body, not a temporary");
+  return detail::place(values, std::move(extents), std::move(offset), std::move(whole));
+}
+/// The same with one axis, along which the values lie.
+template <class T>
+  requires PlainRange<std::remove_cvref_t<T>>
+ArrayMember part(T&& values, Extents whole, Extents offset) {
+  return part(std::forward<T>(values), std::move(whole), std::move(offset), {std::ranges::size(values)});
+}
+
+/// What is the same on all ranks, such as the number of the step: a restart gives it to every rank, however many there
+/// are. That it is the same is not checked. Local.
+template <class T>
+  requires PlainRange<T>
+ArrayMember replicated(T& values) {
+  const Extents all{std::ranges::size(values)};
+  return detail::place(values, all, Extents{0}, all);
+}
+template <PlainValue T>
+  requires(!PlainRange<T>)
+ArrayMember replicated(T& value) {
+  return {std::make_unique<detail::ValueMember<T>>(value), {detail::element_name<T>(), {1}, {0}, {1}}};
+}
 
 }  // namespace mend

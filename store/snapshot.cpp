@@ -251,6 +251,30 @@ std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank
   return std::nullopt;
 }
 
+std::vector<PackedMember> members_of(std::span<const std::byte> snapshot) {
+  const auto reading = Reading::of(snapshot);
+  if (!reading) throw DataLoss("a snapshot is corrupt");
+  std::vector<PackedMember> members;
+  for (const Entry& entry : reading->entries()) members.push_back({entry.name, entry.shape, entry.data});
+  return members;
+}
+
+Parts parts_of(const Members& members) {
+  Parts parts;
+  for (const auto& [name, member] : members) {
+    if (auto part = parse_array_part(member->shape())) parts[name] = std::move(*part);
+  }
+  return parts;
+}
+
+Parts parts_of(std::span<const std::byte> snapshot) {
+  Parts parts;
+  for (const PackedMember& member : members_of(snapshot)) {
+    if (auto part = parse_array_part(member.shape)) parts[std::string(member.name)] = std::move(*part);
+  }
+  return parts;
+}
+
 void unpack(std::span<const std::byte> snapshot, const Members& members) {
   const auto reading = Reading::of(snapshot);
   if (!reading) throw DataLoss("a snapshot is corrupt");

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mend {
@@ -43,5 +44,20 @@ std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank
 /// Fills `members` from an undamaged snapshot. Throws UsageError when a member is not in it or has another shape.
 /// Members of the snapshot that are not protected any more are passed over. Local.
 void unpack(std::span<const std::byte> snapshot, const Members& members);
+
+/// A member as it lies in a snapshot.
+struct PackedMember {
+  std::string_view name;
+  std::string_view shape;
+  std::span<const std::byte> data;
+};
+
+/// The members of an undamaged snapshot, in order of their names; they lie where it lies. Throws DataLoss when its
+/// directory is corrupt. Local.
+std::vector<PackedMember> members_of(std::span<const std::byte> snapshot);
+
+/// Those of the members that are parts of arrays. Local.
+Parts parts_of(const Members& members);
+Parts parts_of(std::span<const std::byte> snapshot);
 
 }  // namespace mend

@@ -41,13 +41,14 @@ std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Si
   return work;
 }
 
-std::string describe_loss(const RestorePlan& plan) {
+/// What is lost, and what follows from that.
+std::string describe_loss(const RestorePlan& plan, std::string_view consequence) {
   const bool several = plan.missing.size() > 1;
   return fmt::format(
       "the data of rank{} {} at version {} is lost: {} died together with those who held what would bring it back, or "
-      "that is corrupt; the job must be started again",
+      "that is corrupt; {}",
       several ? "s" : "", fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
-      plan.newest_seen->value, several ? "they" : "it");
+      plan.newest_seen->value, several ? "they" : "it", consequence);
 }
 
 std::string describe_versions(Version wanted, const std::vector<Holding>& inventory) {
@@ -76,10 +77,11 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   sizes_.assign(nodes.size(), 0);
   settled_ = published_;
   ranks_may_differ_ = epoch > Epoch{0};
+  if (disk_) disk_->begin_epoch(comm);
 }
 
 void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
-  if (name.empty()) throw UsageError("a protected member needs a name");
+  if (name.empty() || name.find('\n') != std::string_view::npos) throw UsageError("a protected member needs a name, of one line");
   members_.insert_or_assign(std::string(name), std::move(member));
 }
 
@@ -87,7 +89,9 @@ void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
 void Store::meet_for(Motion motion) {
   if (ballot_ == nullptr) throw agreement::Abandoned();
-  if (!ballot_->vote(motion, true)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
+  agreement::Remarks said = disk_ ? disk_->remarks(published_.next()) : agreement::Remarks{};
+  if (!ballot_->vote(motion, true, said)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
+  if (disk_ && motion == Motion::commit) disk_->hear(said);
 }
 
 /// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
@@ -115,6 +119,7 @@ void Store::commit_async() {
   catch_up_with_survivors();
   const Version version = published_.next();
 
+  if (disk_) disk_->prepare(version, members_);
   reach("commit.pack");
   const std::vector<Changes> changes = exchange_changes(concerned_, comm_, pack_own(version), sizes_);
   under_way_ = begin(encode_all(concerned_, sizes_, changes), version);
@@ -137,12 +142,17 @@ Version Store::finish_commit() {
   publish(exchange->work(), version);
   shelves_.forget_old(version);
   published_ = version;
+  if (disk_) disk_->write(shelves_.at(Block::snapshot_of(self_), version).bytes);
 
   ++statistics_.commits;
   statistics_.commit_time += watch.elapsed();
-  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
-  statistics_.memory_bytes = shelves_.memory();
+  note_sizes();
   return version;
+}
+
+void Store::note_sizes() {
+  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
+  statistics_.memory_bytes = shelves_.memory() + (disk_ ? disk_->memory() : 0);
 }
 
 /// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
@@ -195,11 +205,15 @@ void Store::publish(std::span<const Combination> made, Version version) {
   }
 }
 
+void Store::finish_disk() {
+  if (disk_ && ballot_ != nullptr) disk_->finish(*ballot_);
+}
+
 // --- restore ---------------------------------------------------------------------------------------------------
 
 Version Store::restore() {
   finish_commit();
-  if (!ranks_may_differ_ && published_ == Version{}) return Version{};  // known to all without asking
+  if (!ranks_may_differ_ && published_ == Version{} && !disk_) return Version{};  // known to all without asking
   return restore_version({});
 }
 
@@ -215,14 +229,19 @@ Version Store::restore_version(std::optional<Version> wanted) {
   catch_up_with_survivors();
   reach("restore.inventory");
   const RestorePlan plan = plan_undamaged(wanted);
-  if (!plan.version) {
-    if (published_ == Version{}) return Version{};
-    if (!plan.newest_seen) {
-      throw DataLoss("what was committed before ranks were given up cannot be restored: recover in place (Session::repair), and "
-                     "commit what the ranks that are left have");
-    }
-    throw DataLoss(describe_loss(plan));
-  }
+  const Version version = plan.version ? restore_from_memory(plan) : restore_from_disk(wanted, plan);
+  if (version == Version{}) return version;
+  settled_ = published_ = version;
+  if (disk_ && (wanted || origin_ == Origin::disk)) disk_->go_on_from(version);
+  reach("restore.done");
+
+  ++statistics_.restores;
+  statistics_.restore_time += watch.elapsed();
+  note_sizes();
+  return version;
+}
+
+Version Store::restore_from_memory(const RestorePlan& plan) {
   const Version version = *plan.version;
   reach("restore.transfer");
   const auto bringing = begin(plan.bring, version);
@@ -237,20 +256,46 @@ Version Store::restore_version(std::optional<Version> wanted) {
   const bool has_arrived = std::ranges::any_of(plan.bring, [&](const Combination& step) {
     return step.to == self_ && step.target == Block::snapshot_of(self_);
   });
-  const std::exception_ptr problem = try_unpack(version, has_arrived);
+  confirm(try_unpack(version, has_arrived));
+  shelves_.forget_newer(version);
+  origin_ = Origin::memory;
+  return version;
+}
+
+/// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
+Version Store::restore_from_disk(std::optional<Version> wanted, const RestorePlan& plan) {
+  const auto version = disk_ ? disk_->find(members_, wanted) : std::nullopt;
+  if (!version) {
+    if (plan.newest_seen) throw DataLoss(describe_loss(plan, "the job must be started again"));
+    if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
+    if (published_ != Version{}) {
+      throw DataLoss("what was committed before ranks were given up cannot be restored: recover in place (Session::repair), and "
+                     "commit what the ranks that are left have");
+    }
+    if (disk_) confirm(nullptr);
+    return Version{};
+  }
+  if (plan.newest_seen && self_ == Rank{0}) {
+    log::warn(describe_loss(plan, fmt::format("all go back to version {}, which is on disk", version->value)));
+  }
+  std::exception_ptr problem;
+  try {
+    disk_->fill(members_);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  confirm(problem);
+  shelves_.forget_newer(Version{});
+  origin_ = Origin::disk;
+  return *version;
+}
+
+/// Ends a restore: it has worked on all ranks, or on none.
+void Store::confirm(std::exception_ptr problem) {
   reach("restore.vote");
   const bool restored = ballot_->vote(Motion::restore, problem == nullptr);
   if (problem) std::rethrow_exception(problem);
   if (!restored) throw agreement::Abandoned();
-  shelves_.forget_newer(version);
-  settled_ = published_ = version;
-  reach("restore.done");
-
-  ++statistics_.restores;
-  statistics_.restore_time += watch.elapsed();
-  statistics_.snapshot_bytes = sizes_[static_cast<std::size_t>(self_.value)];
-  statistics_.memory_bytes = shelves_.memory();
-  return version;
 }
 
 /// A plan that builds on nothing that is damaged. Only the version that it chooses is checked, and if anything of that
@@ -259,7 +304,7 @@ RestorePlan Store::plan_undamaged(std::optional<Version> wanted) {
   for (;;) {
     const std::vector<Holding> inventory = gather_inventory(wanted);
     RestorePlan plan = plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), wanted);
-    if (wanted && !plan.newest_seen) throw UsageError(describe_versions(*wanted, inventory));
+    if (wanted && !plan.newest_seen && !disk_) throw UsageError(describe_versions(*wanted, inventory));
     if (!plan.version) return plan;
     sizes_ = plan.sizes;
     make_room(plan.bring, *plan.version);  // a newcomer's memory is got while the others check theirs

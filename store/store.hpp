@@ -24,6 +24,7 @@
 #include "agreement/ballot.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "store/disk.hpp"
 #include "store/exchange.hpp"
 #include "store/member.hpp"
 #include "store/placement.hpp"
@@ -44,6 +45,13 @@
 
 namespace mend {
 
+/// Where restored data came from.
+enum class Origin {
+  nowhere,  ///< nothing has been restored
+  memory,   ///< of the job itself
+  disk,     ///< --mend-disk: written by this job, or by one before it
+};
+
 /// What commits and restores have cost this process so far.
 struct StoreStatistics {
   std::uint64_t commits = 0;
@@ -58,7 +66,11 @@ struct StoreStatistics {
 class Store {
  public:
   /// How its snapshots are made redundant, and how many versions it keeps (2 or more). The same on all ranks.
-  explicit Store(Redundancy redundancy = {}, int versions = 2) : redundancy_(redundancy), shelves_(versions) {}
+  /// `disk`: where every N-th commit is written to disk, too.
+  explicit Store(Redundancy redundancy = {}, int versions = 2, const std::optional<DiskOptions>& disk = std::nullopt)
+      : redundancy_(redundancy), shelves_(versions) {
+    if (disk) disk_ = std::make_unique<DiskTier>(*disk);
+  }
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
   /// mend::run (a View is kept alive by the store). Protecting a name again replaces the object, as re-entering the
@@ -87,10 +99,17 @@ class Store {
   /// Collective; without a commit under way it does nothing. Returns the newest version.
   Version finish_commit();
 
+  /// Waits until what is being written to disk (--mend-disk) is complete, and can be restored by another job; so does the
+  /// end of the body. Collective; without a disk it does nothing. Throws ProcessFailure.
+  void finish_disk();
+
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
   /// Collective over the session's ranks. Returns that version, or Version{0} when nothing was ever committed (the
-  /// members are then left alone). Throws DataLoss on every rank when a committed version existed but some rank's
-  /// snapshot is gone, and UsageError when a member's shape is not the committed one.
+  /// members are then left alone). With --mend-disk, what is not in memory is looked for on disk: after a loss too large,
+  /// or in a job that has just begun, which goes on where another has ended; it stays on disk alone until the next commit.
+  /// Members that are parts of arrays, or replicated (store/member.hpp), may then be of another number of ranks. Throws
+  /// DataLoss on every rank when a committed version existed but some rank's snapshot is gone, and UsageError when a
+  /// member's shape is not the committed one.
   Version restore();
 
   /// The same for an older version, of the last few that are kept (--mend-versions), after which the newer ones are
@@ -100,6 +119,9 @@ class Store {
 
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
+
+  /// Where the last restore() found what it has restored.
+  Origin restored_from() const { return origin_; }
 
   const StoreStatistics& statistics() const { return statistics_; }
 
@@ -112,6 +134,7 @@ class Store {
   void end() {
     end_epoch();
     ballot_ = nullptr;
+    if (disk_) disk_->wait();
   }
   /// Forgets all snapshots: they are of ranks that are not there any more, or have other numbers. Local.
   void forget_everything() { shelves_.forget_newer(Version{}); }
@@ -132,6 +155,10 @@ class Store {
   RestorePlan plan_undamaged(std::optional<Version> wanted);
   bool forget_damaged(Version version);
   Version restore_version(std::optional<Version> wanted);
+  Version restore_from_memory(const RestorePlan& plan);
+  Version restore_from_disk(std::optional<Version> wanted, const RestorePlan& plan);
+  void confirm(std::exception_ptr problem);
+  void note_sizes();
   std::vector<Holding> gather_inventory(std::optional<Version> wanted);
   std::exception_ptr try_unpack(Version version, bool has_arrived);
 
@@ -149,6 +176,8 @@ class Store {
   Shelves shelves_;
   StoreStatistics statistics_;
   std::unique_ptr<Exchange> under_way_;  // of a commit that has begun
+  std::unique_ptr<DiskTier> disk_;       // if there is one
+  Origin origin_ = Origin::nowhere;
 };
 
 }  // namespace mend

@@ -88,9 +88,11 @@ int main(int argc, char** argv) {
   }
   constexpr std::string_view gives_up_two = "gives_up_two:";
   if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
+  constexpr std::string_view evolves_a_table = "evolves_a_table:";
+  if (wanted.starts_with(evolves_a_table)) return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
-        subject::repair_scenarios(), subject::fewer_ranks_scenarios()}) {
+        subject::repair_scenarios(), subject::fewer_ranks_scenarios(), subject::disk_scenarios()}) {
     if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
   }
   std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());

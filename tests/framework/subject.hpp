@@ -34,6 +34,7 @@ Scenarios error_scenarios();
 Scenarios data_scenarios();
 Scenarios communicator_scenarios();
 Scenarios repair_scenarios();
+Scenarios disk_scenarios();
 Scenarios fewer_ranks_scenarios();
 
 /// Rank 1 dies, and rank 3 when it then comes to this fault point; those that are left go on in place.
@@ -43,5 +44,10 @@ mend::Body give_up_two(std::string_view point);
 /// and 3 when it then comes to this fault point; either part may be missing.
 mend::Body evolve_while_these_die(std::string_view deaths);
 mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
+
+/// A table that all ranks share evolves, cell by cell, up to a number of steps, and goes on where a job before has left
+/// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is one.
+/// Says from which version and where it has come, and a hash of the table.
+mend::Body evolve_a_table(std::string_view what);
 
 }  // namespace subject

@@ -13,15 +13,17 @@
 #include <optional>
 #include <vector>
 
-/// The epochs of one job over MPI_COMM_WORLD, and this rank's store in them. Members are collective unless said otherwise.
+/// The epochs of one job, over MPI_COMM_WORLD unless said otherwise, and this rank's store in them. Members are collective
+/// unless said otherwise.
 class Epochs {
  public:
   /// `nodes[r]`: where rank r pretends to run; all on one node when empty.
-  explicit Epochs(std::vector<mend::NodeId> nodes = {}, mend::Redundancy redundancy = {}, int versions = 2)
-      : nodes_(std::move(nodes)), redundancy_(redundancy), versions_(versions) {
-    store_.emplace(redundancy_, versions_);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  explicit Epochs(std::vector<mend::NodeId> nodes = {}, mend::Redundancy redundancy = {}, int versions = 2,
+                  std::optional<mend::DiskOptions> disk = std::nullopt, MPI_Comm all = MPI_COMM_WORLD)
+      : all_(all), nodes_(std::move(nodes)), redundancy_(redundancy), versions_(versions), disk_(std::move(disk)) {
+    store_.emplace(redundancy_, versions_, disk_);
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
     nodes_.resize(static_cast<std::size_t>(size_), nodes_.empty() ? mend::NodeId{} : nodes_.back());
     begin();
   }
@@ -36,7 +38,7 @@ class Epochs {
 
   /// A new epoch begins, in which the `newcomers` know nothing of the ones before.
   void next(const std::vector<int>& newcomers = {}) {
-    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) store_.emplace(redundancy_, versions_);
+    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) store_.emplace(redundancy_, versions_, disk_);
     epoch_ = epoch_.next();
     begin();
   }
@@ -46,18 +48,20 @@ class Epochs {
     store_->end_epoch();
     ballot_.reset();
     MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_dup(all_, &made);
     mend::throw_errors_of(made);
     comm_ = mend::Communicator(made);
     ballot_.emplace(std::make_unique<mend::agreement::MpixAgreement>(comm_.get()));
     store_->begin_epoch(comm_.get(), *ballot_, nodes_, epoch_);
   }
 
+  MPI_Comm all_;
   int rank_ = 0;
   int size_ = 1;
   std::vector<mend::NodeId> nodes_;
   mend::Redundancy redundancy_;
   int versions_;
+  std::optional<mend::DiskOptions> disk_;
   mend::Epoch epoch_;
   mend::Communicator comm_;
   std::optional<mend::agreement::Ballot> ballot_;

@@ -1,0 +1,183 @@
+#include "store/array_part.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+namespace mend {
+namespace {
+
+/// Reads a text piece by piece; what does not fit makes all that follows fail.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : left_(text) {}
+
+  bool done() const { return fine_ && left_.empty(); }
+
+  std::string_view until(char end) {
+    const std::string_view word = left_.substr(0, left_.find(end));
+    left_.remove_prefix(word.size());
+    return word;
+  }
+
+  void expect(std::string_view word) {
+    fine_ = fine_ && left_.starts_with(word);
+    if (fine_) left_.remove_prefix(word.size());
+  }
+
+  Extents numbers() {
+    Extents all;
+    expect("[");
+    while (fine_) {
+      std::size_t value = 0;
+      const auto [end, error] = std::from_chars(left_.data(), left_.data() + left_.size(), value);
+      fine_ = error == std::errc{};
+      if (!fine_) break;
+      left_.remove_prefix(static_cast<std::size_t>(end - left_.data()));
+      all.push_back(value);
+      if (!left_.starts_with(",")) break;
+      left_.remove_prefix(1);
+    }
+    expect("]");
+    return all;
+  }
+
+ private:
+  std::string_view left_;
+  bool fine_ = true;
+};
+
+/// How many bytes an element of that name has; nothing for a name that nobody gives.
+std::optional<ByteCount> bytes_by_name(std::string_view name) {
+  const auto digits = std::min(name.find_first_of("0123456789"), name.size());
+  const std::string_view kind = name.substr(0, digits);
+  ByteCount count = 0;
+  const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), count);
+  if (error != std::errc{} || end != name.data() + name.size() || count == 0) return std::nullopt;
+  if (kind == "bytes") return count;
+  const bool is_number = kind == "float" || kind == "int" || kind == "uint";
+  return is_number && count % 8 == 0 ? std::optional(count / 8) : std::nullopt;
+}
+
+ByteCount product(const Extents& extents) {
+  return std::accumulate(extents.begin(), extents.end(), ByteCount{1}, std::multiplies<>());
+}
+
+bool makes_sense(const ArrayPart& part) {
+  if (part.whole.empty() || part.extents.size() != part.whole.size() || part.offset.size() != part.whole.size()) return false;
+  for (std::size_t axis = 0; axis < part.whole.size(); ++axis) {
+    if (part.offset[axis] > part.whole[axis] || part.extents[axis] > part.whole[axis] - part.offset[axis]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ArrayPart::require_sense() const {
+  if (makes_sense(*this)) return;
+  throw UsageError(fmt::format("a part [{}] at [{}] is no part of an array [{}]: all three need as many numbers, and the part "
+                               "must lie within the array",
+                               fmt::join(extents, ","), fmt::join(offset, ","), fmt::join(whole, ",")));
+}
+
+ByteCount ArrayPart::element_bytes() const { return bytes_by_name(element).value_or(0); }
+ByteCount ArrayPart::bytes() const { return element_bytes() * product(extents); }
+
+std::string to_string(const ArrayPart& part) {
+  return fmt::format("{} array [{}] at [{}] of [{}]", part.element, fmt::join(part.extents, ","), fmt::join(part.offset, ","),
+                     fmt::join(part.whole, ","));
+}
+
+std::optional<ArrayPart> parse_array_part(std::string_view text) {
+  Scanner scanner(text);
+  ArrayPart part;
+  part.element = scanner.until(' ');
+  scanner.expect(" array ");
+  part.extents = scanner.numbers();
+  scanner.expect(" at ");
+  part.offset = scanner.numbers();
+  scanner.expect(" of ");
+  part.whole = scanner.numbers();
+  if (!scanner.done() || !bytes_by_name(part.element) || !makes_sense(part)) return std::nullopt;
+  return part;
+}
+
+std::string to_text(const Parts& parts) {
+  std::string text;
+  for (const auto& [name, part] : parts) text += fmt::format("{}\t{}\n", to_string(part), name);
+  return text;
+}
+
+Parts parse_parts(std::string_view text) {
+  Parts parts;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    const std::string_view line = text.substr(0, end);
+    const auto tab = std::min(line.find('\t'), line.size());
+    if (const auto part = parse_array_part(line.substr(0, tab)); part && tab < line.size()) parts[std::string(line.substr(tab + 1))] = *part;
+    text.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second) {
+  Overlap common;
+  for (std::size_t axis = 0; axis < first.whole.size(); ++axis) {
+    const std::size_t begin = std::max(first.offset[axis], second.offset[axis]);
+    const std::size_t end = std::min(first.offset[axis] + first.extents[axis], second.offset[axis] + second.extents[axis]);
+    if (begin >= end) return std::nullopt;
+    common.extents.push_back(end - begin);
+    common.in_first.push_back(begin - first.offset[axis]);
+    common.in_second.push_back(begin - second.offset[axis]);
+  }
+  return common;
+}
+
+Runs runs_of(const ArrayPart& part, const Extents& begin, const Extents& extents) {
+  // Axes that are taken whole are one run with the axis before them.
+  std::size_t last = part.extents.size() - 1;
+  Runs runs{part.element_bytes() * extents[last], {}};
+  while (last > 0 && extents[last] == part.extents[last]) runs.length *= extents[--last];
+  if (product(extents) == 0) return {};
+
+  std::vector<ByteCount> strides(part.extents.size(), part.element_bytes());
+  for (std::size_t axis = strides.size() - 1; axis > 0; --axis) strides[axis - 1] = strides[axis] * part.extents[axis];
+  runs.offsets.push_back(0);
+  for (std::size_t axis = 0; axis < part.extents.size(); ++axis) {
+    const std::size_t count = axis < last ? extents[axis] : 1;
+    std::vector<ByteCount> finer;
+    finer.reserve(runs.offsets.size() * count);
+    for (const ByteCount offset : runs.offsets) {
+      for (std::size_t i = 0; i < count; ++i) finer.push_back(offset + (begin[axis] + i) * strides[axis]);
+    }
+    runs.offsets = std::move(finer);
+  }
+  return runs;
+}
+
+void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to, std::span<std::byte> target) {
+  const auto common = overlap(from, to);
+  if (!common) return;
+  const Runs out = runs_of(from, common->in_first, common->extents);
+  const Runs in = runs_of(to, common->in_second, common->extents);
+  // Both cover the same bytes in the same order; a run of one may be several of the other.
+  const ByteCount length = std::gcd(out.length, in.length);
+  const auto place = [&](const Runs& runs, ByteCount at) { return runs.offsets[at / runs.length] + at % runs.length; };
+  for (ByteCount at = 0; at < out.length * out.offsets.size(); at += length) {
+    std::memcpy(target.data() + place(in, at), source.data() + place(out, at), length);
+  }
+}
+
+std::string detail::element_name(bool floating, bool integral, bool is_signed, std::size_t bytes) {
+  if (floating && bytes <= 8) return fmt::format("float{}", 8 * bytes);
+  if (integral && bytes <= 8) return fmt::format("{}{}", is_signed ? "int" : "uint", 8 * bytes);
+  return fmt::format("bytes{}", bytes);
+}
+
+}  // namespace mend

@@ -1,0 +1,106 @@
+// HDF5 in C++: handles that close themselves, and errors that are thrown.
+//
+// The library may be entered by one thread of a process at a time, and the application may use it too. So mend enters it
+// in the application's thread alone, inside commits and restores.
+
+#pragma once
+
+#include "base/error.hpp"
+#include "base/ids.hpp"
+
+#include <hdf5.h>
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mend::h5 {
+
+/// While it lives, HDF5 prints nothing about errors: they are thrown.
+class Quiet {
+ public:
+  Quiet() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  /// Throws EnvironmentError, `what`, when `id` is none.
+  Handle(hid_t id, Close closes, const std::string& what) : id_(id), close_(closes) {
+    if (id < 0) throw EnvironmentError(what);
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator hid_t() const { return id_; }
+
+  /// Closes it now, where a failure to write what was kept back would show.
+  void close(const std::string& what) {
+    if (close_(std::exchange(id_, -1)) < 0) throw EnvironmentError(what);
+  }
+
+ private:
+  hid_t id_;
+  Close close_;
+};
+
+inline void check(herr_t code, const std::string& what) {
+  if (code < 0) throw EnvironmentError(what);
+}
+
+/// The type of an array's elements (ArrayPart::element), as they lie in memory.
+inline Handle type_of(const std::string& element, ByteCount bytes) {
+  const auto copy = [](hid_t type) { return Handle(H5Tcopy(type), H5Tclose, "HDF5 cannot copy a type"); };
+  if (element == "float32") return copy(H5T_NATIVE_FLOAT);
+  if (element == "float64") return copy(H5T_NATIVE_DOUBLE);
+  if (element == "int8") return copy(H5T_NATIVE_INT8);
+  if (element == "int16") return copy(H5T_NATIVE_INT16);
+  if (element == "int32") return copy(H5T_NATIVE_INT32);
+  if (element == "int64") return copy(H5T_NATIVE_INT64);
+  if (element == "uint8") return copy(H5T_NATIVE_UINT8);
+  if (element == "uint16") return copy(H5T_NATIVE_UINT16);
+  if (element == "uint32") return copy(H5T_NATIVE_UINT32);
+  if (element == "uint64") return copy(H5T_NATIVE_UINT64);
+  return Handle(H5Tcreate(H5T_OPAQUE, bytes), H5Tclose, "HDF5 cannot make a type");
+}
+
+inline std::vector<hsize_t> sizes(std::span<const std::size_t> extents) { return {extents.begin(), extents.end()}; }
+
+inline Handle space_of(std::span<const std::size_t> extents) {
+  const auto dims = sizes(extents);
+  return Handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, "HDF5 cannot make a dataspace");
+}
+
+/// A member's name as the name of an object: a slash would make a group of what is before it, and a per cent sign has a
+/// meaning in what a virtual dataset is made of.
+inline std::string link_name(std::string_view name) {
+  std::string safe;
+  for (const char letter : name) {
+    switch (letter) {
+      case '~': safe += "~0"; break;
+      case '/': safe += "~1"; break;
+      case '%': safe += "~2"; break;
+      default: safe += letter;
+    }
+  }
+  if (safe.find_first_not_of('.') == std::string::npos) safe = "~3" + safe;  // these are the group itself
+  return safe;
+}
+
+}  // namespace mend::h5

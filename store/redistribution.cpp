@@ -1,0 +1,186 @@
+#include "store/redistribution.hpp"
+
+#include "base/error.hpp"
+#include "store/array_index.hpp"
+#include "transport/mpi.hpp"
+#include "transport/requests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace mend {
+namespace {
+
+std::size_t elements_in(const Extents& extents) {
+  std::size_t count = 1;
+  for (const std::size_t extent : extents) count *= extent;
+  return count;
+}
+
+/// Shares out who sends what, so that all who keep something send about as much.
+class Sharing {
+ public:
+  Sharing(const Keepers& keepers, ByteCount slab, std::vector<Transfer>& transfers)
+      : keepers_(keepers), slab_(slab), transfers_(transfers) {}
+
+  void ask_for(const Overlap& box, ByteCount element_bytes, Rank owner, Rank to, const std::string& name) {
+    const std::vector<Rank>& keepers = keepers_[static_cast<std::size_t>(owner.value)];
+    if (std::find(keepers.begin(), keepers.end(), to) != keepers.end()) {
+      transfers_.push_back({to, owner, to, name, box});
+      return;
+    }
+    const ByteCount bytes = element_bytes * elements_in(box.extents);
+    // Cut along the first axis that can be cut: the boxes are contiguous then, as far as they were.
+    std::size_t axis = 0;
+    while (axis + 1 < box.extents.size() && box.extents[axis] == 1) ++axis;
+    const std::size_t most = std::min(keepers.size(), std::max<std::size_t>(bytes / std::max<ByteCount>(slab_, 1), 1));
+    const std::size_t slabs = std::min(most, box.extents[axis]);
+    for (std::size_t i = 0; i < slabs; ++i) {
+      const std::size_t begin = box.extents[axis] * i / slabs;
+      Overlap slab = box;
+      slab.extents[axis] = box.extents[axis] * (i + 1) / slabs - begin;
+      slab.in_first[axis] += begin;
+      slab.in_second[axis] += begin;
+      const Rank from = least_asked(keepers);
+      asked_[from] += element_bytes * elements_in(slab.extents);
+      transfers_.push_back({from, owner, to, name, slab});
+    }
+  }
+
+ private:
+  Rank least_asked(const std::vector<Rank>& keepers) {
+    return *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return asked_[a] < asked_[b]; });
+  }
+
+  const Keepers& keepers_;
+  ByteCount slab_;
+  std::vector<Transfer>& transfers_;
+  std::map<Rank, ByteCount> asked_;
+};
+
+const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays, const std::string& name, const ArrayPart& wanted) {
+  const auto at = arrays.find(name);
+  if (at == arrays.end()) throw UsageError(fmt::format("member '{}' is a {} but was committed as something else", name, to_string(wanted)));
+  if (at->second.whole != wanted.whole || at->second.element != wanted.element) {
+    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name, to_string(wanted),
+                                 to_string(at->second.pieces.front().part)));
+  }
+  return at->second;
+}
+
+/// Each rank's text, in order. Collective.
+std::vector<std::string> gather_texts(MPI_Comm comm, std::string mine) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  auto longest = static_cast<int>(mine.size());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  mine.resize(static_cast<std::size_t>(longest), '\0');
+  std::string all(mine.size() * static_cast<std::size_t>(ranks), '\0');
+  check_mpi(MPI_Allgather(mine.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, comm), "MPI_Allgather");
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) texts.push_back(all.substr(rank * mine.size(), mine.size()));
+  return texts;
+}
+
+/// The bytes of a box, to be sent or to be filled.
+template <class Copy>
+void walk(const ArrayPart& part, const Extents& begin, const Extents& extents, Copy copy) {
+  const Runs runs = runs_of(part, begin, extents);
+  for (const ByteCount offset : runs.offsets) copy(offset, runs.length);
+}
+
+}  // namespace
+
+std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Keepers& keepers, const std::vector<Parts>& wanted,
+                                          ByteCount slab) {
+  const auto arrays = arrays_of(stored);
+  std::vector<Transfer> transfers;
+  Sharing sharing(keepers, slab, transfers);
+  for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
+    for (const auto& [name, part] : wanted[rank]) {
+      const SharedArray& array = array_named(arrays, name, part);
+      std::size_t missing = elements_in(part.extents);
+      for (const auto& [owner, piece] : array.pieces) {
+        const auto common = overlap(piece, part);
+        if (!common) continue;
+        missing -= std::min(missing, elements_in(common->extents));
+        sharing.ask_for(*common, part.element_bytes(), owner, Rank{static_cast<int>(rank)}, name);
+      }
+      if (missing > 0) throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's", missing, name, to_string(part)));
+    }
+  }
+  return transfers;
+}
+
+void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find, const Members& members) {
+  int self = 0;
+  MPI_Comm_rank(comm, &self);
+  const Rank me{self};
+
+  // What I keep for others to look at: of each snapshot, the first of its keepers tells what is in it.
+  Parts told;  // with the owner before each name
+  for (std::size_t owner = 0; owner < keepers.size(); ++owner) {
+    if (keepers[owner].front() != me) continue;
+    for (auto& [name, part] : parts_of(find(Rank{static_cast<int>(owner)}))) told[fmt::format("{}/{}", owner, name)] = part;
+  }
+  std::vector<Parts> stored(keepers.size());
+  for (const std::string& text : gather_texts(comm, to_text(told))) {
+    for (const auto& [name, part] : parse_parts(text)) {
+      const auto slash = name.find('/');
+      stored[std::stoul(name.substr(0, slash))][name.substr(slash + 1)] = part;
+    }
+  }
+  std::vector<Parts> wanted;
+  for (const std::string& text : gather_texts(comm, to_text(parts_of(members)))) wanted.push_back(parse_parts(text));
+
+  const std::vector<Transfer> transfers = plan_redistribution(stored, keepers, wanted);
+  std::map<std::string, Bytes> filled;
+  for (const auto& [name, part] : wanted[static_cast<std::size_t>(self)]) filled[name].resize(part.bytes());
+  const auto part_of = [&](Rank owner, const std::string& name) -> const ArrayPart& { return stored[static_cast<std::size_t>(owner.value)].at(name); };
+  const auto bytes_of = [&](const Transfer& transfer) {
+    return part_of(transfer.owner, transfer.name).element_bytes() * elements_in(transfer.what.extents);
+  };
+
+  // One message from each rank to each other, with all boxes in the order of the plan.
+  std::map<Rank, Bytes> outgoing;
+  std::map<Rank, Bytes> incoming;
+  std::map<Rank, ByteCount> taken;
+  for (const Transfer& transfer : transfers) {
+    if (transfer.to == me) incoming[transfer.from].resize(incoming[transfer.from].size() + bytes_of(transfer));
+    if (transfer.from != me) continue;
+    const std::vector<PackedMember> packed = members_of(find(transfer.owner));
+    const auto member = std::find_if(packed.begin(), packed.end(), [&](const PackedMember& m) { return m.name == transfer.name; });
+    Bytes& message = outgoing[transfer.to];
+    walk(part_of(transfer.owner, transfer.name), transfer.what.in_first, transfer.what.extents, [&](ByteCount offset, ByteCount length) {
+      message.resize(message.size() + length);
+      std::memcpy(message.data() + message.size() - length, member->data.data() + offset, length);
+    });
+  }
+  {
+    constexpr int tag = 2;
+    Requests requests(comm);
+    for (auto& [from, message] : incoming) {
+      if (from == me) message = std::move(outgoing.at(me));
+      else requests.receive(message, from.value, tag);
+    }
+    for (const auto& [to, message] : outgoing) {
+      if (to != me) requests.send(message, to.value, tag);
+    }
+    requests.wait_all();
+  }
+  for (const Transfer& transfer : transfers) {
+    if (transfer.to != me) continue;
+    const ArrayPart& part = wanted[static_cast<std::size_t>(self)].at(transfer.name);
+    ByteCount& at = taken[transfer.from];
+    walk(part, transfer.what.in_second, transfer.what.extents, [&](ByteCount offset, ByteCount length) {
+      std::memcpy(filled[transfer.name].data() + offset, incoming[transfer.from].data() + at, length);
+      at += length;
+    });
+  }
+  for (const auto& [name, bytes] : filled) members.find(name)->second->unpack(bytes);
+}
+
+}  // namespace mend

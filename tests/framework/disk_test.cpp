@@ -1,0 +1,153 @@
+// Checkpoints on disk, written by jobs of real processes, some of which die; and jobs that go on from them.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr int first_steps = 30;
+constexpr int all_steps = 50;
+
+class Disk : public testing::Test {
+ protected:
+  std::string option(int every = 4) const { return fmt::format("--mend-disk={},every={}", folder().string(), every); }
+  std::filesystem::path folder() const { return scratch_.path() / "checkpoints"; }
+
+  support::JobEnd evolve(const std::string& what, int ranks, int spares) const {
+    return play("evolves_a_table:" + what, ranks, spares, {option()});
+  }
+  std::vector<std::filesystem::path> versions() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+      if (std::filesystem::exists(entry.path() / "manifest.json")) found.push_back(entry.path());
+    }
+    std::sort(found.rbegin(), found.rend());
+    return found;
+  }
+
+  support::ScratchFolder scratch_;
+};
+
+/// The hash that all ranks say, who must be `ranks` and agree.
+std::string hash_said(const support::JobEnd& end, int ranks) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  const auto lines = said(end);
+  EXPECT_THAT(lines, SizeIs(ranks)) << end.errors;
+  if (lines.empty()) return "";
+  const std::string hash = lines.front().substr(lines.front().rfind(' ') + 1);
+  EXPECT_THAT(lines, Each(HasSubstr(hash)));
+  return hash;
+}
+
+const std::string& undisturbed(int steps) {
+  static std::map<int, std::string> hashes;
+  auto& hash = hashes[steps];
+  if (hash.empty()) hash = hash_said(play(fmt::format("evolves_a_table:{}", steps), 2, 0), 2);
+  return hash;
+}
+
+TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
+  EXPECT_EQ(hash_said(evolve(fmt::format("{}", first_steps), 4, 0), 4), undisturbed(first_steps));
+  EXPECT_THAT(versions(), SizeIs(2));
+  const auto copy = scratch_.path() / "copy";
+  std::filesystem::copy(folder(), copy, std::filesystem::copy_options::recursive);
+  for (const int ranks : {4, 3, 6, 1}) {
+    std::filesystem::remove_all(folder());
+    std::filesystem::copy(copy, folder(), std::filesystem::copy_options::recursive);
+    const auto end = evolve(fmt::format("{}", all_steps), ranks, 0);
+    EXPECT_EQ(hash_said(end, ranks), undisturbed(all_steps));
+    EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
+    EXPECT_THAT(support::complaints(end), IsEmpty());
+  }
+}
+
+std::string place_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '@'; }, '_');
+  return name;
+}
+
+class DiskDeaths : public Disk, public testing::WithParamInterface<std::string> {};
+
+TEST_P(DiskDeaths, cost_no_version_that_was_complete_and_leave_none_that_is_not) {
+  // Somebody dies while something is on its way to the disk, and a spare takes over.
+  EXPECT_EQ(hash_said(evolve(fmt::format("{};{}", first_steps, GetParam()), 3, 1), 3), undisturbed(first_steps));
+  EXPECT_THAT(versions(), SizeIs(testing::Ge(1U)));
+  // What is there then is enough for a job of its own.
+  const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
+  EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
+  EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
+  EXPECT_THAT(support::complaints(end), IsEmpty());
+}
+
+TEST_P(DiskDeaths, without_a_spare_end_the_job_and_a_new_one_goes_on) {
+  hash_said(evolve("8", 3, 0), 3);  // so that there is a version
+  const auto end = evolve(fmt::format("{};{}", first_steps, GetParam()), 3, 0);
+  expect_end(end, 3, "died and no spare is left: .*; version [0-9]+ is on disk: start again with --mend-disk=" + folder().string());
+  const auto next = evolve(fmt::format("{}", all_steps), 2, 0);
+  EXPECT_EQ(hash_said(next, 2), undisturbed(all_steps));
+  EXPECT_THAT(said(next), Each(HasSubstr("from disk")));
+  EXPECT_THAT(support::complaints(next), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, DiskDeaths, testing::Values("1@disk.begin", "1@disk.write", "0@disk.write", "2@disk.rename",
+                                                              "0@disk.index", "0@disk.manifest", "0@disk.clean"), place_name);
+
+TEST_F(Disk, is_where_a_job_goes_on_that_has_died_as_a_whole) {
+  hash_said(evolve("8", 2, 0), 2);
+  const auto end = evolve(fmt::format("{};1@disk.read", first_steps), 2, 1);
+  EXPECT_EQ(hash_said(end, 2), undisturbed(first_steps));
+  EXPECT_THAT(said(end), Each(HasSubstr("in epoch 1 from disk")));
+}
+
+TEST_F(Disk, refuses_rank_by_rank_data_to_another_number_of_ranks) {
+  EXPECT_EQ(play("protects_rank_by_rank", 3, 0, {option(1)}).exit_code, 0);
+  EXPECT_THAT(said(play("protects_rank_by_rank", 3, 0, {option(1)})), ElementsAre("rank 0: own 0", "rank 1: own 1", "rank 2: own 2"));
+  expect_end(play("protects_rank_by_rank", 2, 0, {option(1)}), 2, "'own' is kept rank by rank, and version [0-9]+ on disk is of 3 ranks: start as many");
+}
+
+TEST_F(Disk, refuses_what_is_torn_in_a_sentence_and_takes_the_version_before) {
+  hash_said(evolve(fmt::format("{}", first_steps), 3, 0), 3);
+  const auto newest = versions().front();
+  std::filesystem::resize_file(newest / "rank-00001.h5", 1000);
+  const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
+  EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
+  EXPECT_THAT(support::complaints(end), ElementsAre(ContainsRegex("version [0-9]+ on disk cannot be used: .*rank-00001.h5 is torn")));
+}
+
+TEST_F(Disk, refuses_to_begin_anew_where_nothing_can_be_used) {
+  hash_said(evolve(fmt::format("{}", first_steps), 3, 0), 3);
+  for (const auto& version : versions()) std::ofstream(version / "manifest.json") << "{}";
+  const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_THAT(support::complaints(end), testing::Contains(HasSubstr("to begin anew, give another folder")));
+}
+
+TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
+  support::Job job = support::mend_run(3, 0, {MEND_SUBJECT, "loses_its_disk", option(2)});
+  job.environment = {{"MEND_TEST_FOLDER", folder().string()}};
+  const auto end = support::run_job(job);
+  EXPECT_EQ(hash_said(end, 3), undisturbed(20));
+  EXPECT_THAT(support::complaints(end), ElementsAre(ContainsRegex("no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
+}
+
+TEST_F(Disk, that_cannot_be_used_from_the_beginning_is_refused) {
+  const std::string folder = scratch_.path() / "no" / "such";
+  expect_end(play("nobody_dies", 3, 1, {"--mend-disk=" + folder}), 2, "the folder .*/no/such for checkpoints on disk cannot be made: No such file or directory");
+  expect_end(play("nobody_dies", 2, 0, {"--mend-disk=,every=2"}), 2, "is no place on disk");
+}
+
+}  // namespace

@@ -1,0 +1,111 @@
+// Parts of arrays: how they are told, what two of them have in common, and how that is copied.
+
+#include "base/error.hpp"
+#include "store/array_part.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace {
+
+using mend::ArrayPart;
+using mend::Extents;
+using testing::ElementsAre;
+
+ArrayPart part_of(Extents whole, Extents offset, Extents extents) {
+  return {"uint16", std::move(extents), std::move(offset), std::move(whole)};
+}
+
+/// The elements of a part, each the number of its place in the whole.
+std::vector<std::uint16_t> numbered(const ArrayPart& part) {
+  std::vector<std::uint16_t> values;
+  Extents at(part.extents.size(), 0);
+  const std::size_t count = part.bytes() / 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t place = 0;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) place = place * part.whole[axis] + part.offset[axis] + at[axis];
+    values.push_back(static_cast<std::uint16_t>(place));
+    for (std::size_t axis = at.size(); axis-- > 0;) {
+      if (++at[axis] < part.extents[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  return values;
+}
+
+TEST(ArrayPart, says_what_it_is_and_is_read_back) {
+  const ArrayPart part{"float64", {2, 3}, {1, 2}, {4, 6}};
+  EXPECT_EQ(to_string(part), "float64 array [2,3] at [1,2] of [4,6]");
+  EXPECT_EQ(mend::parse_array_part(to_string(part)), part);
+  EXPECT_EQ(part.bytes(), 48U);
+  EXPECT_FALSE(part.is_whole());
+}
+
+TEST(ArrayPart, is_not_read_from_other_texts) {
+  for (const char* text : {"", "array of 8 bytes [10]", "float64 array [2] at [1,2] of [4,6]", "float64 array [2,3] at [1,2] of [4,6] ",
+                           "float64 array [2,3] at [1,2] of [4,4]", "float array [2] at [0] of [2]", "float7 array [2] at [0] of [2]",
+                           "what16 array [2] at [0] of [2]", "float64 array [] at [] of []", "float64 array [-1] at [0] of [2]",
+                           "float64 array [2] at [18446744073709551615] of [2]"}) {
+    EXPECT_FALSE(mend::parse_array_part(text)) << text;
+  }
+}
+
+TEST(ArrayPart, that_lies_outside_is_refused) {
+  EXPECT_NO_THROW(part_of({4}, {2}, {2}).require_sense());
+  EXPECT_NO_THROW(part_of({4}, {4}, {0}).require_sense());
+  EXPECT_THROW(part_of({4}, {3}, {2}).require_sense(), mend::UsageError);
+  EXPECT_THROW(part_of({4}, {5}, {0}).require_sense(), mend::UsageError);
+  EXPECT_THROW(part_of({4, 4}, {0}, {4}).require_sense(), mend::UsageError);
+  EXPECT_THROW(part_of({}, {}, {}).require_sense(), mend::UsageError);
+}
+
+TEST(ArrayPart, has_in_common_with_another_what_lies_in_both) {
+  const auto common = mend::overlap(part_of({4, 6}, {1, 2}, {2, 3}), part_of({4, 6}, {2, 0}, {2, 4}));
+  ASSERT_TRUE(common);
+  EXPECT_THAT(common->extents, ElementsAre(1, 2));
+  EXPECT_THAT(common->in_first, ElementsAre(1, 0));
+  EXPECT_THAT(common->in_second, ElementsAre(0, 2));
+  EXPECT_FALSE(mend::overlap(part_of({4, 6}, {0, 0}, {2, 6}), part_of({4, 6}, {2, 0}, {2, 6})));
+  EXPECT_FALSE(mend::overlap(part_of({4}, {0}, {4}), part_of({4}, {2}, {0})));
+}
+
+TEST(ArrayPart, lies_in_memory_in_runs_as_long_as_can_be) {
+  const auto whole_rows = mend::runs_of(part_of({9, 6}, {0, 0}, {4, 6}), {1, 0}, {2, 6});
+  EXPECT_EQ(whole_rows.length, 24U);
+  EXPECT_THAT(whole_rows.offsets, ElementsAre(12));
+  const auto columns = mend::runs_of(part_of({9, 6}, {0, 0}, {4, 6}), {1, 2}, {2, 3});
+  EXPECT_EQ(columns.length, 6U);
+  EXPECT_THAT(columns.offsets, ElementsAre(16, 28));
+}
+
+TEST(ArrayPart, is_made_of_any_others_that_cover_it) {
+  std::mt19937 random(7);
+  const auto any = [&](std::size_t least, std::size_t most) { return least + random() % (most - least + 1); };
+  for (int round = 0; round < 500; ++round) {
+    Extents whole(any(1, 4));
+    for (auto& extent : whole) extent = any(1, 6);
+    const Extents zero(whole.size(), 0);
+    ArrayPart wanted = part_of(whole, zero, whole);
+    for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+      wanted.offset[axis] = any(0, whole[axis] - 1);
+      wanted.extents[axis] = any(1, whole[axis] - wanted.offset[axis]);
+    }
+    std::vector<std::uint16_t> filled(wanted.bytes() / 2, 0xffff);
+    // The whole, cut in two along each axis in turn, so that pieces of all shapes come up.
+    const std::size_t axis = any(0, whole.size() - 1);
+    const std::size_t cut = any(0, whole[axis]);
+    for (const auto& [begin, end] : {std::pair(std::size_t{0}, cut), std::pair(cut, whole[axis])}) {
+      ArrayPart from = part_of(whole, zero, whole);
+      from.offset[axis] = begin;
+      from.extents[axis] = end - begin;
+      const auto source = numbered(from);
+      copy_overlap(from, std::as_bytes(std::span(source)), wanted, std::as_writable_bytes(std::span(filled)));
+    }
+    ASSERT_EQ(filled, numbered(wanted)) << to_string(wanted);
+  }
+}
+
+}  // namespace
