@@ -12,6 +12,7 @@
 #include "apps/minife/halo_exchange.hpp"
 #include "apps/minife/mesh.hpp"
 #include "apps/minife/meters.hpp"
+#include "store/kokkos.hpp"
 
 #include <mpi.h>
 
@@ -60,6 +61,8 @@ class Heat {
 
   /// The temperature of the owned nodes, in the order of their box.
   Vector temperature() const;
+  /// The same, as a part of the mesh's nodes, z by y by x: to be protected.
+  mend::ArrayMember temperature_in_mesh() const;
   TimeState state;
 
  private:

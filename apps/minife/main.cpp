@@ -86,9 +86,9 @@ void simulate(mend::Session& session, const Options& options, KillSwitch& kills,
   Heat heat(settings, session.comm(), bench.meters);
 
   mend::Store& store = session.store();
-  store.protect("temperature", heat.temperature());
-  store.protect("state", heat.state);
-  store.protect("meters", bench.meters);
+  store.protect("temperature", heat.temperature_in_mesh());
+  store.protect("state", mend::replicated(heat.state));
+  store.protect("meters", mend::replicated(bench.meters));  // restarted from disk, all go on from the first rank's
   store.restore();
 
   {

@@ -141,6 +141,11 @@ void Heat::update(const Box& box) {
   }
 }
 
+mend::ArrayMember Heat::temperature_in_grid() const {
+  const mend::Extents grid(problem_.cells.begin(), problem_.cells.end());
+  return mend::part(temperature(), grid, {block_.begin.begin(), block_.begin.end()});
+}
+
 Heat::Owned Heat::owned_on_host() const {
   const Part owned = temperature();
   const Kokkos::View<double***, Kokkos::LayoutRight> gapless("temperature, owned", owned.extent(0), owned.extent(1),

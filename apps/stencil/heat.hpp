@@ -6,6 +6,7 @@
 #include "apps/stencil/halo.hpp"
 #include "apps/stencil/scheme.hpp"
 #include "base/clock.hpp"
+#include "store/kokkos.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -32,6 +33,8 @@ class Heat {
   /// The temperature of the cells this rank owns. Each advance() computes into another buffer than the one before:
   /// ask again after it.
   Part temperature() const { return part_of(current_, own_); }
+  /// The same, as a part of the whole grid: to be protected.
+  mend::ArrayMember temperature_in_grid() const;
 
   /// FieldHash of the temperature. Collective; the same on every rank, for any number of ranks.
   std::uint64_t hash() const;

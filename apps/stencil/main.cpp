@@ -81,8 +81,8 @@ int main(int argc, char** argv) {
     int step = 0;
 
     mend::Store& store = session.store();
-    store.protect("temperature", heat.temperature());
-    store.protect("step", step);
+    store.protect("temperature", heat.temperature_in_grid());
+    store.protect("step", mend::replicated(step));
     store.restore();  // leaves both alone when nothing was committed yet
 
     apps::Progress progress("stencil", session.rank(), steps);
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
       heat.advance();
       ++step;
       if (session.commit_due()) {
-        store.protect("temperature", heat.temperature());  // advance() has moved it to the other of two buffers
+        store.protect("temperature", heat.temperature_in_grid());  // advance() has moved it to the other of two buffers
         store.commit();
       }
       progress.show(step, session.epoch());
