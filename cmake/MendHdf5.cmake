@@ -1,11 +1,22 @@
 # The serial HDF5 library, its C interface alone; a parallel one serves as well.
 #   mend_hdf5   link this: its headers as system headers
 
-set(HDF5_PREFER_PARALLEL OFF)
-find_package(HDF5 1.10 REQUIRED COMPONENTS C)
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_search_module(MEND_HDF5 QUIET IMPORTED_TARGET hdf5-serial>=1.10 hdf5>=1.10)
+endif()
+if(NOT MEND_HDF5_FOUND)
+  enable_language(C)  # CMake's own search compiles
+  set(HDF5_PREFER_PARALLEL OFF)
+  find_package(HDF5 1.10 REQUIRED COMPONENTS C)
+endif()
 if(NOT TARGET mend_hdf5)
   add_library(mend_hdf5 INTERFACE IMPORTED GLOBAL)
-  set_target_properties(mend_hdf5 PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${HDF5_C_INCLUDE_DIRS}"
-    INTERFACE_LINK_LIBRARIES "${HDF5_C_LIBRARIES}")
+  if(TARGET PkgConfig::MEND_HDF5)
+    set_target_properties(mend_hdf5 PROPERTIES INTERFACE_LINK_LIBRARIES PkgConfig::MEND_HDF5)
+  else()
+    set_target_properties(mend_hdf5 PROPERTIES
+      INTERFACE_INCLUDE_DIRECTORIES "${HDF5_C_INCLUDE_DIRS}"
+      INTERFACE_LINK_LIBRARIES "${HDF5_C_LIBRARIES}")
+  endif()
 endif()
