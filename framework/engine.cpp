@@ -272,7 +272,6 @@ void Engine::recover() {
   report.rounds = outcome.rounds;
   recoveries_.push_back(report);
 
-  if (!outcome.given_up.empty()) store_.forget_everything();
   begin_epoch(!held_rank);
   reach("recovery.done");
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -56,6 +57,10 @@ Redundancy Redundancy::parse(std::string_view text) {
 }
 
 int Redundancy::least_ranks() const { return *this == Redundancy{1, 1} ? 1 : data + parity; }
+
+Redundancy Redundancy::fitting(int ranks) const {
+  return ranks >= least_ranks() ? *this : Redundancy{1, std::min(parity, ranks - 1)};
+}
 
 void Redundancy::require_ranks(int ranks) const {
   if (ranks >= least_ranks()) return;

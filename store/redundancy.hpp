@@ -33,8 +33,8 @@ struct Redundancy {
   /// The fewest ranks of a job that can have it. A single rank may ask for a partner: it does without.
   int least_ranks() const;
 
-  /// This, or for ranks too few for it, a partner.
-  Redundancy fitting(int ranks) const { return ranks >= least_ranks() ? *this : Redundancy{}; }
+  /// The same; or, where so few ranks cannot have it, copies: as many as it survives losses, one a rank at most.
+  Redundancy fitting(int ranks) const;
 
   /// Throws UsageError, with a sentence, when so few ranks cannot have it.
   void require_ranks(int ranks) const;

@@ -100,7 +100,7 @@ class Planner {
     if (remains_.keepers_of(owner) != nullptr) {
       plan_.bring.push_back(copy(owner, choose_source(owner), owner, plan_.sizes));
     } else {
-      rebuild(owner);
+      rebuild(owner, owner);
     }
   }
 
@@ -114,24 +114,14 @@ class Planner {
     }
   }
 
- private:
-  /// Who sends a snapshot: its owner if it can, else the one that has been asked least so far.
-  Rank choose_source(Rank owner) {
-    const std::vector<Rank>& keepers = *remains_.keepers_of(owner);
-    const auto key = [&](Rank keeper) { return std::tuple(keeper != owner, asked_[keeper], keeper); };
-    const Rank chosen = *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return key(a) < key(b); });
-    ++asked_[chosen];
-    return chosen;
-  }
-
-  /// Has `owner` compute its snapshot, piece by piece.
-  void rebuild(Rank owner) {
+  /// Has `to` compute the snapshot of `owner`, piece by piece.
+  void rebuild(Rank owner, Rank to) {
     const auto stripes = remains_.stripes_for(owner);
     for (std::size_t index = 0; index < stripes.size(); ++index) {
       const CutStripe& stripe = *stripes[index];
-      const Source wanted = piece(owner, index, stripe.piece_length, owner, plan_.sizes);
+      const Source wanted = piece(owner, index, stripe.piece_length, to, plan_.sizes);
       if (wanted.length == 0) continue;
-      Combination made{owner, wanted.block, plan_.sizes[static_cast<std::size_t>(owner.value)], wanted.offset, wanted.length, {}};
+      Combination made{to, wanted.block, plan_.sizes[static_cast<std::size_t>(owner.value)], wanted.offset, wanted.length, {}};
       std::vector<StripePart> parts = remains_.parts_of(stripe);
       parts.resize(stripe.owners.size());
       const std::vector<Coefficient> coefficients = coefficients_for(static_cast<int>(index), parts);
@@ -143,6 +133,16 @@ class Planner {
       }
       plan_.bring.push_back(std::move(made));
     }
+  }
+
+ private:
+  /// Who sends a snapshot: its owner if it can, else the one that has been asked least so far.
+  Rank choose_source(Rank owner) {
+    const std::vector<Rank>& keepers = *remains_.keepers_of(owner);
+    const auto key = [&](Rank keeper) { return std::tuple(keeper != owner, asked_[keeper], keeper); };
+    const Rank chosen = *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return key(a) < key(b); });
+    ++asked_[chosen];
+    return chosen;
   }
 
   Source source_of(StripePart part, const CutStripe& stripe) {
@@ -161,12 +161,21 @@ class Planner {
 
 }  // namespace
 
-RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Stripe> stripes, int ranks,
-                         std::optional<Version> wanted) {
-  std::map<Version, Remains, std::greater<>> versions;  // newest first
+namespace {
+
+/// Newest first.
+using Versions = std::map<Version, Remains, std::greater<>>;
+
+Versions remains_of(std::span<const Holding> inventory, int ranks, std::optional<Version> wanted) {
+  Versions versions;
   for (const Holding& holding : inventory) {
     if (!wanted || holding.version == *wanted) versions.try_emplace(holding.version, ranks).first->second.add(holding);
   }
+  return versions;
+}
+
+/// Writes into `plan` which version it is to be, and what is missing if there is none; returns what is left of it.
+const Remains* choose_version(const Versions& versions, int ranks, RestorePlan& plan) {
   const auto missing_from = [&](const Remains& remains) {
     std::vector<Rank> missing;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -174,21 +183,48 @@ RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Str
     }
     return missing;
   };
-
-  RestorePlan plan;
-  if (versions.empty()) return plan;
+  if (versions.empty()) return nullptr;
   plan.newest_seen = versions.begin()->first;
   const auto complete = std::find_if(versions.begin(), versions.end(),
                                      [&](const auto& entry) { return missing_from(entry.second).empty(); });
   if (complete == versions.end()) {
     plan.missing = missing_from(versions.begin()->second);
-    return plan;
+    return nullptr;
   }
   plan.version = complete->first;
-  Planner planner(complete->second, plan);
+  return &complete->second;
+}
+
+}  // namespace
+
+RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Stripe> stripes, int ranks,
+                         std::optional<Version> wanted) {
+  const Versions versions = remains_of(inventory, ranks, wanted);
+  RestorePlan plan;
+  const Remains* remains = choose_version(versions, ranks, plan);
+  if (remains == nullptr) return plan;
+  Planner planner(*remains, plan);
   for (int rank = 0; rank < ranks; ++rank) planner.bring_to_owner(Rank{rank});
   for (const Stripe& stripe : stripes) {
     for (std::size_t row = 0; row < stripe.keepers.size(); ++row) planner.bring_to_keeper(stripe, row);
+  }
+  return plan;
+}
+
+GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now, std::optional<Version> wanted) {
+  const Versions versions = remains_of(inventory, ranks_then, wanted);
+  GatheringPlan plan;
+  const Remains* remains = choose_version(versions, ranks_then, plan.restore);
+  if (remains == nullptr) return plan;
+  Planner planner(*remains, plan.restore);
+  for (int owner = 0; owner < ranks_then; ++owner) {
+    if (const std::vector<Rank>* keepers = remains->keepers_of(Rank{owner})) {
+      plan.keepers.push_back(*keepers);
+      continue;
+    }
+    const Rank to{owner % ranks_now};
+    planner.rebuild(Rank{owner}, to);
+    plan.keepers.push_back({to});
   }
   return plan;
 }

@@ -81,6 +81,13 @@ void Shelves::forget_newer(Version newest) {
   });
 }
 
+void Shelves::forget_older(Version oldest) {
+  visit([&](const Block&, Kept& kept) {
+    if (kept.version < oldest) kept.version = Version{};
+  });
+  forget_old(oldest);
+}
+
 ByteCount Shelves::memory() const {
   ByteCount bytes = 0;
   for (const auto& [block, slots] : shelves_) {

@@ -54,6 +54,9 @@ class Shelves {
   /// Forgets all newer versions: others will take their numbers.
   void forget_newer(Version newest);
 
+  /// Forgets all older versions: they are of other ranks.
+  void forget_older(Version oldest);
+
   ByteCount memory() const;
 
  private:

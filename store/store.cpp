@@ -6,11 +6,13 @@
 #include "base/trace.hpp"
 #include "store/announcement.hpp"
 #include "store/inventory.hpp"
+#include "store/redistribution.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <ranges>
@@ -98,9 +100,10 @@ void Store::meet_for(Motion motion) {
 /// versions there were.
 void Store::catch_up_with_survivors() {
   if (!ranks_may_differ_) return;
-  std::uint64_t newest = published_.value;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &newest, 1, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
-  settled_ = published_ = Version{newest};
+  std::array<std::uint64_t, 2> known{published_.value, static_cast<std::uint64_t>(committed_by_)};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, known.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  settled_ = published_ = Version{known[0]};
+  committed_by_ = static_cast<int>(known[1]);
   ranks_may_differ_ = false;
 }
 
@@ -141,6 +144,8 @@ Version Store::finish_commit() {
   shelves_.publish(Block::snapshot_of(self_), version);
   publish(exchange->work(), version);
   shelves_.forget_old(version);
+  if (committed_by_ != ranks()) shelves_.forget_older(version);
+  committed_by_ = ranks();
   published_ = version;
   if (disk_) disk_->write(shelves_.at(Block::snapshot_of(self_), version).bytes);
 
@@ -228,20 +233,48 @@ Version Store::restore_version(std::optional<Version> wanted) {
   meet_for(Motion::restore);
   catch_up_with_survivors();
   reach("restore.inventory");
-  const RestorePlan plan = plan_undamaged(wanted);
-  const Version version = plan.version ? restore_from_memory(plan) : restore_from_disk(wanted, plan);
+  const Version version = restore_what_is_planned(wanted);
   if (version == Version{}) return version;
-  settled_ = published_ = version;
   if (disk_ && (wanted || origin_ == Origin::disk)) disk_->go_on_from(version);
-  reach("restore.done");
+  return has_gone_back_to(version, watch);
+}
 
+Version Store::has_gone_back_to(Version version, Stopwatch watch) {
+  settled_ = published_ = version;
+  reach("restore.done");
   ++statistics_.restores;
   statistics_.restore_time += watch.elapsed();
   note_sizes();
   return version;
 }
 
+Version Store::restore_what_is_planned(std::optional<Version> wanted) {
+  if (committed_by_ == 0 || committed_by_ == ranks()) {
+    const RestorePlan plan = plan_undamaged(wanted);
+    return plan.version ? restore_from_memory(plan) : restore_from_disk(wanted, plan);
+  }
+  // Meanwhile, the sizes are those of the snapshots of the ranks of then.
+  const struct SizesOfNow {
+    explicit SizesOfNow(Sizes& sizes) : sizes_(sizes), ranks_(sizes.size()) {}
+    ~SizesOfNow() { sizes_.assign(ranks_, 0); }
+    Sizes& sizes_;
+    std::size_t ranks_;
+  } back_then(sizes_);
+  const GatheringPlan plan = gathering_undamaged(wanted);
+  return plan.restore.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan.restore);
+}
+
 Version Store::restore_from_memory(const RestorePlan& plan) {
+  const bool has_arrived = bring_back(plan);
+  reach("restore.unpack");
+  confirm(try_unpack(*plan.version, has_arrived));
+  shelves_.forget_newer(*plan.version);
+  origin_ = Origin::memory;
+  return *plan.version;
+}
+
+/// Gives everyone what it is to have of a version; returns whether this rank's own snapshot has come from others.
+bool Store::bring_back(const RestorePlan& plan) {
   const Version version = *plan.version;
   reach("restore.transfer");
   const auto bringing = begin(plan.bring, version);
@@ -252,14 +285,83 @@ Version Store::restore_from_memory(const RestorePlan& plan) {
   reach("restore.protect");
   finish(*protecting, version);
   publish(plan.protect, version);
-  reach("restore.unpack");
-  const bool has_arrived = std::ranges::any_of(plan.bring, [&](const Combination& step) {
+  return std::ranges::any_of(plan.bring, [&](const Combination& step) {
     return step.to == self_ && step.target == Block::snapshot_of(self_);
   });
-  confirm(try_unpack(version, has_arrived));
+}
+
+/// Gives arrays to other ranks than have committed them.
+Version Store::restore_of_other_ranks(const GatheringPlan& plan) {
+  const Version version = *plan.restore.version;
+  bring_back(plan.restore);
+  reach("restore.unpack");
+  redistribute(comm_, plan.keepers, [&](Rank owner) { return std::span<const std::byte>(shelves_.at(Block::snapshot_of(owner), version).bytes); },
+               members_);
+  std::exception_ptr problem;
+  const Parts parts = parts_of(members_);
+  for (const auto& [name, member] : members_) {
+    if (parts.contains(name) || problem) continue;
+    problem = std::make_exception_ptr(UsageError(
+        fmt::format("member '{}' is kept rank by rank, and version {} was committed by {} ranks: protect it as mend::part of an array "
+                    "or as mend::replicated",
+                    name, version.value, committed_by_)));
+  }
+  confirm(problem);
   shelves_.forget_newer(version);
   origin_ = Origin::memory;
   return version;
+}
+
+Version Store::restore_from(Rank from) {
+  if (from < Rank{0} || from >= Rank{ranks()}) throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", from.value, ranks()));
+  finish_commit();
+  const trace::Span span("restore");
+  Stopwatch watch;
+  meet_for(Motion::restore);
+  catch_up_with_survivors();
+  if (committed_by_ != 0 && committed_by_ != ranks()) {
+    throw UsageError(fmt::format("another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit", committed_by_));
+  }
+  reach("restore.inventory");
+  const RestorePlan plan = plan_undamaged({});
+  if (!plan.version) return restore_from_disk({}, plan);
+  const Version version = *plan.version;
+  const bool has_arrived = bring_back(plan);
+  reach("restore.unpack");
+  const Bytes other = fetch_snapshot_of(from, version);
+  std::exception_ptr problem;
+  if (from == self_) {
+    problem = try_unpack(version, has_arrived);
+  } else {
+    try {
+      if (const auto damage = find_damage(other, from, version)) throw DataLoss(fmt::format("the data of rank {} came damaged ({})", from.value, *damage));
+      unpack(other, members_);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  }
+  confirm(problem);
+  shelves_.forget_newer(version);
+  origin_ = Origin::memory;
+  return has_gone_back_to(version, watch);
+}
+
+/// A copy for this moment, of what each rank has of its own. Collective; nothing for a rank that names itself.
+Bytes Store::fetch_snapshot_of(Rank from, Version version) {
+  std::vector<int> all(sizes_.size());
+  check_mpi(MPI_Allgather(&from.value, 1, MPI_INT, all.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+  std::vector<Combination> work;
+  for (std::size_t to = 0; to < all.size(); ++to) {
+    const Rank owner{all[to]};
+    const Rank asker{static_cast<int>(to)};
+    if (owner != asker) work.push_back(copy(owner, owner, asker, sizes_));
+  }
+  Bytes other(from == self_ ? 0 : sizes_[static_cast<std::size_t>(from.value)]);
+  Exchange exchange(std::move(work), comm_, [&](const Block& block) {
+    return block == Block::snapshot_of(self_) ? std::span<std::byte>(shelves_.at(block, version).bytes) : std::span<std::byte>(other);
+  });
+  exchange.finish();
+  return other;
 }
 
 /// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
@@ -269,8 +371,7 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const RestorePla
     if (plan.newest_seen) throw DataLoss(describe_loss(plan, "the job must be started again"));
     if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
     if (published_ != Version{}) {
-      throw DataLoss("what was committed before ranks were given up cannot be restored: recover in place (Session::repair), and "
-                     "commit what the ranks that are left have");
+      throw DataLoss(fmt::format("version {} was restored from disk and is not there any more; the job must be started again", published_.value));
     }
     if (disk_) confirm(nullptr);
     return Version{};
@@ -286,6 +387,7 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const RestorePla
   }
   confirm(problem);
   shelves_.forget_newer(Version{});
+  committed_by_ = 0;
   origin_ = Origin::disk;
   return *version;
 }
@@ -305,13 +407,27 @@ RestorePlan Store::plan_undamaged(std::optional<Version> wanted) {
     const std::vector<Holding> inventory = gather_inventory(wanted);
     RestorePlan plan = plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), wanted);
     if (wanted && !plan.newest_seen && !disk_) throw UsageError(describe_versions(*wanted, inventory));
-    if (!plan.version) return plan;
-    sizes_ = plan.sizes;
-    make_room(plan.bring, *plan.version);  // a newcomer's memory is got while the others check theirs
-    int damaged = forget_damaged(*plan.version) ? 1 : 0;
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damaged, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-    if (damaged == 0) return plan;
+    if (!plan.version || is_undamaged(plan)) return plan;
   }
+}
+
+/// The same, of what other ranks have committed.
+GatheringPlan Store::gathering_undamaged(std::optional<Version> wanted) {
+  const int now = ranks();
+  for (;;) {
+    sizes_.assign(static_cast<std::size_t>(now), 0);
+    GatheringPlan plan = plan_gathering(gather_inventory(wanted), committed_by_, now, wanted);
+    if (!plan.restore.version || is_undamaged(plan.restore)) return plan;
+  }
+}
+
+/// Whether nothing is damaged of what anybody has of the version chosen; what is, is forgotten. Collective.
+bool Store::is_undamaged(const RestorePlan& plan) {
+  sizes_ = plan.sizes;
+  make_room(plan.bring, *plan.version);  // a newcomer's memory is got while the others check theirs
+  int damaged = forget_damaged(*plan.version) ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damaged, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+  return damaged == 0;
 }
 
 /// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities. Returns

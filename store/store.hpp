@@ -110,12 +110,20 @@ class Store {
   /// Members that are parts of arrays, or replicated (store/member.hpp), may then be of another number of ranks. Throws
   /// DataLoss on every rank when a committed version existed but some rank's snapshot is gone, and UsageError when a
   /// member's shape is not the committed one.
+  ///
+  /// In an epoch of another number of ranks than has committed, such members are given to the ranks of now out of the
+  /// memory of all who keep a copy of what they need, and are made redundant by the next commit.
   Version restore();
 
   /// The same for an older version, of the last few that are kept (--mend-versions), after which the newer ones are
   /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is not
   /// kept any more, or when ranks ask for different versions.
   Version restore(Version wanted);
+
+  /// Fills the protected members from what rank `from` has committed, at the version that restore() would go back to; each
+  /// rank may name another. Its members must be of the same names and shapes. Of the job's memory alone. Collective. Returns
+  /// and throws as restore() does, and UsageError for a rank that there is not.
+  Version restore_from(Rank from);
 
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
@@ -136,8 +144,11 @@ class Store {
     ballot_ = nullptr;
     if (disk_) disk_->wait();
   }
-  /// Forgets all snapshots: they are of ranks that are not there any more, or have other numbers. Local.
-  void forget_everything() { shelves_.forget_newer(Version{}); }
+  /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
+  void forget_everything() {
+    shelves_.forget_newer(Version{});
+    committed_by_ = 0;
+  }
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members() { members_.clear(); }
 
@@ -153,9 +164,17 @@ class Store {
   void finish(Exchange& exchange, Version version);
   void publish(std::span<const Combination> made, Version version);
   RestorePlan plan_undamaged(std::optional<Version> wanted);
+  GatheringPlan gathering_undamaged(std::optional<Version> wanted);
+  bool is_undamaged(const RestorePlan& plan);
   bool forget_damaged(Version version);
   Version restore_version(std::optional<Version> wanted);
+  Version restore_what_is_planned(std::optional<Version> wanted);
   Version restore_from_memory(const RestorePlan& plan);
+  Version restore_of_other_ranks(const GatheringPlan& plan);
+  bool bring_back(const RestorePlan& plan);
+  Bytes fetch_snapshot_of(Rank from, Version version);
+  Version has_gone_back_to(Version version, Stopwatch watch);
+  int ranks() const { return static_cast<int>(sizes_.size()); }
   Version restore_from_disk(std::optional<Version> wanted, const RestorePlan& plan);
   void confirm(std::exception_ptr problem);
   void note_sizes();
@@ -169,6 +188,7 @@ class Store {
   std::vector<Stripe> stripes_;    // of all ranks
   std::vector<Stripe> concerned_;  // those in which this rank has a part
   Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
+  int committed_by_ = 0;           // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
   bool ranks_may_differ_ = false;  // a newcomer may not know the published version yet
   Version published_{};
   Version settled_{};              // what is newer has been placed where it lies in this epoch, by commits alone

@@ -2,6 +2,8 @@
 
 #include "tests/framework/subject_job.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace {
@@ -58,8 +60,25 @@ TEST(Shrink, leaves_the_body_as_any_recovery_does) {
 }
 
 TEST(Shrink, says_when_what_was_committed_cannot_be_restored) {
-  expect_end(play_with("shrink", "one_is_given_up_and_the_body_entered_again", 4, 0), 3,
-             "committed before ranks were given up cannot be restored");
+  expect_end(play_with("shrink", "one_is_given_up_and_the_body_entered_again", 4, 0), 2,
+             "'step' is kept rank by rank, and version 5 was committed by 4 ranks");
+}
+
+TEST(Shrink, gives_arrays_to_the_ranks_that_are_left) {
+  const auto hash_of = [](const std::string& line) { return line.substr(line.rfind(' ') + 1); };
+  const auto undisturbed = said(play("evolves_a_table:30", 2, 0));
+  ASSERT_THAT(undisturbed, SizeIs(2));
+  for (const char* redundancy : {"partner", "replicas:2", "rs:2+2"}) {
+    for (const char* rung : {"shrink", "blank"}) {
+      const auto end = play_with(rung, "evolves_a_table:30;1@commit.vote", 4, 0, {fmt::format("--mend-redundancy={}", redundancy)});
+      EXPECT_EQ(end.exit_code, 0) << end.errors;
+      EXPECT_THAT(said(end), SizeIs(3));
+      EXPECT_THAT(said(end), Each(EndsWith("in epoch 1 from nothing: " + hash_of(undisturbed.front()))));
+      const auto later = play_with(rung, "evolves_a_table:30;1@commit.pack+12", 4, 0, {fmt::format("--mend-redundancy={}", redundancy)});
+      EXPECT_THAT(said(later), SizeIs(3)) << later.errors;
+      EXPECT_THAT(said(later), Each(EndsWith("in epoch 1 from memory: " + hash_of(undisturbed.front()))));
+    }
+  }
 }
 
 class ShrinkAtPoint : public testing::TestWithParam<std::string> {};

@@ -46,8 +46,8 @@ mend::Body evolve_while_these_die(std::string_view deaths);
 mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
 
 /// A table that all ranks share evolves, cell by cell, up to a number of steps, and goes on where a job before has left
-/// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is one.
-/// Says from which version and where it has come, and a hash of the table.
+/// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is one;
+/// with "+3" after it, when it comes there for the fourth time. Says from which version and where it has come, and a hash of the table.
 mend::Body evolve_a_table(std::string_view what);
 
 }  // namespace subject

@@ -64,14 +64,20 @@ mend::Body evolve_a_table(std::string_view what) {
   const auto at = std::min(what.find('@'), what.size());
   const int steps = std::stoi(std::string(what.substr(0, semicolon)));
   const int victim = at < what.size() ? std::stoi(std::string(what.substr(semicolon + 1, at - semicolon - 1))) : -1;
-  const std::string place(at < what.size() ? what.substr(at + 1) : "");
+  const std::string_view where = at < what.size() ? what.substr(at + 1) : std::string_view();
+  const std::string place(where.substr(0, where.find('+')));
+  const int passes = where.find('+') == std::string_view::npos ? 0 : std::stoi(std::string(where.substr(where.find('+') + 1)));
   return [=](mend::Session& session) {
     if (is_first(session, victim)) {
-      mend::on_fault_point([place](std::string_view point) {
-        if (point == place) die();
+      mend::on_fault_point([place, left = passes](std::string_view point) mutable {
+        if (point == place && left-- == 0) die();
       });
     }
-    Share share(session.rank().value, session.size());
+    int rank = 0;
+    int ranks = 0;  // of which some may have been given up
+    MPI_Comm_rank(session.comm(), &rank);
+    MPI_Comm_size(session.comm(), &ranks);
+    Share share(rank, ranks);
     int step = 0;
     protect(session, share, step);
     const mend::Version from = session.store().restore();

@@ -43,6 +43,15 @@ class Epochs {
     begin();
   }
 
+  /// A new epoch begins, of the ranks of `all` alone.
+  void go_on_among(MPI_Comm all) {
+    all_ = all;
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
+    nodes_.resize(static_cast<std::size_t>(size_));
+    next();
+  }
+
  private:
   void begin() {
     store_->end_epoch();

@@ -53,4 +53,14 @@ TEST(Redundancy, needs_as_many_ranks_as_a_stripe_has_blocks_and_says_so) {
   EXPECT_THROW(Redundancy::parse("replicas:2").require_ranks(2), mend::UsageError);
 }
 
+TEST(Redundancy, that_fewer_ranks_cannot_have_becomes_copies) {
+  using mend::Redundancy;
+  EXPECT_EQ(Redundancy::parse("xor:4").fitting(4), Redundancy::parse("xor:4"));
+  EXPECT_EQ(Redundancy::parse("xor:4").fitting(3), Redundancy::parse("partner"));
+  EXPECT_EQ(Redundancy::parse("rs:4+2").fitting(5), Redundancy::parse("replicas:2"));
+  EXPECT_EQ(Redundancy::parse("replicas:3").fitting(2), Redundancy::parse("partner"));
+  EXPECT_EQ(Redundancy::parse("partner").fitting(1), Redundancy::parse("partner"));
+  EXPECT_EQ(Redundancy::parse("rs:4+2").fitting(1), Redundancy::parse("local"));
+}
+
 }  // namespace

@@ -1,0 +1,176 @@
+// Arrays that other ranks restore than have committed them, out of memory; and data of another rank.
+
+#include "tests/store/epochs.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace {
+
+using mend::NodeId;
+using mend::Rank;
+using mend::UsageError;
+using mend::Version;
+using testing::HasSubstr;
+
+constexpr std::size_t cells = 1009;
+
+/// A rank's share of cells that are numbered and counted up at every step, and the number of the step.
+class Share {
+ public:
+  Share(int rank, int ranks) : first_(begin_of(rank, ranks)), values_(begin_of(rank + 1, ranks) - first_, -1) {}
+
+  void protect_in(mend::Store& store) {
+    store.protect("cells", mend::part(values_, {cells}, {first_}));
+    store.protect("step", mend::replicated(step_));
+  }
+  void set(long step) {
+    step_ = step;
+    std::iota(values_.begin(), values_.end(), 10'000 * step + static_cast<long>(first_));
+  }
+  void expect(long step) const {
+    Share expected = *this;
+    expected.set(step);
+    EXPECT_EQ(step_, step);
+    EXPECT_EQ(values_, expected.values_);
+  }
+
+ private:
+  static std::size_t begin_of(int rank, int ranks) { return cells * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks); }
+  std::size_t first_;
+  std::vector<long> values_;
+  long step_ = 0;
+};
+
+class OtherRanks : public testing::Test {
+ protected:
+  OtherRanks() { mend::log::set_level("off"); }
+  ~OtherRanks() override { mend::log::set_level("warn"); }
+
+  static void commit(Epochs& epochs, long step) {
+    Share share(epochs.rank(), epochs.size());
+    share.set(step);
+    share.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().commit(), Version{static_cast<std::uint64_t>(step)});
+  }
+  static void expect_restored(Epochs& epochs, long step) {
+    Share share(epochs.rank(), epochs.size());
+    share.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), Version{static_cast<std::uint64_t>(step)});
+    EXPECT_EQ(epochs.store().restored_from(), mend::Origin::memory);
+    share.expect(step);
+  }
+};
+
+/// All ranks but `dead`, whose memory is gone with them; they stand by until the test is over.
+class Survivors {
+ public:
+  explicit Survivors(const std::vector<int>& dead) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool died = std::find(dead.begin(), dead.end(), rank) != dead.end();
+    MPI_Comm_split(MPI_COMM_WORLD, died ? MPI_UNDEFINED : 0, rank, &comm_);
+  }
+  ~Survivors() {
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  Survivors(const Survivors&) = delete;
+  Survivors& operator=(const Survivors&) = delete;
+  MPI_Comm comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) {
+  struct Case {
+    const char* redundancy;
+    std::vector<int> dead;
+  };
+  for (const Case& c : {Case{"partner", {1}}, Case{"partner", {0}}, Case{"replicas:2", {1, 2}}, Case{"replicas:2", {0}}, Case{"xor:4", {2}},
+                        Case{"rs:2+2", {0, 3}}}) {
+    const auto redundancy = mend::Redundancy::parse(c.redundancy);
+    Epochs epochs({}, {});
+    if (epochs.size() < redundancy.least_ranks() || epochs.size() < 4) continue;
+    SCOPED_TRACE(c.redundancy);
+    Epochs grouped({}, redundancy);
+    commit(grouped, 1);
+    commit(grouped, 2);
+    const Survivors survivors(c.dead);
+    if (survivors.comm() == MPI_COMM_NULL) continue;
+    // With fewer ranks not every redundancy can be had any more.
+    grouped.go_on_among(survivors.comm());
+    expect_restored(grouped, 2);
+    expect_restored(grouped, 2);
+    commit(grouped, 3);
+    expect_restored(grouped, 3);
+    grouped.next({0});
+    expect_restored(grouped, 3);
+  }
+}
+
+TEST_F(OtherRanks, may_become_fewer_again_before_they_have_committed) {
+  Epochs epochs({}, mend::Redundancy::parse("local"));
+  if (epochs.size() < 4) GTEST_SKIP() << "four ranks are wanted";
+  Epochs job({}, mend::Redundancy::parse("replicas:3"));
+  commit(job, 1);
+  const Survivors three({3});
+  if (three.comm() == MPI_COMM_NULL) return;
+  job.go_on_among(three.comm());
+  expect_restored(job, 1);
+  MPI_Comm two = MPI_COMM_NULL;
+  MPI_Comm_split(three.comm(), job.rank() == 0 ? MPI_UNDEFINED : 0, job.rank(), &two);
+  if (two == MPI_COMM_NULL) return;
+  job.go_on_among(two);
+  expect_restored(job, 1);
+  MPI_Comm_free(&two);
+}
+
+TEST_F(OtherRanks, cannot_have_what_is_kept_rank_by_rank) {
+  Epochs job;
+  if (job.size() < 3) GTEST_SKIP() << "three ranks are wanted";
+  std::vector<int> own(3, job.rank());
+  job.store().protect("own", own);
+  commit(job, 1);
+  const Survivors survivors({1});
+  if (survivors.comm() == MPI_COMM_NULL) return;
+  job.go_on_among(survivors.comm());
+  Share share(job.rank(), job.size());
+  share.protect_in(job.store());
+  try {
+    job.store().restore();
+    ADD_FAILURE() << "restored to other ranks";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'own' is kept rank by rank, and version 1 was committed by"));
+  }
+}
+
+TEST_F(OtherRanks, data_of_any_of_them_can_be_restored_here) {
+  Epochs epochs;
+  std::vector<int> values(static_cast<std::size_t>(10 * epochs.rank() + 1), epochs.rank());
+  epochs.store().protect("values", values);
+  epochs.store().commit();
+  const int next = (epochs.rank() + 1) % epochs.size();
+  EXPECT_EQ(epochs.store().restore_from(Rank{next}), Version{1});
+  EXPECT_EQ(values, std::vector<int>(static_cast<std::size_t>(10 * next + 1), next));
+  EXPECT_EQ(epochs.store().restore_from(Rank{0}), Version{1});
+  EXPECT_EQ(values, std::vector<int>(1, 0));
+  EXPECT_EQ(epochs.store().restore(), Version{1}) << "what is one's own stays";
+  EXPECT_EQ(values, std::vector<int>(static_cast<std::size_t>(10 * epochs.rank() + 1), epochs.rank()));
+  EXPECT_THROW(epochs.store().restore_from(Rank{epochs.size()}), UsageError);
+  if (epochs.size() == 1) return;
+  epochs.next({epochs.size() - 1});
+  values.clear();
+  epochs.store().protect("values", values);
+  EXPECT_EQ(epochs.store().restore_from(Rank{epochs.size() - 1}), Version{1});
+  EXPECT_EQ(values, std::vector<int>(static_cast<std::size_t>(10 * (epochs.size() - 1) + 1), epochs.size() - 1));
+}
+
+}  // namespace
