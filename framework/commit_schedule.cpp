@@ -10,10 +10,7 @@
 
 namespace mend {
 
-CommitSchedule::CommitSchedule(std::string_view every, Seconds mtbf) : automatic_(every == "auto"), mtbf_(mtbf) {
-  if (!(mtbf > Seconds{0}) || !std::isfinite(mtbf.count())) {
-    throw UsageError("the time between failures must be a positive number");
-  }
+CommitSchedule::CommitSchedule(std::string_view every) : automatic_(every == "auto") {
   if (automatic_) return;
   const auto [end, error] = std::from_chars(every.data(), every.data() + every.size(), interval_);
   if (error != std::errc{} || end != every.data() + every.size() || interval_ < 1) {
@@ -35,15 +32,21 @@ bool CommitSchedule::step() {
   return true;
 }
 
-void CommitSchedule::measured(Seconds commit_cost, Seconds step_time) {
+void CommitSchedule::measured(Seconds commit_cost, Seconds step_time, Seconds mtbf) {
   constexpr double most_steps = 1e9;
-  const double steps = young_interval(commit_cost, mtbf_) / std::max(step_time, Seconds{1e-9});
+  const double steps = daly_interval(commit_cost, mtbf) / std::max(step_time, Seconds{1e-9});
   interval_ = static_cast<int>(std::clamp(std::round(steps), 1.0, most_steps));
   interval_known_ = true;
 }
 
 Seconds young_interval(Seconds commit_cost, Seconds mtbf) {
   return Seconds{std::sqrt(2.0 * commit_cost.count() * mtbf.count())};
+}
+
+Seconds daly_interval(Seconds commit_cost, Seconds mtbf) {
+  if (commit_cost >= 2 * mtbf) return mtbf;
+  const double ratio = commit_cost / (2 * mtbf);
+  return young_interval(commit_cost, mtbf) * (1 + std::sqrt(ratio) / 3 + ratio / 9) - commit_cost;
 }
 
 }  // namespace mend

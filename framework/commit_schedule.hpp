@@ -11,7 +11,7 @@ namespace mend {
 class CommitSchedule {
  public:
   /// `every`: a positive number of steps, or "auto". Throws UsageError for anything else.
-  CommitSchedule(std::string_view every, Seconds mtbf);
+  explicit CommitSchedule(std::string_view every);
 
   bool automatic() const { return automatic_; }
 
@@ -25,8 +25,8 @@ class CommitSchedule {
   /// In automatic mode: whether, after a commit, the next step() wants fresh measurements first.
   bool wants_measurement() const { return automatic_ && !interval_known_; }
 
-  /// Sets the interval from measured costs, which must be the same on all ranks.
-  void measured(Seconds commit_cost, Seconds step_time);
+  /// Sets the interval, Daly's, from measured costs and the time between failures, which must be the same on all ranks.
+  void measured(Seconds commit_cost, Seconds step_time, Seconds mtbf);
 
   int interval() const { return interval_; }
 
@@ -35,11 +35,15 @@ class CommitSchedule {
   bool interval_known_ = false;
   int interval_ = 1;
   int since_commit_ = 0;
-  Seconds mtbf_;
 };
 
 /// Young's first-order optimum for the time between commits: sqrt(2 · cost · mtbf) (J. W. Young, A first order
 /// approximation to the optimum checkpoint interval, CACM 17(9), 1974).
 Seconds young_interval(Seconds commit_cost, Seconds mtbf);
+
+/// Daly's higher-order estimate of the same, from the end of a commit to the beginning of the next. It is the shorter of
+/// the two, and sound when commits are not cheap beside the time between failures (J. T. Daly, A higher order estimate of
+/// the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
+Seconds daly_interval(Seconds commit_cost, Seconds mtbf);
 
 }  // namespace mend

@@ -44,7 +44,8 @@ Engine::Engine(const Options& options, Watch& watch)
       world_(first_world(options.spares, council_, watch)),
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
       store_(Redundancy::parse(options.redundancy), options.versions, disk_),
-      schedule_(options.commit_every, options.mtbf) {
+      schedule_(options.commit_every),
+      given_mtbf_(options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   first_size_ = world_.roster.size();
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
@@ -343,9 +344,17 @@ void Engine::measure_commits(Seconds step_with_commit) {
   const StoreStatistics& now = store_.statistics();
   const Seconds commit_cost =
       (now.commit_time - before_epoch_.commit_time) / static_cast<double>(now.commits - before_epoch_.commits);
-  std::array<double, 2> costs{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count()};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, costs.data(), 2, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
-  schedule_.measured(Seconds{costs[0]}, Seconds{costs[1]});
+  // The most that any rank has measured; of the times between failures the least, so with its sign turned.
+  const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size()).time;
+  std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(), -mtbf.count()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 3, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
+  schedule_.measured(Seconds{worst[0]}, Seconds{worst[1]}, Seconds{-worst[2]});
+}
+
+CommitEconomy Engine::commit_economy() const {
+  const StoreStatistics& store = store_.statistics();
+  const Seconds run_time = since_start_.elapsed();
+  return {run_time, store.commits, store.commit_time, recoveries_.size(), mtbf_of(given_mtbf_, run_time, recoveries_.size())};
 }
 
 agreement::Ballot& Engine::ballot() {

@@ -21,6 +21,7 @@
 
 #include "base/clock.hpp"
 #include "detector/runtime_witness.hpp"
+#include "framework/commit_economy.hpp"
 #include "framework/commit_schedule.hpp"
 #include "framework/muster.hpp"
 #include "framework/options.hpp"
@@ -68,12 +69,16 @@ class Engine {
   /// Whether a process of the launch has died: known when run() has returned, to all alike.
   bool has_lost() const { return has_lost_; }
 
+  /// What this process's commits have cost, and what another interval would have saved.
+  CommitEconomy commit_economy() const;
+
   // --- for Session ---------------------------------------------------------------------------------------------
   const World& world() const { return world_; }
   ProcessId self() const { return self_; }
   Rank rank() const { return *rank_; }
   /// How many ranks there were at the start.
   int first_size() const { return first_size_; }
+  bool plays(Rank rank) const { return rank_ == rank; }
   bool newcomer() const { return newcomer_; }
   const Policy& policy() const { return policy_; }
   Store& store() { return store_; }
@@ -122,6 +127,8 @@ class Engine {
   std::optional<DiskOptions> disk_;
   Store store_;
   CommitSchedule schedule_;
+  std::optional<Seconds> given_mtbf_;
+  Stopwatch since_start_;
   Stopwatch step_watch_;
 
   bool interrupted_ = false;

@@ -93,6 +93,9 @@ ExitCode Job::close(ExitCode code) {
     for (const RecoveryReport& report : recoveries) log::info(report.to_string());
     if (code == ExitCode::ok && !recoveries.empty()) log::warn(summarise(recoveries));
   }
+  if (engine_->plays(Rank{0})) {
+    if (const std::string economy = engine_->commit_economy().to_string(); !economy.empty()) log::info(economy);
+  }
   trace::stop();
   job_status::finished(code);
   reach("finish.after");

@@ -51,7 +51,7 @@ std::string objection(Read read) {
 }
 
 std::string check_commit_every(const std::string& text) {
-  return objection([&] { CommitSchedule(text, std::chrono::hours(1)); });
+  return objection([&] { CommitSchedule{text}; });
 }
 
 std::string check_on_failure(const std::string& text) {
@@ -92,7 +92,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->capture_default_str(),
       "MEND_ON_FAILURE");
   from_environment(
-      app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Young's interval")
+      app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Daly's interval")
           ->check(CLI::Validator(check_commit_every, "N|auto"))
           ->capture_default_str(),
       "MEND_COMMIT_EVERY");
@@ -100,7 +100,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
       app.add_option_function<double>(
              prefix + "mtbf",
              [&options](double hours) { options.mtbf = std::chrono::duration<double, std::ratio<3600>>(hours); },
-             "Expected time between failures of the job, in hours, for auto (default 24)")
+             "Expected time between failures of the job, in hours, for auto (default: as observed, and 24 until something fails)")
           ->check(CLI::Validator(check_positive, "HOURS")),
       "MEND_MTBF");
   from_environment(

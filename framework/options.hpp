@@ -20,7 +20,7 @@ struct Options {
   int spares = 0;                                 ///< how many of the processes launched wait as spares
   std::string on_failure = "spare";               ///< what is done about a dead rank: of spare, shrink, blank
   std::string commit_every = "1";                 ///< steps between commits, or "auto"
-  Seconds mtbf = std::chrono::hours(24);          ///< expected time between failures of the job, for "auto"
+  std::optional<Seconds> mtbf;                    ///< expected time between failures of the job, for "auto"; none: as observed
   std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local
   int versions = 2;                               ///< of the data that are kept
   std::string disk;                               ///< "DIR" or "DIR,every=N": where every N-th commit goes to disk; empty: none

@@ -66,7 +66,7 @@ TEST(Options, have_defaults) {
   const Options options = take({});
   EXPECT_EQ(options.spares, 0);
   EXPECT_EQ(options.commit_every, "1");
-  EXPECT_EQ(options.mtbf, std::chrono::hours(24));
+  EXPECT_FALSE(options.mtbf);
   EXPECT_EQ(options.redundancy, "partner");
   EXPECT_EQ(options.versions, 2);
   EXPECT_EQ(options.log_level, "warn");
