@@ -33,7 +33,7 @@ struct CommitEconomy {
   Seconds cost() const;
   /// From the end of a commit to the beginning of the next.
   Seconds interval() const;
-  /// What part of the time commits and the repetition of steps take, when there is a commit after each `interval`: what a
+  /// What commits and the repetition of steps take, as a part of the time computed, when there is a commit after each `interval`: what a
   /// commit costs by what it is made for, and half an interval and a commit lost with each failure.
   double overhead(Seconds interval) const;
 

@@ -119,8 +119,8 @@ TEST(CommitEconomy, says_what_another_interval_would_have_saved) {
   const mend::CommitEconomy economy{Seconds{1000}, 10'000, Seconds{100}, 0, {day, mend::MtbfFrom::given}};
   EXPECT_NEAR(economy.overhead(economy.interval()), 0.111, 0.001);
   EXPECT_NEAR(economy.overhead(mend::daly_interval(economy.cost(), day)), 0.00048, 0.00001);
-  EXPECT_THAT(economy.to_string(), testing::HasSubstr("10000 commits of 10 ms, one every 90 ms: 11 % of the time"));
-  EXPECT_THAT(economy.to_string(), testing::HasSubstr("with 24 h between failures (given), the best interval is 41.6 s by Daly (41.6 s by Young), 0.048 %: it would have saved 111 s"));
+  EXPECT_THAT(economy.to_string(), testing::HasSubstr("10000 commits of 10 ms, one every 90 ms: they and what failures cost take 11.1 % on top"));
+  EXPECT_THAT(economy.to_string(), testing::HasSubstr("with 24 h between failures (given), the best interval is 41.6 s by Daly (41.6 s by Young), 0.048 %: it would have saved 99.6 s of 0.278 h"));
   EXPECT_EQ(mend::CommitEconomy{}.to_string(), "");
 }
 
