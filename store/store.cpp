@@ -83,7 +83,8 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
 }
 
 void Store::protect(std::string_view name, std::unique_ptr<Member> member) {
-  if (name.empty() || name.find('\n') != std::string_view::npos) throw UsageError("a protected member needs a name, of one line");
+  if (name.empty()) throw UsageError("a protected member needs a name");
+  if (name.find('\n') != std::string_view::npos) throw UsageError("the name of a protected member is one line");
   members_.insert_or_assign(std::string(name), std::move(member));
 }
 
