@@ -1,6 +1,7 @@
 #include "detector/service.hpp"
 
 #include "base/error.hpp"
+#include "base/signals_blocked.hpp"
 #include "detector/short_turns.hpp"
 #include "detector/wire.hpp"
 
@@ -30,22 +31,6 @@ void make_room_for(std::size_t connections) {
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, connections + others);
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-/// Signals are the application's: its own thread takes them.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

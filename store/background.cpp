@@ -1,8 +1,9 @@
 #include "store/background.hpp"
 
+#include "base/signals_blocked.hpp"
+
 #include <pthread.h>
 
-#include <csignal>
 #include <exception>
 #include <utility>
 
@@ -11,11 +12,7 @@ namespace mend {
 void Background::begin(std::function<void()> work) {
   wait();
   done_ = false;
-  // Signals are the application's: its own thread takes them.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked in_the_thread_to_be;
   thread_ = std::thread([this, work = std::move(work)] {
     try {
       work();
@@ -25,7 +22,6 @@ void Background::begin(std::function<void()> work) {
     done_.store(true, std::memory_order_release);
   });
   ::pthread_setname_np(thread_.native_handle(), "mend-disk");
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Background::wait() {
