@@ -5,7 +5,7 @@
 
 #include "agreement/mpix_agreement.hpp"
 #include "agreement/service.hpp"
-#include "bench/median.hpp"
+#include "base/median.hpp"
 #include "transport/mpi_endpoint.hpp"
 
 #include <CLI/CLI.hpp>

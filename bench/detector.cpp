@@ -6,8 +6,8 @@
 
 #include "apps/stencil/block.hpp"
 #include "apps/stencil/heat.hpp"
+#include "base/median.hpp"
 #include "bench/jobs.hpp"
-#include "bench/median.hpp"
 #include "detector/runtime_witness.hpp"
 #include "framework/mend.hpp"
 #include "framework/mpi_runtime.hpp"
@@ -91,8 +91,7 @@ int play(int argc, char** argv, const Arguments& arguments) {
       const std::int64_t interrupted = now_ns();
       RuntimeWitness witness;
       while (witness.death_count() == 0) std::this_thread::yield();
-      const auto known = witness.deaths().front().when.time_since_epoch();
-      say(arguments.record, fmt::format("left {} {}\n", std::chrono::duration_cast<std::chrono::nanoseconds>(known).count(), interrupted));
+      say(arguments.record, fmt::format("left {} {}\n", nanoseconds_of(witness.deaths().front().when), interrupted));
       throw;
     }
   });

@@ -3,8 +3,8 @@
 // Run as it is, it launches jobs of itself with `mend run`, one for each kill. The cases take turns, so that what
 // disturbs the machine disturbs them alike.
 
+#include "base/median.hpp"
 #include "bench/jobs.hpp"
-#include "bench/median.hpp"
 #include "framework/mend.hpp"
 
 #include <CLI/CLI.hpp>

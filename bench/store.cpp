@@ -5,7 +5,7 @@
 
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
-#include "bench/median.hpp"
+#include "base/median.hpp"
 #include "store/coding.hpp"
 #include "store/store.hpp"
 #include "transport/mpi.hpp"

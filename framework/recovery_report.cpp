@@ -1,22 +1,18 @@
 #include "framework/recovery_report.hpp"
 
+#include "base/median.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace mend {
 namespace {
 
 std::string counted(std::size_t count, const char* one, const char* several) {
   return fmt::format("{} {}", count, count == 1 ? one : several);
-}
-
-/// Of an even number, the upper of the two in the middle.
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace mend::bench {
+namespace mend {
 
 /// Of an even number of values, the upper of the two in the middle. There must be one.
 template <class Value>
@@ -14,4 +14,4 @@ Value median(std::vector<Value> values) {
   return *middle;
 }
 
-}  // namespace mend::bench
+}  // namespace mend
