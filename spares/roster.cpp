@@ -24,18 +24,22 @@ std::vector<Placed>::const_iterator choose(const std::vector<Placed>& spares, No
   });
 }
 
-}  // namespace
-
-std::optional<Rank> Roster::rank_of(ProcessId process) const {
-  const auto at = std::find_if(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.holder.process == process; });
+/// The first for which that holds.
+template <class Holds>
+std::optional<Rank> rank_where(const std::vector<Seat>& seats, Holds holds) {
+  const auto at = std::find_if(seats.begin(), seats.end(), holds);
   if (at == seats.end()) return std::nullopt;
   return Rank{static_cast<int>(at - seats.begin())};
 }
 
+}  // namespace
+
+std::optional<Rank> Roster::rank_of(ProcessId process) const {
+  return rank_where(seats, [&](const Seat& seat) { return seat.holder.process == process; });
+}
+
 std::optional<Rank> Roster::now(Rank origin) const {
-  const auto at = std::find_if(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.origin == origin; });
-  if (at == seats.end()) return std::nullopt;
-  return Rank{static_cast<int>(at - seats.begin())};
+  return rank_where(seats, [&](const Seat& seat) { return seat.origin == origin; });
 }
 
 Plan first_plan(std::span<const Placed> processes, int ranks) {

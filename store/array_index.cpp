@@ -86,6 +86,12 @@ std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks) {
   return arrays;
 }
 
+void require_same_array(const std::string& name, const ArrayPart& wanted, const SharedArray& committed) {
+  if (committed.whole == wanted.whole && committed.element == wanted.element) return;
+  throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name, to_string(wanted),
+                               to_string(committed.pieces.front().part)));
+}
+
 std::string rank_file_name(Rank rank) { return fmt::format("rank-{:05}.h5", rank.value); }
 
 void make_index(const std::filesystem::path& path, const std::map<std::string, SharedArray>& arrays) {

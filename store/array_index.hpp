@@ -26,6 +26,9 @@ struct SharedArray {
 };
 std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks);
 
+/// Throws UsageError when member `name`, which is `wanted`, is part of another array than was committed.
+void require_same_array(const std::string& name, const ArrayPart& wanted, const SharedArray& committed);
+
 /// The name of a rank's file.
 std::string rank_file_name(Rank rank);
 

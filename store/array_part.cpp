@@ -66,10 +66,6 @@ std::optional<ByteCount> bytes_by_name(std::string_view name) {
   return is_number && count % 8 == 0 ? std::optional(count / 8) : std::nullopt;
 }
 
-ByteCount product(const Extents& extents) {
-  return std::accumulate(extents.begin(), extents.end(), ByteCount{1}, std::multiplies<>());
-}
-
 bool makes_sense(const ArrayPart& part) {
   if (part.whole.empty() || part.extents.size() != part.whole.size() || part.offset.size() != part.whole.size()) return false;
   for (std::size_t axis = 0; axis < part.whole.size(); ++axis) {
@@ -80,6 +76,10 @@ bool makes_sense(const ArrayPart& part) {
 
 }  // namespace
 
+std::size_t elements_in(const Extents& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
+}
+
 void ArrayPart::require_sense() const {
   if (makes_sense(*this)) return;
   throw UsageError(fmt::format("a part [{}] at [{}] is no part of an array [{}]: all three need as many numbers, and the part "
@@ -88,7 +88,7 @@ void ArrayPart::require_sense() const {
 }
 
 ByteCount ArrayPart::element_bytes() const { return bytes_by_name(element).value_or(0); }
-ByteCount ArrayPart::bytes() const { return element_bytes() * product(extents); }
+ByteCount ArrayPart::bytes() const { return element_bytes() * elements_in(extents); }
 
 std::string to_string(const ArrayPart& part) {
   return fmt::format("{} array [{}] at [{}] of [{}]", part.element, fmt::join(part.extents, ","), fmt::join(part.offset, ","),
@@ -144,7 +144,7 @@ Runs runs_of(const ArrayPart& part, const Extents& begin, const Extents& extents
   std::size_t last = part.extents.size() - 1;
   Runs runs{part.element_bytes() * extents[last], {}};
   while (last > 0 && extents[last] == part.extents[last]) runs.length *= extents[--last];
-  if (product(extents) == 0) return {};
+  if (elements_in(extents) == 0) return {};
 
   std::vector<ByteCount> strides(part.extents.size(), part.element_bytes());
   for (std::size_t axis = strides.size() - 1; axis > 0; --axis) strides[axis - 1] = strides[axis] * part.extents[axis];

@@ -27,6 +27,9 @@ namespace mend {
 
 using Extents = std::vector<std::size_t>;
 
+/// How many elements a box has.
+std::size_t elements_in(const Extents& extents);
+
 struct ArrayPart {
   std::string element;  ///< "float64", "int32", "uint8", ...; "bytes24" for what is no number
   Extents extents;      ///< of the part

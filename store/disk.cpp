@@ -258,19 +258,14 @@ void DiskTier::fill_part(const Found& found, const std::string& name, Member& me
     throw UsageError(fmt::format("member '{}' is a {} but version {} on disk has no such array", name, to_string(part), found.manifest.version.value));
   }
   const SharedArray& array = at->second;
-  if (array.whole != part.whole || array.element != part.element) {
-    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name, to_string(part),
-                                 to_string(array.pieces.front().part)));
-  }
+  require_same_array(name, part, array);
   Bytes bytes(part.bytes());
-  std::size_t missing = part.bytes() / part.element_bytes();
+  std::size_t missing = elements_in(part.extents);
   for (const auto& [rank, stored] : array.pieces) {
     const auto common = overlap(stored, part);
     if (!common) continue;
     RankFile(found.folder / rank_file_name(rank)).read_overlap(name, stored, part, bytes);
-    std::size_t count = 1;
-    for (const std::size_t extent : common->extents) count *= extent;
-    missing -= std::min(missing, count);
+    missing -= std::min(missing, elements_in(common->extents));
   }
   if (missing > 0) {
     throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's when version {} was committed", missing,

@@ -14,12 +14,6 @@
 namespace mend {
 namespace {
 
-std::size_t elements_in(const Extents& extents) {
-  std::size_t count = 1;
-  for (const std::size_t extent : extents) count *= extent;
-  return count;
-}
-
 /// Shares out who sends what, so that all who keep something send about as much.
 class Sharing {
  public:
@@ -64,10 +58,7 @@ class Sharing {
 const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays, const std::string& name, const ArrayPart& wanted) {
   const auto at = arrays.find(name);
   if (at == arrays.end()) throw UsageError(fmt::format("member '{}' is a {} but was committed as something else", name, to_string(wanted)));
-  if (at->second.whole != wanted.whole || at->second.element != wanted.element) {
-    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name, to_string(wanted),
-                                 to_string(at->second.pieces.front().part)));
-  }
+  require_same_array(name, wanted, at->second);
   return at->second;
 }
 
@@ -148,11 +139,12 @@ void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& fin
   std::map<Rank, Bytes> outgoing;
   std::map<Rank, Bytes> incoming;
   std::map<Rank, ByteCount> taken;
+  std::map<Rank, std::vector<PackedMember>> packed;  // by owner
   for (const Transfer& transfer : transfers) {
     if (transfer.to == me) incoming[transfer.from].resize(incoming[transfer.from].size() + bytes_of(transfer));
     if (transfer.from != me) continue;
-    const std::vector<PackedMember> packed = members_of(find(transfer.owner));
-    const auto member = std::find_if(packed.begin(), packed.end(), [&](const PackedMember& m) { return m.name == transfer.name; });
+    if (!packed.contains(transfer.owner)) packed[transfer.owner] = members_of(find(transfer.owner));
+    const auto member = std::ranges::find(packed.at(transfer.owner), transfer.name, &PackedMember::name);
     Bytes& message = outgoing[transfer.to];
     walk(part_of(transfer.owner, transfer.name), transfer.what.in_first, transfer.what.extents, [&](ByteCount offset, ByteCount length) {
       message.resize(message.size() + length);
