@@ -28,8 +28,10 @@ void set_library_defaults() {
 
 /// The library's own word on whether it survives deaths: the control variable mpi_ft_enable.
 bool library_tolerates_failures() {
-  int provided = 0;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return false;
+  // Open MPI takes what is asked for here for the level of all of MPI.
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (MPI_T_init_thread(provided, &provided) != MPI_SUCCESS) return false;
   int index = 0;
   int enabled = 0;
   int count = 0;

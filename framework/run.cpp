@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -38,6 +39,11 @@ int refuse_for(const std::function<void()>& say) {
 }  // namespace
 
 int run(const Options& options, const Body& body) {
+  static bool has_run = false;
+  if (std::exchange(has_run, true)) {
+    if (speaks_for_all()) log::error("mend::run is called once in a process: make what comes later part of the body");
+    return static_cast<int>(ExitCode::usage);
+  }
   try {
     if (!options.disk.empty()) prepare_folder(DiskOptions::parse(options.disk).folder);
   } catch (const UsageError& error) {

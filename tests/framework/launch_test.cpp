@@ -14,6 +14,8 @@ using support::Job;
 using support::JobEnd;
 using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -118,6 +120,20 @@ TEST(OwnMpi, initialised_by_the_caller_is_left_to_the_caller) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(3, 10, 1));
   EXPECT_THAT(end.output, HasSubstr("MPI is still there after mend"));
+}
+
+TEST(ASecondRun, after_the_first_is_refused) {
+  const auto end = play("runs_twice", 3, 1);
+  EXPECT_EQ(end.exit_code, 20) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 3, 0));
+  EXPECT_THAT(end.errors, HasSubstr("mend::run is called once in a process"));
+}
+
+TEST(ASecondRun, inside_the_first_is_refused_and_disturbs_nothing) {
+  const auto end = play("runs_inside_a_run", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(3), Each(EndsWith("has MPI_THREAD_FUNNELED, the run inside returned 2"))));
+  EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("mend::run is called once in a process")));
 }
 
 TEST(OwnMpi, of_too_low_a_thread_level_is_refused) {

@@ -76,6 +76,18 @@ int main(int argc, char** argv) {
   }
   if (wanted == "process_1_refuses") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
   if (wanted == "crashes_before_mend") std::abort();
+  if (wanted == "runs_twice") {
+    const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };
+    return mend::run(argc, argv, body) + 10 * mend::run(argc, argv, body);
+  }
+  if (wanted == "runs_inside_a_run") {
+    return mend::run(argc, argv, [&](mend::Session& session) {
+      int provided = MPI_THREAD_SINGLE;
+      MPI_Query_thread(&provided);
+      const int code = mend::run(argc, argv, [](mend::Session&) {});
+      subject::say(session, fmt::format("has {}, the run inside returned {}", provided == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "another", code));
+    });
+  }
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
   constexpr std::string_view these_die = "these_die:";
