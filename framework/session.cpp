@@ -77,12 +77,14 @@ std::span<const RecoveryReport> Session::recoveries() const { return engine_.rec
 
 bool transaction(Session& session, const std::function<bool()>& work) {
   Store& store = session.store();
-  if (store.version() == Version{0}) store.commit();  // something to go back to
+  if (!store.has_version()) store.commit();  // something to go back to
+  const Version before = store.version();
   if (session.agree(work())) {
     store.commit();
     return true;
   }
-  store.restore();
+  // Transactions and commits inside the work are taken back with it.
+  store.version() == before ? store.restore() : store.restore(before);
   return false;
 }
 

@@ -93,8 +93,9 @@ class Session {
   Engine& engine_;
 };
 
-/// Runs `work` as a unit: if it returns true on every rank, what is protected is committed; if not, it is what it was
-/// before, on every rank. Returns which. `work` takes part in the same MPI calls as on the other ranks, whatever it
+/// Runs `work` as a unit: if it returns true on every rank, what is protected is committed; if not, it is what the last
+/// commit or restore before has left, on every rank, and what `work` has committed meanwhile is taken back too, as far as
+/// --mend-versions reaches. Returns which. `work` takes part in the same MPI calls as on the other ranks, whatever it
 /// returns. Collective over the session's ranks. Throws as commit and restore do.
 bool transaction(Session& session, const std::function<bool()>& work);
 

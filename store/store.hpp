@@ -128,6 +128,10 @@ class Store {
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
 
+  /// Whether restore() would bring back what the last commit or restore of this epoch has left; not, after a recovery,
+  /// before the first of them. The same on all ranks. Local.
+  bool has_version() const { return published_ != Version{} && !ranks_may_differ_; }
+
   /// Where the last restore() found what it has restored.
   Origin restored_from() const { return origin_; }
 

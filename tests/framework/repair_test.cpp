@@ -62,4 +62,18 @@ TEST(Transaction, is_committed_if_it_went_well_everywhere_and_taken_back_if_not)
   EXPECT_THAT(said(end), Each(EndsWith("true false true: 102")));
 }
 
+TEST(Transaction, after_a_recovery_needs_no_restore_before) {
+  const auto end = play("takes_back_without_having_restored", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4));
+  EXPECT_THAT(said(end), Each(EndsWith("value 2")));
+}
+
+TEST(Transaction, takes_back_those_inside_it) {
+  const auto end = play("takes_back_what_a_part_has_committed", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 0")));
+}
+
 }  // namespace

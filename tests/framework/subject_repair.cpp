@@ -126,6 +126,32 @@ Scenarios repair_scenarios() {
     const bool third = add(100, true);
     say(session, fmt::format("{} {} {}: {}", first, second, third, value));
   };
+  all["takes_back_without_having_restored"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    for (int i = 0; i < 3; ++i) {
+      mend::transaction(session, [&] {
+        if (i == 2 && is_first(session, 2)) die();
+        MPI_Barrier(session.comm());
+        value += 1;
+        return i < 2;
+      });
+    }
+    say(session, fmt::format("value {}", value));
+  };
+  all["takes_back_what_a_part_has_committed"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    mend::transaction(session, [&] {
+      value += 1;
+      mend::transaction(session, [&] {
+        value += 10;
+        return true;
+      });
+      return false;
+    });
+    say(session, fmt::format("value {}", value));
+  };
   return all;
 }
 
