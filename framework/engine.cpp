@@ -368,7 +368,9 @@ void Engine::repair() {
   attend(leave_body(Motion::recover));
   if (ended_) throw agreement::Abandoned();
   step_watch_ = Stopwatch();
-  for (const auto& callback : callbacks_) callback();
+  // What a callback registers is for the next repair.
+  const std::vector<std::function<void()>> callbacks = callbacks_;
+  for (const auto& callback : callbacks) callback();
 }
 
 MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {

@@ -47,6 +47,12 @@ TEST(InPlace, layers_are_repaired_from_the_outermost) {
                                      EndsWith("4 are here again"), EndsWith("4 are here again")));
 }
 
+TEST(InPlace, callbacks_may_register_others_for_the_next_repair) {
+  const auto end = play("registers_more_in_a_callback", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith(" 1001 calls"), EndsWith(" 1001 calls"), EndsWith(" 1001 calls"), EndsWith(" 0 calls")));
+}
+
 TEST(InPlace, without_spares_the_job_ends_in_one_sentence) {
   expect_end(play("repairs_in_place", 4, 0), 3, "rank 1 .process 1. died and no spare is left");
 }

@@ -92,6 +92,21 @@ Scenarios repair_scenarios() {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inner);
     say(session, fmt::format("{} are here again", sum));
   };
+  all["registers_more_in_a_callback"] = [](mend::Session& session) {
+    int calls = 0;
+    session.on_repair([&] {
+      ++calls;
+      for (int i = 0; i < 50; ++i) session.on_repair([&calls] { ++calls; });
+    });
+    session.on_repair([&] { calls += 1000; });
+    try {
+      if (is_first(session, 3)) die();
+      if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());
+    } catch (const mend::ProcessFailure&) {
+      session.repair();
+    }
+    say(session, fmt::format("{} calls", calls));
+  };
   all["swallows_the_end"] = [](mend::Session& session) {
     try {
       count_in_place(session, 10, [&](long step) {
