@@ -263,12 +263,13 @@ void Engine::recover() {
   for (const WitnessedDeath& death : witness_.deaths()) {
     if (outcome.dead.contains(death.process)) report.noticed = std::min(report.noticed, death.when);
   }
-  report.interrupt = to_ms(left_body_ - report.noticed);
-  report.agree = to_ms(outcome.agreed_on_dead - left_body_);
+  const auto left = std::max(left_body_, report.noticed);  // it may have waited for the others already
+  report.interrupt = to_ms(left - report.noticed);
+  report.agree = to_ms(outcome.agreed_on_dead - left);
   const auto rebuilt = WallClock::now();
   report.rebuild = to_ms(rebuilt - outcome.agreed_on_dead);
-  trace::record("interrupt", report.noticed, left_body_);
-  trace::record("agree", left_body_, outcome.agreed_on_dead);
+  trace::record("interrupt", report.noticed, left);
+  trace::record("agree", left, outcome.agreed_on_dead);
   trace::record("rebuild", outcome.agreed_on_dead, rebuilt);
   report.rounds = outcome.rounds;
   recoveries_.push_back(report);
