@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
 #include <numeric>
 
 namespace mend {
@@ -47,6 +49,8 @@ void on_error(MPI_Comm* comm, int* code, ...) {
   }
   if (how == OnError::tells_and_returns) return;
   if (how == OnError::hands_over) return receiver_now(*comm, *code, failure);
+  // A destructor's call, on the way of an exception: a second one would end the process.
+  if (std::uncaught_exceptions() > 0) return;
   if (failure) throw ProcessFailure(fmt::format("an MPI call: {}", mpi_text(*code)));
   check_mpi(*code, "an MPI call");
 }

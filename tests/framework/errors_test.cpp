@@ -14,6 +14,12 @@ TEST(AnException, on_one_rank_ends_the_job_although_spares_wait) {
 
 TEST(AnException, on_all_ranks_is_told_once) { expect_end(play("all_ranks_throw", 4, 1), 1, "rank [0-3]: no more ink"); }
 
+TEST(AFailure, does_not_throw_again_out_of_destructors_on_its_way) {
+  const auto end = play("calls_MPI_in_a_destructor", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(4, 10, 1));
+}
+
 TEST(AnException, that_is_no_std_exception_ends_the_job_all_the_same) {
   expect_end(play("one_rank_throws_a_number", 3, 1), 1, "rank 2: .*exception");
 }

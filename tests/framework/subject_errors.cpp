@@ -69,6 +69,16 @@ Scenarios error_scenarios() {
       say(session, "pretends that nothing has happened");
     }
   };
+  all["calls_MPI_in_a_destructor"] = [](mend::Session& session) {
+    struct Closing {
+      MPI_Comm comm;
+      ~Closing() { MPI_Barrier(comm); }
+    };
+    const Closing closing{session.comm()};
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  };
   all["an_MPI_mistake"] = [](mend::Session& session) {
     int value = 0;
     if (session.rank() == mend::Rank{1}) MPI_Send(&value, 1, MPI_INT, 99, 0, session.comm());
