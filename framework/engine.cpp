@@ -3,6 +3,7 @@
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "transport/progress.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <ranges>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -35,6 +37,33 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
   return fmt::format("{} died and no spare is left: {}", fmt::join(who, ", "), advice_on_vacancies);
 }
 
+using Comms = std::vector<MPI_Comm>;
+
+/// An attribute of derived communicators, whose value is the list that they are on: what is freed leaves it, whoever
+/// frees it.
+int list_attribute() {
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    const auto leave = [](MPI_Comm comm, int, void* list, void*) {
+      std::erase(*static_cast<Comms*>(list), comm);
+      return MPI_SUCCESS;
+    };
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &made, nullptr);
+    return made;
+  }();
+  return keyval;
+}
+
+void enlist(MPI_Comm comm, Comms& list) {
+  list.push_back(comm);
+  MPI_Comm_set_attr(comm, list_attribute(), &list);
+}
+
+void free_all(Comms& list) {
+  const ErrorsReturned quiet;
+  for (MPI_Comm comm : std::exchange(list, {})) MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 Engine::Engine(const Options& options, Watch& watch)
@@ -51,6 +80,7 @@ Engine::Engine(const Options& options, Watch& watch)
   self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
+  while_mpi_waits([this] { notice_while_waiting(); });
   // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
   council_.on_death([this](ProcessId process) {
     if (rank_ && world_.roster.rank_of(process)) notice_failure();
@@ -58,12 +88,17 @@ Engine::Engine(const Options& options, Watch& watch)
   begin_epoch(false);
 }
 
-Engine::~Engine() { on_process_failure({}); }
+Engine::~Engine() {
+  while_mpi_waits({});
+  on_process_failure({});
+  free_all(derived_);
+}
 
 void Engine::begin_epoch(bool newcomer) {
   rank_ = world_.roster.rank_of(self_);
   newcomer_ = newcomer;
   interrupted_ = false;
+  deaths_looked_at_ = 0;
   noticed_.reset();
   schedule_.restart();
   before_epoch_ = store_.statistics();
@@ -226,6 +261,16 @@ void Engine::notice_failure() {
   interrupt();
 }
 
+/// Ranks that wait for each other in a communicator of which nobody has died, and nobody has heard of anything, would
+/// go on doing so. That the application's was revoked, or that the runtime has told of a death, is seen from inside of
+/// the call in which they wait.
+void Engine::notice_while_waiting() {
+  const bool may_wait_elsewhere = !derived_.empty() || interrupt_more_;
+  if (!rank_ || interrupted_ || !may_wait_elsewhere) return;
+  const bool has_news = std::exchange(deaths_looked_at_, witness_.death_count()) != deaths_looked_at_;
+  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) notice_failure();
+}
+
 /// Revokes what the application can be blocked in, what was derived first. Each epoch's communicators are revoked
 /// once by each process and belong to that epoch alone, so a late revocation cannot hit a newer one.
 void Engine::interrupt() {
@@ -233,6 +278,7 @@ void Engine::interrupt() {
   interrupted_ = true;
   reach("recovery.interrupt");
   for (MPI_Comm comm : derived_) revoke(comm);
+  if (interrupt_more_) interrupt_more_();
   if (world_.store) revoke(world_.store.get());
   if (world_.application) revoke(world_.application.get());
 }
@@ -244,11 +290,9 @@ void Engine::recover() {
   reach("recovery.begin");
   const Roster before = world_.roster;
   const bool held_rank = rank_.has_value();
-  {
-    const ErrorsReturned quiet;
-    for (MPI_Comm& comm : derived_) MPI_Comm_free(&comm);
-    derived_.clear();
-  }
+  for (MPI_Comm comm : derived_) take_for_outdated(comm);
+  free_all(derived_);
+  if (world_.application) take_for_outdated(world_.application.get());
   const Epoch next = world_.epoch.next();
   const RebuildOutcome outcome = rebuild(world_, policy_, council_, [&] { witness_.call(next); });
   if (!outcome.vacant.empty()) throw Unrecoverable(describe_vacancies(outcome, before));
@@ -378,7 +422,8 @@ MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
   const MPI_Comm made = factory(world_.application.get());
   if (made != MPI_COMM_NULL) {
     throw_errors_of(made);
-    derived_.push_back(made);
+    enlist(made, derived_);
+    if (interrupted_) revoke(made);  // while it was made
   }
   return made;
 }

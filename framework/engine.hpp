@@ -90,6 +90,10 @@ class Engine {
   std::span<const RecoveryReport> recoveries();
   void repair();
   void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
+  /// Whether this epoch's communicators are revoked: what is derived now is too late.
+  bool interrupted() const { return interrupted_; }
+  /// Has `interrupt` called when everyone is interrupted: it revokes communicators that the engine does not know.
+  void on_interrupt(std::function<void()> interrupt) { interrupt_more_ = std::move(interrupt); }
 
  private:
   /// What went wrong in this process, when it brings the job to its end.
@@ -106,6 +110,7 @@ class Engine {
   void begin_epoch(bool newcomer);
   void recover();
   void notice_failure();
+  void notice_while_waiting();
   void interrupt();
   void call_spares();
   void measure_commits(Seconds step_with_commit);
@@ -123,6 +128,8 @@ class Engine {
   std::optional<Rank> rank_;
   bool newcomer_ = false;
   std::vector<MPI_Comm> derived_;
+  std::function<void()> interrupt_more_;
+  std::size_t deaths_looked_at_ = 0;  // while waiting, in this epoch
   std::vector<std::function<void()>> callbacks_;
   std::optional<DiskOptions> disk_;
   Store store_;

@@ -159,6 +159,7 @@ Fenix_Rank_role role_of_self(Engine& engine) {
 
 void begin_epoch() {
   State& now = state();
+  for (MPI_Comm comm : std::exchange(now.derived, {})) take_for_outdated(comm);
   now.failed.clear();
   now.recovered.clear();
   bool given_up = false;
@@ -181,7 +182,6 @@ void begin_epoch() {
 /// Whoever is blocked in one of these leaves it, and comes to recover as well.
 void interrupt_derived() {
   for (MPI_Comm comm : state().derived) revoke(comm);
-  state().derived.clear();
 }
 
 void end_epoch() {
@@ -257,6 +257,7 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
     leave_failed(std::current_exception());
   }
   now.active = true;
+  now.engine().on_interrupt(&interrupt_derived);
   begin_epoch();
   hand_errors_to(&receive_error);
 }
@@ -273,7 +274,6 @@ void recover(int mpi_error) {
   const ErrorsHandled as_in_cpp(OnError::throws);
   State& now = state();
   now.last_error = mpi_error;
-  interrupt_derived();
   end_epoch();
   try {
     now.engine().repair();
@@ -302,7 +302,6 @@ bool finish() {
     leave_failed(std::current_exception());
   }
   now.last_error = MPIX_ERR_PROC_FAILED;
-  interrupt_derived();
   begin_epoch();
   return false;
 }
@@ -340,8 +339,10 @@ void note_derived(MPI_Comm parent, MPI_Comm made) {
   State& now = state();
   if (!now.active || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
   const bool is_resilient = parent == now.engine().world().application.get();
+  take_for_new(made);
   if (is_resilient || std::find(now.derived.begin(), now.derived.end(), parent) != now.derived.end()) {
     now.derived.push_back(made);
+    if (now.engine().interrupted()) revoke(made);
   }
 }
 

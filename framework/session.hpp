@@ -66,7 +66,7 @@ class Session {
 
   /// A communicator made from the session's by `factory` (a split, a topology, a dup). Collective over the session's
   /// ranks, in the same order on each. mend interrupts it when a process fails, so that nobody stays blocked in it,
-  /// and frees it when the body is left. A rank whose factory returns MPI_COMM_NULL takes no part.
+  /// and frees it when the body is left, unless you have done so. A rank whose factory returns MPI_COMM_NULL takes no part.
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
   /// The same, for a Cartesian topology; ranks keep their numbers.
   MPI_Comm cart(std::span<const int> dims, std::span<const int> periods);

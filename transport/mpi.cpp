@@ -17,6 +17,17 @@ std::function<void()>& failure_listener() {
   return instance;
 }
 
+std::vector<MPI_Comm>& outdated() {
+  static std::vector<MPI_Comm> instance;
+  return instance;
+}
+
+/// One that the application has made by itself may have the handle of an old one, but is not revoked.
+bool is_outdated(MPI_Comm comm) {
+  const bool listed = std::find(outdated().begin(), outdated().end(), comm) != outdated().end();
+  return listed && is_revoked(comm);
+}
+
 bool has_dead_members(MPI_Comm comm) {
   MPI_Group dead = MPI_GROUP_NULL;
   int count = 0;
@@ -40,7 +51,7 @@ bool is_unspecific(int code) {
 
 void on_error(MPI_Comm* comm, int* code, ...) {
   const OnError how = on_error_now;
-  if (how == OnError::returns) return;
+  if (how == OnError::returns || is_outdated(*comm)) return;
   bool failure = outcome_of(*code) == MpiOutcome::failure;
   {
     const ErrorsReturned quiet;
@@ -89,7 +100,17 @@ void check_mpi(int code, const char* where) {
   }
 }
 
-void throw_errors_of(MPI_Comm comm) { MPI_Comm_set_errhandler(comm, throwing_handler()); }
+void throw_errors_of(MPI_Comm comm) {
+  MPI_Comm_set_errhandler(comm, throwing_handler());
+  take_for_new(comm);
+}
+
+void take_for_outdated(MPI_Comm comm) {
+  take_for_new(comm);
+  outdated().push_back(comm);
+}
+
+void take_for_new(MPI_Comm comm) { std::erase(outdated(), comm); }
 
 void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
 

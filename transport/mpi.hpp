@@ -39,6 +39,12 @@ void throw_errors_of(MPI_Comm comm);
 /// throw.
 void on_process_failure(std::function<void()> listener);
 
+/// `comm` is of an epoch that is over: what is left of it, such as a request that the application waits for, ends with
+/// MPI's error and is no news. Local.
+void take_for_outdated(MPI_Comm comm);
+/// It is a new one, which may have an old one's handle. throw_errors_of does this. Local.
+void take_for_new(MPI_Comm comm);
+
 /// What communicators under throw_errors_of do with an error.
 enum class OnError {
   throws,             ///< as they do when nothing is said

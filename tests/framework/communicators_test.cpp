@@ -27,6 +27,19 @@ TEST(Derived, communicators_may_leave_ranks_out) {
   EXPECT_THAT(said(end), ElementsAre("rank 0: took part", "rank 1: took part", "rank 2: took no part", "rank 3: took no part"));
 }
 
+/// Each half waits for itself; only one of them has lost a rank.
+TEST(Derived, communicators_without_a_death_are_interrupted_too) {
+  const auto end = play("blocked_where_nobody_has_died", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
+}
+
+TEST(Derived, communicators_may_be_freed_by_the_application) {
+  const auto end = play("frees_what_it_has_derived", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
+}
+
 TEST(Derived, communicators_made_of_nonsense_are_refused) {
   expect_end(play("derives_with_nonsense", 4, 0), 2, "as many periods as dimensions, not 1 and 2");
 }

@@ -11,18 +11,34 @@
 enum { steps = 20, my_group = 0, progress_id = 5 };
 
 static long progress[2]; /* step, total */
+static int role = FENIX_ROLE_INITIAL_RANK;
+static long nobody_sends;
+static MPI_Request pending = MPI_REQUEST_NULL;
 static MPI_Comm row = MPI_COMM_NULL;
 static MPI_Comm grid = MPI_COMM_NULL;
 
 static void make_communicators(MPI_Comm comm, int rank, int size) {
   const int periodic = 1;
   MPI_Comm same = MPI_COMM_NULL;
-  if (row != MPI_COMM_NULL) MPI_Comm_free(&row);
+  if (row != MPI_COMM_NULL) {
+    /* Of what is over: errors, and no second failure. */
+    if (MPI_Barrier(row) == MPI_SUCCESS) abort();
+    if (MPI_Wait(&pending, MPI_STATUS_IGNORE) == MPI_SUCCESS) abort();
+    MPI_Comm_free(&row);
+  }
   if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
   MPI_Comm_dup(comm, &same);
   MPI_Comm_split(same, rank / 2, rank, &row);
+  MPI_Irecv(&nobody_sends, 1, MPI_LONG, MPI_ANY_SOURCE, 98, row, &pending);
   MPI_Cart_create(comm, 1, &size, &periodic, 0, &grid);
   MPI_Comm_free(&same);
+}
+
+/* Each row for itself: the one that loses nobody must hear of the death in the other all the same. */
+static void wait_in_row(int rank) {
+  long nothing = 0;
+  die_at("rows_wait", progress[0], rank);
+  MPI_Recv(&nothing, 1, MPI_LONG, 1 - rank % 2, 99, row, MPI_STATUS_IGNORE);
 }
 
 static void one_step(MPI_Comm comm, int rank) {
@@ -30,6 +46,7 @@ static void one_step(MPI_Comm comm, int rank) {
   long passed = 0;
   long of_row = 0;
   long of_all = 0;
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "rows_wait:5") != NULL) wait_in_row(rank);
   die_at("before_sending", progress[0], rank);
   if (rank == 1) MPI_Send(&mine, 1, MPI_LONG, 3, 0, comm);
   if (rank == 3) {
@@ -50,7 +67,6 @@ static void one_step(MPI_Comm comm, int rank) {
 }
 
 int main(int argc, char **argv) {
-  int role = 0;
   int error = 0;
   int flag = 0;
   int rank = 0;
@@ -76,6 +92,8 @@ int main(int argc, char **argv) {
     Fenix_Data_member_store(my_group, progress_id, FENIX_DATA_SUBSET_FULL);
     Fenix_Data_commit(my_group, NULL);
   }
+  MPI_Cancel(&pending);
+  MPI_Wait(&pending, MPI_STATUS_IGNORE);
   Fenix_Finalize();
   printf("rank %d: total %ld, role %d, error %d\n", rank, progress[1], role, error);
   MPI_Finalize();

@@ -60,6 +60,27 @@ Scenarios communicator_scenarios() {
     MPI_Barrier(session.comm());
     say(session, some == MPI_COMM_NULL ? "took no part" : "took part");
   };
+  all["blocked_where_nobody_has_died"] = [](mend::Session& session) {
+    const MPI_Comm half = session.split(session.rank().value / 2, 0);
+    if (session.epoch() == mend::Epoch{0}) {
+      MPI_Barrier(session.comm());
+      if (session.rank() == mend::Rank{0}) die();
+      int nothing = 0;
+      const int other = 1 - session.rank().value % 2;
+      MPI_Recv(&nothing, 1, MPI_INT, other, 5, half, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(half);
+    say(session, "is here again");
+  };
+  all["frees_what_it_has_derived"] = [](mend::Session& session) {
+    MPI_Comm kept = session.dup();
+    MPI_Comm freed = session.dup();
+    MPI_Comm_free(&freed);
+    if (is_first(session, 1)) die();
+    MPI_Barrier(kept);
+    MPI_Comm_free(&kept);
+    say(session, "is here again");
+  };
   all["derives_with_nonsense"] = [](mend::Session& session) {
     const std::array dims{2, 2};
     const std::array periods{1};
