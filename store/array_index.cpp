@@ -97,13 +97,14 @@ std::string rank_file_name(Rank rank) { return fmt::format("rank-{:05}.h5", rank
 void make_index(const std::filesystem::path& path, const std::map<std::string, SharedArray>& arrays) {
   const h5::Quiet quiet;
   const std::string draft = unfinished(path);
-  { const OpenFile probe(draft, OpenFile::For::creating); }  // says better than HDF5 why that is impossible
-  const h5::Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, draft + ": HDF5 cannot make properties");
+  const MemoryFile index;
+  const h5::Handle properties = h5::access_to_memory();
   // Virtual datasets are of this format; it has checksums of its own, too.
   h5::check(H5Pset_libver_bounds(properties, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), draft + ": HDF5 cannot choose a format");
-  h5::Handle file(H5Fcreate(draft.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, properties), H5Fclose, draft + ": HDF5 cannot make this file");
+  h5::Handle file = h5::make_file(index.path(), H5P_DEFAULT, properties, draft);
   for (const auto& [name, array] : arrays) add_array(file, name, array, draft);
   file.close(draft + ": HDF5 cannot write this file");
+  index.copy_to(draft);
 }
 
 std::string describe_for_viewers(const std::string& index, Version version, const std::map<std::string, SharedArray>& arrays) {

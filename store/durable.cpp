@@ -4,6 +4,7 @@
 #include "store/hash.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,8 +61,34 @@ ByteCount OpenFile::read(std::span<std::byte> bytes, ByteCount at) const {
   return done;
 }
 
+void OpenFile::resize(ByteCount size) const {
+  if (::ftruncate(handle_, static_cast<off_t>(size)) != 0) fail();
+}
+
 void OpenFile::sync() const {
   if (::fsync(handle_) != 0) fail();
+}
+
+MemoryFile::MemoryFile() : handle_(::memfd_create("mend", MFD_CLOEXEC)) {
+  if (handle_ < 0) fail_at("a file in memory");
+}
+
+MemoryFile::~MemoryFile() { ::close(handle_); }
+
+std::filesystem::path MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(handle_); }
+
+void MemoryFile::copy_to(const std::filesystem::path& path) const {
+  const OpenFile copy(path, OpenFile::For::creating);
+  const OpenFile written(this->path(), OpenFile::For::reading);
+  copy.resize(written.size());
+  std::vector<std::byte> part;
+  for (off_t end = 0;;) {
+    const off_t begin = ::lseek(handle_, end, SEEK_DATA);
+    if (begin < 0) break;
+    end = ::lseek(handle_, begin, SEEK_HOLE);
+    part.resize(static_cast<ByteCount>(end - begin));
+    copy.write(std::span(part).first(written.read(part, static_cast<ByteCount>(begin))), static_cast<ByteCount>(begin));
+  }
 }
 
 std::filesystem::path unfinished(const std::filesystem::path& path) { return path.string() + ".unfinished"; }

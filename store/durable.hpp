@@ -28,6 +28,8 @@ class OpenFile {
   void write(std::span<const std::byte> bytes, ByteCount at) const;
   /// Reads what there is from `at` on, as far as `bytes` goes; returns how much that is.
   ByteCount read(std::span<std::byte> bytes, ByteCount at) const;
+  /// Makes it so long, with zeros where nothing is written.
+  void resize(ByteCount size) const;
   /// Returns when the disk has it.
   void sync() const;
 
@@ -35,6 +37,23 @@ class OpenFile {
   [[noreturn]] void fail() const;
 
   std::filesystem::path path_;
+  int handle_;
+};
+
+/// A file in memory, for what writes to files alone and cannot be trusted when a disk is full. Throws EnvironmentError.
+class MemoryFile {
+ public:
+  MemoryFile();
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  /// By which it can be opened, in this process.
+  std::filesystem::path path() const;
+  /// Makes `path` a copy of it, which takes as much of the disk as was written here.
+  void copy_to(const std::filesystem::path& path) const;
+
+ private:
   int handle_;
 };
 

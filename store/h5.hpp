@@ -87,6 +87,19 @@ inline Handle space_of(std::span<const std::size_t> extents) {
   return Handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, "HDF5 cannot make a dataspace");
 }
 
+/// How files are made that begin in a MemoryFile. What it cannot write to the end, on a full disk say, HDF5 keeps open, and
+/// crashes when the process exits. It opens files of memory by stdio alone.
+inline Handle access_to_memory() {
+  Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 cannot make properties");
+  check(H5Pset_fapl_stdio(properties), "HDF5 cannot write by stdio");
+  return properties;
+}
+
+/// Makes `path`, which is to become `name`.
+inline Handle make_file(const std::filesystem::path& path, hid_t creation, hid_t access, const std::string& name) {
+  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, name + ": HDF5 cannot make this file"};
+}
+
 /// A member's name as the name of an object: a slash would make a group of what is before it, and a per cent sign has a
 /// meaning in what a virtual dataset is made of.
 inline std::string link_name(std::string_view name) {

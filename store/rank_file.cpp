@@ -73,6 +73,28 @@ h5::Handle open_dataset(hid_t file, const char* group, std::string_view name, co
   return {H5Dopen2(file, whole_name.c_str(), H5P_DEFAULT), H5Dclose, complaint("open a dataset", path)};
 }
 
+/// A dataset for each member, and where its data go.
+std::vector<Piece> make_datasets(hid_t file, std::span<const std::byte> snapshot, const std::filesystem::path& path) {
+  const h5::Handle arrays = make_group(file, arrays_group, path);
+  const h5::Handle others = make_group(file, members_group, path);
+  std::vector<Piece> pieces;
+  for (const PackedMember& member : members_of(snapshot)) {
+    const auto part = parse_array_part(member.shape);
+    const Extents as_bytes{member.data.size()};
+    const h5::Handle type = part ? h5::type_of(part->element, part->element_bytes()) : h5::type_of("uint8", 1);
+    const h5::Handle dataset =
+        make_dataset(part ? arrays : others, h5::link_name(member.name), type, part ? part->extents : as_bytes, path);
+    if (part) {
+      write_numbers(dataset, "offset", part->offset, path);
+      write_numbers(dataset, "whole", part->whole, path);
+    } else {
+      write_text(dataset, shape_attribute, member.shape, path);
+    }
+    if (!member.data.empty()) pieces.push_back({H5Dget_offset(dataset), member.data});
+  }
+  return pieces;
+}
+
 }  // namespace
 
 // --- writing -----------------------------------------------------------------------------------------------------
@@ -80,29 +102,13 @@ h5::Handle open_dataset(hid_t file, const char* group, std::string_view name, co
 std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const std::byte> snapshot) {
   const h5::Quiet quiet;
   const std::filesystem::path draft = unfinished(path);
-  { const OpenFile probe(draft, OpenFile::For::creating); }  // says better than HDF5 why that is impossible
+  const MemoryFile metadata;
   const h5::Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, complaint("make properties", draft));
   h5::check(H5Pset_userblock(properties, seal_bytes), complaint("leave room at the beginning", draft));
-  h5::Handle file(H5Fcreate(draft.c_str(), H5F_ACC_TRUNC, properties, H5P_DEFAULT), H5Fclose, complaint("make this file", draft));
-  const h5::Handle arrays = make_group(file, arrays_group, draft);
-  const h5::Handle others = make_group(file, members_group, draft);
-
-  std::vector<Piece> pieces;
-  for (const PackedMember& member : members_of(snapshot)) {
-    const auto part = parse_array_part(member.shape);
-    const Extents as_bytes{member.data.size()};
-    const h5::Handle type = part ? h5::type_of(part->element, part->element_bytes()) : h5::type_of("uint8", 1);
-    const h5::Handle dataset =
-        make_dataset(part ? arrays : others, h5::link_name(member.name), type, part ? part->extents : as_bytes, draft);
-    if (part) {
-      write_numbers(dataset, "offset", part->offset, draft);
-      write_numbers(dataset, "whole", part->whole, draft);
-    } else {
-      write_text(dataset, shape_attribute, member.shape, draft);
-    }
-    if (!member.data.empty()) pieces.push_back({H5Dget_offset(dataset), member.data});
-  }
+  h5::Handle file = h5::make_file(metadata.path(), properties, h5::access_to_memory(), draft);
+  std::vector<Piece> pieces = make_datasets(file, snapshot, draft);
   file.close(complaint("write this file", draft));
+  metadata.copy_to(draft);
   return pieces;
 }
 
