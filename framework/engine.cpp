@@ -196,6 +196,9 @@ Intent Engine::play(const Body& body) {
   } catch (const UsageError& error) {
     error_ = Error{ExitCode::usage, fmt::format("rank {}: {}", rank_->value, error.what())};
     motion = Motion::abandon;
+  } catch (const NothingUsable& error) {
+    error_ = Error{ExitCode::unrecoverable, error.what(), false};
+    motion = Motion::abandon;
   } catch (const DataLoss& error) {
     error_ = Error{ExitCode::unrecoverable, error.what()};
     motion = Motion::abandon;
@@ -354,7 +357,7 @@ ExitCode Engine::report_error(ExitCode code) {
 
 /// Where a new job could go on, if this one cannot.
 std::string Engine::advice_on_disk(ExitCode code) const {
-  if (!disk_ || code != ExitCode::unrecoverable) return "";
+  if (!disk_ || code != ExitCode::unrecoverable || !error_->disk_may_help) return "";
   const auto versions = complete_versions(disk_->folder);
   if (versions.empty()) return "";
   return fmt::format("; version {} is on disk: start again with --mend-disk={}", versions.front().version.value, disk_->folder.string());

@@ -100,6 +100,7 @@ class Engine {
   struct Error {
     ExitCode code;
     std::string text;
+    bool disk_may_help = true;
   };
 
   bool find_out_who_is_missing() const;

@@ -191,7 +191,7 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
   }
   found_.reset();
   if (!any) return std::nullopt;
-  throw DataLoss(fmt::format("no version of the data in {} can be used; to begin anew, give another folder", options_.folder.string()));
+  throw NothingUsable(fmt::format("no version of the data in {} can be used; to begin anew, give another folder", options_.folder.string()));
 }
 
 /// Rank 0 tells all of a version; nothing when its manifest is damaged.

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "agreement/ballot.hpp"
+#include "base/error.hpp"
 #include "base/ids.hpp"
 #include "store/background.hpp"
 #include "store/bytes.hpp"
@@ -36,6 +37,12 @@
 #include <string>
 
 namespace mend {
+
+/// There are versions on disk, and none of them can be used.
+class NothingUsable : public DataLoss {
+ public:
+  using DataLoss::DataLoss;
+};
 
 class DiskTier {
  public:

@@ -134,6 +134,7 @@ TEST_F(Disk, refuses_to_begin_anew_where_nothing_can_be_used) {
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
   EXPECT_EQ(end.exit_code, 3);
   EXPECT_THAT(support::complaints(end), testing::Contains(HasSubstr("to begin anew, give another folder")));
+  EXPECT_THAT(support::complaints(end), Each(testing::Not(HasSubstr("start again with"))));
 }
 
 TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
