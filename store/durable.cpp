@@ -29,6 +29,10 @@ OpenFile::OpenFile(std::filesystem::path path, For what) : path_(std::move(path)
   if (handle_ < 0) fail();
 }
 
+OpenFile::OpenFile(std::filesystem::path name, int handle) : path_(std::move(name)), handle_(handle) {
+  if (handle_ < 0) fail();
+}
+
 OpenFile::~OpenFile() { ::close(handle_); }
 
 void OpenFile::fail() const { fail_at(path_); }
@@ -69,25 +73,20 @@ void OpenFile::sync() const {
   if (::fsync(handle_) != 0) fail();
 }
 
-MemoryFile::MemoryFile() : handle_(::memfd_create("mend", MFD_CLOEXEC)) {
-  if (handle_ < 0) fail_at("a file in memory");
-}
+MemoryFile::MemoryFile() : OpenFile("a file in memory", ::memfd_create("mend", MFD_CLOEXEC)) {}
 
-MemoryFile::~MemoryFile() { ::close(handle_); }
-
-std::filesystem::path MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(handle_); }
+std::filesystem::path MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(handle()); }
 
 void MemoryFile::copy_to(const std::filesystem::path& path) const {
   const OpenFile copy(path, OpenFile::For::creating);
-  const OpenFile written(this->path(), OpenFile::For::reading);
-  copy.resize(written.size());
+  copy.resize(size());
   std::vector<std::byte> part;
   for (off_t end = 0;;) {
-    const off_t begin = ::lseek(handle_, end, SEEK_DATA);
+    const off_t begin = ::lseek(handle(), end, SEEK_DATA);
     if (begin < 0) break;
-    end = ::lseek(handle_, begin, SEEK_HOLE);
+    end = ::lseek(handle(), begin, SEEK_HOLE);
     part.resize(static_cast<ByteCount>(end - begin));
-    copy.write(std::span(part).first(written.read(part, static_cast<ByteCount>(begin))), static_cast<ByteCount>(begin));
+    copy.write(std::span(part).first(read(part, static_cast<ByteCount>(begin))), static_cast<ByteCount>(begin));
   }
 }
 

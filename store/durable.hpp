@@ -33,6 +33,11 @@ class OpenFile {
   /// Returns when the disk has it.
   void sync() const;
 
+ protected:
+  /// One that was opened in another way; `handle` is negative when that has failed.
+  OpenFile(std::filesystem::path name, int handle);
+  int handle() const { return handle_; }
+
  private:
   [[noreturn]] void fail() const;
 
@@ -41,20 +46,14 @@ class OpenFile {
 };
 
 /// A file in memory, for what writes to files alone and cannot be trusted when a disk is full. Throws EnvironmentError.
-class MemoryFile {
+class MemoryFile : OpenFile {
  public:
   MemoryFile();
-  ~MemoryFile();
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
 
   /// By which it can be opened, in this process.
   std::filesystem::path path() const;
   /// Makes `path` a copy of it, which takes as much of the disk as was written here.
   void copy_to(const std::filesystem::path& path) const;
-
- private:
-  int handle_;
 };
 
 /// The name under which `path` is written.
