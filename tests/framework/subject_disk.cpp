@@ -4,11 +4,13 @@
 
 #include "base/fault_point.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -111,8 +113,10 @@ Scenarios disk_scenarios() {
       share.advance(++step);
       if (step == 10 && session.rank() == mend::Rank{0}) {
         const std::filesystem::path folder = std::getenv("MEND_TEST_FOLDER");
-        std::filesystem::rename(folder, folder.string() + ".moved");
-        std::ofstream(folder) << "no folder";
+        const std::string no_folder = folder.string() + ".moved";
+        std::ofstream(no_folder) << "no folder";
+        // At once: what is being written must not find nothing at all meanwhile.
+        if (::renameat2(AT_FDCWD, folder.c_str(), AT_FDCWD, no_folder.c_str(), RENAME_EXCHANGE) != 0) std::abort();
       }
       MPI_Barrier(session.comm());
       session.store().commit();
