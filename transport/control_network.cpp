@@ -2,12 +2,11 @@
 
 #include "base/error.hpp"
 #include "transport/endpoint.hpp"
+#include "transport/sockets.hpp"
 
 #include <asio.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <deque>
@@ -49,34 +48,9 @@ struct Receipt {
 constexpr std::size_t most_strangers = 16;
 
 template <class T>
-auto bytes_of(T& value) {
-  return asio::buffer(&value, sizeof value);
-}
-
-template <class T>
 void append(const T& value, std::vector<std::byte>& bytes) {
   const auto* const begin = reinterpret_cast<const std::byte*>(&value);
   bytes.insert(bytes.end(), begin, begin + sizeof value);
-}
-
-Key draw_key() {
-  Key key;
-  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
-    throw EnvironmentError("the system gives no random numbers");
-  }
-  return key;
-}
-
-/// Children that the application starts must not hold its connections open.
-template <class Socket>
-void close_on_exec(Socket& socket) {
-  ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-}
-
-void prepare(tcp::socket& socket) {
-  close_on_exec(socket);
-  Error ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
 }
 
 /// Whether the kernel has had to send something again, and has not heard since that anything arrived.
@@ -91,27 +65,13 @@ void close(tcp::socket& socket) {
   socket.close(ignored);
 }
 
-tcp::endpoint endpoint_of(const ControlAddress& address) {
-  return {asio::ip::address_v4(address.host.value), address.port};
-}
-
 }  // namespace
 
 class ControlNetwork::Impl {
  public:
   Impl(ProcessId self, Ipv4 host, Clock::duration patience, Listener listener)
       : self_(self), patience_(patience), listener_(std::move(listener)), acceptor_(io_) {
-    try {
-      const tcp::endpoint door(asio::ip::address_v4(host.value), 0);
-      acceptor_.open(door.protocol());
-      close_on_exec(acceptor_);
-      acceptor_.bind(door);
-      acceptor_.listen();
-    } catch (const std::system_error& error) {
-      throw EnvironmentError(
-          fmt::format("the control network cannot listen at {}: {}", to_string(host), error.code().message()));
-    }
-    address_ = {host, acceptor_.local_endpoint().port(), draw_key()};
+    address_ = listen_at(host, acceptor_, "the control network");
   }
 
   const ControlAddress& address() const { return address_; }
