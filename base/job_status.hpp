@@ -9,7 +9,9 @@
 //                MPI_Init leaves the others hanging there.
 //   finished N   after the living have agreed that the application is done, with the exit code they agreed on.
 //   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for ever.
-//   left         when it exits. One that is killed does not come to this.
+//   left N       when it exits with N, after it has finished: with anything but 0 or what was agreed on, it has found an
+//                error of its own. One that is killed does not come to this.
+//   quit         when it exits without having finished.
 //
 // On another node the file does not exist and nothing is written; jobs/verdict.hpp says what the launcher makes of
 // that. Without a launcher nothing is written either.
@@ -31,6 +33,8 @@ namespace mend::job_status {
 inline constexpr const char* environment_variable = "MEND_STATUS_FILE";
 
 namespace detail {
+inline bool has_finished = false;
+
 inline void append(std::string_view line) {
   const char* path = std::getenv(environment_variable);
   if (path == nullptr) return;
@@ -48,7 +52,9 @@ inline void append(std::string_view line) {
 inline void loaded() { detail::append("loaded\n"); }
 
 /// Every process that exits, as late as may be. Local.
-inline void left() { detail::append("left\n"); }
+inline void left(int status) {
+  detail::append(detail::has_finished ? "left " + std::to_string(status) + "\n" : "quit\n");
+}
 
 /// Every process, before MPI_Init. Local.
 inline void started() { detail::append("started\n"); }
@@ -60,6 +66,9 @@ inline void running() { detail::append("running\n"); }
 inline void unseen() { detail::append("unseen\n"); }
 
 /// Every living process, once all have agreed on `code` and before MPI_Finalize. Local.
-inline void finished(ExitCode code) { detail::append("finished " + std::to_string(static_cast<int>(code)) + "\n"); }
+inline void finished(ExitCode code) {
+  detail::append("finished " + std::to_string(static_cast<int>(code)) + "\n");
+  detail::has_finished = true;
+}
 
 }  // namespace mend::job_status

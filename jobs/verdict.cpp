@@ -43,10 +43,15 @@ Verdict judge_mpirun_alone(int exit_code) {
 
 Reports read_reports(const std::filesystem::path& status_file) {
   Reports reports;
+  std::vector<int> statuses;
   std::ifstream file(status_file);
   for (std::string word; file >> word;) {
     if (word == "loaded") ++reports.loaded;
-    if (word == "left") ++reports.left;
+    if (word == "quit") ++reports.quit;
+    if (int status = 0; word == "left" && file >> status) {
+      ++reports.left;
+      if (status != 0) statuses.push_back(status);
+    }
     if (word == "unseen") ++reports.unseen;
     if (word == "started") ++reports.started;
     if (word == "running") ++reports.running;
@@ -55,6 +60,9 @@ Reports read_reports(const std::filesystem::path& status_file) {
       reports.finished = reports.finished.value_or(code);
       if (code != *reports.finished) reports.too_late.insert(code);
     }
+  }
+  for (const int status : statuses) {
+    if (status != reports.finished && !reports.too_late.contains(status)) reports.error_afterwards = status;
   }
   return reports;
 }
@@ -74,8 +82,11 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
   }
-  const bool erred_afterwards = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);
-  if (agreed_end && !mpirun.was_stuck && erred_afterwards) return judge_mpirun_alone(mpirun.exit_code);
+  if (agreed_end && reports.error_afterwards) return judge_mpirun_alone(*reports.error_afterwards);
+  const bool may_have_erred = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);
+  if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {
+    return judge_mpirun_alone(mpirun.exit_code);
+  }
   if (agreed_end) return {};
   if (mpirun.ended_by) {
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
@@ -85,7 +96,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   if (all_were_killed && all_report_here) {
     return {unrecoverable, "the application did not finish: every process that could have done so was killed"};
   }
-  if (mpirun.exit_code == 0 && reports.loaded > 0 && reports.started + reports.left == 0) {
+  if (mpirun.exit_code == 0 && reports.loaded > 0 && reports.started + reports.quit == 0) {
     return {failed, "every process of the program was killed before it had begun: what it printed may say why"};
   }
   return judge_mpirun_alone(mpirun.exit_code);

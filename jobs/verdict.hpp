@@ -3,7 +3,8 @@
 // mpirun's exit code says what processes that lived to exit returned, and nothing of those that were killed: it is 0
 // when all were. The status file (base/job_status.hpp) closes the gap, but only for processes of this node. Hence:
 //
-//   - the processes reported a common end: that counts, unless a process then exited with an error of its own;
+//   - the processes reported a common end: that counts, unless one of them then exited with an error of its own. One
+//     that exits before, with whatever code, is a death among others, though mpirun returns what it did;
 //   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;
 //   - processes of the program came to life here, and none either started or exited: they were killed before that;
 //   - some run elsewhere, or the program does not use mend at all: mpirun's exit code is all there is.
@@ -25,12 +26,18 @@ struct Reports {
   int started = 0;
   int running = 0;
   int left = 0;
+  int quit = 0;
   int unseen = 0;
   int finishers = 0;
   std::optional<int> finished;  ///< the exit code agreed on: the first reported
   /// What processes reported after that and differs: they were held dead, woke when all was over, and found themselves
   /// alone.
   std::set<int> too_late{};
+  /// What processes that had finished then exited with, if that was neither 0 nor what they had reported.
+  std::optional<int> error_afterwards{};
+
+  /// Whether they say of all `processes` what has become of them, so that mpirun need not be asked.
+  bool tell_all(int processes) const { return started >= processes && left >= finishers; }
 
   /// Whether mpirun still waits though nothing will come: all that finished here have left, and some processes are dead
   /// of which it does not know, because their machine was cut off.

@@ -16,7 +16,9 @@ constexpr int launched = 4;
 
 ChildEnd exited(int code) { return {.exit_code = code, .ended_by = {}, .asked_to_end = {}, .gave_up = false}; }
 Reports all_started() { return {.started = launched, .running = launched, .finished = {}}; }
-Reports agreed(int code) { return {.started = launched, .running = launched, .finished = code}; }
+Reports agreed(int code) {
+  return {.started = launched, .running = launched, .finishers = launched, .finished = code};
+}
 
 TEST(Verdict, an_agreed_good_end_is_success) {
   const auto verdict = judge(exited(0), agreed(0), launched);
@@ -32,6 +34,18 @@ TEST(Verdict, an_error_of_the_program_after_the_agreed_end_counts) {
   const auto verdict = judge(exited(5), agreed(0), launched);
   EXPECT_EQ(verdict.exit_code, 5);
   EXPECT_THAT(verdict.sentence, HasSubstr("exit code 5"));
+}
+
+TEST(Verdict, a_process_that_exits_before_the_end_is_a_death_like_another) {
+  Reports reports = agreed(0);
+  reports.quit = 1;
+  reports.finishers = reports.left = launched - 1;
+  EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 0);
+  reports.error_afterwards = 6;
+  EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 6);
+  reports.error_afterwards.reset();
+  reports.left = launched - 2;
+  EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 5) << "it may be of the one that has not said what it exited with";
 }
 
 TEST(Verdict, the_exit_code_agreed_on_is_returned_and_was_explained_by_those_who_agreed) {
@@ -104,7 +118,7 @@ TEST(Verdict, a_program_that_was_killed_before_it_had_begun_failed) {
   const auto verdict = judge(exited(0), {.loaded = launched, .finished = {}}, launched);
   EXPECT_EQ(verdict.exit_code, 1);
   EXPECT_THAT(verdict.sentence, HasSubstr("before it had begun"));
-  EXPECT_EQ(judge(exited(0), {.loaded = launched, .left = launched, .finished = {}}, launched).exit_code, 0) << "--help, say";
+  EXPECT_EQ(judge(exited(0), {.loaded = launched, .quit = launched, .finished = {}}, launched).exit_code, 0) << "--help, say";
 }
 
 TEST(Verdict, all_killed_is_no_success_whatever_mpirun_makes_of_it) {
@@ -140,6 +154,16 @@ TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
   EXPECT_EQ(reports.running, 1);
   EXPECT_EQ(reports.finished, 0);
   EXPECT_EQ(reports.too_late, (std::set{1, 3}));
+}
+
+TEST(Reports, who_has_finished_and_exits_with_something_else_has_erred) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "mend_reports_exits_test";
+  std::ofstream(file) << "quit\nfinished 0\nfinished 0\nfinished 3\nleft 3\nleft 0\nleft 7\n";
+  const auto reports = read_reports(file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(reports.quit, 1);
+  EXPECT_EQ(reports.left, 3);
+  EXPECT_EQ(reports.error_afterwards, 7);
 }
 
 TEST(Reports, a_file_that_is_not_there_says_nothing) {

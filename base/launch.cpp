@@ -1,0 +1,47 @@
+#include "base/launch.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace mend::launch {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr || *text == '\0' ? std::nullopt : std::optional<std::string>(text);
+}
+
+std::optional<ProcessId> number(const char* name) {
+  const std::string digits = variable(name).value_or("");
+  const char* const end = digits.data() + digits.size();
+  ProcessId process;
+  const auto [stop, error] = std::from_chars(digits.data(), end, process.value);
+  return error == std::errc{} && stop == end ? std::optional(process) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ProcessId> self() {
+  for (const char* name : {process_variable, "PMIX_RANK", "OMPI_COMM_WORLD_RANK"}) {
+    if (const auto process = number(name)) return process;
+  }
+  return std::nullopt;
+}
+
+std::string job() { return variable(job_variable).value_or(variable("PMIX_NAMESPACE").value_or("")); }
+
+std::optional<std::string> door() { return variable(door_variable); }
+
+std::string machine() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+bool speaks_for_all() { return self().value_or(ProcessId{0}) == ProcessId{0}; }
+
+}  // namespace mend::launch
