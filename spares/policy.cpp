@@ -10,6 +10,7 @@ namespace {
 /// Which rung a word names; nullptr when it names none.
 bool* rung(Policy& policy, std::string_view word) {
   if (word == "spare") return &policy.spare;
+  if (word == "spawn") return &policy.spawn;
   if (word == "shrink") return &policy.shrink;
   if (word == "blank") return &policy.blank;
   return nullptr;
@@ -24,8 +25,8 @@ Policy Policy::parse(std::string_view text) {
     const std::string_view word = rest.substr(0, comma);
     bool* const allowed = rung(policy, word);
     if (allowed == nullptr) {
-      throw UsageError(fmt::format("'{}' is nothing that can be done about a failure: give one or more of spare, shrink and "
-                                   "blank, with commas between them",
+      throw UsageError(fmt::format("'{}' is nothing that can be done about a failure: give one or more of spare, spawn, shrink "
+                                   "and blank, with commas between them",
                                    word));
     }
     *allowed = true;

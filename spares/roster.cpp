@@ -42,6 +42,13 @@ std::optional<Rank> Roster::now(Rank origin) const {
   return rank_where(seats, [&](const Seat& seat) { return seat.origin == origin; });
 }
 
+ProcessSet Roster::absent(const std::vector<ProcessId>& living) const {
+  ProcessSet all;
+  for (const Seat& seat : seats) all.insert(seat.holder.process);
+  for (const Placed& spare : spares) all.insert(spare.process);
+  return difference(all, ProcessSet::of(living));
+}
+
 Plan first_plan(std::span<const Placed> processes, int ranks) {
   // Give each spare in turn to the node that has fewest, taking its last worker.
   std::map<NodeId, int> workers = count_by_node(processes);
@@ -69,23 +76,34 @@ Plan first_plan(std::span<const Placed> processes, int ranks) {
   return result;
 }
 
+std::vector<Replacement> replacements(const Roster& before, const Roster& after) {
+  std::vector<Replacement> all;
+  for (const Seat& seat : after.seats) {
+    const Rank rank = *before.now(seat.origin);
+    const ProcessId holder = before.seat(rank).holder.process;
+    if (holder != seat.holder.process) all.push_back({rank, holder, seat.holder.process});
+  }
+  return all;
+}
+
 Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy) {
   Plan result;
   std::vector<Placed>& spares = result.roster.spares;
   std::ranges::copy_if(roster.spares, std::back_inserter(spares), [&](const Placed& spare) { return !dead.contains(spare.process); });
   const bool a_rank_lives = std::ranges::any_of(roster.seats, [&](const Seat& seat) { return !dead.contains(seat.holder.process); });
-  const bool some_remain = a_rank_lives || (policy.spare && !spares.empty());
+  const bool some_take_over = policy.takes_over_ranks();
+  const bool some_remain = a_rank_lives || (some_take_over && !spares.empty());
   for (int i = 0; i < roster.size(); ++i) {
     const Rank rank{i};
     Seat seat = roster.seat(rank);
     const ProcessId holder = seat.holder.process;
     if (dead.contains(holder)) {
-      if (policy.spare && !spares.empty()) {
+      if (some_take_over && !spares.empty()) {
         const auto chosen = choose(spares, seat.holder.node);
-        result.changes.push_back({rank, holder, chosen->process});
+        result.replacements.push_back({rank, holder, chosen->process});
         seat = {*chosen, seat.predecessors + 1, seat.origin};
         spares.erase(chosen);
-      } else if (policy.gives_up_ranks() && some_remain) {
+      } else if (!policy.spawn && policy.gives_up_ranks() && some_remain) {
         result.given_up.push_back({rank, holder});
         continue;
       } else {

@@ -16,7 +16,7 @@
 
 namespace mend {
 
-/// One process of the launch and the node it runs on.
+/// A process and the node it runs on.
 struct Placed {
   ProcessId process;
   NodeId node;
@@ -40,26 +40,33 @@ struct Roster {
   std::optional<Rank> rank_of(ProcessId process) const;
   /// The present rank of the one that was `origin` at the start; nothing when it was given up.
   std::optional<Rank> now(Rank origin) const;
+  /// Everyone in it who is not among `living`.
+  ProcessSet absent(const std::vector<ProcessId>& living) const;
   bool operator==(const Roster&) const = default;
+};
+
+/// A rank that changed hands.
+struct Replacement {
+  Rank rank;
+  ProcessId dead;
+  ProcessId newcomer;
+  bool operator==(const Replacement&) const = default;
+};
+
+/// A rank that nobody took over.
+struct Loss {
+  Rank rank;
+  ProcessId dead;
+  bool operator==(const Loss&) const = default;
 };
 
 /// The roster after the death of `dead`.
 struct Plan {
-  struct Change {
-    Rank rank;
-    ProcessId dead;
-    ProcessId newcomer;
-    bool operator==(const Change&) const = default;
-  };
-  struct GivenUp {
-    Rank rank;
-    ProcessId dead;
-    bool operator==(const GivenUp&) const = default;
-  };
   Roster roster;
-  std::vector<Change> changes;    ///< in rank order
-  std::vector<GivenUp> given_up;  ///< in rank order, numbered as before
-  std::vector<Rank> vacant;       ///< ranks that nobody is left for and that are not given up; none in a complete plan
+  std::vector<Replacement> replacements;  ///< in rank order
+  std::vector<Loss> given_up;             ///< in rank order, numbered as before
+  std::vector<Rank> vacant;               ///< ranks that nobody is there for and that are not given up; their seats
+                                          ///< name who held them last. None in a complete plan
 
   bool complete() const { return vacant.empty(); }
 };
@@ -69,10 +76,14 @@ struct Plan {
 /// the last ranks stay vacant. Pure.
 Plan first_plan(std::span<const Placed> processes, int ranks);
 
+/// Who has taken whose rank between two rosters of a job, ranks numbered as in the first. Pure.
+std::vector<Replacement> replacements(const Roster& before, const Roster& after);
+
 /// Fills the seats of the dead with living spares: for each, in rank order, one on the dead process's own node if
 /// there is one, else one from the node that has most spares left (so that the rest stay spread). Dead spares are
-/// dropped. Ranks that nobody is left for are given up if `policy` allows that and a rank remains: they are gone from
-/// the roster, in which the others keep their order. Pure: the same on every process.
+/// dropped. Ranks that nobody is left for stay vacant if `policy` allows to start processes for them; else they are
+/// given up if it allows that and a rank remains: they are gone from the roster, in which the others keep their order.
+/// Pure: the same on every process.
 Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy = {});
 
 }  // namespace mend

@@ -21,7 +21,7 @@ TEST(FirstPlan, on_one_node_has_the_last_processes_wait) {
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
   EXPECT_TRUE(plan.complete());
-  EXPECT_THAT(plan.changes, IsEmpty());
+  EXPECT_THAT(plan.replacements, IsEmpty());
 }
 
 TEST(FirstPlan, spreads_the_spares_over_the_nodes) {

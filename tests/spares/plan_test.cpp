@@ -9,11 +9,13 @@
 namespace {
 
 using namespace machines;
+using mend::Loss;
 using mend::NodeId;
 using mend::Plan;
 using mend::ProcessId;
 using mend::ProcessSet;
 using mend::Rank;
+using mend::Replacement;
 using mend::Roster;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -36,7 +38,7 @@ ProcessSet dead(std::initializer_list<std::uint32_t> processes) {
   return set;
 }
 
-Plan::Change change(int rank, std::uint32_t gone, std::uint32_t newcomer) {
+Replacement replaced(int rank, std::uint32_t gone, std::uint32_t newcomer) {
   return {Rank{rank}, ProcessId{gone}, ProcessId{newcomer}};
 }
 
@@ -44,42 +46,42 @@ TEST(Plan, of_no_deaths_changes_nothing) {
   const Roster before = roster_of({0, 0, 1}, {1});
   const Plan after = plan(before, {});
   EXPECT_EQ(after.roster, before);
-  EXPECT_THAT(after.changes, IsEmpty());
+  EXPECT_THAT(after.replacements, IsEmpty());
   EXPECT_TRUE(after.complete());
 }
 
 TEST(Plan, prefers_a_spare_of_the_dead_ones_own_node) {
   const Plan after = plan(roster_of({0, 1, 2}, {0, 0, 1}), dead({1}));
-  EXPECT_THAT(after.changes, ElementsAre(change(1, 1, 5)));
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 5)));
   EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3, 4));
 }
 
 TEST(Plan, else_takes_one_from_the_node_that_has_most) {
   const Plan after = plan(roster_of({0, 1, 2}, {0, 1, 1}), dead({2}));
-  EXPECT_THAT(after.changes, ElementsAre(change(2, 2, 4)));
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(2, 2, 4)));
 }
 
 TEST(Plan, fills_several_ranks_in_rank_order) {
   const Plan after = plan(roster_of({0, 0, 0, 0}, {0, 0}), dead({3, 1}));
-  EXPECT_THAT(after.changes, ElementsAre(change(1, 1, 4), change(3, 3, 5)));
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 4), replaced(3, 3, 5)));
   EXPECT_THAT(workers(after.roster), ElementsAre(0, 4, 2, 5));
 }
 
 TEST(Plan, drops_dead_spares) {
   const Plan after = plan(roster_of({0, 0}, {0, 0, 0}), dead({2, 4}));
-  EXPECT_THAT(after.changes, IsEmpty());
+  EXPECT_THAT(after.replacements, IsEmpty());
   EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3));
 }
 
 TEST(Plan, does_not_call_a_dead_spare) {
   const Plan after = plan(roster_of({0, 0}, {0, 0}), dead({1, 2}));
-  EXPECT_THAT(after.changes, ElementsAre(change(1, 1, 3)));
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 3)));
 }
 
 TEST(Plan, leaves_the_last_ranks_vacant_when_the_spares_run_out) {
   const Plan after = plan(roster_of({0, 0, 0, 0}, {0}), dead({0, 2, 3}));
   EXPECT_FALSE(after.complete());
-  EXPECT_THAT(after.changes, ElementsAre(change(0, 0, 4)));
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 4)));
   EXPECT_THAT(after.vacant, ElementsAre(Rank{2}, Rank{3}));
 }
 
@@ -94,15 +96,15 @@ constexpr mend::Policy shrinking{.shrink = true};
 TEST(Plan, gives_up_the_ranks_that_spares_do_not_suffice_for) {
   const Plan after = plan(roster_of({0, 0, 0, 0}, {0}), dead({0, 2}), shrinking);
   EXPECT_TRUE(after.complete());
-  EXPECT_THAT(after.changes, ElementsAre(change(0, 0, 4)));
-  EXPECT_THAT(after.given_up, ElementsAre(Plan::GivenUp{Rank{2}, ProcessId{2}}));
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 4)));
+  EXPECT_THAT(after.given_up, ElementsAre(Loss{Rank{2}, ProcessId{2}}));
   EXPECT_THAT(workers(after.roster), ElementsAre(4, 1, 3));
   EXPECT_THAT(origins(after.roster), ElementsAre(0, 1, 3));
 }
 
 TEST(Plan, does_not_call_spares_where_they_are_not_wanted) {
   const Plan after = plan(roster_of({0, 0, 0}, {0}), dead({1}), {.spare = false, .shrink = true});
-  EXPECT_THAT(after.changes, IsEmpty());
+  EXPECT_THAT(after.replacements, IsEmpty());
   EXPECT_THAT(workers(after.roster), ElementsAre(0, 2));
   EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3));
 }
@@ -110,7 +112,7 @@ TEST(Plan, does_not_call_spares_where_they_are_not_wanted) {
 TEST(Plan, numbers_ranks_as_they_were_just_before_and_remembers_the_start) {
   const Plan once = plan(roster_of({0, 0, 0, 0}, {}), dead({1}), shrinking);
   const Plan twice = plan(once.roster, dead({1, 2}), shrinking);
-  EXPECT_THAT(twice.given_up, ElementsAre(Plan::GivenUp{Rank{1}, ProcessId{2}}));
+  EXPECT_THAT(twice.given_up, ElementsAre(Loss{Rank{1}, ProcessId{2}}));
   EXPECT_THAT(origins(twice.roster), ElementsAre(0, 3));
   EXPECT_EQ(twice.roster.now(Rank{3}), Rank{1});
   EXPECT_EQ(twice.roster.now(Rank{2}), std::nullopt);
@@ -164,8 +166,8 @@ class Life {
   void check(const Plan& next) {
     ASSERT_EQ(next.roster.size(), now_.size()) << "ranks keep their number";
     std::set<ProcessId> parts;
-    std::map<int, Plan::Change> changes;
-    for (const Plan::Change& one : next.changes) ASSERT_TRUE(changes.emplace(one.rank.value, one).second);
+    std::map<int, Replacement> replaced;
+    for (const Replacement& one : next.replacements) ASSERT_TRUE(replaced.emplace(one.rank.value, one).second);
     for (int rank = 0; rank < now_.size(); ++rank) {
       const mend::Seat& before = now_.seat(Rank{rank});
       const mend::Seat& after = next.roster.seat(Rank{rank});
@@ -173,15 +175,15 @@ class Life {
       ASSERT_TRUE(vacant || !dead_.contains(after.holder.process));
       ASSERT_TRUE(parts.insert(after.holder.process).second) << "nobody plays twice";
       if (dead_.contains(before.holder.process) && !vacant) {
-        ASSERT_TRUE(changes.contains(rank));
-        ASSERT_EQ(changes.at(rank).dead, before.holder.process);
-        ASSERT_EQ(changes.at(rank).newcomer, after.holder.process);
+        ASSERT_TRUE(replaced.contains(rank));
+        ASSERT_EQ(replaced.at(rank).dead, before.holder.process);
+        ASSERT_EQ(replaced.at(rank).newcomer, after.holder.process);
         ASSERT_EQ(after.predecessors, before.predecessors + 1);
         const auto& spares = now_.spares;
         ASSERT_NE(std::find(spares.begin(), spares.end(), after.holder), spares.end()) << "only spares take over";
       } else {
         ASSERT_EQ(after, before) << "who lives keeps its rank";
-        ASSERT_FALSE(changes.contains(rank));
+        ASSERT_FALSE(replaced.contains(rank));
       }
     }
     for (const mend::Placed& spare : next.roster.spares) {
@@ -206,6 +208,40 @@ TEST(Plan, keeps_its_promises_through_any_life_of_a_job) {
     }
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(Plan, leaves_ranks_vacant_that_processes_may_be_started_for) {
+  const Roster before = roster_of({0, 0, 1}, {1});
+  const Plan after = plan(before, dead({0, 1}), {.spare = true, .spawn = true, .shrink = true});
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 3)));
+  EXPECT_THAT(after.vacant, ElementsAre(Rank{1}));
+  EXPECT_THAT(after.given_up, IsEmpty());
+  EXPECT_EQ(after.roster.seat(Rank{1}).holder.process, ProcessId{1}) << "who held it last";
+}
+
+TEST(Plan, gives_a_vacant_rank_to_the_process_that_was_started_for_it) {
+  const Roster before = roster_of({0, 0, 1}, {});
+  Roster vacant = plan(before, dead({1}), {.spawn = true}).roster;
+  vacant.spares.push_back(placed(3, 0));
+  const std::vector<ProcessId> living{{0}, {2}, {3}};
+  const Plan after = plan(vacant, vacant.absent(living), {.spare = false, .spawn = true});
+  EXPECT_TRUE(after.complete());
+  EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 3)));
+}
+
+TEST(Plan, gives_up_vacant_ranks_when_nobody_could_be_started) {
+  const Roster vacant = plan(roster_of({0, 0, 1}, {}), dead({1}), {.spawn = true, .shrink = true}).roster;
+  const Plan after = plan(vacant, vacant.absent({{0}, {2}}), {.spawn = false, .shrink = true});
+  EXPECT_EQ(after.roster.size(), 2);
+  EXPECT_EQ(after.roster.seat(Rank{1}).origin, Rank{2});
+}
+
+TEST(Changes, tell_who_took_whose_rank_over_several_plans) {
+  const Roster before = roster_of({0, 0, 1}, {});
+  Roster after = before;
+  after.seats[0].holder = placed(7, 0);  // after 3 had it, and died too
+  after.seats.erase(after.seats.begin() + 1);
+  EXPECT_THAT(replacements(before, after), ElementsAre(replaced(0, 0, 7)));
 }
 
 }  // namespace

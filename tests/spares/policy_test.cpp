@@ -23,6 +23,7 @@ std::string refusal(const std::string& text) {
 TEST(Policy, is_a_list_of_what_may_be_done) {
   EXPECT_EQ(Policy::parse("spare"), Policy{});
   EXPECT_EQ(Policy::parse("spare,shrink"), (Policy{.spare = true, .shrink = true}));
+  EXPECT_EQ(Policy::parse("spare,spawn"), (Policy{.spare = true, .spawn = true}));
   EXPECT_EQ(Policy::parse("blank"), (Policy{.spare = false, .blank = true}));
 }
 

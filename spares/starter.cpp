@@ -1,0 +1,130 @@
+#include "spares/starter.hpp"
+
+#include "base/launch.hpp"
+
+#include <fmt/format.h>
+#include <pmix.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace mend {
+namespace {
+
+/// Where the program was started: what its arguments say may be relative to that.
+const std::string first_folder = [] {
+  std::error_code ignored;
+  return std::filesystem::current_path(ignored).string();
+}();
+
+std::vector<std::string> own_arguments() {
+  std::ifstream file("/proc/self/cmdline");
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  return arguments;
+}
+
+/// Says who this process is among those launched with it, or who it was started as: not for others.
+bool is_personal(std::string_view setting) {
+  for (const std::string_view mark : {"PMIX_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_FIRST_", "OMPI_APP_", "OMPI_FILE_"}) {
+    if (setting.starts_with(mark)) return true;
+  }
+  const std::string_view name = setting.substr(0, setting.find('='));
+  return name == launch::process_variable || name == launch::job_variable || name == launch::door_variable;
+}
+
+/// What the runtime is asked, kept until it has answered.
+struct Order {
+  Order(const std::vector<std::string>& settings, std::function<void(const Birth&)> whom) : told(std::move(whom)) {
+    PMIX_APP_CONSTRUCT(&app);
+    std::error_code ignored;
+    app.cmd = ::strdup(std::filesystem::read_symlink("/proc/self/exe", ignored).c_str());
+    for (const std::string& argument : own_arguments()) PMIx_Argv_append_nosize(&app.argv, argument.c_str());
+    for (const std::string& setting : settings) PMIx_Argv_append_nosize(&app.env, setting.c_str());
+    app.cwd = ::strdup(first_folder.c_str());
+    app.maxprocs = 1;
+    PMIX_INFO_CREATE(app.info, 1);
+    app.ninfo = 1;
+    PMIX_INFO_LOAD(&app.info[0], PMIX_HOST, launch::machine().c_str(), PMIX_STRING);
+    for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
+    PMIX_INFO_LOAD(&infos[0], PMIX_PERSONALITY, "ompi5", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_MAPBY, "slot:OVERSUBSCRIBE", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[2], PMIX_BINDTO, "none", PMIX_STRING);
+  }
+  ~Order() {
+    for (pmix_info_t& info : infos) PMIX_INFO_DESTRUCT(&info);
+    PMIX_APP_DESTRUCT(&app);
+  }
+  Order(const Order&) = delete;
+  Order& operator=(const Order&) = delete;
+
+  pmix_app_t app;
+  std::array<pmix_info_t, 3> infos;
+  std::function<void(const Birth&)> told;
+};
+
+/// The question by what number the system knows a process.
+struct Question {
+  Question(pmix_nspace_t job, std::function<void(const Birth&)> whom) : told(std::move(whom)) {
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIx_Argv_append_nosize(&query.keys, PMIX_QUERY_PROC_TABLE);
+    PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+    PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_NSPACE, job, PMIX_STRING);
+  }
+  ~Question() { PMIX_QUERY_DESTRUCT(&query); }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+  pmix_query_t query;
+  std::function<void(const Birth&)> told;
+};
+
+void answered(pmix_status_t status, pmix_info_t infos[], std::size_t count, void* given, pmix_release_cbfunc_t release,
+              void* released) {
+  const std::unique_ptr<Question> question(static_cast<Question*>(given));
+  Birth birth;
+  if (status == PMIX_SUCCESS && count > 0 && infos[0].value.type == PMIX_DATA_ARRAY) {
+    const pmix_data_array_t& table = *infos[0].value.data.darray;
+    if (table.type == PMIX_PROC_INFO && table.size == 1) birth.pid = static_cast<pmix_proc_info_t*>(table.array)->pid;
+  }
+  if (release != nullptr) release(released);
+  question->told(birth);
+}
+
+void started(pmix_status_t status, pmix_nspace_t job, void* given) {
+  const std::unique_ptr<Order> order(static_cast<Order*>(given));
+  if (status != PMIX_SUCCESS) return order->told({PMIx_Error_string(status), std::nullopt});
+  auto question = std::make_unique<Question>(job, order->told);
+  if (PMIx_Query_info_nb(&question->query, 1, &answered, question.get()) == PMIX_SUCCESS) {
+    static_cast<void>(question.release());
+  } else {
+    order->told({});
+  }
+}
+
+}  // namespace
+
+void start_process(ProcessId process, const std::string& door, std::function<void(const Birth&)> told) {
+  std::vector<std::string> settings;
+  for (char** setting = environ; *setting != nullptr; ++setting) {
+    if (!is_personal(*setting)) settings.emplace_back(*setting);
+  }
+  settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
+  settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));
+  settings.push_back(fmt::format("{}={}", launch::door_variable, door));
+  auto order = std::make_unique<Order>(settings, std::move(told));
+  const pmix_status_t status =
+      PMIx_Spawn_nb(order->infos.data(), order->infos.size(), &order->app, 1, &started, order.get());
+  Order* const given = order.release();
+  if (status != PMIX_SUCCESS) {
+    pmix_nspace_t nothing{};
+    started(status, nothing, given);
+  }
+}
+
+}  // namespace mend

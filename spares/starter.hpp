@@ -1,0 +1,29 @@
+// Starting one more process of a job: the rung of the ladder that is climbed when no spare is left.
+//
+// The runtime starts the program that this process runs, with its arguments and environment, on this machine, as a job
+// of its own: it initialises MPI alone and waits for nobody. Then it calls where it is awaited (transport/line.hpp) and
+// is let into the job by those who want it. Until then it may fail in any way, and only they notice.
+
+#pragma once
+
+#include "base/ids.hpp"
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace mend {
+
+/// What became of an order to start a process.
+struct Birth {
+  std::string obstacle;      ///< why it was not started; empty when it was
+  std::optional<pid_t> pid;  ///< by which this machine knows it, if the runtime tells
+};
+
+/// Has the runtime start process number `process`, and tells it that it is awaited at `door`. Local; returns at once.
+/// `told` is called once, in a thread of the runtime or in this one.
+void start_process(ProcessId process, const std::string& door, std::function<void(const Birth&)> told);
+
+}  // namespace mend
