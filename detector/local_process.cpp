@@ -68,9 +68,14 @@ std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/pr
 }  // namespace
 
 LocalIdentity LocalIdentity::self() {
-  const auto status = status_of(::getpid());
-  if (!status) throw EnvironmentError("/proc/self/stat cannot be read");
-  return {::getpid(), status->started, own_space()};
+  const auto self = of(::getpid());
+  if (!self) throw EnvironmentError("/proc/self/stat cannot be read");
+  return *self;
+}
+
+std::optional<LocalIdentity> LocalIdentity::of(pid_t pid) {
+  const auto status = status_of(pid);
+  return status ? std::optional<LocalIdentity>({pid, status->started, own_space()}) : std::nullopt;
 }
 
 std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {

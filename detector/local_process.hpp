@@ -18,6 +18,8 @@ struct LocalIdentity {
 
   /// This process's own. Throws EnvironmentError where there is no /proc.
   static LocalIdentity self();
+  /// Of a process that this one sees as number `pid`; nothing when there is none.
+  static std::optional<LocalIdentity> of(pid_t pid);
 };
 
 class LocalProcess {

@@ -1,6 +1,7 @@
 #include "detector/runtime_witness.hpp"
 
 #include "base/error.hpp"
+#include "base/launch.hpp"
 #include "detector/short_turns.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +16,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace mend {
@@ -32,6 +35,13 @@ const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
   const auto at = std::find_if(infos.begin(), infos.end(),
                                [&](const pmix_info_t& info) { return std::strncmp(info.key, key, PMIX_MAX_KEYLEN) == 0; });
   return at == infos.end() ? nullptr : &*at;
+}
+
+RuntimeName named(const std::string& job, std::uint32_t rank) {
+  RuntimeName name;
+  job.copy(name.job.data(), name.job.size() - 1);
+  name.rank = rank;
+  return name;
 }
 
 /// Where PMIx's thread leaves what it hears, for the application's thread to find.
@@ -63,6 +73,25 @@ class Mailbox {
     changed_.notify_all();
   }
 
+  void add_name(ProcessId process, const RuntimeName& name) {
+    const std::lock_guard lock(mutex_);
+    latecomers_[process] = name;
+  }
+  /// Nothing when it is of another job: the runtime may have several.
+  std::optional<ProcessId> find(const pmix_proc_t& process) const {
+    if (job_ == process.nspace) return ProcessId{process.rank};
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, name] : latecomers_) {
+      if (name.rank == process.rank && std::strncmp(name.job.data(), process.nspace, name.job.size()) == 0) return number;
+    }
+    return std::nullopt;
+  }
+  RuntimeName name_of(ProcessId process) const {
+    const std::lock_guard lock(mutex_);
+    const auto latecomer = latecomers_.find(process);
+    return latecomer == latecomers_.end() ? named(job_, process.value) : latecomer->second;
+  }
+
   void listen(std::function<void(ProcessId)> listener) {
     const std::lock_guard lock(listener_mutex_);
     listener_ = std::move(listener);
@@ -80,8 +109,10 @@ class Mailbox {
 
  private:
   std::atomic<std::size_t> death_count_ = 0;
+  const std::string job_ = launch::job();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::map<ProcessId, RuntimeName> latecomers_;
   std::vector<WitnessedDeath> deaths_;
   std::optional<Epoch> called_;
   std::mutex listener_mutex_;
@@ -94,21 +125,13 @@ Mailbox& mailbox() {
   return *instance;
 }
 
-/// Whether it is of this launch: other jobs of the same runtime number their processes likewise.
-bool is_of_this_job(const pmix_proc_t& process) {
-  const char* job = std::getenv("PMIX_NAMESPACE");
-  return job != nullptr && std::strncmp(process.nspace, job, PMIX_MAX_NSLEN) == 0;
-}
-
 void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo, pmix_info_t*,
                    size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   const pmix_info_t* affected = find({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
   const pmix_proc_t* dead = affected ? affected->value.data.proc : source;
   std::optional<ProcessId> news;
-  if (dead && dead->rank <= PMIX_RANK_VALID && is_of_this_job(*dead) && !find({info, ninfo}, own_word_key)) {
-    news = ProcessId{dead->rank};
-    mailbox().add_death(*news);
-  }
+  if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) news = mailbox().find(*dead);
+  if (news) mailbox().add_death(*news);
   // Not ours alone: the MPI library's own handler must hear of it too, and before another thread wants the processor.
   if (done) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, done_data);
   if (news) mailbox().tell_listener(*news);
@@ -153,8 +176,8 @@ void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool
 struct Notice {
   explicit Notice(ProcessId process) {
     PMIX_PROC_CONSTRUCT(&dead);
-    if (const char* job = std::getenv("PMIX_NAMESPACE")) std::strncpy(dead.nspace, job, PMIX_MAX_NSLEN);
-    dead.rank = process.value;
+    const RuntimeName name = mailbox().name_of(process);
+    PMIX_LOAD_PROCID(&dead, name.job.data(), name.rank);
     for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
     const bool yes = true;
     PMIX_INFO_LOAD(&infos[0], PMIX_EVENT_AFFECTED_PROC, &dead, PMIX_PROC);
@@ -187,7 +210,16 @@ bool listen_to_runtime() {
 
 }  // namespace
 
+RuntimeName RuntimeName::self() {
+  const char* job = std::getenv("PMIX_NAMESPACE");
+  const char* rank = std::getenv("PMIX_RANK");
+  return named(job == nullptr ? "" : job, rank == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(rank, nullptr, 10)));
+}
+
 RuntimeWitness::RuntimeWitness() { static const bool listening [[maybe_unused]] = listen_to_runtime(); }
+
+void RuntimeWitness::know(ProcessId process, const RuntimeName& name) { mailbox().add_name(process, name); }
+bool RuntimeWitness::tells_of(ProcessId process) const { return mailbox().name_of(process).job == RuntimeName::self().job; }
 
 std::size_t RuntimeWitness::death_count() const { return mailbox().death_count(); }
 std::vector<WitnessedDeath> RuntimeWitness::deaths() const { return mailbox().deaths(); }

@@ -14,11 +14,22 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace mend {
+
+/// How the runtime calls a process. Sent as it is.
+struct RuntimeName {
+  std::array<char, 256> job{};  ///< what was launched with it
+  std::uint32_t rank = 0;       ///< in that
+
+  /// This process's own.
+  static RuntimeName self();
+};
 
 /// A death that was reported, and when the report reached this process.
 struct WitnessedDeath {
@@ -32,6 +43,13 @@ class RuntimeWitness {
  public:
   /// Listens from now on. MPI must be initialised. Local. Throws EnvironmentError when the runtime takes no listeners.
   RuntimeWitness();
+
+  /// `process` was started later than the job, and the runtime calls it `name`. To be said before anything is done that
+  /// concerns it. The runtime does not tell those who were launched with others of its death. Local.
+  void know(ProcessId process, const RuntimeName& name);
+
+  /// Whether the runtime is to tell this process of that one's death. Local.
+  bool tells_of(ProcessId process) const;
 
   /// How many deaths have been reported so far; costs one load.
   std::size_t death_count() const;

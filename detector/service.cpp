@@ -65,34 +65,43 @@ Service::~Service() {
 }
 
 void Service::start(const std::map<ProcessId, Peer>& peers) {
-  std::map<ProcessId, transport::ControlAddress> addresses;
-  for (const auto& [process, peer] : peers) addresses.emplace(process, peer.address);
   make_room_for(2 * peers.size());
-  network_.meet(std::move(addresses));
-  // Whom this process cannot kill is as on another machine to it.
-  const NodeId elsewhere_by_itself{static_cast<std::uint32_t>(peers.rbegin()->first.value) + 1};
-  for (const auto& [process, peer] : peers) {
-    NodeId node = peer.node;
-    if (process != self_ && node == peers.at(self_).node) {
-      auto found = LocalProcess::find(peer.identity);
-      if (found) {
-        neighbours_.emplace(process, std::move(*found));
-      } else {
-        node = {elsewhere_by_itself.value + process.value};
-      }
-    }
-    nodes_.resize(process.value + 1);
-    nodes_[process.value] = node;
-  }
+  own_node_ = peers.at(self_).node;
+  for (const auto& [process, peer] : peers) meet(process, peer);
+  network_.meet(addresses_);
   const SignalsBlocked in_the_thread_to_be;
   thread_ = std::thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), thread_name);
   runtime_.on_death([this](ProcessId process) { network_.post([this, process] { told_by_runtime(process); }); });
 }
 
+void Service::add(ProcessId process, const Peer& peer) {
+  network_.post([this, process, peer] {
+    meet(process, peer);
+    network_.meet(addresses_);
+  });
+}
+
+/// Whom this process cannot kill is as on another machine to it.
+void Service::meet(ProcessId process, const Peer& peer) {
+  NodeId node = peer.node;
+  if (process != self_ && node == own_node_) {
+    auto found = LocalProcess::find(peer.identity);
+    if (found) {
+      neighbours_.emplace(process, std::move(*found));
+    } else {
+      node = NodeId{~process.value};
+    }
+  }
+  if (nodes_.size() <= process.value) nodes_.resize(process.value + 1);
+  nodes_[process.value] = node;
+  addresses_[process] = peer.address;
+}
+
 void Service::enter(Membership membership) {
   network_.post([this, membership = std::move(membership)] {
     if (ended_) return;
+    std::erase_if(neighbours_, [&](const auto& one) { return membership.left_out.contains(one.first) && one.second.is_gone(); });
     detector_.enter(membership, nodes_, time_now(), actions_);
     perform();
   });
@@ -121,7 +130,8 @@ Service::Counters Service::counters() {
     copy.delta = detector_.delta();
     copy.suspicions = detector_.suspicions();
     copy.longest_silence = detector_.longest_silence();
-    copy.unseen = difference(detector_.known_dead(), told_).size();
+    const auto not_told = difference(detector_.known_dead(), told_).members();
+    copy.unseen = static_cast<std::size_t>(std::ranges::count_if(not_told, [&](ProcessId process) { return runtime_.tells_of(process); }));
   });
   return copy;
 }

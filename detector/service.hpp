@@ -54,7 +54,7 @@ class Service {
     std::uint64_t old_messages = 0;   ///< of an older epoch: ignored
     std::uint64_t garbage = 0;        ///< messages that no detector says
     std::uint64_t suspicions = 0;     ///< processes this one found silent, and then held dead
-    std::size_t unseen = 0;           ///< deaths of which the runtime has said nothing
+    std::size_t unseen = 0;           ///< deaths of which the runtime should have told, and has not
     Time longest_silence{0};          ///< of an emitter, between two heartbeats
     Time delta{0};                    ///< as it is now
   };
@@ -72,6 +72,9 @@ class Service {
   /// Starts the control thread. `peers`: all of the job, this process too. Local; to be called once.
   void start(const std::map<ProcessId, Peer>& peers);
 
+  /// One more of the job, started later than the others. Local; before the epoch that it is a member of.
+  void add(ProcessId process, const Peer& peer);
+
   /// Enters an epoch. All members call it within 2 delta of each other.
   void enter(Membership membership);
 
@@ -83,6 +86,7 @@ class Service {
   Counters counters();
 
  private:
+  void meet(ProcessId process, const Peer& peer);
   void run();
   void turn();
   bool emitter_is_kept_waiting(Time now) const;
@@ -98,6 +102,8 @@ class Service {
   ProcessId self_;
   RuntimeWitness& runtime_;
   transport::ControlNetwork network_;
+  std::map<ProcessId, transport::ControlAddress> addresses_;
+  NodeId own_node_;
   std::map<ProcessId, LocalProcess> neighbours_;  // of the same machine
   std::vector<NodeId> nodes_;
   std::thread thread_;
