@@ -8,7 +8,7 @@
 namespace mend {
 namespace {
 
-constexpr int tag = 2;  // store/exchange.cpp has 1
+constexpr int tag = 2;  // exchanges have others (store/store.cpp)
 
 struct Announcement {
   std::uint64_t size = 0;

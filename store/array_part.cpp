@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <functional>
 #include <numeric>
 
@@ -159,19 +158,6 @@ Runs runs_of(const ArrayPart& part, const Extents& begin, const Extents& extents
     runs.offsets = std::move(finer);
   }
   return runs;
-}
-
-void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to, std::span<std::byte> target) {
-  const auto common = overlap(from, to);
-  if (!common) return;
-  const Runs out = runs_of(from, common->in_first, common->extents);
-  const Runs in = runs_of(to, common->in_second, common->extents);
-  // Both cover the same bytes in the same order; a run of one may be several of the other.
-  const ByteCount length = std::gcd(out.length, in.length);
-  const auto place = [&](const Runs& runs, ByteCount at) { return runs.offsets[at / runs.length] + at % runs.length; };
-  for (ByteCount at = 0; at < out.length * out.offsets.size(); at += length) {
-    std::memcpy(target.data() + place(in, at), source.data() + place(out, at), length);
-  }
 }
 
 std::string detail::element_name(bool floating, bool integral, bool is_signed, std::size_t bytes) {

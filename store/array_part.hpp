@@ -73,9 +73,6 @@ struct Runs {
 };
 Runs runs_of(const ArrayPart& part, const Extents& begin, const Extents& extents);
 
-/// Copies what two parts have in common, out of the first's bytes into the second's.
-void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to, std::span<std::byte> target);
-
 namespace detail {
 
 std::string element_name(bool floating, bool integral, bool is_signed, std::size_t bytes);

@@ -5,13 +5,14 @@
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "store/durable.hpp"
+#include "store/streaming_copy.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <set>
@@ -115,23 +116,37 @@ void DiskTier::prepare(Version version, const Members& members) {
   attempt_ = static_cast<std::uint32_t>(common[1]);
 }
 
-void DiskTier::write(std::span<const std::byte> snapshot) {
+void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
   if (!std::exchange(due_, false)) return;
   const trace::Span span("disk");
   stage_ = Stage::writing;
   try {
-    copy_.resize(snapshot.size());
-    std::memcpy(copy_.data(), snapshot.data(), snapshot.size());
+    const std::vector<PackedMember> members = copy(snapshots);
     const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
     std::error_code error;
     std::filesystem::create_directory(folder, error);
     if (error) throw EnvironmentError(folder.string() + ": " + error.message());
     const std::filesystem::path file = folder / rank_file_name(self_);
     const FileSeal seal{under_way_, self_, ranks_, 0, 0};
-    background_.begin([file, seal, pieces = lay_out_rank_file(file, copy_)] { fill_rank_file(file, pieces, seal); });
+    background_.begin([file, seal, pieces = lay_out_rank_file(file, members)] { fill_rank_file(file, pieces, seal); });
   } catch (const std::exception& problem) {
     failure_ = problem.what();
   }
+}
+
+/// Copies the snapshots; returns the members in the copy.
+std::vector<PackedMember> DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
+  ByteCount bytes = 0;
+  for (const auto& snapshot : snapshots) bytes += snapshot.size();
+  copy_.resize(bytes);
+  std::span<std::byte> left = copy_;
+  std::vector<PackedMember> members;
+  for (const auto& snapshot : snapshots) {
+    copy_past_caches(snapshot, left);
+    std::ranges::move(members_of(left.first(snapshot.size())), std::back_inserter(members));
+    left = left.subspan(snapshot.size());
+  }
+  return members;
 }
 
 /// All files are there: rank 0 makes one version of them.

@@ -35,6 +35,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace mend {
 
@@ -63,8 +64,8 @@ class DiskTier {
   void hear(agreement::Remarks all);
   /// If this commit is to go to disk: tells rank 0 what arrays the members are parts of. Collective. Throws ProcessFailure.
   void prepare(Version version, const Members& members);
-  /// If prepare has: begins to write. Local. What goes wrong is said at a later commit.
-  void write(std::span<const std::byte> snapshot);
+  /// If prepare has: begins to write the members of these snapshots. Local. What goes wrong is said at a later commit.
+  void write(std::span<const std::span<const std::byte>> snapshots);
   /// Waits until what is under way is complete. Collective; at the end of the body. Throws as Ballot::vote does.
   void finish(agreement::Ballot& ballot);
   /// Waits for this process's thread. Local.
@@ -93,6 +94,7 @@ class DiskTier {
   };
 
   void give_up();
+  std::vector<PackedMember> copy(std::span<const std::span<const std::byte>> snapshots);
   void seal();
   std::optional<Found> share(std::optional<CompleteVersion> version);
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;

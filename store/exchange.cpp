@@ -6,8 +6,6 @@
 namespace mend {
 namespace {
 
-constexpr int tag = 1;  // between two ranks, messages come in the order in which both walk through the work
-
 constexpr ByteCount least_slice = ByteCount{256} << 10;
 constexpr ByteCount most_slices = 64;
 constexpr ByteCount window_bytes = ByteCount{2} << 20;
@@ -32,8 +30,8 @@ std::vector<Exchange::Slice> Exchange::slices_of(const std::vector<Combination>&
   return slices;
 }
 
-Exchange::Exchange(std::vector<Combination> work, MPI_Comm comm, FindBlock find)
-    : work_(std::move(work)), slices_(slices_of(work_)), find_(std::move(find)), windows_{Window(comm), Window(comm)}, sending_(comm) {
+Exchange::Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find)
+    : work_(std::move(work)), slices_(slices_of(work_)), find_(std::move(find)), tag_(tag), windows_{Window(comm), Window(comm)}, sending_(comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};
@@ -54,7 +52,7 @@ void Exchange::send_all() {
     for (const Source& source : slice.step->sources) {
       const ByteCount length = source.from == self_ ? slice.length_in(source) : 0;
       if (length == 0) continue;
-      sending_.send(find_(source.block).subspan(source.offset + slice.begin, length), slice.step->to.value, tag);
+      sending_.send(find_(source.block).subspan(source.offset + slice.begin, length), slice.step->to.value, tag_);
     }
   }
 }
@@ -75,7 +73,7 @@ void Exchange::fill(Window& window) {
     for (const Source& source : slice.step->sources) {
       const ByteCount length = slice.length_in(source);
       const std::span<std::byte> place = slice.step->is_copy() ? target_of(slice) : left.first(slice.length);
-      if (length > 0) window.requests.receive(place.first(length), source.from.value, tag);
+      if (length > 0) window.requests.receive(place.first(length), source.from.value, tag_);
       std::memset(place.data() + length, 0, slice.length - length);
       if (!slice.step->is_copy()) left = left.subspan(slice.length);
     }

@@ -24,9 +24,10 @@ using FindBlock = std::function<std::span<std::byte>(const Block&)>;
 /// time, while the next slices are under way, so that little memory is needed beside the blocks.
 class Exchange {
  public:
-  /// Begins: posts all messages for which there is memory. Blocks must stay where and as they are until finish() has
+  /// Begins: posts all messages for which there is memory. `tag`: such as no other exchange has that is under way between
+  /// the same ranks. Blocks must stay where and as they are until finish() has
   /// returned or this is destroyed. Throws ProcessFailure, EnvironmentError.
-  Exchange(std::vector<Combination> work, MPI_Comm comm, FindBlock find);
+  Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find);
 
   /// Waits until this rank's part is done. Throws ProcessFailure, EnvironmentError.
   void finish();
@@ -61,6 +62,7 @@ class Exchange {
   std::vector<Slice> slices_;
   std::size_t next_ = 0;  // slice that no window has had yet
   FindBlock find_;
+  int tag_;  // between two ranks, messages come in the order in which both walk through the work
   Rank self_;
   std::array<Window, 2> windows_;
   Requests sending_;

@@ -55,6 +55,12 @@ class ViewMember final : public Member {
     }
   }
 
+  std::span<std::byte> place_for(ByteCount) override {
+    if (!std::is_same_v<Memory, Kokkos::HostSpace> || !lies_as_packed()) return {};
+    Kokkos::fence();
+    return {reinterpret_cast<std::byte*>(view_.data()), size()};
+  }
+
  private:
   using Value = typename View::non_const_value_type;
   using Memory = typename View::memory_space;

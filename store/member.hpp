@@ -40,6 +40,9 @@ class Member {
   virtual std::span<const std::byte> contiguous() const { return {}; }
   /// Reads what pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
+  /// Where so many bytes lie in memory once they are unpacked, if they are to lie there as they are, so that the caller can
+  /// fill that instead; else nothing.
+  virtual std::span<std::byte> place_for(ByteCount) { return {}; }
 };
 
 /// A plain value: numbers, enums, structs without pointers.
@@ -131,6 +134,7 @@ class SpanMember final : public Member {
   void unpack(std::span<const std::byte> from) override {
     if (!values_.empty()) std::memcpy(values_.data(), from.data(), values_.size_bytes());
   }
+  std::span<std::byte> place_for(ByteCount) override { return std::as_writable_bytes(values_); }
 
  private:
   std::span<T> values_;
@@ -147,8 +151,12 @@ class ContainerMember final : public Member {
   }
   std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(*values_)); }
   void unpack(std::span<const std::byte> from) override {
-    values_->resize(from.size() / sizeof(Element));
-    if (!from.empty()) std::memcpy(values_->data(), from.data(), from.size());
+    const std::span<std::byte> place = place_for(from.size());
+    if (!place.empty()) std::memcpy(place.data(), from.data(), place.size());
+  }
+  std::span<std::byte> place_for(ByteCount bytes) override {
+    values_->resize(bytes / sizeof(Element));
+    return std::as_writable_bytes(std::span(*values_));
   }
 
  private:
@@ -265,6 +273,7 @@ class PartMember final : public Member {
   void pack(std::span<std::byte> to) const override { member_.values->pack(to); }
   std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
   void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }
+  std::span<std::byte> place_for(ByteCount bytes) override { return member_.values->place_for(bytes); }
 
  private:
   void require_fit() const;

@@ -74,11 +74,11 @@ h5::Handle open_dataset(hid_t file, const char* group, std::string_view name, co
 }
 
 /// A dataset for each member, and where its data go.
-std::vector<Piece> make_datasets(hid_t file, std::span<const std::byte> snapshot, const std::filesystem::path& path) {
+std::vector<Piece> make_datasets(hid_t file, std::span<const PackedMember> members, const std::filesystem::path& path) {
   const h5::Handle arrays = make_group(file, arrays_group, path);
   const h5::Handle others = make_group(file, members_group, path);
   std::vector<Piece> pieces;
-  for (const PackedMember& member : members_of(snapshot)) {
+  for (const PackedMember& member : members) {
     const auto part = parse_array_part(member.shape);
     const Extents as_bytes{member.data.size()};
     const h5::Handle type = part ? h5::type_of(part->element, part->element_bytes()) : h5::type_of("uint8", 1);
@@ -99,14 +99,14 @@ std::vector<Piece> make_datasets(hid_t file, std::span<const std::byte> snapshot
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const std::byte> snapshot) {
+std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const PackedMember> members) {
   const h5::Quiet quiet;
   const std::filesystem::path draft = unfinished(path);
   const MemoryFile metadata;
   const h5::Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, complaint("make properties", draft));
   h5::check(H5Pset_userblock(properties, seal_bytes), complaint("leave room at the beginning", draft));
   h5::Handle file = h5::make_file(metadata.path(), properties, h5::access_to_memory(), draft);
-  std::vector<Piece> pieces = make_datasets(file, snapshot, draft);
+  std::vector<Piece> pieces = make_datasets(file, members, draft);
   file.close(complaint("write this file", draft));
   metadata.copy_to(draft);
   return pieces;

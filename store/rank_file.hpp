@@ -12,6 +12,7 @@
 
 #include "base/ids.hpp"
 #include "store/array_part.hpp"
+#include "store/snapshot.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -40,9 +41,9 @@ struct Piece {
   std::span<const std::byte> bytes;
 };
 
-/// Makes the file unfinished(path) for an undamaged snapshot, without its data, and says what goes where. Enters HDF5.
-/// Throws EnvironmentError.
-std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const std::byte> snapshot);
+/// Makes the file unfinished(path) for the members of undamaged snapshots, without their data, and says what goes where.
+/// Enters HDF5. Throws EnvironmentError.
+std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const PackedMember> members);
 
 /// Writes the data, what `seal` says (hash and length are found out here), and gives the file its name when it is on the
 /// disk. Any thread. Throws EnvironmentError. Reaches disk.write when half is written, and disk.rename.

@@ -14,6 +14,7 @@
 
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,7 @@ namespace mend {
 struct Redundancy {
   int data = 1;
   int parity = 1;
-  bool operator==(const Redundancy&) const = default;
+  auto operator<=>(const Redundancy&) const = default;
 
   /// "partner", "replicas:2", "xor:4", "rs:4+2" or "local". Throws UsageError for anything else.
   static Redundancy parse(std::string_view text);

@@ -21,6 +21,7 @@ class Remains {
   explicit Remains(int ranks) : sizes_(static_cast<std::size_t>(ranks), 0) {}
 
   void add(const Holding& holding) {
+    if (holding.block.owners.empty()) return;
     for (std::size_t i = 0; i < holding.sizes.size(); ++i) {
       sizes_[static_cast<std::size_t>(holding.block.owners[i].value)] = holding.sizes[i];
     }

@@ -15,7 +15,7 @@
 namespace mend {
 
 /// "`keeper` has this block at `version`." Where it lies need not be where it would be placed now: a failure
-/// changes that.
+/// changes that. A block of no owners says that there was such a version, whatever is left of it.
 struct Holding {
   Rank keeper;
   Version version;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "store/hash.hpp"
+#include "store/streaming_copy.hpp"
 
 #include <fmt/format.h>
 
@@ -57,6 +58,15 @@ std::optional<T> read_at(std::span<const std::byte> bytes, ByteCount offset) {
 
 std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, ByteCount size) {
   return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
+}
+
+/// Copies a page of a member that has so many bytes.
+void copy_page(std::span<const std::byte> from, std::span<std::byte> to, ByteCount of) {
+  if (of >= beyond_caches) {
+    copy_past_caches(from, to);
+  } else if (!from.empty()) {
+    std::memcpy(to.data(), from.data(), from.size());
+  }
 }
 
 /// Where the parts of a snapshot are.
@@ -202,7 +212,7 @@ class Packing {
       if (!in_place && !as_it_lies) std::memcpy(to.data(), source.data() + i * page_bytes, source.size() - i * page_bytes);
       const std::span<const std::byte> from = as_it_lies ? source.subspan(i * page_bytes, to.size()) : to;
       if (!note_hash(page, hash_of(from))) continue;
-      if (as_it_lies) std::memcpy(to.data(), from.data(), from.size());
+      if (as_it_lies) copy_page(from, to, planned.size);
       const ByteCount begin = planned.offset + i * page_bytes;
       add_range(changes_.ranges, {begin, begin + to.size()});
     }
@@ -228,6 +238,83 @@ class Packing {
   Changes changes_;
 };
 
+/// Reads a snapshot that may be damaged.
+class Checking {
+ public:
+  Checking(std::span<const std::byte> snapshot, Rank owner, Version version) : reading_(Reading::of(snapshot)) {
+    if (!reading_) {
+      problem_ = "its directory is corrupt";
+    } else if (reading_->header().owner != owner.value || reading_->header().version != version.value) {
+      problem_ = fmt::format("it is rank {}'s at version {}", reading_->header().owner, reading_->header().version);
+    }
+  }
+
+  bool is_readable() const { return !problem_; }
+
+  std::optional<std::string> damage() const {
+    if (problem_) return problem_;
+    for (const Entry& entry : reading_->entries()) {
+      if (!is_sound(entry)) return describe(entry);
+    }
+    return std::nullopt;
+  }
+
+  /// Of one that is readable.
+  std::optional<std::string> unpack(const Members& members) const {
+    require_all(members);
+    for (const Entry& entry : reading_->entries()) {
+      const auto member = members.find(entry.name);
+      if (!(member == members.end() ? is_sound(entry) : unpack(entry, *member->second))) return describe(entry);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::string describe(const Entry& entry) { return fmt::format("member '{}' is corrupt", entry.name); }
+
+  void require_all(const Members& members) const {
+    for (const auto& [name, member] : members) {
+      const auto& entries = reading_->entries();
+      const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+      if (entry == entries.end()) {
+        throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
+                                     "same members before restore as before commit",
+                                     name, reading_->header().version));
+      }
+      if (entry->shape != member->shape()) {
+        throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
+                                     member->shape(), entry->shape));
+      }
+    }
+  }
+
+  bool is_sound(const Entry& entry, std::size_t page) const {
+    return hash_of(page_of(entry.hashed, page)) == reading_->page_hash(entry.first_page + page);
+  }
+  bool is_sound(const Entry& entry) const {
+    for (std::size_t page = 0; page < page_count(entry.hashed.size()); ++page) {
+      if (!is_sound(entry, page)) return false;
+    }
+    return true;
+  }
+
+  /// A page that has been hashed is copied out of the cache.
+  bool unpack(const Entry& entry, Member& member) const {
+    const std::span<std::byte> place = member.place_for(entry.data.size());
+    const bool as_it_lies = place.size() == entry.data.size() && !place.empty();
+    if (!as_it_lies && !is_sound(entry)) return false;
+    if (!as_it_lies) member.unpack(entry.data);
+    for (std::size_t page = 0; as_it_lies && page < page_count(entry.data.size()); ++page) {
+      if (!is_sound(entry, page)) return false;
+      copy_page(page_of(entry.data, page), page_of(place, page), entry.data.size());
+    }
+    return true;
+  }
+
+  std::optional<Reading> reading_;
+  std::optional<std::string> problem_;
+};
+
 }  // namespace
 
 Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older) {
@@ -235,20 +322,7 @@ Changes pack(const Members& members, Rank owner, Version version, Bytes& snapsho
 }
 
 std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version) {
-  const auto reading = Reading::of(snapshot);
-  if (!reading) return "its directory is corrupt";
-  const Header& header = reading->header();
-  if (header.owner != owner.value || header.version != version.value) {
-    return fmt::format("it is rank {}'s at version {}", header.owner, header.version);
-  }
-  for (const Entry& entry : reading->entries()) {
-    for (std::size_t i = 0; i < page_count(entry.hashed.size()); ++i) {
-      if (hash_of(page_of(entry.hashed, i)) != reading->page_hash(entry.first_page + i)) {
-        return fmt::format("member '{}' is corrupt", entry.name);
-      }
-    }
-  }
-  return std::nullopt;
+  return Checking(snapshot, owner, version).damage();
 }
 
 std::vector<PackedMember> members_of(std::span<const std::byte> snapshot) {
@@ -275,23 +349,9 @@ Parts parts_of(std::span<const std::byte> snapshot) {
   return parts;
 }
 
-void unpack(std::span<const std::byte> snapshot, const Members& members) {
-  const auto reading = Reading::of(snapshot);
-  if (!reading) throw DataLoss("a snapshot is corrupt");
-  const std::vector<Entry>& entries = reading->entries();
-  for (const auto& [name, member] : members) {
-    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
-    if (entry == entries.end()) {
-      throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
-                                   "same members before restore as before commit",
-                                   name, reading->header().version));
-    }
-    if (entry->shape != member->shape()) {
-      throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
-                                   member->shape(), entry->shape));
-    }
-    member->unpack(entry->data);
-  }
+std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owner, Version version, const Members& members) {
+  const Checking checking(snapshot, owner, version);
+  return checking.is_readable() ? checking.unpack(members) : checking.damage();
 }
 
 }  // namespace mend

@@ -25,7 +25,7 @@
 namespace mend {
 
 /// Members by name.
-using Members = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
+using Members = std::map<std::string, std::shared_ptr<Member>, std::less<>>;
 
 /// What pack has written over an older snapshot.
 struct Changes {
@@ -41,9 +41,10 @@ Changes pack(const Members& members, Rank owner, Version version, Bytes& snapsho
 /// that it is `owner`'s at `version`. Local.
 std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version);
 
-/// Fills `members` from an undamaged snapshot. Throws UsageError when a member is not in it or has another shape.
-/// Members of the snapshot that are not protected any more are passed over. Local.
-void unpack(std::span<const std::byte> snapshot, const Members& members);
+/// Fills `members` from a snapshot, and checks it as find_damage does meanwhile. Returns what is wrong with it: what the
+/// members hold then is of no use. Throws UsageError, before any is filled, when a member is not in it or has another
+/// shape. Members of the snapshot that are not protected any more are passed over. Local.
+std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owner, Version version, const Members& members);
 
 /// A member as it lies in a snapshot.
 struct PackedMember {

@@ -12,6 +12,9 @@
 // After a failure, newcomers hold nothing. restore() finds the newest version at which every rank's snapshot is still
 // somewhere or can be rebuilt, brings each newcomer its own, unpacks, and makes again what died with the dead.
 //
+// Members may have redundancies of their own: those that have the same one are a group (store/member_group.hpp), and each
+// group has snapshots of its own. Versions are common to all groups: each is published, and restored, in all or in none.
+//
 // A snapshot is packed over the one that had its slot before, and only pages that differ from that are copied and sent.
 // That needs both sides to have that older one as it was committed, so the first commits after a failure are whole.
 //
@@ -25,19 +28,20 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "store/disk.hpp"
-#include "store/exchange.hpp"
+#include "store/joint_plan.hpp"
 #include "store/member.hpp"
-#include "store/placement.hpp"
+#include "store/member_group.hpp"
 #include "store/redundancy.hpp"
-#include "store/restore_plan.hpp"
-#include "store/shelves.hpp"
 #include "store/snapshot.hpp"
 
 #include <mpi.h>
 
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,7 +60,7 @@ enum class Origin {
 struct StoreStatistics {
   std::uint64_t commits = 0;
   std::uint64_t restores = 0;
-  ByteCount snapshot_bytes = 0;  ///< the newest snapshot of this rank
+  ByteCount snapshot_bytes = 0;  ///< the newest snapshot of this rank, of all groups of members
   ByteCount changed_bytes = 0;   ///< what of it the last commit had to copy and to send
   ByteCount memory_bytes = 0;    ///< all buffers of the store in this process
   Seconds commit_time{};         ///< summed over commits
@@ -65,10 +69,11 @@ struct StoreStatistics {
 
 class Store {
  public:
-  /// How its snapshots are made redundant, and how many versions it keeps (2 or more). The same on all ranks.
-  /// `disk`: where every N-th commit is written to disk, too.
+  /// How members are made redundant that do not say so themselves, and how many versions are kept (2 or more). The same on
+  /// all ranks. `disk`: where every N-th commit is written to disk, too.
   explicit Store(Redundancy redundancy = {}, int versions = 2, const std::optional<DiskOptions>& disk = std::nullopt)
-      : redundancy_(redundancy), shelves_(versions) {
+      : redundancy_(redundancy), versions_(versions), in_use_{redundancy}, used_here_{redundancy} {
+    groups_.try_emplace(redundancy_, redundancy_, versions_);
     if (disk) disk_ = std::make_unique<DiskTier>(*disk);
   }
 
@@ -83,7 +88,21 @@ class Store {
                   "protect an object that lives as long as the body, not a temporary");
     protect(name, MemberOf<Object>::make(object));
   }
-  void protect(std::string_view name, std::unique_ptr<Member> member);
+  void protect(std::string_view name, std::unique_ptr<Member> member) { protect(name, std::move(member), redundancy_); }
+
+  /// The same, with a redundancy of its own: a large field may have parities, and a few small values copies. The members of
+  /// one redundancy are kept together, and a version is lost when those of any are. Throws UsageError, too, when the job has
+  /// begun with too few ranks for it.
+  ///   store.protect("mesh", mesh, mend::Redundancy::parse("rs:4+2"));
+  template <class T>
+    requires Protectable<std::remove_cvref_t<T>>
+  void protect(std::string_view name, T&& object, Redundancy redundancy) {
+    using Object = std::remove_cvref_t<T>;
+    static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<Object>,
+                  "protect an object that lives as long as the body, not a temporary");
+    protect(name, MemberOf<Object>::make(object), redundancy);
+  }
+  void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy);
 
   /// Saves every protected member of every rank as a new version. Collective over the session's ranks. When it
   /// returns, the version survives what its redundancy survives, on every rank; when it throws ProcessFailure, the
@@ -150,57 +169,62 @@ class Store {
   }
   /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
   void forget_everything() {
-    shelves_.forget_newer(Version{});
+    forget_newer(Version{});
     committed_by_ = 0;
   }
   /// Forgets the protected members, keeps the snapshots. Local.
-  void forget_members() { members_.clear(); }
+  void forget_members();
 
   /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
-  void end_epoch() { under_way_.reset(); }
+  void end_epoch();
 
  private:
   void meet_for(agreement::Motion motion);
   void catch_up_with_survivors();
-  Changes pack_own(Version version);
-  void make_room(std::span<const Combination> work, Version version);
-  std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version);
-  void finish(Exchange& exchange, Version version);
-  void publish(std::span<const Combination> made, Version version);
-  RestorePlan plan_undamaged(std::optional<Version> wanted);
-  GatheringPlan gathering_undamaged(std::optional<Version> wanted);
-  bool is_undamaged(const RestorePlan& plan);
-  bool forget_damaged(Version version);
+  template <class Work>
+  auto whole(Work work);
+  void agree_on_groups();
+  void add_group(Redundancy redundancy);
+  std::set<Redundancy> groups_with_members() const;
+  void for_each_group(const std::function<void(MemberGroup& group, int tag)>& work);
+  void for_each_planned(const JointPlan& plan, const std::function<void(MemberGroup& group, int tag, const GatheringPlan& plan)>& work);
+  bool has_committed_by_others() const { return committed_by_ != 0 && committed_by_ != ranks(); }
+  JointPlan make_plan(std::optional<Version> wanted);
+  JointPlan plan_undamaged(std::optional<Version> wanted);
+  bool is_undamaged(const JointPlan& plan);
+  bool is_so_anywhere(bool here) const;
   Version restore_version(std::optional<Version> wanted);
   Version restore_what_is_planned(std::optional<Version> wanted);
-  Version restore_from_memory(const RestorePlan& plan);
-  Version restore_of_other_ranks(const GatheringPlan& plan);
-  bool bring_back(const RestorePlan& plan);
-  Bytes fetch_snapshot_of(Rank from, Version version);
+  bool restore_from_memory(const JointPlan& plan);
+  Version restore_of_other_ranks(const JointPlan& plan);
+  void bring_back(const JointPlan& plan);
+  void protect_again(const JointPlan& plan);
+  void require_all_committed(const JointPlan& plan, std::exception_ptr& problem);
   Version has_gone_back_to(Version version, Stopwatch watch);
-  int ranks() const { return static_cast<int>(sizes_.size()); }
-  Version restore_from_disk(std::optional<Version> wanted, const RestorePlan& plan);
+  Version restore_from_disk(std::optional<Version> wanted, const JointPlan& plan);
   void confirm(std::exception_ptr problem);
+  void forget_newer(Version newest);
   void note_sizes();
-  std::vector<Holding> gather_inventory(std::optional<Version> wanted);
-  std::exception_ptr try_unpack(Version version, bool has_arrived);
+  int ranks() const { return static_cast<int>(nodes_.size()); }
 
   Redundancy redundancy_;
+  int versions_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   agreement::Ballot* ballot_ = nullptr;
   Rank self_{};
-  std::vector<Stripe> stripes_;    // of all ranks
-  std::vector<Stripe> concerned_;  // those in which this rank has a part
-  Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
-  int committed_by_ = 0;           // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
-  bool ranks_may_differ_ = false;  // a newcomer may not know the published version yet
+  std::vector<NodeId> nodes_;
+  bool is_first_epoch_ = true;
+  int committed_by_ = 0;              // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
+  bool ranks_may_differ_ = false;     // a newcomer may not know the published version yet
+  bool groups_may_differ_ = false;    // some rank may have a group that others do not know yet
   Version published_{};
-  Version settled_{};              // what is newer has been placed where it lies in this epoch, by commits alone
-  Members members_;
-  Shelves shelves_;
+  Version settled_{};                 // what is newer has been placed where it lies in this epoch, by commits alone
+  Members members_;                   // of all groups
+  std::map<Redundancy, MemberGroup> groups_;
+  std::set<Redundancy> in_use_;       // the groups that have members on any rank, as was last agreed on
+  std::set<Redundancy> used_here_;    // those that had members on this rank then
   StoreStatistics statistics_;
-  std::unique_ptr<Exchange> under_way_;  // of a commit that has begun
-  std::unique_ptr<DiskTier> disk_;       // if there is one
+  std::unique_ptr<DiskTier> disk_;    // if there is one
   Origin origin_ = Origin::nowhere;
 };
 

@@ -1,4 +1,4 @@
-// Parts of arrays: how they are told, what two of them have in common, and how that is copied.
+// Parts of arrays: how they are told, what two of them have in common, and where that lies.
 
 #include "base/error.hpp"
 #include "store/array_part.hpp"
@@ -34,6 +34,20 @@ std::vector<std::uint16_t> numbered(const ArrayPart& part) {
     }
   }
   return values;
+}
+
+/// Copies what two parts have in common, run by run.
+void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to, std::span<std::byte> target) {
+  const auto common = mend::overlap(from, to);
+  if (!common) return;
+  const mend::Runs out = mend::runs_of(from, common->in_first, common->extents);
+  const mend::Runs in = mend::runs_of(to, common->in_second, common->extents);
+  // Both cover the same bytes in the same order; a run of one may be several of the other.
+  const mend::ByteCount length = std::gcd(out.length, in.length);
+  const auto place = [&](const mend::Runs& runs, mend::ByteCount at) { return runs.offsets[at / runs.length] + at % runs.length; };
+  for (mend::ByteCount at = 0; at < out.length * out.offsets.size(); at += length) {
+    std::memcpy(target.data() + place(in, at), source.data() + place(out, at), length);
+  }
 }
 
 TEST(ArrayPart, says_what_it_is_and_is_read_back) {

@@ -1,6 +1,7 @@
 // Commits and restores among real ranks. A rank that "loses its memory" stands for one that died and was replaced.
 
 #include "tests/store/epochs.hpp"
+#include "tests/store/marked.hpp"
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
@@ -55,19 +56,6 @@ class Data {
   int step_ = 0;
   std::vector<double> field_;
   std::array<int, 2> extra_{};
-};
-
-/// A member that remembers where in the store's memory it was put, so that a test can damage it there.
-class Marked final : public mend::Member {
- public:
-  std::string shape() const override { return "marked"; }
-  mend::ByteCount size() const override { return 8; }
-  void pack(std::span<std::byte> to) const override {
-    std::fill(to.begin(), to.end(), std::byte{42});
-    last_place = to.data();
-  }
-  void unpack(std::span<const std::byte>) override {}
-  static inline std::byte* last_place = nullptr;
 };
 
 class Stores : public testing::Test {

@@ -4,10 +4,12 @@
 #include "store/array_index.hpp"
 #include "store/disk_folder.hpp"
 #include "store/durable.hpp"
+#include "store/folder_lock.hpp"
 #include "store/rank_file.hpp"
 #include "store/snapshot.hpp"
 #include "tests/support/job.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <hdf5.h>
 
@@ -15,10 +17,12 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <numeric>
 
 namespace {
@@ -76,7 +80,7 @@ class RankFiles : public testing::Test {
     mend::Bytes snapshot;
     pack(members(data, rank, ranks), Rank{rank}, Version{7}, snapshot);
     const auto path = folder / mend::rank_file_name(Rank{rank});
-    const auto pieces = mend::lay_out_rank_file(path, snapshot);
+    const auto pieces = mend::lay_out_rank_file(path, mend::members_of(snapshot));
     mend::fill_rank_file(path, pieces, {Version{7}, Rank{rank}, ranks, 0, 0});
     return mend::read_seal(path);
   }
@@ -151,7 +155,7 @@ TEST_F(RankFiles, say_why_they_cannot_be_written) {
   mend::Bytes snapshot;
   pack(members(data, 0, 1), Rank{0}, Version{1}, snapshot);
   try {
-    mend::lay_out_rank_file(folder_ / "no folder" / "rank-00000.h5", snapshot);
+    mend::lay_out_rank_file(folder_ / "no folder" / "rank-00000.h5", mend::members_of(snapshot));
     ADD_FAILURE() << "written where there is no folder";
   } catch (const EnvironmentError& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank-00000.h5.unfinished: No such file or directory"));
@@ -163,7 +167,7 @@ TEST_F(RankFiles, leave_no_file_under_their_name_when_the_disk_is_full) {
   mend::Bytes snapshot;
   pack(members(data, 0, 1), Rank{0}, Version{1}, snapshot);
   const auto path = folder_ / "rank-00000.h5";
-  const auto pieces = mend::lay_out_rank_file(path, snapshot);
+  const auto pieces = mend::lay_out_rank_file(path, mend::members_of(snapshot));
   // As on a full disk, nothing more can be written: here, because the file may not be that long.
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
@@ -196,7 +200,7 @@ TEST_F(RankFiles, leave_no_file_under_their_name_when_the_disk_is_full) {
                        ::mount("none", folder.c_str(), "tmpfs", 0, "size=16k") == 0;
   if (!mounted) std::exit(77);
   std::ofstream(folder / "all_there_is") << std::string(1 << 20, 'x');
-  complain([&] { mend::lay_out_rank_file(folder / "rank-00000.h5", snapshot); });
+  complain([&] { mend::lay_out_rank_file(folder / "rank-00000.h5", mend::members_of(snapshot)); });
   complain([&] { mend::make_index(folder / "arrays.h5", mend::arrays_of(parts)); });
   std::exit(0);
 }
@@ -287,6 +291,30 @@ TEST(DiskFolder, is_made_or_refused_in_a_sentence) {
       EXPECT_THAT(error.what(), HasSubstr(std::string(scratch / name) + " for checkpoints on disk can"));
     }
   }
+}
+
+TEST(FolderLock, keeps_other_jobs_out_as_long_as_any_process_of_the_first_lives) {
+  const support::ScratchFolder scratch;
+  using mend::FolderLock;
+  const auto in_use = [&] {
+    try {
+      const FolderLock claim(scratch.path(), FolderLock::As::first);
+      return false;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(fmt::format("another job is using it, whose first process was process {} on", ::getpid())));
+      return true;
+    }
+  };
+  auto first = std::make_unique<FolderLock>(scratch.path(), FolderLock::As::first);
+  EXPECT_TRUE(in_use());
+  auto member = std::make_unique<FolderLock>(scratch.path(), FolderLock::As::member);
+  first.reset();
+  EXPECT_TRUE(in_use());
+  auto last = std::make_unique<FolderLock>(scratch.path(), FolderLock::As::member);
+  member.reset();
+  EXPECT_TRUE(in_use());
+  last.reset();
+  EXPECT_FALSE(in_use());
 }
 
 Manifest some_manifest(std::uint64_t version = 40) {

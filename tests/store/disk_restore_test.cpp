@@ -114,6 +114,30 @@ class DiskStores : public testing::Test {
   std::optional<support::ScratchFolder> scratch_;
 };
 
+TEST_F(DiskStores, keep_members_of_all_redundancies) {
+  Table table(rank_, size_);
+  std::vector<int> own(static_cast<std::size_t>(rank_) + 3, rank_);
+  const auto protect_in = [&](mend::Store& store) {
+    table.protect_in(store);
+    store.protect("own", own, mend::Redundancy::parse("local"));
+  };
+  {
+    Epochs first = job();
+    table.set(1);
+    protect_in(first.store());
+    first.store().commit();
+    first.store().finish_disk();
+  }
+  Epochs second = job();
+  table.set(-1);
+  own.clear();
+  protect_in(second.store());
+  EXPECT_EQ(second.store().restore(), Version{1});
+  EXPECT_EQ(second.store().restored_from(), Origin::disk);
+  table.expect(1);
+  EXPECT_EQ(own, std::vector<int>(static_cast<std::size_t>(rank_) + 3, rank_));
+}
+
 TEST_F(DiskStores, give_a_new_job_what_the_last_one_has_written) {
   {
     Epochs first = job();

@@ -89,6 +89,35 @@ class Survivors {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+TEST_F(OtherRanks, have_arrays_of_several_redundancies) {
+  Epochs epochs({}, mend::Redundancy::parse("local"));
+  if (epochs.size() < 4) GTEST_SKIP() << "needs 4 ranks";
+  const auto protect = [&](std::vector<long>& values, std::size_t first, long& step) {
+    epochs.store().protect("cells", mend::part(values, {cells}, {first}), mend::Redundancy::parse("rs:2+2"));
+    epochs.store().protect("step", mend::replicated(step), mend::Redundancy::parse("partner"));
+  };
+  const auto begin_of = [&](int rank) { return cells * static_cast<std::size_t>(rank) / static_cast<std::size_t>(epochs.size()); };
+  const auto values_of = [&](int rank) {
+    std::vector<long> values(begin_of(rank + 1) - begin_of(rank));
+    std::iota(values.begin(), values.end(), static_cast<long>(begin_of(rank)));
+    return values;
+  };
+  std::vector<long> values = values_of(epochs.rank());
+  long step = 77;
+  protect(values, begin_of(epochs.rank()), step);
+  epochs.store().commit();
+  const Survivors survivors({2});
+  if (survivors.comm() == MPI_COMM_NULL) return;
+  epochs.go_on_among(survivors.comm());
+  std::vector<long> share(values_of(epochs.rank()).size(), -1);  // of three ranks now
+  step = 0;
+  protect(share, begin_of(epochs.rank()), step);
+  EXPECT_EQ(epochs.store().restore(), Version{1}) << "nothing was protected with local";
+  EXPECT_EQ(share, values_of(epochs.rank()));
+  EXPECT_EQ(step, 77);
+  EXPECT_EQ(epochs.store().commit(), Version{2});
+}
+
 TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) {
   struct Case {
     const char* redundancy;

@@ -1,0 +1,122 @@
+// Members that have one redundancy, and their snapshots: what a rank packs them into, and what it keeps of others'.
+//
+// A store has one group for each redundancy that its members are protected with. Each has snapshots, stripes and shelves
+// of its own; versions are common to all. The store says what happens next, in all groups alike, and publishes when all
+// have done it; so a group decides nothing.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "store/exchange.hpp"
+#include "store/placement.hpp"
+#include "store/redundancy.hpp"
+#include "store/restore_plan.hpp"
+#include "store/shelves.hpp"
+#include "store/snapshot.hpp"
+
+#include <mpi.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mend {
+
+class MemberGroup {
+ public:
+  MemberGroup(Redundancy redundancy, int versions) : redundancy_(redundancy), versions_(versions), shelves_(versions) {}
+
+  void protect(std::string_view name, std::shared_ptr<Member> member) { members_.insert_or_assign(std::string(name), std::move(member)); }
+  void forget(std::string_view name);
+  void forget_members() { members_.clear(); }
+  const Redundancy& redundancy() const { return redundancy_; }
+  const Members& members() const { return members_; }
+
+  /// See Shelves.
+  void forget_old(Version newest);
+  void forget_newer(Version newest);
+  void forget_older(Version oldest);
+  ByteCount memory() const { return shelves_.memory(); }
+
+  /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
+  void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
+  /// Lets go of what is under way, and of the communicator. Local.
+  void end_epoch() { under_way_.reset(); }
+
+  // --- a commit; collective, each of these ---------------------------------------------------------------------------
+
+  /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`. `tag`:
+  /// as all ranks number this group.
+  void begin_commit(Version version, Version settled, int tag);
+  bool is_under_way() const { return under_way_ != nullptr; }
+  /// When it returns, all that this rank makes is in its slots, and not yet published.
+  void finish_commit(Version version);
+  /// Local.
+  void publish_commit(Version version);
+
+  /// Of this rank's snapshot: its size, and what of that the last commit had to copy and to send.
+  ByteCount snapshot_bytes() const { return sizes_[static_cast<std::size_t>(self_.value)]; }
+  ByteCount changed_bytes() const { return changed_bytes_; }
+  std::span<const std::byte> own_snapshot(Version version) { return find(Block::snapshot_of(self_), version); }
+
+  // --- a restore -----------------------------------------------------------------------------------------------------
+
+  /// Everyone's published blocks, known to all, and marks for versions that have the group at all (a block of no owners), who must want the same version: else throws UsageError. Collective.
+  std::vector<Holding> gather_inventory(std::optional<Version> wanted);
+  RestorePlan plan(std::span<const Holding> inventory, Version version) const;
+
+  /// Begins to give everyone what it is to have of a version. Collective.
+  void begin_to_bring(const RestorePlan& plan, int tag);
+  /// Whether anything is damaged that this rank keeps of the version; what is, is told of and forgotten. Local.
+  bool forget_damaged(Version version);
+  /// The same; and fills the members from this rank's snapshot if it keeps that. What else is in the way is the problem.
+  bool forget_damaged_and_unpack(Version version, std::exception_ptr& problem);
+  void finish_bringing(Version version);
+  /// Fills the members if this rank's snapshot has come from others. Local.
+  void unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
+  /// Local.
+  void publish(std::span<const Combination> made, Version version);
+  /// Begins to make parities again of what was brought. Collective; finish_protecting publishes them.
+  void begin_to_protect(const RestorePlan& plan, int tag);
+  void finish_protecting(const RestorePlan& plan);
+
+  /// Fills the members from what `from` has of its own; each rank may name another. Collective.
+  void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
+
+  /// Fills members that are parts of arrays out of snapshots of other ranks than those of now. Collective.
+  void redistribute_to_members(const GatheringPlan& plan);
+
+  /// Other ranks than those of now have made what is on the shelves: what plans say of sizes is of theirs.
+  void forget_sizes();
+
+ private:
+  void note_committed(Version version) { committed_in_.insert(version); }
+  std::span<std::byte> find(const Block& block, Version version) { return shelves_.at(block, version).bytes; }
+  Changes pack_own(Version version, Version settled);
+  void make_room(std::span<const Combination> work, Version version);
+  std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
+  void finish(Version version);
+  template <class Unpack>
+  bool forget_damaged(Version version, Unpack unpack_own);
+  std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version, std::exception_ptr& problem);
+
+  Redundancy redundancy_;
+  int versions_;
+  Members members_;
+  Shelves shelves_;
+  std::set<Version> committed_in_;  // of those kept; also when nothing is left of what was
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  Rank self_{};
+  std::vector<Stripe> stripes_;    // of all ranks
+  std::vector<Stripe> concerned_;  // those in which this rank has a part
+  Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
+  ByteCount changed_bytes_ = 0;
+  std::unique_ptr<Exchange> under_way_;
+};
+
+}  // namespace mend
