@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -81,7 +82,9 @@ void leave_with(int status) {
 }  // namespace
 
 int mend_run(int argc, char** argv, mend_body body, void* data) {
-  return mend::run(argc, argv, [&](Session& session) {
+  std::vector<char*> arguments(argv, argv + argc);  // of which mend takes its own out
+  arguments.push_back(nullptr);
+  return mend::run(argc, arguments.data(), [&](Session& session) {
     last_error = nullptr;
     leave_with(call(body, session, data));
   });
@@ -111,6 +114,12 @@ int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
 
 int mend_protect(mend_session* session, const char* name, void* data, size_t bytes) {
   return guarded([&] { session_of(session).store().protect(name, std::span(static_cast<std::byte*>(data), bytes)); });
+}
+
+int mend_protect_with(mend_session* session, const char* name, void* data, size_t bytes, const char* redundancy) {
+  return guarded([&] {
+    session_of(session).store().protect(name, std::span(static_cast<std::byte*>(data), bytes), mend::Redundancy::parse(redundancy));
+  });
 }
 
 int mend_commit(mend_session* session, unsigned long* version) {

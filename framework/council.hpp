@@ -23,11 +23,16 @@ class Council {
   /// agreement::parse_protocol knows. Throws UsageError for any other.
   explicit Council(const std::string& protocol);
 
-  /// Sets up mend's own protocols, if those are wanted, among the living members of `base`. Collective over them.
+  /// Sets up mend's own protocols, if those are wanted, among the living members of `base`, and forgets those that were:
+  /// nobody must wait for an answer of theirs any more. Collective over them.
   void found(MPI_Comm base, const std::vector<ProcessId>& members);
 
   /// Numbers a group. Every process must number all groups of the job, whether it will be in them or not.
   agreement::GroupId number_group() { return last_group_ = last_group_.next(); }
+
+  agreement::GroupId last_group() const { return last_group_; }
+  /// For a process that joins when the others have numbered so many. Local.
+  void number_groups_after(agreement::GroupId last) { last_group_ = last; }
 
   /// Agreement among `members`, who are those of `comm` by rank.
   std::unique_ptr<agreement::Agreement> over(agreement::GroupId id, MPI_Comm comm, std::vector<ProcessId> members);

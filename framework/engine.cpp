@@ -3,13 +3,14 @@
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "framework/last_words.hpp"
 #include "transport/progress.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -40,7 +41,7 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
 using Comms = std::vector<MPI_Comm>;
 
 /// An attribute of derived communicators, whose value is the list that they are on: what is freed leaves it, whoever
-/// frees it.
+/// frees it, and what loses the attribute does.
 int list_attribute() {
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -64,20 +65,40 @@ void free_all(Comms& list) {
   for (MPI_Comm comm : std::exchange(list, {})) MPI_Comm_free(&comm);
 }
 
+void release_all(const Comms& list) {
+  const ErrorsReturned quiet;
+  for (const MPI_Comm comm : Comms(list)) MPI_Comm_delete_attr(comm, list_attribute());
+}
+
 }  // namespace
 
-Engine::Engine(const Options& options, Watch& watch)
+Engine::Engine(const Options& options, Watch& watch) : Engine(options, watch, nullptr) {
+  first_size_ = world_.roster.size();
+  begin_epoch(false);
+}
+
+Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(options, watch, &arrival) {
+  const auto memories = nlohmann::json::parse(arrival.memories());
+  first_size_ = memories.at("first_size");
+  recoveries_ = read_reports(memories.at("recoveries"));
+  left_body_ = WallClock::now();
+  recover_or_end([this, vacant = world_.roster] { fill_ranks(vacant, false); });
+}
+
+Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
     : watch_(watch),
       policy_(Policy::parse(options.on_failure)),
       council_(options.agreement),
-      world_(first_world(options.spares, council_, watch)),
+      world_(arrival == nullptr ? first_world(options.spares, council_, watch) : arrival->join(council_)),
+      self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
+      recruiter_(self_, watch, council_, options.spawn_limit),
+      wanted_spares_(options.spares),
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
       store_(Redundancy::parse(options.redundancy), options.versions, disk_),
       schedule_(options.commit_every),
       given_mtbf_(options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
-  first_size_ = world_.roster.size();
-  self_ = world_.members[static_cast<std::size_t>(world_.base.rank())];
+  if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
   while_mpi_waits([this] { notice_while_waiting(); });
@@ -85,13 +106,13 @@ Engine::Engine(const Options& options, Watch& watch)
   council_.on_death([this](ProcessId process) {
     if (rank_ && world_.roster.rank_of(process)) notice_failure();
   });
-  begin_epoch(false);
 }
 
 Engine::~Engine() {
   while_mpi_waits({});
   on_process_failure({});
   free_all(derived_);
+  release_all(followed_);
 }
 
 void Engine::begin_epoch(bool newcomer) {
@@ -102,7 +123,7 @@ void Engine::begin_epoch(bool newcomer) {
   noticed_.reset();
   schedule_.restart();
   before_epoch_ = store_.statistics();
-  watch_.enter(world_.epoch, world_.members);
+  watch_.enter(world_.members);
   if (!rank_) return;
   take_into_epoch(store_);
   if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
@@ -147,17 +168,8 @@ void Engine::attend(Intent intent) {
   reach("muster.before");
   const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
   if (ruling.what == Intent::recover) {
-    try {
-      return recover();
-    } catch (const std::exception& error) {
-      // The same on every living process, or beyond what they can still tell each other.
-      watch_.end();
-      store_.end();
-      has_lost_ = true;
-      error_ = Error{ExitCode::unrecoverable, error.what()};
-      ended_ = report_error(ExitCode::unrecoverable);
-      return;
-    }
+    recover_or_end([this] { recover(); });
+    return;
   }
   council_.settle(world_.base.get());  // nobody answers any more after this
   watch_.end();
@@ -167,13 +179,25 @@ void Engine::attend(Intent intent) {
   ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
 }
 
-/// Whether anybody launched is not here any more. The library's agreement gives the same answer everywhere.
+void Engine::recover_or_end(const std::function<void()>& recovery) {
+  try {
+    recovery();
+  } catch (const std::exception& error) {
+    // The same on every living process, or beyond what they can still tell each other.
+    watch_.end();
+    store_.end();
+    has_lost_ = true;
+    error_ = Error{ExitCode::unrecoverable, error.what()};
+    ended_ = report_error(ExitCode::unrecoverable);
+  }
+}
+
+/// Whether anybody who has ever been in the job is not here any more. The library's agreement gives the same answer
+/// everywhere.
 bool Engine::find_out_who_is_missing() const {
-  int launched = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &launched);
   int nothing = 0;
   const bool all_live = MPIX_Comm_agree(world_.base.get(), &nothing) == MPI_SUCCESS;
-  return !all_live || world_.base.size() < launched;
+  return !all_live || static_cast<std::uint32_t>(world_.base.size()) < world_.processes;
 }
 
 /// Plays this process's rank until the body is left, and returns what this process wants then.
@@ -268,7 +292,7 @@ void Engine::notice_failure() {
 /// go on doing so. That the application's was revoked, or that the runtime has told of a death, is seen from inside of
 /// the call in which they wait.
 void Engine::notice_while_waiting() {
-  const bool may_wait_elsewhere = !derived_.empty() || interrupt_more_;
+  const bool may_wait_elsewhere = !derived_.empty() || !followed_.empty();
   if (!rank_ || interrupted_ || !may_wait_elsewhere) return;
   const bool has_news = std::exchange(deaths_looked_at_, witness_.death_count()) != deaths_looked_at_;
   if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) notice_failure();
@@ -281,7 +305,7 @@ void Engine::interrupt() {
   interrupted_ = true;
   reach("recovery.interrupt");
   for (MPI_Comm comm : derived_) revoke(comm);
-  if (interrupt_more_) interrupt_more_();
+  for (MPI_Comm comm : followed_) revoke(comm);
   if (world_.store) revoke(world_.store.get());
   if (world_.application) revoke(world_.application.get());
 }
@@ -294,17 +318,22 @@ void Engine::recover() {
   const Roster before = world_.roster;
   const bool held_rank = rank_.has_value();
   for (MPI_Comm comm : derived_) take_for_outdated(comm);
+  for (MPI_Comm comm : followed_) take_for_outdated(comm);
   free_all(derived_);
+  release_all(followed_);
   if (world_.application) take_for_outdated(world_.application.get());
-  const Epoch next = world_.epoch.next();
-  const RebuildOutcome outcome = rebuild(world_, policy_, council_, [&] { witness_.call(next); });
-  if (!outcome.vacant.empty()) throw Unrecoverable(describe_vacancies(outcome, before));
+  fill_ranks(before, held_rank);
+}
+
+/// The rest of a recovery, which those who join during it go through too.
+void Engine::fill_ranks(const Roster& before, bool held_rank) {
+  const RebuildOutcome outcome = rebuild_until_filled(before);
 
   RecoveryReport report;
   report.epoch = world_.epoch;
   report.dead = outcome.dead.members();
   const auto numbered = [&](Rank rank) { return policy_.blank ? before.seat(rank).origin : rank; };
-  for (const auto& [rank, dead, newcomer] : outcome.changes) report.replacements.push_back({numbered(rank), dead, newcomer});
+  for (const auto& [rank, dead, newcomer] : outcome.replacements) report.replacements.push_back({numbered(rank), dead, newcomer});
   for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
   report.noticed = noticed_.value_or(left_body_);
   for (const WitnessedDeath& death : witness_.deaths()) {
@@ -322,7 +351,38 @@ void Engine::recover() {
   recoveries_.push_back(report);
 
   begin_epoch(!held_rank);
+  const auto spares = static_cast<std::size_t>(wanted_spares_);
+  if (policy_.spawn && world_.base.rank() == 0 && world_.roster.spares.size() < spares) {
+    recruiter_.prepare(spares - world_.roster.spares.size(), world_);
+  }
   reach("recovery.done");
+}
+
+/// Makes worlds of the living until one has somebody for every rank that is not given up.
+RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
+  Policy policy = policy_;
+  ProcessSet dead;
+  int rounds = 0;
+  for (;;) {
+    const Epoch next = world_.epoch.next();
+    RebuildOutcome outcome = rebuild(world_, policy, council_, [&] { witness_.call(next); });
+    dead.insert(outcome.dead);
+    rounds += outcome.rounds;
+    if (outcome.vacant.empty()) {
+      outcome.dead = dead;
+      outcome.rounds = rounds;
+      outcome.replacements = replacements(before, world_.roster);
+      for (const auto& [rank, holder, newcomer] : outcome.replacements) outcome.dead.insert(holder);  // before this process came
+      return outcome;
+    }
+    if (!policy.spawn) throw Unrecoverable(describe_vacancies(outcome, before));
+    if (recruiter_.recruit(world_, memories()) == Recruitment::nobody) policy.spawn = false;
+  }
+}
+
+/// What a process that joins later should know of what has been.
+std::string Engine::memories() const {
+  return nlohmann::json{{"first_size", first_size_}, {"recoveries", write_reports(recoveries_)}}.dump();
 }
 
 /// The restore phase ends when the body has its data; what it took is known only afterwards.
@@ -336,22 +396,11 @@ std::span<const RecoveryReport> Engine::recoveries() {
   return recoveries_;
 }
 
-/// Has one of the processes that know why the job ends say so, and returns what all exit with.
+/// Has it be said why the job ends, and returns what all exit with.
 ExitCode Engine::report_error(ExitCode code) {
-  constexpr int nobody = std::numeric_limits<int>::max();
-  const int me = world_.base.rank();
-  int speaker = error_ ? me : nobody;
-  int found = MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, world_.base.get()) == MPI_SUCCESS ? 1 : 0;
-  if (found == 0) revoke(world_.base.get());  // nobody is left waiting
-  MPIX_Comm_agree(world_.base.get(), &found);
-  if (found == 0) {
-    // News of a death has disturbed it. The first speaks if it has something to say; else all who have, so that it is
-    // said more than once rather than not at all.
-    int first_has = me != 0 || error_ ? 1 : 0;
-    MPIX_Comm_agree(world_.base.get(), &first_has);
-    speaker = first_has == 1 ? 0 : me;
-  }
-  if (speaker == me && error_) log::error(error_->text + advice_on_disk(code));
+  std::function<std::string()> why;
+  if (error_) why = [&] { return error_->text + advice_on_disk(code); };
+  say_why(world_.base.get(), why);
   return code;
 }
 
@@ -429,6 +478,15 @@ MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
     if (interrupted_) revoke(made);  // while it was made
   }
   return made;
+}
+
+void Engine::follow(MPI_Comm parent, MPI_Comm made) {
+  if (parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
+  take_for_new(made);
+  const bool descends = parent == world_.application.get() || std::ranges::find(followed_, parent) != followed_.end();
+  if (!descends) return;
+  enlist(made, followed_);
+  if (interrupted_) revoke(made);  // while it was made
 }
 
 }  // namespace mend

@@ -26,10 +26,12 @@
 #include "framework/muster.hpp"
 #include "framework/options.hpp"
 #include "framework/recovery_report.hpp"
+#include "framework/recruiter.hpp"
 #include "framework/run.hpp"
 #include "framework/watch.hpp"
 #include "framework/world.hpp"
 #include "spares/policy.hpp"
+#include "store/folder_lock.hpp"
 #include "store/store.hpp"
 
 #include <functional>
@@ -43,6 +45,9 @@ class Engine {
  public:
   /// Makes the first world. Collective over all processes launched. Throws as first_world does.
   Engine(const Options& options, Watch& watch);
+  /// In a process that the job has started later: joins the others, who are in the middle of a recovery, and takes part
+  /// in what is left of that.
+  Engine(const Options& options, Watch& watch, Arrival& arrival);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -87,13 +92,12 @@ class Engine {
   bool commit_due();
   void check();
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
+  /// The application has made `made` of `parent` by MPI itself, and will free it: should it descend from this epoch's
+  /// communicator, nobody stays blocked in it after a failure. Local.
+  void follow(MPI_Comm parent, MPI_Comm made);
   std::span<const RecoveryReport> recoveries();
   void repair();
   void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
-  /// Whether this epoch's communicators are revoked: what is derived now is too late.
-  bool interrupted() const { return interrupted_; }
-  /// Has `interrupt` called when everyone is interrupted: it revokes communicators that the engine does not know.
-  void on_interrupt(std::function<void()> interrupt) { interrupt_more_ = std::move(interrupt); }
 
  private:
   /// What went wrong in this process, when it brings the job to its end.
@@ -103,13 +107,18 @@ class Engine {
     bool disk_may_help = true;
   };
 
+  Engine(const Options& options, Watch& watch, Arrival* arrival);
   bool find_out_who_is_missing() const;
   Intent play(const Body& body);
   Intent leave_body(agreement::Motion motion);
   void attend(Intent intent);
   Intent wait_as_spare();
   void begin_epoch(bool newcomer);
+  void recover_or_end(const std::function<void()>& recovery);
   void recover();
+  void fill_ranks(const Roster& before, bool held_rank);
+  RebuildOutcome rebuild_until_filled(const Roster& before);
+  std::string memories() const;
   void notice_failure();
   void notice_while_waiting();
   void interrupt();
@@ -125,14 +134,17 @@ class Engine {
   Council council_;
   World world_;
   ProcessId self_;
+  Recruiter recruiter_;
+  int wanted_spares_;
   int first_size_ = 0;
   std::optional<Rank> rank_;
   bool newcomer_ = false;
-  std::vector<MPI_Comm> derived_;
-  std::function<void()> interrupt_more_;
+  std::vector<MPI_Comm> derived_;   // freed when the epoch ends
+  std::vector<MPI_Comm> followed_;  // left to the application to free
   std::size_t deaths_looked_at_ = 0;  // while waiting, in this epoch
   std::vector<std::function<void()>> callbacks_;
   std::optional<DiskOptions> disk_;
+  std::optional<FolderLock> disk_lock_;
   Store store_;
   CommitSchedule schedule_;
   std::optional<Seconds> given_mtbf_;

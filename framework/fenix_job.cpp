@@ -2,6 +2,7 @@
 
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
+#include "base/launch.hpp"
 #include "base/log.hpp"
 #include "framework/fenix_group.hpp"
 #include "framework/run.hpp"
@@ -18,9 +19,6 @@
 
 namespace mend::fenix {
 namespace {
-
-constexpr const char* no_spawning =
-    "Fenix is asked for spawning, which there is not yet: the dead are replaced by spares as long as there are any";
 
 /// Ends this process together with all others, who have agreed on `code`.
 [[noreturn]] void leave(ExitCode code) {
@@ -94,7 +92,7 @@ std::optional<std::string> info_value(MPI_Info info, const char* key) {
 
 /// Fenix takes what it does not know for the default; so does this, but says so.
 void warn_of_value(const char* key, const std::string& value, const char* known) {
-  if (speaks_for_all()) log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
+  if (mend::launch::speaks_for_all()) log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
 }
 
 void read_info(MPI_Info info) {
@@ -141,14 +139,19 @@ Options options_of(const StartArguments& arguments) {
   int one = 1;
   const bool has_arguments = arguments.argc != nullptr && arguments.argv != nullptr;
   Options as_in_fenix;
-  as_in_fenix.on_failure = "spare,shrink";
+  const bool spawns = arguments.spawn != 0 || settings().recovery == FENIX_RECOVERY_SPAWN;
+  as_in_fenix.on_failure = spawns ? "spare,spawn,shrink" : "spare,shrink";
   Options options = has_arguments ? take_options(*arguments.argc, *arguments.argv, as_in_fenix)
                                   : take_options(one, no_arguments, as_in_fenix);
-  if (options.spares != 0 && options.spares != arguments.spares && speaks_for_all()) {
-    log::warn(fmt::format("the job was launched with {} spares, but Fenix_Init asks for {}: that counts",
+  if (options.spares != 0 && options.spares != arguments.spares && mend::launch::speaks_for_all()) {
+    log::warn(fmt::format("the job was launched with --spares {}, but Fenix_Init asks for {}: that counts",
                           options.spares, arguments.spares));
   }
   options.spares = arguments.spares;
+  if (!options.disk.empty() && mend::launch::speaks_for_all()) {
+    log::warn("Fenix's data groups are kept in memory alone: --mend-disk does nothing here");
+  }
+  options.disk.clear();
   return options;
 }
 
@@ -159,7 +162,6 @@ Fenix_Rank_role role_of_self(Engine& engine) {
 
 void begin_epoch() {
   State& now = state();
-  for (MPI_Comm comm : std::exchange(now.derived, {})) take_for_outdated(comm);
   now.failed.clear();
   now.recovered.clear();
   bool given_up = false;
@@ -177,11 +179,6 @@ void begin_epoch() {
     now.engine().take_into_epoch(group->store());
   }
   report();
-}
-
-/// Whoever is blocked in one of these leaves it, and comes to recover as well.
-void interrupt_derived() {
-  for (MPI_Comm comm : state().derived) revoke(comm);
 }
 
 void end_epoch() {
@@ -239,8 +236,6 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   now.outputs = outputs;
   try {
     const Options options = options_of(arguments);
-    const bool spawns = arguments.spawn != 0 || settings().recovery == FENIX_RECOVERY_SPAWN;
-    if (spawns && speaks_for_all()) log::warn(no_spawning);
     now.job = std::make_unique<Job>(options);
   } catch (const UsageError& mistake) {
     exit_at_start(refuse(mistake.what()));
@@ -257,7 +252,6 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
     leave_failed(std::current_exception());
   }
   now.active = true;
-  now.engine().on_interrupt(&interrupt_derived);
   begin_epoch();
   hand_errors_to(&receive_error);
 }
@@ -336,17 +330,8 @@ void receive_error(MPI_Comm comm, int code, bool failure) {
 }
 
 void note_derived(MPI_Comm parent, MPI_Comm made) {
-  State& now = state();
-  if (!now.active || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
-  const bool is_resilient = parent == now.engine().world().application.get();
-  take_for_new(made);
-  if (is_resilient || std::find(now.derived.begin(), now.derived.end(), parent) != now.derived.end()) {
-    now.derived.push_back(made);
-    if (now.engine().interrupted()) revoke(made);
-  }
+  if (state().active) state().engine().follow(parent, made);
 }
-
-void forget_derived(MPI_Comm comm) { std::erase(state().derived, comm); }
 
 void leave_mpi() {
   State& now = state();

@@ -58,7 +58,6 @@ struct State {
   bool finalized = false;
   int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
   std::vector<Callback> callbacks;
-  std::vector<MPI_Comm> derived;  ///< from the resilient communicator, by the application
   std::vector<int> failed;        ///< ranks whose processes died in the most recent failure, as they were numbered then
   std::vector<int> recovered;     ///< of these, those that were taken over, as they are numbered now
   std::map<int, std::unique_ptr<Group>> groups;
@@ -99,11 +98,8 @@ void resume();
 /// What is done with an error of MPI that is met in the application's own code.
 void receive_error(MPI_Comm comm, int code, bool failure);
 
-/// The application has made `made` of `parent`: should it be derived from the resilient communicator, nobody stays
-/// blocked in it after a failure. Local.
+/// As Engine::follow, while there is a job.
 void note_derived(MPI_Comm parent, MPI_Comm made);
-/// The application frees it. Local.
-void forget_derived(MPI_Comm comm);
 
 /// Leaves MPI, in the way that all processes have agreed on; done once. For MPI_Finalize, and for processes that exit
 /// without it.

@@ -98,13 +98,3 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
                                            destweights, info, reorder, comm_dist_graph);
   });
 }
-
-int MPI_Comm_free(MPI_Comm* comm) {
-  mend::fenix::forget_derived(*comm);
-  return PMPI_Comm_free(comm);
-}
-
-int MPI_Comm_disconnect(MPI_Comm* comm) {
-  mend::fenix::forget_derived(*comm);
-  return PMPI_Comm_disconnect(comm);
-}

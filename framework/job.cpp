@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/job_status.hpp"
+#include "base/launch.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 namespace mend {
 namespace {
@@ -22,14 +22,15 @@ namespace {
 const bool announced [[maybe_unused]] = [] {
   static const pid_t self = ::getpid();
   job_status::loaded();
-  std::atexit([] {
-    if (::getpid() == self) job_status::left();  // not what it has forked
-  });
+  const auto tell = [](int status, void*) {
+    if (::getpid() == self) job_status::left(status);  // not what it has forked
+  };
+  ::on_exit(tell, nullptr);
   return true;
 }();
 
 ExitCode say_failure(ExitCode code, const char* text) {
-  if (speaks_for_all()) log::error(text);
+  if (launch::speaks_for_all()) log::error(text);
   job_status::finished(code);
   return code;
 }
@@ -42,11 +43,6 @@ void start_trace(const Options& options, ProcessId self) {
 
 }  // namespace
 
-bool speaks_for_all() {
-  const char* launched_as = std::getenv("PMIX_RANK");
-  return launched_as == nullptr || std::string_view(launched_as) == "0";
-}
-
 Start start_together(Start mine) {
   int flag = static_cast<int>(mine);
   MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // the flag is right even if a process has died
@@ -57,6 +53,10 @@ Job::Job(const Options& options) {
   try {
     log::set_level(options.log_level);
     mpi_.emplace();
+    if (launch::door()) {
+      join(options);
+      return;
+    }
     if (!mpi_->tolerates_failures()) {
       refused_ = say_failure(ExitCode::failed,
                              "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or "
@@ -74,6 +74,22 @@ Job::Job(const Options& options) {
   } catch (...) {
     refused_ = fail(std::current_exception());
   }
+}
+
+/// In a process that the job has started later.
+void Job::join(const Options& options) {
+  watch_.emplace(options);
+  try {
+    Arrival arrival(*watch_);
+    if (arrival.wait()) {
+      engine_.emplace(options, *watch_, arrival);
+      start_trace(options, engine_->self());
+      return;
+    }
+  } catch (const EnvironmentError& nobody_there) {
+    log::debug(nobody_there.what());
+  }
+  refused_ = ExitCode::ok;  // the job is over, or goes on without
 }
 
 ExitCode Job::play(const Body& body) {

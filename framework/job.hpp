@@ -19,6 +19,7 @@ class Job {
   /// processes launched. What is wrong has then been said, and refused() is what to exit with.
   explicit Job(const Options& options);
 
+  /// In a process that the job has started later and does not need, too: that one is to exit with success.
   std::optional<ExitCode> refused() const { return refused_; }
   /// To be asked for unless the job is refused or closed.
   Engine& engine() { return *engine_; }
@@ -38,15 +39,14 @@ class Job {
   bool leaves_mpi_alone() const { return has_lost_; }
 
  private:
+  void join(const Options& options);
+
   std::optional<Watch> watch_;  // outlives MPI
   std::optional<MpiRuntime> mpi_;
   std::optional<Engine> engine_;
   std::optional<ExitCode> refused_;
   bool has_lost_ = false;
 };
-
-/// Whether this process is the one to speak when all meet the same error before any communicator exists. Local.
-bool speaks_for_all();
 
 /// What a process brings to the start of the job, and what all bring together, bit by bit.
 enum class Start : int { go_on = 0b01, refuse = 0b10, in_disagreement = 0b00 };

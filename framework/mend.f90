@@ -100,6 +100,12 @@ module mend
       character(kind=c_char), intent(in) :: name(*)
       integer(c_size_t), value :: bytes
     end function
+    integer(c_int) function c_protect_with(session, name, data, bytes, redundancy) bind(C, name="mend_protect_with")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data
+      character(kind=c_char), intent(in) :: name(*), redundancy(*)
+      integer(c_size_t), value :: bytes
+    end function
     integer(c_int) function c_commit(session, version) bind(C, name="mend_commit")
       import :: c_int, c_ptr, c_long
       type(c_ptr), value :: session
@@ -174,19 +180,31 @@ contains
     code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(body), data_or_null(data))
   end function
 
-  ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of what outlives the body.
-  integer(c_int) function mend_protect(session, name, data, bytes) result(status)
+  ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of what outlives the body. With a `redundancy` of its own
+  ! ('xor:4'), or with that of the job.
+  integer(c_int) function mend_protect(session, name, data, bytes, redundancy) result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name
     integer(c_size_t), intent(in) :: bytes
-    character(kind=c_char) :: terminated(len_trim(name) + 1)
+    character(len=*), intent(in), optional :: redundancy
+
+    if (present(redundancy)) then
+      status = c_protect_with(session, terminated(name), data, bytes, terminated(redundancy))
+    else
+      status = c_protect(session, terminated(name), data, bytes)
+    end if
+  end function
+
+  ! A text as C has it.
+  pure function terminated(text) result(characters)
+    character(len=*), intent(in) :: text
+    character(kind=c_char) :: characters(len_trim(text) + 1)
     integer :: i
 
-    do i = 1, len_trim(name)
-      terminated(i) = name(i:i)
+    do i = 1, len_trim(text)
+      characters(i) = text(i:i)
     end do
-    terminated(len_trim(name) + 1) = c_null_char
-    status = c_protect(session, terminated, data, bytes)
+    characters(len_trim(text) + 1) = c_null_char
   end function
 
   integer(c_int) function mend_commit(session, version) result(status)

@@ -64,6 +64,9 @@ int mend_comm_split(mend_session *session, int color, int key, MPI_Comm *made);
 
 /** Protects `bytes` bytes at `data`, which must outlive the body. Local. */
 int mend_protect(mend_session *session, const char *name, void *data, size_t bytes);
+/** The same, with a redundancy of its own instead of --mend-redundancy: "local", "partner", "replicas:2", "xor:4",
+ * "rs:4+2". */
+int mend_protect_with(mend_session *session, const char *name, void *data, size_t bytes, const char *redundancy);
 /** Collective. `version`, if not NULL, gets the version committed. */
 int mend_commit(mend_session *session, unsigned long *version);
 /** Collective. `version`, if not NULL, gets the version restored; 0 if nothing was ever committed. */

@@ -26,6 +26,13 @@ std::string check_positive(const std::string& text) {
   return fine ? "" : fmt::format("a number above 0 is wanted, not {}", text);
 }
 
+std::string check_seconds(const std::string& text) {
+  constexpr double day = 86'400;
+  double value = 0;
+  const bool fine = CLI::detail::lexical_cast(text, value) && value > 0 && value <= day;
+  return fine ? "" : fmt::format("a number of seconds above 0 and up to {:.0f} (a day) is wanted, not {}", day, text);
+}
+
 std::string check_milliseconds(const std::string& text) {
   constexpr double day = 86'400'000;
   double value = 0;
@@ -86,11 +93,16 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   from_environment(
       app.add_option(prefix + "on-failure", options.on_failure,
                      "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
-                     "over), shrink (it is given up and the others close up), blank (it is given up and the others keep\n"
+                     "over), spawn (one more process is started for it), shrink (it is given up and the others close up), blank (it is given up and the others keep\n"
                      "their numbers)")
           ->check(CLI::Validator(check_on_failure, "RUNG,..."))
           ->capture_default_str(),
       "MEND_ON_FAILURE");
+  from_environment(app.add_option_function<double>(
+                          prefix + "spawn-limit", [&options](double value) { options.spawn_limit = Seconds(value); },
+                          "How long a process that is started for a rank may take to be there, in s (default 30)")
+                       ->check(CLI::Validator(check_seconds, "S")),
+                   "MEND_SPAWN_LIMIT");
   from_environment(
       app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Daly's interval")
           ->check(CLI::Validator(check_commit_every, "N|auto"))

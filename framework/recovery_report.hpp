@@ -2,25 +2,13 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "spares/roster.hpp"
 
 #include <span>
 #include <string>
 #include <vector>
 
 namespace mend {
-
-/// One place that changed hands.
-struct Replacement {
-  Rank rank;
-  ProcessId dead;
-  ProcessId newcomer;
-};
-
-/// One place that nobody took over.
-struct Loss {
-  Rank rank;  ///< as it was numbered before
-  ProcessId dead;
-};
 
 /// What happened in one recovery, with times as this process saw them: how long each phase of the life of a failure
 /// took. Add them up for the whole.
@@ -39,6 +27,10 @@ struct RecoveryReport {
   /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
   std::string to_string() const;
 };
+
+/// For a process that joins the job later, and back.
+std::string write_reports(std::span<const RecoveryReport> recoveries);
+std::vector<RecoveryReport> read_reports(const std::string& text);
 
 /// All recoveries of a job in a sentence or two: who died, what became of the ranks, and what it took.
 /// "2 recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms each until the data was back (median; 9.0 at most):

@@ -2,15 +2,17 @@
 
 #include "base/error.hpp"
 #include "base/job_status.hpp"
+#include "base/launch.hpp"
 #include "base/log.hpp"
 #include "framework/job.hpp"
 #include "framework/mpi_runtime.hpp"
+#include "store/folder_lock.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace mend {
@@ -19,7 +21,7 @@ namespace {
 /// Leaves the job together with the others; returns whether they had refused too. One that no runtime has launched
 /// is alone.
 bool refuse_together() {
-  if (std::getenv("PMIX_NAMESPACE") == nullptr) return true;
+  if (launch::job().empty() || launch::door()) return true;
   try {
     const MpiRuntime mpi;
     return start_together(Start::refuse) == Start::refuse;
@@ -29,10 +31,10 @@ bool refuse_together() {
 }
 
 int refuse_for(const std::function<void()>& say) {
-  if (speaks_for_all()) say();
+  if (launch::speaks_for_all()) say();
   job_status::finished(ExitCode::usage);
   const bool all_alike = refuse_together();
-  if (!all_alike && !speaks_for_all()) say();
+  if (!all_alike && !launch::speaks_for_all()) say();
   return static_cast<int>(ExitCode::usage);
 }
 
@@ -41,11 +43,16 @@ int refuse_for(const std::function<void()>& say) {
 int run(const Options& options, const Body& body) {
   static bool has_run = false;
   if (std::exchange(has_run, true)) {
-    if (speaks_for_all()) log::error("mend::run is called once in a process: make what comes later part of the body");
+    if (launch::speaks_for_all()) log::error("mend::run is called once in a process: make what comes later part of the body");
     return static_cast<int>(ExitCode::usage);
   }
+  std::optional<FolderLock> claim;
   try {
-    if (!options.disk.empty()) prepare_folder(DiskOptions::parse(options.disk).folder);
+    if (!options.disk.empty()) {
+      const auto folder = DiskOptions::parse(options.disk).folder;
+      prepare_folder(folder);
+      if (launch::speaks_for_all()) claim.emplace(folder, FolderLock::As::first);
+    }
   } catch (const UsageError& error) {
     return refuse_for([&] { log::error(error.what()); });
   }

@@ -122,7 +122,7 @@ void Watch::begin() {
     if (done == 0) continue;
     if (service_) {
       service_->start(peers_);
-      enter_ring({0}, members);
+      enter(members);
     }
     reach("start.introduced");
     return;
@@ -141,6 +141,7 @@ void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   int rank = 0;
   MPI_Comm_rank(base, &rank);
   const auto self = static_cast<std::size_t>(rank);
+  self_ = members[self];
   const auto lowest_speaks = [&](auto say, const std::string& text) {
     if (rank == 0) say(text);
   };
@@ -174,20 +175,53 @@ void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   }
 }
 
+std::vector<Acquaintance> Watch::acquaintances() const {
+  std::vector<Acquaintance> all;
+  for (const auto& [process, peer] : peers_) {
+    const auto latecomer = latecomers_.find(process);
+    all.push_back({process, peer, latecomer == latecomers_.end() ? RuntimeName{} : latecomer->second});
+  }
+  return all;
+}
+
+void Watch::admit(const Acquaintance& newcomer) {
+  const auto& [process, peer, name] = newcomer;
+  peers_[process] = peer;
+  latecomers_[process] = name;
+  runtime_.know(process, name);
+  service_->add(process, peer);
+}
+
+Acquaintance Watch::begin_late(ProcessId self, NodeId node, transport::Ipv4 host,
+                               const std::vector<Acquaintance>& others, Standing standing) {
+  self_ = self;
+  ring_ = standing.ring;
+  timing_.delta = standing.timeout;
+  service_ = std::make_unique<detector::Service>(self, host, timing_, runtime_);
+  for (const auto& [process, peer, name] : others) {
+    peers_[process] = peer;
+    const bool later = name.job.front() != 0;
+    if (!later) continue;
+    latecomers_[process] = name;
+    runtime_.know(process, name);
+  }
+  peers_[self] = {node, detector::LocalIdentity::self(), service_->address()};
+  latecomers_[self] = RuntimeName::self();
+  service_->start(peers_);
+  return {self, peers_[self], latecomers_[self]};
+}
+
 std::vector<Placed> Watch::place(const std::vector<ProcessId>& members) const {
   std::vector<Placed> placed;
   for (const ProcessId member : members) placed.push_back({member, peers_.at(member).node});
   return placed;
 }
 
-/// The ring has had an epoch of its own before the first.
-void Watch::enter(Epoch epoch, const std::vector<ProcessId>& members) {
-  if (service_) enter_ring(epoch.next(), members);
-}
-
-void Watch::enter_ring(Epoch ring, const std::vector<ProcessId>& members) {
-  const auto launched = static_cast<std::uint32_t>(launched_processes().size());
-  service_->enter({ring, launched, difference(ProcessSet::first(launched), ProcessSet::of(members))});
+void Watch::enter(const std::vector<ProcessId>& members) {
+  if (!service_) return;
+  ring_ = ring_.next();
+  const std::uint32_t all = peers_.rbegin()->first.value + 1;
+  service_->enter({ring_, all, difference(ProcessSet::first(all), ProcessSet::of(members))});
 }
 
 void Watch::end() {

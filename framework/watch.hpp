@@ -16,6 +16,19 @@
 
 namespace mend {
 
+/// How those who watch each other stand.
+struct Standing {
+  Epoch ring;             ///< counts how often they have begun to: not the job's recoveries
+  detector::Time timeout; ///< of silence, after which a process is held dead
+};
+
+/// What the others must know of a process to watch it and to speak of it with the runtime. Sent as it is.
+struct Acquaintance {
+  ProcessId process;
+  detector::Peer peer;
+  RuntimeName name;
+};
+
 /// It should outlive MPI: until this process is gone, the others want to hear that it lives.
 class Watch {
  public:
@@ -26,23 +39,42 @@ class Watch {
   /// all of them; whoever dies meanwhile is left out. Throws EnvironmentError.
   void begin();
 
+  // --- for processes that join later (framework/recruiter.hpp) ----------------------------------------------------
+
+  /// Whether processes watch each other: one that joins later cannot be watched otherwise.
+  bool at_work() const { return service_ != nullptr; }
+  /// Where this process can be reached. Only while at_work().
+  transport::Ipv4 host() const { return peers_.at(self_).address.host; }
+  Standing standing() const { return {ring_, timing_.delta}; }
+  /// Everyone who has ever been watched.
+  std::vector<Acquaintance> acquaintances() const;
+  /// One more is to be watched, from the next epoch on. Local.
+  void admit(const Acquaintance& newcomer);
+
+  /// In a process that joins later, instead of begin(): it can be reached at `host`, on the machine of `node`, and has been
+  /// told how the others stand. Returns what it has to say of itself. Local. Throws EnvironmentError when it
+  /// cannot listen.
+  Acquaintance begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<Acquaintance>& others,
+                          Standing standing);
+
   /// Where `members` are, in their order.
   std::vector<Placed> place(const std::vector<ProcessId>& members) const;
 
-  /// From now on `members` watch each other: the living, as agreed on for `epoch`. All of them call it, within a second
-  /// or so.
-  void enter(Epoch epoch, const std::vector<ProcessId>& members);
+  /// From now on `members` watch each other: the living, as agreed on. All of them call it, within a second or so.
+  void enter(const std::vector<ProcessId>& members);
 
   /// The job is over: nobody is held dead any more. Local.
   void end();
 
  private:
   void introduce(MPI_Comm base, const std::vector<ProcessId>& members);
-  void enter_ring(Epoch ring, const std::vector<ProcessId>& members);
 
   bool wanted_;
   detector::Timing timing_;
   RuntimeWitness runtime_;
+  ProcessId self_;
+  Epoch ring_;
+  std::map<ProcessId, RuntimeName> latecomers_;
   std::map<ProcessId, detector::Peer> peers_;
   std::unique_ptr<detector::Service> service_;
 };

@@ -120,7 +120,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     }
 
     outcome.dead = missing_from(candidate.members, members);
-    outcome.changes = candidate.plan.changes;
+    outcome.replacements = candidate.plan.replacements;
     outcome.given_up = candidate.plan.given_up;
     outcome.vacant = candidate.plan.vacant;
     world.everyone = std::move(new_everyone);
@@ -164,6 +164,7 @@ World first_world(int spares, Council& council, const Watch& watch) {
   // A process may have died before this: the ranks keep their number, and the spares have one less.
   const int ranks = size - spares;
   World world;
+  world.processes = static_cast<std::uint32_t>(size);
   agreement::MpixAgreement everyone(MPI_COMM_WORLD);
   const RebuildOutcome outcome = rebuild_from(
       MPI_COMM_WORLD, everyone, members,
@@ -188,10 +189,10 @@ RebuildOutcome rebuild(World& world, const Policy& policy, Council& council, con
   const RebuildOutcome outcome =
       rebuild_from(old_base.get(), *old_everyone, old_members,
                    [&](const std::vector<ProcessId>& living) {
-                     return plan(old_roster, missing_from(living, old_members), policy);
+                     return plan(old_roster, old_roster.absent(living), policy);
                    },
                    world, council, death);
-  world.epoch = world.epoch.next();
+  if (outcome.vacant.empty()) world.epoch = world.epoch.next();
   return outcome;
 }
 

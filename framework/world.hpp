@@ -37,18 +37,19 @@ struct World {
   Communicator application;                         ///< the ranks in order; null on spares; errors are thrown
   Communicator store;                               ///< the same processes again, for the store's messages
   std::unique_ptr<agreement::Ballot> ballot;        ///< of the ranks; null on spares
-  Roster roster;
+  Roster roster;                                    ///< its ranks may be vacant, while there is no application communicator
   Epoch epoch;
+  std::uint32_t processes = 0;                      ///< how many there ever were; the next one's number
 };
 
 /// What a rebuilding went through.
 struct RebuildOutcome {
-  ProcessSet dead;                    ///< who was a member of the old base and is not of the new
-  std::vector<Plan::Change> changes;  ///< who took whose rank
-  std::vector<Plan::GivenUp> given_up;  ///< ranks that are no more
-  std::vector<Rank> vacant;           ///< ranks nobody was left for: the job cannot go on
-  int rounds = 0;                     ///< how often it was tried
-  WallClock::time_point agreed_on_dead;  ///< when the last round's shrink had been agreed on
+  ProcessSet dead;                        ///< who was a member of the old base and is not of the new
+  std::vector<Replacement> replacements;  ///< who took whose rank
+  std::vector<Loss> given_up;             ///< ranks that are no more
+  std::vector<Rank> vacant;               ///< ranks nobody is there for
+  int rounds = 0;                         ///< how often it was tried
+  WallClock::time_point agreed_on_dead;   ///< when the last round's shrink had been agreed on
 };
 
 /// Called when a death is met while the communicators are being made: has everyone who may have finished that already
@@ -61,7 +62,7 @@ using DeathInRebuild = std::function<void()>;
 World first_world(int spares, Council& council, const Watch& watch);
 
 /// Replaces `world` by one of the living, in which is done about the dead what `policy` says. Collective over the living
-/// members of its base. When ranks stay vacant, the new world has a base but no application communicator.
+/// members of its base. When ranks are vacant, it is no new epoch: the new world has a base but no application communicator.
 RebuildOutcome rebuild(World& world, const Policy& policy, Council& council, const DeathInRebuild& death);
 
 }  // namespace mend

@@ -48,7 +48,7 @@ static int body(mend_session *session, void *data) {
   char line[128];
   count->total = 0;
   mend_protect(session, "step", &step, sizeof step);
-  mend_protect(session, "total", &count->total, sizeof count->total);
+  if (mend_protect_with(session, "total", &count->total, sizeof count->total, "replicas:2") != MEND_SUCCESS) return MEND_ERROR;
   int status = take_comm(session, count);
   if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
   mend_on_repair(session, take_comm, count);
@@ -77,8 +77,14 @@ static int wrong_body(mend_session *session, void *data) {
   return status;
 }
 
+static int unknown_body(mend_session *session, void *data) {
+  (void)data;
+  return mend_protect_with(session, "total", NULL, 0, "mirror");
+}
+
 int main(int argc, char **argv) {
   struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, 0, 0, MPI_COMM_NULL, 0};
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
   return mend_run(argc, argv, body, &count);
 }

@@ -2,7 +2,9 @@
 
 #include "tests/framework/subject_job.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -143,6 +145,30 @@ TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
   const auto end = support::run_job(job);
   EXPECT_EQ(hash_said(end, 3), undisturbed(20));
   EXPECT_THAT(support::complaints(end), ElementsAre(ContainsRegex("no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
+}
+
+/// What a process of a job does as long as it lives.
+class OtherJob {
+ public:
+  explicit OtherJob(const std::filesystem::path& folder)
+      : handle_(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    struct flock whole {};
+    whole.l_type = F_RDLCK;
+    EXPECT_EQ(::fcntl(handle_, F_OFD_SETLK, &whole), 0);
+  }
+  ~OtherJob() { ::close(handle_); }
+
+ private:
+  int handle_;
+};
+
+TEST_F(Disk, that_another_job_is_using_is_refused_until_that_is_over) {
+  std::filesystem::create_directory(folder());
+  {
+    const OtherJob other(folder());
+    expect_end(evolve("10", 3, 1), 2, "another job is using it.*a folder of its own");
+  }
+  EXPECT_EQ(evolve("10", 3, 1).exit_code, 0);
 }
 
 TEST_F(Disk, that_cannot_be_used_from_the_beginning_is_refused) {

@@ -14,6 +14,14 @@ TEST(AnException, on_one_rank_ends_the_job_although_spares_wait) {
 
 TEST(AnException, on_all_ranks_is_told_once) { expect_end(play("all_ranks_throw", 4, 1), 1, "rank [0-3]: no more ink"); }
 
+TEST(AnException, is_told_by_another_when_the_rank_that_was_to_tell_it_dies) {
+  expect_end(play("all_ranks_throw_and_who_was_to_tell_dies", 4, 1), 1, "rank [1-3]: no more ink");
+}
+
+TEST(AnException, of_a_rank_that_dies_before_it_is_told_does_not_end_the_job_silently) {
+  expect_end(play("one_rank_throws_and_dies_before_it_is_told", 4, 1), 1, "a process that has died before it could say");
+}
+
 TEST(AFailure, does_not_throw_again_out_of_destructors_on_its_way) {
   const auto end = play("calls_MPI_in_a_destructor", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
@@ -40,6 +48,14 @@ TEST(AnException, of_a_newcomer_ends_the_job) {
 
 TEST(AnException, of_an_MPI_call_names_the_mistake) {
   expect_end(play("an_MPI_mistake", 3, 0), 1, "rank 1: .*MPI_ERR_RANK");
+}
+
+TEST(AFailure, is_what_a_rank_that_exits_in_the_body_is_to_the_others) {
+  for (const char* scenario : {"exits_in_the_body", "exits_at_once_in_the_body"}) {
+    const auto end = play(scenario, 4, 1);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_EQ(said(end), counted(4, 10, 1));
+  }
 }
 
 TEST(AFailure, that_the_body_swallows_is_recovered_from_all_the_same) {

@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(mistake, "silent") == 0) Fenix_set_option(FENIX_UNHANDLED_MODE, FENIX_UNHANDLED_SILENT);
   Fenix_Init(&role, strcmp(mistake, "alone") == 0 ? MPI_COMM_SELF : MPI_COMM_WORLD, &comm, &argc, &argv, spares,
-             strcmp(mistake, "spawn") == 0, MPI_INFO_NULL, &error);
+             strncmp(mistake, "spawn", 5) == 0, MPI_INFO_NULL, &error);
   MPI_Comm_rank(comm, &rank);
   die_at("entered", 0, rank);
 
@@ -29,6 +29,7 @@ int main(int argc, char **argv) {
     const int code = MPI_Send(&value, 1, MPI_INT, 4711, 0, comm);
     if (code == MPI_SUCCESS) printf("rank %d: sent to nobody\n", rank);
   }
+  if (strcmp(mistake, "spawn_for_the_dead") == 0 && rank == 2 && role == FENIX_ROLE_INITIAL_RANK) raise(SIGKILL);
   if (strcmp(mistake, "exits") == 0 && rank == 2) exit(5);
   if (strcmp(mistake, "removes_itself") == 0 && rank == 2 && role == FENIX_ROLE_INITIAL_RANK) exit(0);
   if (strcmp(mistake, "commits_alone") == 0 && rank == 1) {
@@ -41,7 +42,7 @@ int main(int argc, char **argv) {
   }
   if (strcmp(mistake, "forgets_finalize") != 0) Fenix_Finalize();
   MPI_Finalize();
-  if (strcmp(mistake, "removes_itself") == 0 || strcmp(mistake, "silent") == 0 || strcmp(mistake, "spawn") == 0 ||
+  if (strcmp(mistake, "removes_itself") == 0 || strcmp(mistake, "silent") == 0 || strncmp(mistake, "spawn", 5) == 0 ||
       strcmp(mistake, "forgets_finalize") == 0) {
     printf("rank %d: role %d\n", rank, role);
   }

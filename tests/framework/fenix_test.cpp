@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 constexpr int ranks = 4;
 
@@ -261,13 +262,13 @@ TEST(FenixMistakes, other_spares_than_were_launched_are_what_counts) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(3));
   EXPECT_THAT(own_complaints(end),
-              testing::Contains(HasSubstr("launched with 1 spares, but Fenix_Init asks for 2")));
+              testing::Contains(HasSubstr("launched with --spares 1, but Fenix_Init asks for 2")));
 }
 
-TEST(FenixMistakes, what_spawning_comes_to_is_said) {
-  const auto end = mistake("spawn", 1);
+TEST(FenixSpawn, replaces_the_dead_when_no_spare_is_left) {
+  const auto end = mistake("spawn_for_the_dead", 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(own_complaints(end), ElementsAre(HasSubstr("replaced by spares as long as there are any")));
+  EXPECT_THAT(said(end), UnorderedElementsAre("rank 0: role 2", "rank 1: role 2", "rank 2: role 1", "rank 3: role 2"));
 }
 
 }  // namespace

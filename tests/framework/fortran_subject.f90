@@ -71,7 +71,7 @@ contains
     step = 0
     totals = 0
     status = mend_protect(session, "step", c_loc(step), c_sizeof(step))
-    if (status == MEND_SUCCESS) status = mend_protect(session, "totals", c_loc(totals), c_sizeof(totals))
+    if (status == MEND_SUCCESS) status = mend_protect(session, "totals", c_loc(totals), c_sizeof(totals), "replicas:2")
     if (status == MEND_SUCCESS) status = mend_on_repair(session, count_repair)
     if (status == MEND_SUCCESS) status = mend_restore(session)
     do while (step < steps)

@@ -98,6 +98,8 @@ int main(int argc, char** argv) {
   if (wanted.starts_with(commits_async)) {
     return mend::run(argc, argv, subject::commit_asynchronously_while_these_die(wanted.substr(commits_async.size())));
   }
+  constexpr std::string_view in_two_groups = "in_two_groups:";
+  if (wanted.starts_with(in_two_groups)) return mend::run(argc, argv, subject::evolve_in_two_groups(wanted.substr(in_two_groups.size())));
   constexpr std::string_view gives_up_two = "gives_up_two:";
   if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
   constexpr std::string_view evolves_a_table = "evolves_a_table:";

@@ -44,6 +44,8 @@ mend::Body give_up_two(std::string_view point);
 /// and 3 when it then comes to this fault point; either part may be missing.
 mend::Body evolve_while_these_die(std::string_view deaths);
 mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
+/// The same with a redundancy for the field before the deaths, "xor:4;1,2;"; the rest has that of the job.
+mend::Body evolve_in_two_groups(std::string_view what);
 
 /// A table that all ranks share evolves, cell by cell, up to a number of steps, and goes on where a job before has left
 /// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is one;

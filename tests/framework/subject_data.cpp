@@ -77,8 +77,9 @@ Deaths deaths_in(std::string_view text) {
   return deaths;
 }
 
-/// Evolves data of another size on each rank for 10 steps, and says what has become of it.
-void evolve(mend::Session& session, const Deaths& deaths, Commits commits) {
+/// Evolves data of another size on each rank for 10 steps, and says what has become of it. The field may have a redundancy of
+/// its own.
+void evolve(mend::Session& session, const Deaths& deaths, Commits commits, const std::string& of_field = "") {
   const int rank = session.rank().value;
   const auto prepare_to_die = [&] {
     if (rank != deaths.later || session.predecessors() > 0) return;
@@ -92,7 +93,8 @@ void evolve(mend::Session& session, const Deaths& deaths, Commits commits) {
   int step = 0;
   std::vector<double> field(static_cast<std::size_t>(5000 * rank + 3), rank);
   session.store().protect("step", step);
-  session.store().protect("field", field);
+  if (of_field.empty()) session.store().protect("field", field);
+  else session.store().protect("field", field, mend::Redundancy::parse(of_field));
   session.store().restore();
   for (; step < 10;) {
     if (step == 5 && session.epoch() == mend::Epoch{0}) {
@@ -118,6 +120,13 @@ mend::Body evolve_while_these_die(std::string_view deaths) {
 
 mend::Body commit_asynchronously_while_these_die(std::string_view deaths) {
   return [deaths = deaths_in(deaths)](mend::Session& session) { evolve(session, deaths, Commits::asynchronously); };
+}
+
+mend::Body evolve_in_two_groups(std::string_view what) {
+  const auto semicolon = what.find(';');
+  return [of_field = std::string(what.substr(0, semicolon)), deaths = deaths_in(what.substr(semicolon + 1))](mend::Session& session) {
+    evolve(session, deaths, Commits::at_once, of_field);
+  };
 }
 
 Scenarios data_scenarios() {

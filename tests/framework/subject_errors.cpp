@@ -1,9 +1,12 @@
 // Bodies that throw, and ranks that lose each other.
 
+#include "base/fault_point.hpp"
 #include "tests/framework/subject.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 
@@ -15,6 +18,13 @@ void wait_for_ever(const mend::Session& session) {
   int nothing = 0;
   const int neighbour = (session.rank().value + 1) % session.size();
   MPI_Recv(&nothing, 1, MPI_INT, neighbour, 7, session.comm(), MPI_STATUS_IGNORE);
+}
+
+/// When this process comes to say why the job ends.
+void die_before_telling() {
+  mend::on_fault_point([](std::string_view point) {
+    if (point == "end.say") die();
+  });
 }
 
 void come_to_different_collectives(mend::Session& session, const std::function<void()>& first,
@@ -39,6 +49,15 @@ Scenarios error_scenarios() {
     wait_for_ever(session);
   };
   all["all_ranks_throw"] = [](mend::Session&) { throw std::runtime_error("no more ink"); };
+  all["all_ranks_throw_and_who_was_to_tell_dies"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{0}) die_before_telling();
+    throw std::runtime_error("no more ink");
+  };
+  all["one_rank_throws_and_dies_before_it_is_told"] = [](mend::Session& session) {
+    if (session.rank() != mend::Rank{2}) wait_for_ever(session);
+    die_before_telling();
+    throw std::runtime_error("no more ink");
+  };
   all["one_rank_throws_a_number"] = [](mend::Session& session) {
     if (session.rank() == mend::Rank{2}) throw 42;
     wait_for_ever(session);
@@ -68,6 +87,16 @@ Scenarios error_scenarios() {
     } catch (const mend::ProcessFailure&) {
       say(session, "pretends that nothing has happened");
     }
+  };
+  all["exits_in_the_body"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 2)) std::exit(3);
+    });
+  };
+  all["exits_at_once_in_the_body"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 2)) _exit(1);
+    });
   };
   all["calls_MPI_in_a_destructor"] = [](mend::Session& session) {
     struct Closing {

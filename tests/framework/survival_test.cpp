@@ -86,6 +86,47 @@ INSTANTIATE_TEST_SUITE_P(Places, AGroupOfTwoAndTwo, testing::Values(
     "restore.exchange", "restore.protect", "restore.unpack", "restore.vote", "restore.done"),
     place_name);
 
+support::JobEnd evolve_in_groups(const std::string& of_field, const std::string& of_the_rest, int ranks, const std::vector<int>& victims,
+                                 const std::string& later = "") {
+  const int spares = static_cast<int>(victims.size()) + (later.empty() ? 0 : 1);
+  return play(fmt::format("in_two_groups:{};{};{}", of_field, fmt::join(victims, ","), later), ranks, spares, {"--mend-redundancy=" + of_the_rest});
+}
+
+TEST(MembersOfTwoRedundancies, survive_what_both_survive) {
+  for (const auto& victims : {std::vector{0}, std::vector{3}}) {
+    for (const auto& [of_field, of_the_rest] : {std::pair{"xor:4", "replicas:2"}, std::pair{"partner", "xor:4"}, std::pair{"rs:2+2", "partner"}}) {
+      const auto end = evolve_in_groups(of_field, of_the_rest, 4, victims);
+      EXPECT_EQ(end.exit_code, 0) << end.errors;
+      EXPECT_EQ(said(end), undisturbed(4)) << of_field << " and " << of_the_rest;
+    }
+  }
+  const auto end = evolve_in_groups("rs:2+2", "replicas:2", 4, {0, 1});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), undisturbed(4));
+}
+
+TEST(MembersOfTwoRedundancies, are_lost_with_what_one_of_them_does_not_survive) {
+  expect_end(evolve_in_groups("xor:4", "replicas:2", 4, {1, 2}), 3, "the data of ranks 1, 2 at version 5 is lost");
+  expect_end(evolve_in_groups("rs:2+2", "partner", 4, {1, 2}), 3, "the data of rank 1 at version 5 is lost");
+  expect_end(evolve_in_groups("local", "replicas:2", 4, {1}), 3, "the data of rank 1 at version 5 is lost");
+}
+
+class TwoRedundancies : public testing::TestWithParam<std::string> {};
+
+TEST_P(TwoRedundancies, survive_a_second_death_wherever_it_comes) {
+  const std::string place = GetParam();
+  const bool in_commit = place.starts_with("commit.");
+  const auto end = evolve_in_groups("rs:2+2", "replicas:2", 4, in_commit ? std::vector<int>{} : std::vector<int>{1}, "2@" + place);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  auto expected = undisturbed(4);
+  expected.insert(expected.begin() + 2, fmt::format("rank 2: dies at {}", place));
+  EXPECT_EQ(said(end), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, TwoRedundancies,
+                         testing::Values("commit.exchange", "commit.vote", "commit.publish", "restore.exchange", "restore.protect", "restore.vote"),
+                         place_name);
+
 class AsynchronousCommits : public testing::TestWithParam<std::string> {};
 
 TEST_P(AsynchronousCommits, lose_nothing_wherever_a_rank_dies) {
@@ -111,6 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Places, AsynchronousCommits,
 
 TEST(ImpossibleRedundancy, is_refused_in_one_sentence) {
   expect_end(evolve("xor:4", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");
+  expect_end(evolve_in_groups("xor:4", "partner", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");
   expect_end(evolve("mirror", 3, {}), 2, "'mirror' is no redundancy: give partner, replicas:K");
 }
 
