@@ -1,8 +1,9 @@
 #include "apps/common/command_line.hpp"
 
-#include "apps/common/launch.hpp"
 #include "base/error.hpp"
+#include "base/launch.hpp"
 #include "framework/run.hpp"
+#include "spares/policy.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ std::string prepare_evidence_folder(const std::string& text) {
   if (!std::filesystem::is_directory(folder, error) || ::access(folder.c_str(), W_OK) != 0) {
     return fmt::format("the folder {} cannot be made or is not writable", text);
   }
-  if (!speaks_for_all()) return "";
+  if (!mend::launch::speaks_for_all()) return "";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("rank-") && name.ends_with(".json")) std::filesystem::remove(entry.path(), error);
@@ -84,7 +85,8 @@ std::string check_writable_file(const std::string& text) {
 
 void check_kills(const CommonOptions& options, std::vector<std::string> places) {
   places.push_back("step");
-  for (const KillOrder& order : options.kills) check_kill_order(order, places, options.steps, options.mend.spares);
+  const bool more_may_come = mend::Policy::parse(options.mend.on_failure).spawn;
+  for (const KillOrder& order : options.kills) check_kill_order(order, places, options.steps, options.mend.spares, more_may_come);
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
@@ -163,7 +165,7 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, cons
     if (check) check();
     return std::nullopt;
   } catch (const CLI::Success& help_or_version) {
-    if (speaks_for_all()) app.exit(help_or_version);
+    if (mend::launch::speaks_for_all()) app.exit(help_or_version);
     return static_cast<int>(mend::ExitCode::ok);
   } catch (const CLI::ParseError& error) {
     return refuse(app, first_line(error.what()));

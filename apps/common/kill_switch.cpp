@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
+#include "base/launch.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ bool tells_of_job(const std::string& line, const std::string& job) {
 void discard_earlier_jobs(const std::filesystem::path& record) {
   if (!std::filesystem::exists(record)) return;
   const LockedRecord locked(record);
-  const std::string job = launched_in();
+  const std::string job = mend::launch::job();
   std::string kept;
   std::ifstream lines(record);
   for (std::string line; std::getline(lines, line);) {
@@ -105,7 +106,8 @@ bool matches_point(std::string_view wanted, std::string_view point) {
   return point.starts_with(wanted) && (point.size() == wanted.size() || point[wanted.size()] == '.');
 }
 
-void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares) {
+void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares,
+                      bool more_may_come) {
   const auto is_meant = [&](std::string_view place) { return matches_point(order.point, place); };
   if (std::none_of(places.begin(), places.end(), is_meant) && std::ranges::none_of(mend::fault_points, is_meant)) {
     std::set<std::string_view> rooms(places.begin(), places.end());
@@ -121,7 +123,7 @@ void check_kill_order(const KillOrder& order, std::span<const std::string> place
   if (launched == 0) return;
   const auto* process = std::get_if<mend::ProcessId>(&order.who);
   const int ranks = launched - spares;
-  if (process != nullptr && process->value >= static_cast<std::uint32_t>(launched)) {
+  if (!more_may_come && process != nullptr && process->value >= static_cast<std::uint32_t>(launched)) {
     throw mend::UsageError(fmt::format("--kill: there is no process p{}: the {} launched are p0 to p{}", process->value,
                                        launched, launched - 1));
   }
@@ -135,8 +137,8 @@ std::filesystem::path kill_record(const std::filesystem::path& result) {
 }
 
 KillSwitch::KillSwitch(std::vector<KillOrder> orders, std::filesystem::path record)
-    : orders_(std::move(orders)), record_(std::move(record)), self_(launched_as()) {
-  if (!record_.empty() && speaks_for_all()) discard_earlier_jobs(record_);
+    : orders_(std::move(orders)), record_(std::move(record)), self_(mend::launch::self()) {
+  if (!record_.empty() && mend::launch::speaks_for_all()) discard_earlier_jobs(record_);
   if (!orders_.empty()) {
     mend::on_fault_point([this](std::string_view point) { at(point); });
   }
@@ -175,7 +177,7 @@ void KillSwitch::obey(const KillOrder& order, std::string_view point) {
   if (hung_) return;
   if (!record_.empty()) {
     nlohmann::ordered_json line;
-    line["job"] = launched_in();
+    line["job"] = mend::launch::job();
     line["rank"] = rank_ ? nlohmann::ordered_json(rank_->value) : nullptr;
     line["process"] = self_.value_or(mend::ProcessId{0}).value;
     line["step"] = step_ ? nlohmann::ordered_json(*step_) : nullptr;

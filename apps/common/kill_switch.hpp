@@ -38,8 +38,9 @@ bool matches_point(std::string_view wanted, std::string_view point);
 
 /// Throws mend::UsageError, in one sentence, for an order that can never be obeyed: at a place that is none of mend's
 /// nor one of `places`, after the last of `steps`, or, as far as the launch tells how many there are, for a rank or
-/// process that does not exist. `spares` of the processes launched play no rank.
-void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares);
+/// process that does not exist, unless `more_may_come`. `spares` of the processes launched play no rank.
+void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares,
+                      bool more_may_come = false);
 
 /// Where the orders obeyed in a run with this result file are recorded: FILE.kills, or nowhere without a result.
 std::filesystem::path kill_record(const std::filesystem::path& result);
@@ -59,7 +60,7 @@ class KillSwitch {
   KillSwitch& operator=(const KillSwitch&) = delete;
 
   /// Says which rank this process plays now; orders for that rank count from here on. Local.
-  void play(const mend::Session& session) { play(session.rank(), session.predecessors()); }
+  void play(const mend::Session& session) { play(session.origin(session.rank()), session.predecessors()); }
   void play(mend::Rank rank, int predecessors);
 
   /// Begins step `number`, and announces the point "step". Orders fire in their step or later; a process that has

@@ -1,5 +1,6 @@
 #include "apps/common/report.hpp"
 
+#include "apps/common/crew.hpp"
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
 
@@ -100,7 +101,7 @@ std::vector<mend::RecoveryReport> over_all_ranks(const mend::Session& session) {
 RunFacts facts_of(const mend::Session& session) {
   return {.rank = session.rank(),
           .process = session.process(),
-          .ranks = session.size(),
+          .ranks = crew_size(session),
           .epoch = session.epoch(),
           .role = session.role(),
           .recoveries = over_all_ranks(session),
@@ -177,7 +178,7 @@ void write_reports(const mend::Session& session, const CommonOptions& options, c
     const auto file = options.evidence / fmt::format("rank-{}.json", facts.rank.value);
     write_whole(file, evidence_document(facts, outcome).dump(2) + "\n");
   }
-  if (!options.result.empty() && facts.rank == mend::Rank{0}) {
+  if (!options.result.empty() && speaks(session)) {
     const Json kills = read_kills(kill_record(options.result));
     write_whole(options.result, result_document(facts, options, outcome, kills).dump(2) + "\n");
   }
@@ -185,7 +186,7 @@ void write_reports(const mend::Session& session, const CommonOptions& options, c
 
 void print_summary(const mend::Session& session, const Outcome& outcome) {
   const RunFacts facts = facts_of(session);
-  if (facts.rank != mend::Rank{0}) return;
+  if (!speaks(session)) return;
   for (const mend::RecoveryReport& recovery : facts.recoveries) {
     fmt::print("{}: {}\n", outcome.app, recovery.to_string());
   }

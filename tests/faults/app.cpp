@@ -81,6 +81,13 @@ const App& minife() {
   return app;
 }
 
+App stencil_that(const std::string& on_failure) {
+  App app = stencil();
+  app.arguments.insert(app.arguments.end(), {"--mend-on-failure", on_failure, "--mend-redundancy", "replicas:2",
+                                             "--mend-spawn-limit", "3"});
+  return app;
+}
+
 Remains run(const App& app, const std::vector<std::string>& kills, int with_spares,
             const std::vector<std::string>& launcher_options) {
   const support::ScratchFolder scratch;

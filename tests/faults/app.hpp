@@ -22,6 +22,8 @@ struct App {
 };
 const App& stencil();
 const App& minife();
+/// The stencil, started without spares, with `on_failure` as its ladder and two copies of its data.
+App stencil_that(const std::string& on_failure);
 
 /// What is left of a run.
 struct Remains {

@@ -142,6 +142,56 @@ std::vector<Case> some_hang(const Places& own_places) {
   return cases;
 }
 
+namespace {
+const Places places_of_the_job_in_spawning{"spawn.wait",  "spawn.meet",    "spawn.connect", "spawn.create",
+                                           "spawn.merge", "spawn.confirm", "spawn.admit",   "spawn.done"};
+}
+
+std::vector<Case> replacements_are_started() {
+  return {
+      {"for_rank_2", {rank_kill(2, 5, "step")}},
+      {"for_rank_0", {rank_kill(0, 5, "step")}},
+      {"for_two_at_once", {rank_kill(0, 5, "step"), rank_kill(2, 5, "step")}},
+      {"for_a_rank_and_its_successor", {rank_kill(1, 3, "step"), rank_kill(1, 7, "step")}},
+      {"for_all_one_after_another",
+       {rank_kill(0, 2, "step"), rank_kill(1, 4, "step"), rank_kill(2, 6, "step"), rank_kill(3, 8, "step")}},
+      {"for_the_first_commit", {rank_kill(3, 1, "step")}},
+      {"at_the_very_end", {rank_kill(1, 5, "finish.before")}},
+      {"for_one_that_hangs", {"hang " + rank_kill(1, 5, "step")}},
+  };
+}
+
+std::vector<Case> a_survivor_dies_while_one_is_started() {
+  std::vector<Case> cases;
+  for (int first : {1, 2}) {
+    for (const std::string& place : joined({places_of_the_job_in_spawning, places_of_recovery()})) {
+      const int second = opposite(first);  // 0 is the host, 3 is not
+      const bool only_the_host_comes_here = place == "spawn.connect" && first == 1;
+      if (only_the_host_comes_here) continue;
+      const int dies = first == 2 ? 0 : second;
+      cases.push_back({fmt::format("rank_{}_at_{}_after_rank_{}", dies, as_name(place), first),
+                       {rank_kill(first, 5, "step"), rank_kill(dies, 0, place)}});
+    }
+  }
+  cases.push_back({"rank_0_hangs_at_spawn_merge", {rank_kill(2, 5, "step"), "hang " + rank_kill(0, 0, "spawn.merge")}});
+  cases.push_back({"rank_3_hangs_at_spawn_create", {rank_kill(1, 5, "step"), "hang " + rank_kill(3, 0, "spawn.create")}});
+  return cases;
+}
+
+std::vector<Case> the_one_started_dies() {
+  std::vector<Case> cases;
+  const Places own{"newcomer.call",  "newcomer.introduce", "newcomer.connect", "newcomer.create",
+                   "newcomer.greet", "newcomer.merge",     "newcomer.merged",  "newcomer.admitted"};
+  for (const std::string& place : joined({own, places_of_recovery(), places_of_restore()})) {
+    if (place == "muster.before" || place == "recovery.begin") continue;  // it comes when the others are past these
+    cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
+  }
+  for (const char* place : {"newcomer.call", "newcomer.introduce", "newcomer.connect", "newcomer.merge", "recovery.shrink"}) {
+    cases.push_back({fmt::format("hanging_at_{}", as_name(place)), {rank_kill(2, 5, "step"), "hang " + process_kill(4, place)}});
+  }
+  return cases;
+}
+
 std::vector<Case> all_pairs() {
   std::vector<Case> cases;
   for (int first : {0, 1, 2, 3}) {

@@ -43,4 +43,9 @@ std::vector<Case> some_hang(const std::vector<std::string>& own_places);
 /// Every rank at step 5, and every other process at every place of the recovery: partners too, so data may be lost.
 std::vector<Case> all_pairs();
 
+// Where no spare is, and processes are started for the dead: they are numbered on from the ranks.
+std::vector<Case> replacements_are_started();
+std::vector<Case> a_survivor_dies_while_one_is_started();
+std::vector<Case> the_one_started_dies();
+
 }  // namespace faults

@@ -34,14 +34,23 @@ class Nodes : public testing::Test {
     return std::system(fmt::format("{} {} {} {} >/dev/null 2>&1", MEND_EMULATED_NODES, what, name_, number).c_str()) == 0;
   }
 
-  /// Runs the stencil on all nodes, with a rank and a spare on the last, disturbs it when a tenth is done, and returns
-  /// what it says of itself.
-  nlohmann::json run(const std::function<void()>& disturb) {
+  /// What is run on the nodes, two processes on the last.
+  struct Shape {
+    int spares;
+    int on_first;  // processes on each other node
+    std::string on_failure;
+  };
+  static inline const Shape with_spares{2, 2, "spare"};  // one of them on the last
+  static inline const Shape without_spares{0, 1, "spawn"};
+
+  /// Runs the stencil with 4 ranks, disturbs it when a tenth is done, and returns what it says of itself.
+  nlohmann::json run(const std::function<void()>& disturb, const Shape& shape = with_spares) {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
-    auto job = support::mend_run(4, 2, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result", result.string()});
+    auto job = support::mend_run(4, shape.spares, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result",
+                                                   result.string(), "--mend-on-failure", shape.on_failure});
     const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
-    job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:2,{0}-1:2,{0}-2:2", name_), "--mpi",
+    job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:{1},{0}-1:{1},{0}-2:2", name_, shape.on_first), "--mpi",
                                         fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
     job.command.insert(job.command.begin(), {"ip", "netns", "exec", name_ + "-head"});
     job.deadline = std::chrono::seconds(300);
@@ -72,15 +81,15 @@ class Nodes : public testing::Test {
   }
 
   /// What the solver says of itself when it has come to the undisturbed result through this.
-  nlohmann::json survive(const std::function<void()>& disturb) {
+  nlohmann::json survive(const std::function<void()>& disturb, const Shape& shape = with_spares) {
     static const nlohmann::json undisturbed = run({});
-    const auto survived = run(disturb);
+    const auto survived = run(disturb, shape);
     EXPECT_EQ(survived["field_hash"], undisturbed["field_hash"]);
     return survived;
   }
 
-  void expect_survived(const std::function<void()>& loss) {
-    const auto survived = survive(loss);
+  void expect_survived(const std::function<void()>& loss, const Shape& shape = with_spares) {
+    const auto survived = survive(loss, shape);
     std::size_t dead = 0;
     for (const auto& recovery : survived["recoveries"]) dead += recovery["dead"].size();
     EXPECT_EQ(dead, 2U) << survived["recoveries"].dump();
@@ -96,6 +105,16 @@ TEST_F(Nodes, that_lose_their_power_are_survived) {
     script("cut", lost_node);
     script("kill", lost_node);
   });
+}
+
+TEST_F(Nodes, that_are_lost_are_made_up_for_by_processes_started_on_others) {
+  expect_survived([this] { script("kill", lost_node); }, without_spares);
+  expect_survived(
+      [this] {
+        script("cut", lost_node);
+        script("kill", lost_node);
+      },
+      without_spares);
 }
 
 TEST_F(Nodes, that_are_cut_off_are_survived_and_their_processes_end_by_themselves) {

@@ -1,0 +1,99 @@
+// Jobs without spares, that start processes for the ranks of the dead: whoever dies, and when, they end with the result
+// of the run in which nobody died.
+
+#include "tests/faults/app.hpp"
+#include "tests/faults/cases.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace {
+
+using faults::App;
+using faults::Case;
+using faults::Remains;
+using testing::HasSubstr;
+using testing::ValuesIn;
+
+constexpr int no_spares = 0;
+
+void expect_survived(const App& app, const std::vector<std::string>& kills) {
+  const Remains remains = faults::run(app, kills, no_spares);
+  faults::expect_all_died(remains, kills);
+  faults::expect_undisturbed_result(app, remains);
+  if (testing::Test::HasFailure()) std::cerr << remains.end.output << remains.end.errors;
+}
+
+class Spawning : public testing::TestWithParam<Case> {};
+
+/// Whether somebody dies while a newcomer is merged. Open MPI does not always bear that, whatever it has been corrected:
+/// of some hundred such deaths one hangs, or ends the job (docs/open-mpi.md).
+bool is_beyond_Open_MPI(const std::vector<std::string>& kills) {
+  return std::ranges::any_of(kills, [](const std::string& kill) {
+    return kill.ends_with(":spawn.merge") || kill.ends_with(":newcomer.greet") || kill.ends_with(":newcomer.merge");
+  });
+}
+
+TEST_P(Spawning, ends_with_the_undisturbed_result) {
+  if (std::getenv("MEND_LONG_TESTS") == nullptr && is_beyond_Open_MPI(GetParam().kills)) {
+    GTEST_SKIP() << "not always survived, see docs/open-mpi.md; MEND_LONG_TESTS=1 runs it";
+  }
+  expect_survived(faults::stencil_that("spawn"), GetParam().kills);
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Replacements, Spawning, ValuesIn(faults::replacements_are_started()), name_of);
+INSTANTIATE_TEST_SUITE_P(SurvivorDies, Spawning, ValuesIn(faults::a_survivor_dies_while_one_is_started()), name_of);
+INSTANTIATE_TEST_SUITE_P(NewcomerDies, Spawning, ValuesIn(faults::the_one_started_dies()), name_of);
+
+TEST(SpawnRung, is_climbed_fifty_times) {
+  App app = faults::stencil_that("spawn");
+  app.name = "stencil of 60 steps";
+  app.arguments = {"--size", "12", "--steps", "60", "--mend-on-failure", "spawn"};
+  std::vector<std::string> kills;
+  for (int i = 0; i < 50; ++i) kills.push_back(fmt::format("{}@{}", i % 4, i + 3));
+  expect_survived(app, kills);
+}
+
+TEST(SpawnRung, comes_after_the_spares) {
+  const App app = faults::stencil_that("spare,spawn");
+  const std::vector<std::string> kills{"2@3", "0@5", "1@7"};
+  const Remains remains = faults::run(app, kills, 1);
+  faults::expect_all_died(remains, kills);
+  faults::expect_undisturbed_result(app, remains);
+}
+
+TEST(SpawnRung, that_is_made_ready_by_one_that_hangs_does_not_keep_the_job) {
+  App app = faults::stencil_that("spare,spawn");
+  app.name = "stencil of 2000 steps";
+  app.arguments = {"--size", "32", "--steps", "2000", "--commit-every", "20", "--mend-on-failure", "spare,spawn"};
+  const std::vector<std::string> kills{"2@3", "hang p5@0:newcomer.call"};
+  const Remains remains = faults::run(app, kills, 1);
+  faults::expect_all_died(remains, kills);
+  faults::expect_undisturbed_result(app, remains);
+}
+
+const std::vector<std::string> nobody_comes{"2@5", "p4@0:newcomer.connect", "p5@0:newcomer.connect", "p6@0:newcomer.connect"};
+
+TEST(SpawnRung, that_breaks_is_left_for_the_next) {
+  for (const char* rungs : {"spawn,shrink", "spawn,blank"}) {
+    const Remains remains = faults::run(faults::stencil_that(rungs), nobody_comes, no_spares);
+    faults::expect_all_died(remains, nobody_comes);
+    EXPECT_EQ(remains.end.exit_code, 0) << remains.end.errors;
+    EXPECT_THAT(remains.end.errors, HasSubstr("3 processes that were started to take over a rank have died"));
+    EXPECT_THAT(remains.end.errors, HasSubstr("1 rank was given up"));
+    EXPECT_THAT(remains.end.output, HasSubstr("field hash ad90fa83a712fb37")) << "as with 4 ranks";
+  }
+}
+
+TEST(SpawnRung, that_breaks_and_was_the_last_is_a_clear_end) {
+  const Remains remains = faults::run(faults::stencil_that("spawn"), nobody_comes, no_spares);
+  faults::expect_all_died(remains, nobody_comes);
+  EXPECT_EQ(remains.end.exit_code, 3);
+  EXPECT_THAT(remains.end.errors, HasSubstr("rank 2 (process 2) died and no spare is left"));
+}
+
+}  // namespace
