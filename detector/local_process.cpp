@@ -78,8 +78,10 @@ std::optional<LocalIdentity> LocalIdentity::of(pid_t pid) {
   return status ? std::optional<LocalIdentity>({pid, status->started, own_space()}) : std::nullopt;
 }
 
+bool LocalIdentity::can_be_seen() const { return space == own_space(); }
+
 std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
-  if (identity.space != own_space()) return std::nullopt;
+  if (!identity.can_be_seen()) return std::nullopt;
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
   if (pidfd < 0) return std::nullopt;
   LocalProcess process(identity, pidfd);

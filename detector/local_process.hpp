@@ -20,6 +20,9 @@ struct LocalIdentity {
   static LocalIdentity self();
   /// Of a process that this one sees as number `pid`; nothing when there is none.
   static std::optional<LocalIdentity> of(pid_t pid);
+
+  /// Whether this process would see it, if it lived: both have the same numbers for processes.
+  bool can_be_seen() const;
 };
 
 class LocalProcess {

@@ -91,6 +91,7 @@ void Service::meet(ProcessId process, const Peer& peer) {
       neighbours_.emplace(process, std::move(*found));
     } else {
       node = NodeId{~process.value};
+      if (peer.identity.can_be_seen()) stillborn_.insert(process);
     }
   }
   if (nodes_.size() <= process.value) nodes_.resize(process.value + 1);
@@ -103,6 +104,7 @@ void Service::enter(Membership membership) {
     if (ended_) return;
     std::erase_if(neighbours_, [&](const auto& one) { return membership.left_out.contains(one.first) && one.second.is_gone(); });
     detector_.enter(membership, nodes_, time_now(), actions_);
+    if (!stillborn_.empty()) detector_.witness(std::exchange(stillborn_, {}), Told::nobody, time_now(), actions_);
     perform();
   });
 }

@@ -105,6 +105,7 @@ class Service {
   std::map<ProcessId, transport::ControlAddress> addresses_;
   NodeId own_node_;
   std::map<ProcessId, LocalProcess> neighbours_;  // of the same machine
+  ProcessSet stillborn_;                          // of the same machine, gone before they were met
   std::vector<NodeId> nodes_;
   std::thread thread_;
 

@@ -213,7 +213,10 @@ class ControlNetwork::Impl {
     call.hello = {magic, self_.value, to.value, theirs.key};
     call.socket.async_connect(endpoint_of(theirs), [this, to, call = link.call](Error failed) {
       if (!link_of(to, call)) return;
-      if (failed) return end_call(to, *link_of(to, call));
+      if (failed) {
+        end_call(to, *link_of(to, call));
+        return listener_.broken(to);
+      }
       asio::async_write(call->socket, bytes_of(call->hello), [call](Error, std::size_t) {});  // reading tells of errors
       asio::async_read(call->socket, bytes_of(call->welcome), [this, to, call](Error unread, std::size_t) {
         Link* const mine = link_of(to, call);

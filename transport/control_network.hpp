@@ -62,7 +62,7 @@ class ControlNetwork {
 
   struct Listener {
     std::function<void(ProcessId from, std::span<const std::byte> bytes)> arrived;
-    std::function<void(ProcessId peer)> broken;  ///< an open connection with `peer` has ended
+    std::function<void(ProcessId peer)> broken;  ///< an open connection with `peer` has ended, or it has refused one
   };
 
   /// Listens at `host`, an address of this machine, at a port of the system's choice. A connection that takes longer

@@ -190,7 +190,8 @@ TEST_F(Network, reaches_nobody_who_is_gone_and_goes_on) {
   ends_[3].reset();
   say(0, 3, "lost");
   say(0, 1, "one");
-  EXPECT_TRUE(soon([&] { return heard(1).size() == 1; }));
+  EXPECT_TRUE(soon([&] { return heard(1).size() == 1 && !ends_[0]->broken.empty(); }));
+  EXPECT_THAT(ends_[0]->broken, ElementsAre(ProcessId{3}));
   (*this)[0].retry();
   turn();
   (*this)[0].drop(ProcessId{3});
