@@ -20,22 +20,30 @@ namespace {
 using agreement::Motion;
 using agreement::Ruling;
 
-constexpr const char* advice_on_vacancies =
-    "start with more spares (mend run --spares N, or --mend-spares N), or allow to go on with fewer ranks "
-    "(--mend-on-failure spare,shrink)";
-
 template <class Duration>
 Milliseconds to_ms(Duration duration) {
   return std::chrono::duration_cast<Milliseconds>(duration);
 }
 
-/// Why the job cannot go on, for the user.
-std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before) {
+/// Why the job cannot go on, for the user. `tries` is set when so many recoveries have come to nothing that no more
+/// processes were started.
+std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before, const Policy& policy, std::optional<int> tries) {
+  constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
   std::vector<std::string> who;
   for (const Rank rank : outcome.vacant) {
     who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
   }
-  return fmt::format("{} died and no spare is left: {}", fmt::join(who, ", "), advice_on_vacancies);
+  const std::string loss = fmt::format("{} died and no spare is left", fmt::join(who, ", "));
+  if (tries) {
+    return fmt::format("{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
+                       "program that fails; if not, allow for more (--mend-spawn-tries N)", loss, *tries);
+  }
+  if (policy.spawn) {
+    return fmt::format("{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+                       "(--mend-on-failure spare,spawn,shrink)", loss, more_spares);
+  }
+  return fmt::format("{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
+                     "(--mend-on-failure spare,shrink)", loss, more_spares);
 }
 
 using Comms = std::vector<MPI_Comm>;
@@ -80,6 +88,7 @@ Engine::Engine(const Options& options, Watch& watch) : Engine(options, watch, nu
 Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(options, watch, &arrival) {
   const auto memories = nlohmann::json::parse(arrival.memories());
   first_size_ = memories.at("first_size");
+  fruitless_ = memories.at("fruitless");
   recoveries_ = read_reports(memories.at("recoveries"));
   left_body_ = WallClock::now();
   recover_or_end([this, vacant = world_.roster] { fill_ranks(vacant, false); });
@@ -93,6 +102,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
       self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
       recruiter_(self_, watch, council_, options.spawn_limit),
       wanted_spares_(options.spares),
+      spawn_tries_(options.spawn_tries),
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
       store_(Redundancy::parse(options.redundancy), options.versions, disk_),
       schedule_(options.commit_every),
@@ -119,6 +129,7 @@ void Engine::begin_epoch(bool newcomer) {
   rank_ = world_.roster.rank_of(self_);
   newcomer_ = newcomer;
   interrupted_ = false;
+  progressed_ = false;
   deaths_looked_at_ = 0;
   noticed_.reset();
   schedule_.restart();
@@ -166,8 +177,9 @@ void Engine::abandon(ExitCode code, const std::string& sentence) {
 /// Musters, and does what all are to do: recover, or end.
 void Engine::attend(Intent intent) {
   reach("muster.before");
-  const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok);
+  const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
   if (ruling.what == Intent::recover) {
+    fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
     recover_or_end([this] { recover(); });
     return;
   }
@@ -177,6 +189,11 @@ void Engine::attend(Intent intent) {
   has_lost_ = find_out_who_is_missing();
   close_restore_time();
   ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
+}
+
+/// Whether this rank has committed anything in this epoch.
+bool Engine::has_progressed() const {
+  return progressed_ || store_.statistics().commits > before_epoch_.commits;
 }
 
 void Engine::recover_or_end(const std::function<void()>& recovery) {
@@ -361,6 +378,8 @@ void Engine::fill_ranks(const Roster& before, bool held_rank) {
 /// Makes worlds of the living until one has somebody for every rank that is not given up.
 RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
   Policy policy = policy_;
+  const bool in_vain = fruitless_ > spawn_tries_;  // what the program has died of, it would die of again
+  if (in_vain) policy.spawn = false;
   ProcessSet dead;
   int rounds = 0;
   for (;;) {
@@ -375,14 +394,14 @@ RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
       for (const auto& [rank, holder, newcomer] : outcome.replacements) outcome.dead.insert(holder);  // before this process came
       return outcome;
     }
-    if (!policy.spawn) throw Unrecoverable(describe_vacancies(outcome, before));
+    if (!policy.spawn) throw Unrecoverable(describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt));
     if (recruiter_.recruit(world_, memories()) == Recruitment::nobody) policy.spawn = false;
   }
 }
 
 /// What a process that joins later should know of what has been.
 std::string Engine::memories() const {
-  return nlohmann::json{{"first_size", first_size_}, {"recoveries", write_reports(recoveries_)}}.dump();
+  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"recoveries", write_reports(recoveries_)}}.dump();
 }
 
 /// The restore phase ends when the body has its data; what it took is known only afterwards.

@@ -70,6 +70,8 @@ class Engine {
   bool knows_of_failure() const;
   /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
   void take_into_epoch(Store& store);
+  /// Something was committed to such a store. Local.
+  void note_progress() { progressed_ = true; }
 
   /// Whether a process of the launch has died: known when run() has returned, to all alike.
   bool has_lost() const { return has_lost_; }
@@ -112,6 +114,7 @@ class Engine {
   Intent play(const Body& body);
   Intent leave_body(agreement::Motion motion);
   void attend(Intent intent);
+  bool has_progressed() const;
   Intent wait_as_spare();
   void begin_epoch(bool newcomer);
   void recover_or_end(const std::function<void()>& recovery);
@@ -136,6 +139,7 @@ class Engine {
   ProcessId self_;
   Recruiter recruiter_;
   int wanted_spares_;
+  int spawn_tries_;
   int first_size_ = 0;
   std::optional<Rank> rank_;
   bool newcomer_ = false;
@@ -152,6 +156,8 @@ class Engine {
   Stopwatch step_watch_;
 
   bool interrupted_ = false;
+  bool progressed_ = false;  // in this epoch, though store_ knows nothing of it
+  int fruitless_ = 0;        // recoveries in a row with no commit in between, the present one included
   std::optional<WallClock::time_point> noticed_;
   WallClock::time_point left_body_{};
   std::vector<RecoveryReport> recoveries_;

@@ -51,6 +51,7 @@ int store(int group_id, int member_id, const Fenix_Data_subset& subset) {
 
 int commit(int group_id, int* time_stamp) {
   const int committed = group_of(group_id).commit();
+  state().engine().note_progress();
   if (time_stamp != nullptr) *time_stamp = committed;
   return FENIX_SUCCESS;
 }

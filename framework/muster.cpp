@@ -8,9 +8,10 @@ namespace {
 constexpr std::uint32_t nobody_abandons = 1U << 0;
 constexpr std::uint32_t nobody_recovers = 1U << 1;
 constexpr std::uint32_t nobody_finishes = 1U << 2;
+constexpr std::uint32_t nobody_progressed = 1U << 3;
 constexpr std::uint32_t code_shift = 8;
 constexpr std::uint32_t code_mask = 0xffU << code_shift;
-constexpr std::uint32_t indifferent = nobody_abandons | nobody_recovers | nobody_finishes | code_mask;
+constexpr std::uint32_t indifferent = nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | code_mask;
 
 std::uint32_t contribution(Intent intent, ExitCode code) {
   const std::uint32_t inverted_code = code_mask & ~(static_cast<std::uint32_t>(code) << code_shift);
@@ -25,14 +26,18 @@ std::uint32_t contribution(Intent intent, ExitCode code) {
 
 }  // namespace
 
-MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code) {
-  const std::uint32_t value = everyone.agree(contribution(intent, code)).value;
+MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed) {
+  const std::uint32_t mine = contribution(intent, code) & ~(progressed ? nobody_progressed : 0);
+  const std::uint32_t value = everyone.agree(mine).value;
+  MusterRuling ruling;
+  ruling.progressed = !(value & nobody_progressed);
   if (!(value & nobody_abandons)) {
-    return {Intent::abandon, static_cast<ExitCode>((~value & code_mask) >> code_shift)};
+    ruling.what = Intent::abandon;
+    ruling.code = static_cast<ExitCode>((~value & code_mask) >> code_shift);
+  } else if ((value & nobody_recovers) && !(value & nobody_finishes)) {
+    ruling.what = Intent::finish;
   }
-  if (!(value & nobody_recovers)) return {Intent::recover};
-  if (!(value & nobody_finishes)) return {Intent::finish};
-  return {Intent::recover};
+  return ruling;
 }
 
 }  // namespace mend

@@ -93,8 +93,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   from_environment(
       app.add_option(prefix + "on-failure", options.on_failure,
                      "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
-                     "over), spawn (one more process is started for it), shrink (it is given up and the others close up), blank (it is given up and the others keep\n"
-                     "their numbers)")
+                     "over), spawn (one more process is started for it), shrink (it is given up and the others close up), blank\n"
+                     "(it is given up and the others keep their numbers)")
           ->check(CLI::Validator(check_on_failure, "RUNG,..."))
           ->capture_default_str(),
       "MEND_ON_FAILURE");
@@ -103,6 +103,12 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                           "How long a process that is started for a rank may take to be there, in s (default 30)")
                        ->check(CLI::Validator(check_seconds, "S")),
                    "MEND_SPAWN_LIMIT");
+  from_environment(
+      app.add_option(prefix + "spawn-tries", options.spawn_tries,
+                     "After how many recoveries in a row, with no commit in between, no more processes are started")
+          ->check(CLI::Validator(check_count, "N"))
+          ->capture_default_str(),
+      "MEND_SPAWN_TRIES");
   from_environment(
       app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Daly's interval")
           ->check(CLI::Validator(check_commit_every, "N|auto"))

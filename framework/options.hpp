@@ -20,6 +20,7 @@ struct Options {
   int spares = 0;                                 ///< how many of the processes launched wait as spares
   std::string on_failure = "spare";               ///< what is done about a dead rank: of spare, spawn, shrink, blank
   Seconds spawn_limit{30};                        ///< after which a process that was started for a rank is not waited for
+  int spawn_tries = 10;                           ///< recoveries in a row for which processes are started, with no commit between
   std::string commit_every = "1";                 ///< steps between commits, or "auto"
   std::optional<Seconds> mtbf;                    ///< expected time between failures of the job, for "auto"; none: as observed
   std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local

@@ -57,6 +57,12 @@ TEST(Recovery, that_has_used_up_its_spares_is_a_clear_end) {
   expect_end(play("a_rank_dies_in_every_epoch", 3, 2), 3, "rank 2 \\(process 2\\) died and no spare is left");
 }
 
+TEST(Recovery, by_starting_processes_ends_when_nothing_comes_of_it) {
+  const auto end = play("dies_at_step_5_again_and_again", 2, 0, {"--mend-on-failure=spawn", "--mend-spawn-tries=3"});
+  expect_end(end, 3, "rank 1 \\(process 4\\) died and no spare is left, and no more processes are started after 3 recoveries "
+                     "in a row without a commit: .*--mend-spawn-tries");
+}
+
 TEST(Recovery, names_all_ranks_it_has_no_spare_for) {
   expect_end(play("ranks_0_and_1_die", 4, 1), 3, "rank 1 \\(process 1\\) died and no spare is left");
   expect_end(play("ranks_0_and_1_die", 4, 0), 3, "rank 0 \\(process 0\\), rank 1 \\(process 1\\) died and no spare is left");

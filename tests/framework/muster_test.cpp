@@ -31,11 +31,12 @@ class Recorded final : public mend::agreement::Agreement {
 struct Wish {
   Intent intent;
   ExitCode code = ExitCode::ok;
+  bool progressed = false;
 };
 
 std::uint32_t contribution_of(Wish wish) {
   Recorded alone(~0U);
-  mend::muster(alone, wish.intent, wish.code);
+  mend::muster(alone, wish.intent, wish.code, wish.progressed);
   return alone.contributed;
 }
 
@@ -46,13 +47,15 @@ std::vector<MusterRuling> rulings(const std::vector<Wish>& wishes) {
   std::vector<MusterRuling> told;
   for (Wish wish : wishes) {
     Recorded agreement(all);
-    told.push_back(mend::muster(agreement, wish.intent, wish.code));
+    told.push_back(mend::muster(agreement, wish.intent, wish.code, wish.progressed));
   }
   return told;
 }
 
-constexpr std::array<Wish, 6> possible{{{Intent::finish},
+constexpr std::array<Wish, 8> possible{{{Intent::finish},
                                         {Intent::recover},
+                                        {Intent::recover, ExitCode::ok, true},
+                                        {Intent::finish, ExitCode::ok, true},
                                         {Intent::follow},
                                         {Intent::abandon, ExitCode::failed},
                                         {Intent::abandon, ExitCode::usage},
@@ -70,10 +73,12 @@ Intent expected(const std::vector<Wish>& wishes) {
 void check_all(std::vector<Wish>& wishes, std::size_t count) {
   if (wishes.size() == count) {
     const auto told = rulings(wishes);
+    const bool progressed = std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.progressed; });
     for (const MusterRuling& ruling : told) {
       ASSERT_EQ(ruling.what, expected(wishes));
       ASSERT_EQ(ruling.code, told.front().code);
       ASSERT_EQ(ruling.code != ExitCode::ok, ruling.what == Intent::abandon);
+      ASSERT_EQ(ruling.progressed, progressed);
     }
     return;
   }

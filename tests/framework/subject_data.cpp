@@ -143,6 +143,11 @@ Scenarios data_scenarios() {
       if (step == 3 * epoch + 2 && session.rank().value == epoch % session.size()) die();
     });
   };
+  all["dies_at_step_5_again_and_again"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && session.rank().value == 1) die();
+    });
+  };
   all["never_commits"] = [](mend::Session& session) {
     long sum = 0;
     session.store().protect("sum", sum);
