@@ -7,6 +7,7 @@
 #include "framework/welcome.hpp"
 #include "spares/starter.hpp"
 #include "transport/breakable_waits.hpp"
+#include "transport/progress.hpp"
 
 #include <fmt/format.h>
 
@@ -126,7 +127,6 @@ int rank_of(ProcessId process, const World& world) {
 
 /// From now on `world` is that of `joined`, in which the newcomer comes last.
 void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, Council& council) {
-  world.processes = newcomer.process.value + 1;
   world.members.push_back(newcomer.process);
   world.roster.spares.push_back({newcomer.process, newcomer.peer.node});
   world.ballot.reset();
@@ -234,8 +234,8 @@ bool Recruiter::attend_births() {
       log::warn(fmt::format("the runtime cannot start a process to take over a rank: {}", birth->obstacle));
       return false;
     }
-    if (!birth->pid) continue;
-    expected.runs_as(detector::LocalIdentity::of(*birth->pid));
+    const auto pid = pid_of(*birth);
+    expected.runs_as(pid ? detector::LocalIdentity::of(*pid) : std::nullopt);
   }
   return true;
 }
@@ -270,7 +270,7 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
   if (!watch_.at_work()) return nullptr;
   // Members are in ascending order: one that waited while a later one was let in is of no use.
   std::erase_if(waiting_, [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
-  prepare(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
+  if (failures_ < most_failures) prepare(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
   while (auto guest = await_call(world)) {
     guest->line->send(write_acquaintances(watch_.acquaintances(), watch_.standing(), self_));
     if (introduced(*guest)) return guest;
@@ -298,6 +298,12 @@ bool Recruiter::introduced(Guest& guest) {
   }
 }
 
+bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
+  return std::ranges::any_of(witness_.deaths(), [&](const WitnessedDeath& death) {
+    return std::ranges::find(members, death.process) != members.end();
+  });
+}
+
 Recruitment Recruiter::recruit(World& world, const std::string& memories) {
   const ProcessId host = host_of(world, watch_);
   const bool hosting = host == self_;
@@ -312,7 +318,12 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
       log::warn(fmt::format("no process can be started to take over a rank: {}", error.what()));
     }
   }
-  const agreement::Outcome found = world.everyone->agree(hosting && !guest ? 0 : 1);
+  // The host says who comes, the others whatever it says; 0 is nobody. From now on that number is not given again: of
+  // one that does not get in, some may have heard that it died.
+  constexpr std::uint32_t whoever = 0x7fffffff;
+  const std::uint32_t mine = !hosting ? whoever : guest ? guest->who.process.value : 0;
+  const agreement::Outcome found = world.everyone->agree(mine);
+  if (found.value != whoever) world.processes = std::max(world.processes, found.value + 1);
   if (found.somebody_died) return Recruitment::interrupted;
   if (found.value == 0) return Recruitment::nobody;
 
@@ -349,6 +360,7 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
   const int host_rank = rank_of(host, world);
   const bool created = succeeds([&] {
     check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting.get()), "MPI_Bcast");
+    witness_.know(newcomer.process, newcomer.name);
     Communicator bridge;
     if (hosting) {
       const std::string port = open_port();
@@ -363,7 +375,18 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
   if (!all_agree(created)) return Recruitment::interrupted;
 
   Communicator joined;
+  bool hopeless = false;
+  std::size_t deaths_looked_at = 0;
   const bool merged_here = succeeds([&] {
+    // That a member has died, or that another has given up, does not end a message to a newcomer that takes none; only
+    // its own death does (docs/open-mpi.md). It is dropped, so that may be told before it is true.
+    const WhileMpiWaits look([&] {
+      const bool has_news = std::exchange(deaths_looked_at, witness_.death_count()) != deaths_looked_at;
+      if (hopeless || !(is_revoked(between.get()) || (has_news && lost_one_of(world.members)))) return;
+      hopeless = true;
+      interrupt();
+      witness_.tell_library(newcomer.process);
+    });
     greet(between);
     reach("spawn.merge");
     joined = merged(between, false);
@@ -375,7 +398,7 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
     }
   });
   reach("spawn.confirm");
-  if (!all_agree(merged_here)) return Recruitment::interrupted;
+  if (!all_agree(merged_here && !hopeless)) return Recruitment::interrupted;
 
   patience.reset();
   if (hosting) {

@@ -90,6 +90,7 @@ class Recruiter {
   std::unique_ptr<Guest> await_call(const World& world);
   bool introduced(Guest& guest);
   bool attend_births();
+  bool lost_one_of(const std::vector<ProcessId>& members) const;
   Clock::time_point deadline() const { return Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_); }
   void start(const World& world);
   void open_door();

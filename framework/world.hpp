@@ -39,7 +39,7 @@ struct World {
   std::unique_ptr<agreement::Ballot> ballot;        ///< of the ranks; null on spares
   Roster roster;                                    ///< its ranks may be vacant, while there is no application communicator
   Epoch epoch;
-  std::uint32_t processes = 0;                      ///< how many there ever were; the next one's number
+  std::uint32_t processes = 0;                      ///< how many numbers were ever given; the next one's
 };
 
 /// What a rebuilding went through.

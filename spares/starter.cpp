@@ -68,43 +68,9 @@ struct Order {
   std::function<void(const Birth&)> told;
 };
 
-/// The question by what number the system knows a process.
-struct Question {
-  Question(pmix_nspace_t job, std::function<void(const Birth&)> whom) : told(std::move(whom)) {
-    PMIX_QUERY_CONSTRUCT(&query);
-    PMIx_Argv_append_nosize(&query.keys, PMIX_QUERY_PROC_TABLE);
-    PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
-    PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_NSPACE, job, PMIX_STRING);
-  }
-  ~Question() { PMIX_QUERY_DESTRUCT(&query); }
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
-
-  pmix_query_t query;
-  std::function<void(const Birth&)> told;
-};
-
-void answered(pmix_status_t status, pmix_info_t infos[], std::size_t count, void* given, pmix_release_cbfunc_t release,
-              void* released) {
-  const std::unique_ptr<Question> question(static_cast<Question*>(given));
-  Birth birth;
-  if (status == PMIX_SUCCESS && count > 0 && infos[0].value.type == PMIX_DATA_ARRAY) {
-    const pmix_data_array_t& table = *infos[0].value.data.darray;
-    if (table.type == PMIX_PROC_INFO && table.size == 1) birth.pid = static_cast<pmix_proc_info_t*>(table.array)->pid;
-  }
-  if (release != nullptr) release(released);
-  question->told(birth);
-}
-
 void started(pmix_status_t status, pmix_nspace_t job, void* given) {
   const std::unique_ptr<Order> order(static_cast<Order*>(given));
-  if (status != PMIX_SUCCESS) return order->told({PMIx_Error_string(status), std::nullopt});
-  auto question = std::make_unique<Question>(job, order->told);
-  if (PMIx_Query_info_nb(&question->query, 1, &answered, question.get()) == PMIX_SUCCESS) {
-    static_cast<void>(question.release());
-  } else {
-    order->told({});
-  }
+  status == PMIX_SUCCESS ? order->told({"", job}) : order->told({PMIx_Error_string(status), ""});
 }
 
 }  // namespace
@@ -125,6 +91,24 @@ void start_process(ProcessId process, const std::string& door, std::function<voi
     pmix_nspace_t nothing{};
     started(status, nothing, given);
   }
+}
+
+std::optional<pid_t> pid_of(const Birth& birth) {
+  pmix_query_t question;
+  PMIX_QUERY_CONSTRUCT(&question);
+  PMIx_Argv_append_nosize(&question.keys, PMIX_QUERY_PROC_TABLE);
+  PMIX_QUERY_QUALIFIERS_CREATE(&question, 1);
+  PMIX_INFO_LOAD(&question.qualifiers[0], PMIX_NSPACE, birth.job.c_str(), PMIX_STRING);
+  pmix_info_t* answers = nullptr;
+  std::size_t count = 0;
+  std::optional<pid_t> pid;
+  if (PMIx_Query_info(&question, 1, &answers, &count) == PMIX_SUCCESS && count > 0 && answers[0].value.type == PMIX_DATA_ARRAY) {
+    const pmix_data_array_t& table = *answers[0].value.data.darray;
+    if (table.type == PMIX_PROC_INFO && table.size == 1) pid = static_cast<pmix_proc_info_t*>(table.array)->pid;
+  }
+  if (answers != nullptr) PMIX_INFO_FREE(answers, count);
+  PMIX_QUERY_DESTRUCT(&question);
+  return pid;
 }
 
 }  // namespace mend

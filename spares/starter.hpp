@@ -18,12 +18,17 @@ namespace mend {
 
 /// What became of an order to start a process.
 struct Birth {
-  std::string obstacle;      ///< why it was not started; empty when it was
-  std::optional<pid_t> pid;  ///< by which this machine knows it, if the runtime tells
+  std::string obstacle;  ///< why it was not started; empty when it was
+  std::string job;       ///< what the runtime calls what was started
 };
 
 /// Has the runtime start process number `process`, and tells it that it is awaited at `door`. Local; returns at once.
-/// `told` is called once, in a thread of the runtime or in this one.
+/// `told` is called once, in a thread of the runtime or in this one; it must not ask the runtime for anything, whose lock
+/// may be held by one who waits for that thread.
 void start_process(ProcessId process, const std::string& door, std::function<void(const Birth&)> told);
+
+/// By what number this machine knows the process that was started; nothing when the runtime knows of none any more. Local;
+/// waits for the daemon's answer.
+std::optional<pid_t> pid_of(const Birth& birth);
 
 }  // namespace mend

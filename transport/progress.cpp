@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <utility>
-
 namespace mend {
 namespace {
 
@@ -26,9 +24,9 @@ bool enter_rounds() {
 
 }  // namespace
 
-void while_mpi_waits(std::function<void()> work) {
-  work_now() = std::move(work);
+std::function<void()> while_mpi_waits(std::function<void()> work) {
   static const bool entered [[maybe_unused]] = enter_rounds();
+  return std::exchange(work_now(), std::move(work));
 }
 
 }  // namespace mend

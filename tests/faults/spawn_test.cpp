@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <cstdlib>
-
 namespace {
 
 using faults::App;
@@ -29,18 +26,7 @@ void expect_survived(const App& app, const std::vector<std::string>& kills) {
 
 class Spawning : public testing::TestWithParam<Case> {};
 
-/// Whether somebody dies while a newcomer is merged. Open MPI does not always bear that, whatever it has been corrected:
-/// of some hundred such deaths one hangs, or ends the job (docs/open-mpi.md).
-bool is_beyond_Open_MPI(const std::vector<std::string>& kills) {
-  return std::ranges::any_of(kills, [](const std::string& kill) {
-    return kill.ends_with(":spawn.merge") || kill.ends_with(":newcomer.greet") || kill.ends_with(":newcomer.merge");
-  });
-}
-
 TEST_P(Spawning, ends_with_the_undisturbed_result) {
-  if (std::getenv("MEND_LONG_TESTS") == nullptr && is_beyond_Open_MPI(GetParam().kills)) {
-    GTEST_SKIP() << "not always survived, see docs/open-mpi.md; MEND_LONG_TESTS=1 runs it";
-  }
   expect_survived(faults::stencil_that("spawn"), GetParam().kills);
 }
 
