@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -83,12 +84,15 @@ std::vector<pid_t> descendants_of(pid_t ancestor) {
 }
 
 std::string stacks_of(const std::vector<pid_t>& processes) {
+  // All stand still meanwhile: who is looked at would be held dead by the others, and these would go on without it.
+  for (pid_t process : processes) ::kill(process, SIGSTOP);
   std::string text;
   for (pid_t process : processes) {
     const std::string number = std::to_string(process);
     text += "process " + number + ": " + command_line(process) + "\n" +
             output_of("timeout 20 gdb -p " + number + " -batch -nx -ex 'thread apply all bt' 2>/dev/null | grep -E '^(#|Thread)'");
   }
+  for (pid_t process : processes) ::kill(process, SIGCONT);
   return text;
 }
 
