@@ -32,11 +32,17 @@ class Solver {
       : name_(std::move(name)), spares_(spares), command_(std::move(command)) {
     if (spares < most_kills) command_.insert(command_.end(), {"--mend-on-failure", "spare,spawn"});
     command_.insert(command_.end(), {"--mend-redundancy", "replicas:2"});
-    undisturbed_ = run([](const std::string&) {}).at("field_hash");
+    undisturbed_ = run([](const std::string&) {}).result.at("field_hash");
   }
 
-  /// Runs it while `on_output` has its way; null when it has not finished.
-  json run(const std::function<void(const std::string&)>& on_output) const {
+  /// How it ended: `result` is null when it has not finished.
+  struct Outcome {
+    json result;
+    std::string errors;
+  };
+
+  /// Runs it while `on_output` has its way.
+  Outcome run(const std::function<void(const std::string&)>& on_output) const {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
     auto command = command_;
@@ -47,11 +53,11 @@ class Solver {
     const auto end = support::run_job(job);
     EXPECT_TRUE(end.in_time) << name_;
     std::ifstream in(result);
-    if (end.exit_code == 0 && in) return json::parse(in);
+    if (end.exit_code == 0 && in) return {json::parse(in), end.errors};
     // Three that hold each other's data can die before any of it is copied again, or three newcomers in turn, or all.
     EXPECT_EQ(end.exit_code, 3) << name_ << ": " << end.errors;
     EXPECT_THAT(end.errors, testing::ContainsRegex("the data of ranks? .* is lost|3 processes that were started .* have died|every process that could .* was killed")) << name_;
-    return nullptr;
+    return {nullptr, end.errors};
   }
 
   const std::string& program() const { return command_.front(); }
@@ -114,7 +120,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
   for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1; std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {
     const Solver& solver = solvers[seed % solvers.size()];
     Killer killer(solver.program(), seed);
-    const json result = solver.run([&](const std::string& said) {
+    const auto [result, errors] = solver.run([&](const std::string& said) {
       if (said.find("step") != std::string::npos) killer.let_loose();
     });
     if (HasFailure()) FAIL() << "after " << killer.struck() << " kills; seed " << seed;
@@ -125,7 +131,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
     EXPECT_EQ(result.at("field_hash"), solver.undisturbed()) << "seed " << seed;
     std::size_t dead = 0;
     for (const json& recovery : result.at("recoveries")) dead += recovery.at("dead").size();
-    EXPECT_LE(dead, static_cast<std::size_t>(killer.struck())) << "somebody has died of himself; seed " << seed;
+    EXPECT_LE(dead, static_cast<std::size_t>(killer.struck())) << "somebody has died of himself; seed " << seed << "\n" << errors;
     recoveries += result.at("recoveries").size();
   }
   std::cout << fmt::format("{} jobs: {} recoveries; {} jobs lost data and said so\n", jobs, recoveries, lost);
