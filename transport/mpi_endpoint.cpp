@@ -40,6 +40,7 @@ MpiEndpoint::MpiEndpoint(Communicator own, std::vector<ProcessId> members)
   if (!std::is_sorted(members_.begin(), members_.end())) {
     throw UsageError("an endpoint's processes must be given in ascending order");
   }
+  learn_deaths();  // of those that MPI has met while it made the communicator, no receive tells (docs/open-mpi.md)
 }
 
 MpiEndpoint::~MpiEndpoint() {
