@@ -413,7 +413,8 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan&
     if (plan.newest_seen) throw DataLoss(describe_loss(plan, "the job must be started again"));
     if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
     if (published_ != Version{}) {
-      throw DataLoss(fmt::format("version {} was restored from disk and is not there any more; the job must be started again", published_.value));
+      throw DataLoss(fmt::format("version {} is lost: nobody lives who has any of it{}; the job must be started again", published_.value,
+                                 disk_ ? ", and it is not on disk" : ""));
     }
     if (disk_) confirm(nullptr);
     return Version{};
