@@ -40,10 +40,12 @@ std::string check_milliseconds(const std::string& text) {
   return fine ? "" : fmt::format("a number of milliseconds from 1 to {:.0f} (a day) is wanted, not {}", day, text);
 }
 
-std::string check_count(const std::string& text) {
-  int value = 0;
-  const bool fine = CLI::detail::lexical_cast(text, value) && value >= 0;
-  return fine ? "" : fmt::format("a number from 0 up is wanted, not {}", text);
+auto check_count_from(int least) {
+  return [least](const std::string& text) -> std::string {
+    int value = 0;
+    const bool fine = CLI::detail::lexical_cast(text, value) && value >= least;
+    return fine ? "" : fmt::format("a number from {} up is wanted, not {}", least, text);
+  };
 }
 
 /// What whoever reads an option says against its text.
@@ -87,7 +89,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   };
   from_environment(
       app.add_option(prefix + "spares", options.spares, "How many of the launched processes wait as spares (set by mend run)")
-          ->check(CLI::Validator(check_count, "N"))
+          ->check(CLI::Validator(check_count_from(0), "N"))
           ->capture_default_str(),
       "MEND_SPARES");
   from_environment(
@@ -106,7 +108,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   from_environment(
       app.add_option(prefix + "spawn-tries", options.spawn_tries,
                      "After how many recoveries in a row, with no commit in between, no more processes are started")
-          ->check(CLI::Validator(check_count, "N"))
+          ->check(CLI::Validator(check_count_from(1), "N"))
           ->capture_default_str(),
       "MEND_SPAWN_TRIES");
   from_environment(

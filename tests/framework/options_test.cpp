@@ -143,6 +143,7 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-mtbf", "-3"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "0"}), HasSubstr("a number of seconds above 0 and up to 86400 (a day) is wanted"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "1e300"}), HasSubstr("1e300"));
+  EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
   EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
   EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
