@@ -62,6 +62,7 @@ class Solver {
 
   const std::string& program() const { return command_.front(); }
   const json& undisturbed() const { return undisturbed_; }
+  bool has_a_spare_for_each_kill() const { return spares_ >= most_kills; }
 
  private:
   std::string name_;
@@ -116,6 +117,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
                                     Solver("stencil, started anew", 1, stencil), Solver("minife, started anew", 1, minife)};
   int jobs = 0;
   int lost = 0;
+  int lost_with_spares = 0;  // processes that are started may come too late for the next kill, the more on a busy machine
   std::size_t recoveries = 0;
   for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1; std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {
     const Solver& solver = solvers[seed % solvers.size()];
@@ -126,6 +128,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
     if (HasFailure()) FAIL() << "after " << killer.struck() << " kills; seed " << seed;
     if (result.is_null()) {
       ++lost;
+      if (solver.has_a_spare_for_each_kill()) ++lost_with_spares;
       continue;
     }
     EXPECT_EQ(result.at("field_hash"), solver.undisturbed()) << "seed " << seed;
@@ -136,7 +139,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
   }
   std::cout << fmt::format("{} jobs: {} recoveries; {} jobs lost data and said so\n", jobs, recoveries, lost);
   EXPECT_GT(recoveries, 0U);
-  EXPECT_LT(lost, std::max(2, jobs / 2));
+  EXPECT_LT(lost_with_spares, std::max(2, jobs / 4));
 }
 
 }  // namespace
