@@ -66,7 +66,7 @@ int play(int argc, char** argv, const Arguments& arguments) {
   return run(argc, argv, [&](Session& session) {
     std::int64_t repaired = now_ns();
     std::vector<double> fresh(ready.empty() ? count : 0);
-    const std::span<double> data = ready.empty() ? fresh : ready;
+    std::span<double> data = ready.empty() ? fresh : ready;
     session.store().protect("data", data);
     if (session.epoch() == Epoch{0}) {
       std::ranges::fill(data, session.rank().value);

@@ -33,6 +33,10 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
   for (const Rank rank : outcome.vacant) {
     who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
   }
+  if (!policy.takes_over_ranks()) {
+    return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{})",
+                       fmt::join(who, ", "), policy.blank ? "blank" : "shrink");
+  }
   const std::string loss = fmt::format("{} died and no spare is left", fmt::join(who, ", "));
   if (tries) {
     return fmt::format("{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "

@@ -77,8 +77,8 @@ void MemberGroup::forget_older(Version oldest) {
 
 // --- commit ----------------------------------------------------------------------------------------------------
 
-void MemberGroup::begin_commit(Version version, Version settled, int tag) {
-  const std::vector<Changes> changes = exchange_changes(concerned_, comm_, pack_own(version, settled), sizes_);
+void MemberGroup::begin_commit(Version version, Version settled, int tag, std::exception_ptr& problem) {
+  const std::vector<Changes> changes = exchange_changes(concerned_, comm_, pack_own(version, settled, problem), sizes_);
   under_way_ = begin(encode_all(concerned_, sizes_, changes), version, tag);
 }
 
@@ -93,11 +93,17 @@ void MemberGroup::publish_commit(Version version) {
 
 /// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
 /// them still.
-Changes MemberGroup::pack_own(Version version, Version settled) {
+Changes MemberGroup::pack_own(Version version, Version settled, std::exception_ptr& problem) {
   const Block snapshot = Block::snapshot_of(self_);
   const bool over_older = shelves_.older_in_slot(snapshot, version) > settled;
   Kept& own = shelves_.slot_for(snapshot, version);
-  Changes changes = pack(members_, self_, version, own.bytes, over_older);
+  Changes changes;
+  try {
+    changes = pack(members_, self_, version, own.bytes, over_older);
+  } catch (...) {
+    problem = std::current_exception();
+    changes = pack({}, self_, version, own.bytes);
+  }
   own.sizes = {own.bytes.size()};
   sizes_[static_cast<std::size_t>(self_.value)] = own.bytes.size();
   changed_bytes_ = 0;

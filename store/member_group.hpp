@@ -51,8 +51,8 @@ class MemberGroup {
   // --- a commit; collective, each of these ---------------------------------------------------------------------------
 
   /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`. `tag`:
-  /// as all ranks number this group.
-  void begin_commit(Version version, Version settled, int tag);
+  /// as all ranks number this group. If they cannot be packed, that is the `problem`, and a snapshot of nothing is sent.
+  void begin_commit(Version version, Version settled, int tag, std::exception_ptr& problem);
   bool is_under_way() const { return under_way_ != nullptr; }
   /// When it returns, all that this rank makes is in its slots, and not yet published.
   void finish_commit(Version version);
@@ -97,7 +97,7 @@ class MemberGroup {
  private:
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return shelves_.at(block, version).bytes; }
-  Changes pack_own(Version version, Version settled);
+  Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void finish(Version version);

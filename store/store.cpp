@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <ranges>
 #include <set>
 #include <sstream>
@@ -186,10 +187,11 @@ void Store::commit_async() {
   const Version version = published_.next();
 
   if (disk_) disk_->prepare(version, members_);
+  commit_problem_ = nullptr;
   reach("commit.pack");
   whole([&] {
     for_each_group([&](MemberGroup& group, int tag) {
-      if (in_use_.contains(group.redundancy())) group.begin_commit(version, settled_, tag);
+      if (in_use_.contains(group.redundancy())) group.begin_commit(version, settled_, tag, commit_problem_);
     });
   });
   reach("commit.exchange");
@@ -208,7 +210,7 @@ Version Store::finish_commit() {
   whole([&] {
     for (MemberGroup* group : begun) group->finish_commit(version);
     reach("commit.vote");
-    if (!ballot_->vote(Motion::commit, true)) throw EnvironmentError("a rank refused the commit");
+    if (!ballot_->vote(Motion::commit, commit_problem_ == nullptr)) refuse_commit(std::exchange(commit_problem_, nullptr));
   });
   reach("commit.publish");
   for (MemberGroup* group : begun) group->publish_commit(version);
@@ -228,6 +230,28 @@ Version Store::finish_commit() {
   statistics_.commit_time += watch.elapsed();
   note_sizes();
   return version;
+}
+
+/// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is so.
+/// Collective.
+void Store::refuse_commit(std::exception_ptr problem) const {
+  constexpr int nobody = std::numeric_limits<int>::max();
+  int first = problem ? self_.value : nobody;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  std::string text;
+  try {
+    if (problem) std::rethrow_exception(problem);
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    text = "it threw what is no std::exception";
+  }
+  auto length = static_cast<int>(text.size());
+  check_mpi(MPI_Bcast(&length, 1, MPI_INT, first, comm_), "MPI_Bcast");
+  text.resize(static_cast<std::size_t>(length));
+  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, first, comm_), "MPI_Bcast");
+  if (problem) std::rethrow_exception(problem);
+  throw EnvironmentError(fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first, text));
 }
 
 void Store::note_sizes() {
@@ -379,11 +403,11 @@ Version Store::restore_of_other_ranks(const JointPlan& plan) {
 }
 
 Version Store::restore_from(Rank from) {
-  if (from < Rank{0} || from >= Rank{ranks()}) throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", from.value, ranks()));
   finish_commit();
   const trace::Span span("restore");
   Stopwatch watch;
   meet_for(Motion::restore);
+  require_rank(from);
   if (has_committed_by_others()) {
     throw UsageError(fmt::format("another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit", committed_by_));
   }
@@ -402,6 +426,14 @@ Version Store::restore_from(Rank from) {
   return has_gone_back_to(version, watch);
 }
 
+/// Of all ranks alike, should one of them be wrong: else it would leave the others waiting. Collective.
+void Store::require_rank(Rank asked_for) const {
+  constexpr int none = std::numeric_limits<int>::min();
+  int wrong = asked_for >= Rank{0} && asked_for < Rank{ranks()} ? none : asked_for.value;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+  if (wrong != none) throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", wrong, ranks()));
+}
+
 void Store::forget_newer(Version newest) {
   for (auto& [redundancy, group] : groups_) group.forget_newer(newest);
 }
@@ -410,7 +442,9 @@ void Store::forget_newer(Version newest) {
 Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan& plan) {
   const auto version = disk_ ? disk_->find(members_, wanted) : std::nullopt;
   if (!version) {
-    if (plan.newest_seen) throw DataLoss(describe_loss(plan, "the job must be started again"));
+    if (plan.newest_seen) {
+      throw DataLoss(describe_loss(plan, wanted ? "another version may be whole" : "the job must be started again"));
+    }
     if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
     if (published_ != Version{}) {
       throw DataLoss(fmt::format("version {} is lost: nobody lives who has any of it{}; the job must be started again", published_.value,

@@ -105,8 +105,9 @@ class Store {
   void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy);
 
   /// Saves every protected member of every rank as a new version. Collective over the session's ranks. When it
-  /// returns, the version survives what its redundancy survives, on every rank; when it throws ProcessFailure, the
-  /// commit has happened on no rank. Returns the new version.
+  /// returns, the version survives what its redundancy survives, on every rank; when it throws, the
+  /// commit has happened on no rank: ProcessFailure, or, when a member cannot be packed, what was in the way there and
+  /// EnvironmentError on all other ranks. Returns the new version.
   Version commit();
 
   /// Begins the same: when it returns, the data may change again, but is not safe yet; what others keep of it is under
@@ -193,6 +194,8 @@ class Store {
   JointPlan plan_undamaged(std::optional<Version> wanted);
   bool is_undamaged(const JointPlan& plan);
   bool is_so_anywhere(bool here) const;
+  void require_rank(Rank asked_for) const;
+  [[noreturn]] void refuse_commit(std::exception_ptr problem) const;
   Version restore_version(std::optional<Version> wanted);
   Version restore_what_is_planned(std::optional<Version> wanted);
   bool restore_from_memory(const JointPlan& plan);
@@ -226,6 +229,7 @@ class Store {
   StoreStatistics statistics_;
   std::unique_ptr<DiskTier> disk_;    // if there is one
   Origin origin_ = Origin::nowhere;
+  std::exception_ptr commit_problem_;  // this rank could not pack what it has for the commit that is under way
 };
 
 }  // namespace mend

@@ -2,6 +2,8 @@
 
 #include "tests/framework/subject_job.hpp"
 
+#include <fmt/format.h>
+
 namespace {
 
 TEST(AnException, on_one_rank_ends_the_job_although_the_others_are_blocked) {
@@ -26,6 +28,18 @@ TEST(AFailure, does_not_throw_again_out_of_destructors_on_its_way) {
   const auto end = play("calls_MPI_in_a_destructor", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(4, 10, 1));
+}
+
+TEST(ACommit, that_one_rank_cannot_pack_is_made_on_none_and_says_why) {
+  expect_end(play("one_rank_cannot_pack", 3, 0), 1, "rank 0: nothing was committed, since rank 1 could not pack what it protects: the drawer is stuck");
+}
+
+TEST(ACommit, that_was_refused_does_not_spoil_those_before_and_after) {
+  for (const char* redundancy : {"partner", "xor:2", "rs:2+1"}) {
+    const auto end = play("one_rank_cannot_pack_for_a_while", 4, 1, {"--mend-redundancy", redundancy});
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    for (int rank = 0; rank < 4; ++rank) EXPECT_THAT(end.output, testing::HasSubstr(fmt::format("rank {}: version 3: 5 5", rank)));
+  }
 }
 
 TEST(AnException, that_is_no_std_exception_ends_the_job_all_the_same) {

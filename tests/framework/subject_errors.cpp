@@ -3,12 +3,34 @@
 #include "base/fault_point.hpp"
 #include "tests/framework/subject.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <stdexcept>
+#include <vector>
+
+namespace subject {
+
+/// Cannot be packed as long as it is stuck.
+struct Drawer {
+  int content = 0;
+  bool stuck = false;
+};
+
+}  // namespace subject
+
+template <>
+struct mend::Serializer<subject::Drawer> {
+  static std::vector<std::byte> write(const subject::Drawer& drawer) {
+    if (drawer.stuck) throw std::runtime_error("the drawer is stuck");
+    return std::vector<std::byte>(static_cast<std::size_t>(drawer.content));
+  }
+  static void read(subject::Drawer& drawer, std::span<const std::byte> bytes) { drawer.content = static_cast<int>(bytes.size()); }
+};
 
 namespace subject {
 namespace {
@@ -68,6 +90,30 @@ Scenarios error_scenarios() {
       session.store().protect("", value);
     }
     wait_for_ever(session);
+  };
+  all["one_rank_cannot_pack"] = [](mend::Session& session) {
+    Drawer drawer{.content = 1, .stuck = session.rank() == mend::Rank{1}};
+    session.store().protect("drawer", drawer);
+    session.store().commit();
+  };
+  all["one_rank_cannot_pack_for_a_while"] = [](mend::Session& session) {
+    Drawer drawer{.content = 1};
+    long large[1000]{};
+    session.store().protect("drawer", drawer);
+    session.store().protect("large", large);
+    if (const auto version = session.store().restore(); version != mend::Version{}) {
+      say(session, fmt::format("version {}: {} {}", version.value, drawer.content, large[drawer.content]));
+      return;
+    }
+    for (int step = 1; step <= 6; ++step) {
+      if (step == 6 && is_first(session, 2)) die();
+      large[step] = drawer.content = step;
+      drawer.stuck = session.rank() == mend::Rank{1} && (step == 3 || step == 4);
+      try {
+        session.store().commit();
+      } catch (const std::runtime_error&) {  // on all ranks
+      }
+    }
   };
   all["throws_in_the_last_step_of_one_rank"] = [](mend::Session& session) {
     count(session, 5, {});
