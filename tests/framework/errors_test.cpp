@@ -30,8 +30,8 @@ TEST(AFailure, does_not_throw_again_out_of_destructors_on_its_way) {
   EXPECT_EQ(said(end), counted(4, 10, 1));
 }
 
-TEST(ACommit, that_one_rank_cannot_pack_is_made_on_none_and_says_why) {
-  expect_end(play("one_rank_cannot_pack", 3, 0), 1, "rank 0: nothing was committed, since rank 1 could not pack what it protects: the drawer is stuck");
+TEST(ACommit, that_one_rank_cannot_pack_ends_the_job_and_says_why) {
+  expect_end(play("one_rank_cannot_pack", 3, 0), 1, "the drawer is stuck");
 }
 
 TEST(ACommit, that_was_refused_does_not_spoil_those_before_and_after) {
