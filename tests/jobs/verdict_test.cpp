@@ -145,11 +145,17 @@ TEST(Reports, tell_that_mpirun_waits_for_the_lost_when_all_who_finished_have_lef
   EXPECT_FALSE(reports.waits_for_the_lost()) << "one has something to do yet";
 }
 
-TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "mend_reports_test";
-  std::ofstream(file) << "started\nstarted\nrunning\nfinished 0\nnonsense\nfinished 3\nfinished 1\n";
+/// What is read from a file that says this; tests may run side by side.
+Reports reports_in(const std::string& text) {
+  const auto file = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::ofstream(file) << text;
   const auto reports = read_reports(file);
   std::filesystem::remove(file);
+  return reports;
+}
+
+TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
+  const auto reports = reports_in("started\nstarted\nrunning\nfinished 0\nnonsense\nfinished 3\nfinished 1\n");
   EXPECT_EQ(reports.started, 2);
   EXPECT_EQ(reports.running, 1);
   EXPECT_EQ(reports.finished, 0);
@@ -157,10 +163,7 @@ TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
 }
 
 TEST(Reports, who_has_finished_and_exits_with_something_else_has_erred) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "mend_reports_exits_test";
-  std::ofstream(file) << "quit\nfinished 0\nfinished 0\nfinished 3\nleft 3\nleft 0\nleft 7\n";
-  const auto reports = read_reports(file);
-  std::filesystem::remove(file);
+  const auto reports = reports_in("quit\nfinished 0\nfinished 0\nfinished 3\nleft 3\nleft 0\nleft 7\n");
   EXPECT_EQ(reports.quit, 1);
   EXPECT_EQ(reports.left, 3);
   EXPECT_EQ(reports.error_afterwards, 7);
