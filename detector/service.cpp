@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <future>
+#include <tuple>
 #include <utility>
 
 namespace mend::detector {
@@ -55,6 +56,7 @@ Service::Service(ProcessId self, transport::Ipv4 host, const Timing& timing, Run
       network_(self, host, std::chrono::duration_cast<Clock::duration>(timing.delta / 8),
                {[this](ProcessId from, std::span<const std::byte> bytes) { arrived(from, bytes); },
                 [this](ProcessId peer) { broken(peer); }}),
+      lifeline_([this](ProcessId process) { network_.post([this, process] { told_by_kernel(process); }); }),
       detector_(self, timing) {}
 
 Service::~Service() {
@@ -88,7 +90,9 @@ void Service::meet(ProcessId process, const Peer& peer) {
   if (process != self_ && node == own_node_) {
     auto found = LocalProcess::find(peer.identity);
     if (found) {
-      neighbours_.emplace(process, std::move(*found));
+      auto lifeline = NeighbourLifeline::open(peer.identity.pid, peer.lifeline);
+      if (found->is_gone()) lifeline.reset();  // its number may mean another process by now
+      neighbours_.emplace(process, Neighbour{std::move(*found), std::move(lifeline)});
     } else {
       node = NodeId{~process.value};
       if (peer.identity.can_be_seen()) stillborn_.insert(process);
@@ -102,10 +106,11 @@ void Service::meet(ProcessId process, const Peer& peer) {
 void Service::enter(Membership membership) {
   network_.post([this, membership = std::move(membership)] {
     if (ended_) return;
-    std::erase_if(neighbours_, [&](const auto& one) { return membership.left_out.contains(one.first) && one.second.is_gone(); });
+    std::erase_if(neighbours_, [&](const auto& one) { return membership.left_out.contains(one.first) && one.second.process.is_gone(); });
     detector_.enter(membership, nodes_, time_now(), actions_);
     if (!stillborn_.empty()) detector_.witness(std::exchange(stillborn_, {}), Told::nobody, time_now(), actions_);
     perform();
+    look_at_lifeline();
   });
 }
 
@@ -162,7 +167,7 @@ void Service::turn() {
 bool Service::emitter_is_kept_waiting(Time now) const {
   if (!detector_.emitter_is_overdue(now)) return false;
   const auto neighbour = neighbours_.find(detector_.emitter());
-  return neighbour != neighbours_.end() && neighbour->second.is_kept_waiting(thread_name);
+  return neighbour != neighbours_.end() && neighbour->second.process.is_kept_waiting(thread_name);
 }
 
 void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
@@ -180,8 +185,13 @@ void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
 
 void Service::broken(ProcessId peer) {
   const auto neighbour = neighbours_.find(peer);
-  if (neighbour == neighbours_.end() || !neighbour->second.is_gone()) return;
+  if (neighbour == neighbours_.end() || !neighbour->second.process.is_gone()) return;
   detector_.witness(ProcessSet{peer}, Told::nobody, time_now(), actions_);
+  perform();
+}
+
+void Service::told_by_kernel(ProcessId process) {
+  detector_.witness(ProcessSet{process}, Told::nobody, time_now(), actions_);
   perform();
 }
 
@@ -211,10 +221,23 @@ void Service::perform() {
 void Service::hold_dead(const ProcessSet& died) {
   for (const ProcessId process : died.members()) {
     network_.drop(process);
-    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) neighbour->second.kill();
+    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) neighbour->second.process.kill();
     runtime_.report(process);
     if (!told_.contains(process)) runtime_.tell_library(process);
   }
+  if (!died.empty()) look_at_lifeline();
+}
+
+/// At that of the living neighbour before this process, or else of the last.
+void Service::look_at_lifeline() {
+  ProcessId before = self_;
+  std::shared_ptr<const NeighbourLifeline> lifeline;
+  for (const auto& [process, neighbour] : neighbours_) {
+    if (!neighbour.lifeline || detector_.known_dead().contains(process)) continue;
+    const bool best = process < self_ || !lifeline || before > self_;
+    if (best) std::tie(before, lifeline) = std::tie(process, neighbour.lifeline);
+  }
+  lifeline_.look_at(before, lifeline);
 }
 
 /// Touches nothing any more: no lock, no buffer, no file.

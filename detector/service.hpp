@@ -4,8 +4,12 @@
 // moment the ring has asked for. It never calls MPI, and what the application or MPI is doing does not delay it.
 //
 //     runtime (PMIx) ----------+
+//     lifelines ---------------+
 //     broken connections ------+--> ring --> broadcast to all --> deaths of this process's record,
 //     missing heartbeats ------+                                  MPI told, the dead one killed
+//
+// The lifelines of a machine (detector/lifeline.hpp) form a ring too: each process looks at that of the living one before
+// it there. So one process is told by the kernel of each death on its machine, and that before anything else is.
 //
 // What is done about a death
 // --------------------------
@@ -24,11 +28,13 @@
 
 #include "base/ids.hpp"
 #include "detector/detector.hpp"
+#include "detector/lifeline.hpp"
 #include "detector/local_process.hpp"
 #include "detector/runtime_witness.hpp"
 #include "transport/control_network.hpp"
 
 #include <map>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -39,6 +45,7 @@ struct Peer {
   NodeId node;
   LocalIdentity identity;
   transport::ControlAddress address;
+  int lifeline = Lifeline::none;
 };
 
 /// The worst of ten delays with which this process wakes from a sleep of a millisecond.
@@ -68,6 +75,8 @@ class Service {
 
   /// Where the others find this process.
   const transport::ControlAddress& address() const { return network_.address(); }
+  /// Where those of its machine find its lifeline.
+  int lifeline() const { return lifeline_.descriptor(); }
 
   /// Starts the control thread. `peers`: all of the job, this process too. Local; to be called once.
   void start(const std::map<ProcessId, Peer>& peers);
@@ -86,15 +95,23 @@ class Service {
   Counters counters();
 
  private:
+  /// Another process of the same machine.
+  struct Neighbour {
+    LocalProcess process;
+    std::shared_ptr<const NeighbourLifeline> lifeline;
+  };
+
   void meet(ProcessId process, const Peer& peer);
   void run();
   void turn();
   bool emitter_is_kept_waiting(Time now) const;
   void arrived(ProcessId from, std::span<const std::byte> bytes);
   void broken(ProcessId peer);
+  void told_by_kernel(ProcessId process);
   void told_by_runtime(ProcessId process);
   void perform();
   void hold_dead(const ProcessSet& died);
+  void look_at_lifeline();
   [[noreturn]] void leave(const char* why);
   template <class Work>
   void ask(Work work);
@@ -102,10 +119,11 @@ class Service {
   ProcessId self_;
   RuntimeWitness& runtime_;
   transport::ControlNetwork network_;
+  Lifeline lifeline_;
   std::map<ProcessId, transport::ControlAddress> addresses_;
   NodeId own_node_;
-  std::map<ProcessId, LocalProcess> neighbours_;  // of the same machine
-  ProcessSet stillborn_;                          // of the same machine, gone before they were met
+  std::map<ProcessId, Neighbour> neighbours_;
+  ProcessSet stillborn_;  // of the same machine, gone before they were met
   std::vector<NodeId> nodes_;
   std::thread thread_;
 

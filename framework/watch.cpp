@@ -32,6 +32,12 @@ struct Introduction {
   std::array<Interface, 8> interfaces{};
 };
 
+/// What it says once its detector listens. Sent as it is.
+struct Reach {
+  ControlAddress address;
+  int lifeline = detector::Lifeline::none;
+};
+
 Introduction introduce_self(bool with_network) {
   Introduction self;
   int length = 0;
@@ -135,7 +141,7 @@ void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const auto all = all_gather(introduce_self(watching), base, members.size());
   const std::vector<Placed> placed = number_machines(all, members);
   peers_.clear();
-  for (std::size_t i = 0; i < members.size(); ++i) peers_[members[i]] = {placed[i].node, all[i].identity, {}};
+  for (std::size_t i = 0; i < members.size(); ++i) peers_[members[i]] = {placed[i].node, all[i].identity, {}, {}};
   if (!watching) return;
 
   int rank = 0;
@@ -153,22 +159,23 @@ void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   }
 
   service_.reset();
-  ControlAddress mine;
+  Reach mine;
   const std::optional<Ipv4> host = choose_host(all, placed, self);
   std::string obstacle = "the machines have no network in common";
   if (host) {
     try {
       service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_);
-      mine = service_->address();
+      mine = {service_->address(), service_->lifeline()};
     } catch (const EnvironmentError& error) {
       obstacle = error.what();
       log::warn(obstacle);
     }
   }
-  const auto addresses = all_gather(mine, base, members.size());
+  const auto reaches = all_gather(mine, base, members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    peers_[members[i]].address = addresses[i];
-    if (addresses[i].port == 0) service_.reset();
+    peers_[members[i]].address = reaches[i].address;
+    peers_[members[i]].lifeline = reaches[i].lifeline;
+    if (reaches[i].address.port == 0) service_.reset();
   }
   if (!service_) {
     lowest_speaks(log::warn, "a process that hangs will not be noticed, only one that dies: " + obstacle);
@@ -205,7 +212,7 @@ Acquaintance Watch::begin_late(ProcessId self, NodeId node, transport::Ipv4 host
     latecomers_[process] = name;
     runtime_.know(process, name);
   }
-  peers_[self] = {node, detector::LocalIdentity::self(), service_->address()};
+  peers_[self] = {node, detector::LocalIdentity::self(), service_->address(), service_->lifeline()};
   latecomers_[self] = RuntimeName::self();
   service_->start(peers_);
   return {self, peers_[self], latecomers_[self]};
