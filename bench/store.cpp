@@ -6,6 +6,7 @@
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/median.hpp"
+#include "store/block_reserve.hpp"
 #include "store/coding.hpp"
 #include "store/store.hpp"
 #include "transport/mpi.hpp"
@@ -69,12 +70,15 @@ class ProtectedField {
   void finish_commit() { store_->finish_commit(); }
   void restore() { store_->restore(); }
 
-  /// As after a failure: rank 1, if there is one, has nothing.
-  void lose_a_rank() {
+  /// What rank 1 is after a failure: a spare that has memory ready, or a process that has begun just now.
+  enum class Newcomer : bool { spare, started };
+  void lose_a_rank(Newcomer newcomer) {
     epoch_ = epoch_.next();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const std::vector<ByteCount> sizes = store_->block_sizes();
     begin(rank == 1);
+    if (rank == 1 && newcomer == Newcomer::spare) BlockReserve::instance().prepare(sizes, [] { return true; });
   }
 
  private:
@@ -174,7 +178,9 @@ void run(const Arguments& arguments) {
     contestants.push_back({"  async, finished", {}, [=] { asynchronous->finish_commit(); }});
     ProtectedField* restored = another();
     restored->commit();
-    contestants.push_back({"restore, " + name, [=] { restored->lose_a_rank(); }, [=] { restored->restore(); }});
+    using enum ProtectedField::Newcomer;
+    contestants.push_back({"restore, " + name, [=] { restored->lose_a_rank(spare); }, [=] { restored->restore(); }});
+    contestants.push_back({"  by one just started", [=] { restored->lose_a_rank(started); }, [=] { restored->restore(); }});
   }
   // Some rounds unmeasured: by then both slots of each store have their memory, and can be committed over.
   for (int round = -3; round < arguments.rounds; ++round) {

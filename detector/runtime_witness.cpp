@@ -23,12 +23,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mend {
 namespace {
 
 constexpr pmix_status_t call_code = PMIX_EXTERNAL_ERR_BASE - 77;
 constexpr const char* call_epoch_key = "mend.epoch";
+constexpr const char* advice_key = "mend.advice";
 constexpr const char* own_word_key = "mend.own_word";  // on what mend itself tells the library
 
 const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
@@ -54,13 +56,24 @@ class Mailbox {
     return deaths_;
   }
 
-  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters) {
+  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters, const RuntimeWitness::Prepare& prepare) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
+    const auto is_over = [&] {
       const bool called = called_ && *called_ >= epoch;
       return called || std::any_of(deaths_.begin(), deaths_.end(),
                                    [&](const WitnessedDeath& death) { return matters(death.process); });
-    });
+    };
+    for (;;) {
+      changed_.wait(lock, [&] { return is_over() || (prepare && advice_); });
+      if (is_over()) return;
+      const std::vector<ByteCount> sizes = *std::exchange(advice_, std::nullopt);
+      lock.unlock();
+      prepare(sizes, [&] {
+        const std::lock_guard look(mutex_);
+        return !is_over();
+      });
+      lock.lock();
+    }
   }
 
   void add_death(ProcessId process) {
@@ -107,6 +120,12 @@ class Mailbox {
     changed_.notify_all();
   }
 
+  void add_advice(std::span<const ByteCount> sizes) {
+    const std::lock_guard lock(mutex_);
+    advice_.emplace(sizes.begin(), sizes.end());
+    changed_.notify_all();
+  }
+
  private:
   std::atomic<std::size_t> death_count_ = 0;
   const std::string job_ = launch::job();
@@ -115,6 +134,7 @@ class Mailbox {
   std::map<ProcessId, RuntimeName> latecomers_;
   std::vector<WitnessedDeath> deaths_;
   std::optional<Epoch> called_;
+  std::optional<std::vector<ByteCount>> advice_;  // the last, not taken yet
   std::mutex listener_mutex_;
   std::function<void(ProcessId)> listener_;
 };
@@ -140,6 +160,12 @@ void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   if (const pmix_info_t* epoch = find({info, ninfo}, call_epoch_key)) mailbox().add_call(Epoch{epoch->value.data.uint32});
+  if (const pmix_info_t* advice = find({info, ninfo}, advice_key)) {
+    const pmix_byte_object_t& said = advice->value.data.bo;
+    std::vector<ByteCount> sizes(said.size / sizeof(ByteCount));
+    std::memcpy(sizes.data(), said.bytes, sizes.size() * sizeof(ByteCount));
+    mailbox().add_advice(sizes);
+  }
   if (done) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_data);
 }
 
@@ -194,6 +220,17 @@ struct Notice {
   std::array<pmix_info_t, 3> infos;
 };
 
+/// To all processes of the launch: `value`, under `key`.
+void say_to_all(const char* key, const void* value, pmix_data_type_t type) {
+  std::array<pmix_info_t, 2> infos;
+  for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
+  const bool yes = true;
+  PMIX_INFO_LOAD(&infos[0], key, value, type);
+  PMIX_INFO_LOAD(&infos[1], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+  PMIx_Notify_event(call_code, nullptr, PMIX_RANGE_SESSION, infos.data(), infos.size(), nullptr, nullptr);
+  for (pmix_info_t& info : infos) PMIX_INFO_DESTRUCT(&info);
+}
+
 void notice_passed_on(pmix_status_t, void* notice) { delete static_cast<Notice*>(notice); }
 
 /// Registers the handlers, once in the life of the process. They are never taken back: a call that arrived after that
@@ -223,7 +260,9 @@ bool RuntimeWitness::tells_of(ProcessId process) const { return mailbox().name_o
 
 std::size_t RuntimeWitness::death_count() const { return mailbox().death_count(); }
 std::vector<WitnessedDeath> RuntimeWitness::deaths() const { return mailbox().deaths(); }
-void RuntimeWitness::wait(Epoch epoch, const std::function<bool(ProcessId)>& matters) { mailbox().wait(epoch, matters); }
+void RuntimeWitness::wait(Epoch epoch, const std::function<bool(ProcessId)>& matters, const Prepare& prepare) {
+  mailbox().wait(epoch, matters, prepare);
+}
 
 void RuntimeWitness::report(ProcessId process) { mailbox().add_death(process); }
 void RuntimeWitness::on_death(std::function<void(ProcessId)> listener) { mailbox().listen(std::move(listener)); }
@@ -235,13 +274,13 @@ void RuntimeWitness::tell_library(ProcessId process) {
   if (status == PMIX_SUCCESS) static_cast<void>(notice.release());  // else the callback is not called
 }
 
-void RuntimeWitness::call(Epoch epoch) {
-  std::array<pmix_info_t, 2> infos;
-  for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
-  bool no_cache = true;
-  PMIX_INFO_LOAD(&infos[0], call_epoch_key, &epoch.value, PMIX_UINT32);
-  PMIX_INFO_LOAD(&infos[1], PMIX_EVENT_DO_NOT_CACHE, &no_cache, PMIX_BOOL);
-  PMIx_Notify_event(call_code, nullptr, PMIX_RANGE_SESSION, infos.data(), infos.size(), nullptr, nullptr);
+void RuntimeWitness::call(Epoch epoch) { say_to_all(call_epoch_key, &epoch.value, PMIX_UINT32); }
+
+void RuntimeWitness::advise(std::span<const ByteCount> sizes) {
+  pmix_byte_object_t said;
+  said.bytes = const_cast<char*>(reinterpret_cast<const char*>(sizes.data()));  // only read
+  said.size = sizes.size_bytes();
+  say_to_all(advice_key, &said, PMIX_BYTE_OBJECT);
 }
 
 }  // namespace mend

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace mend {
@@ -71,9 +72,15 @@ class RuntimeWitness {
   /// Calls every process of the launch to come out of wait() in `epoch`. Local; returns before they have.
   void call(Epoch epoch);
 
+  /// Tells every process of the launch that is in wait() what it should have memory for. Local; returns before they know.
+  void advise(std::span<const ByteCount> sizes);
+
+  /// Takes an advice. Meanwhile it should ask now and then whether there is still `time` for that.
+  using Prepare = std::function<void(std::span<const ByteCount> sizes, const std::function<bool()>& time)>;
+
   /// Blocks, at no CPU cost, until some process called for `epoch` or a later one, or one for which `matters` says
-  /// yes is reported dead (or already was).
-  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters);
+  /// yes is reported dead (or already was). When the ranks advise it to, it does `prepare`.
+  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters, const Prepare& prepare = {});
 };
 
 }  // namespace mend

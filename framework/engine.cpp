@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "framework/last_words.hpp"
+#include "store/block_reserve.hpp"
 #include "transport/progress.hpp"
 
 #include <fmt/format.h>
@@ -110,6 +111,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
       store_(Redundancy::parse(options.redundancy), options.versions, disk_),
       schedule_(options.commit_every),
+      spares_prepare_(options.spare_memory == "ready"),
       given_mtbf_(options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
@@ -120,6 +122,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
   council_.on_death([this](ProcessId process) {
     if (rank_ && world_.roster.rank_of(process)) notice_failure();
   });
+  store_.on_commit([this] { advise_spares(); });
 }
 
 Engine::~Engine() {
@@ -139,6 +142,7 @@ void Engine::begin_epoch(bool newcomer) {
   schedule_.restart();
   before_epoch_ = store_.statistics();
   watch_.enter(world_.members);
+  advised_.clear();
   if (!rank_) return;
   take_into_epoch(store_);
   if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
@@ -282,7 +286,12 @@ Intent Engine::leave_body(Motion motion) {
 
 Intent Engine::wait_as_spare() {
   reach("spare.parked");
-  witness_.wait(world_.epoch, [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); });
+  const auto holds_rank = [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); };
+  witness_.wait(world_.epoch, holds_rank, [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
+    reach("spare.prepare");
+    BlockReserve::instance().prepare(sizes, time);
+    reach("spare.prepared");
+  });
   reach("spare.woken");
   left_body_ = WallClock::now();
   return Intent::follow;
@@ -305,6 +314,17 @@ void Engine::call_spares() {
 
 /// Something failed: remembers when this was known here first, and interrupts everyone else.
 void Engine::notice_failure() {
+/// Tells the spares what memory a rank needs for its blocks, when that is new. Rank 0 speaks for all.
+void Engine::advise_spares() {
+  if (!spares_prepare_ || rank_ != Rank{0} || world_.roster.spares.empty()) return;
+  std::vector<ByteCount> sizes = store_.block_sizes();
+  std::erase_if(sizes, [](ByteCount size) { return size < large_page; });
+  std::ranges::transform(sizes, sizes.begin(), with_room_to_grow);
+  if (sizes == advised_) return;
+  advised_ = sizes;
+  witness_.advise(sizes);
+}
+
   if (!noticed_) noticed_ = WallClock::now();
   interrupt();
 }

@@ -126,6 +126,7 @@ class Engine {
   void notice_while_waiting();
   void interrupt();
   void call_spares();
+  void advise_spares();
   void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
   std::string advice_on_disk(ExitCode code) const;
@@ -139,6 +140,8 @@ class Engine {
   ProcessId self_;
   Recruiter recruiter_;
   int wanted_spares_;
+  bool spares_prepare_;
+  std::vector<ByteCount> advised_;  // in this epoch
   int spawn_tries_;
   int first_size_ = 0;
   std::optional<Rank> rank_;

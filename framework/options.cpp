@@ -93,6 +93,13 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->capture_default_str(),
       "MEND_SPARES");
   from_environment(
+      app.add_option(prefix + "spare-memory", options.spare_memory,
+                     "ready: a waiting spare has memory for what a rank keeps of one version, which is there sooner then;\n"
+                     "none: it asks for it when it takes over")
+          ->check(CLI::IsMember({"ready", "none"}))
+          ->capture_default_str(),
+      "MEND_SPARE_MEMORY");
+  from_environment(
       app.add_option(prefix + "on-failure", options.on_failure,
                      "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
                      "over), spawn (one more process is started for it), shrink (it is given up and the others close up), blank\n"

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <sys/mman.h>
+#include "store/block_reserve.hpp"
 
 #include <cstddef>
 #include <new>
@@ -23,8 +23,12 @@ class BlockAllocator {
 
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    void* memory = ::operator new(bytes, alignment(count));
-    if (bytes >= large_page) prepare(memory, bytes / large_page * large_page);
+    if (bytes < large_page) return static_cast<T*>(::operator new(bytes, alignment(count)));
+    void* memory = BlockReserve::instance().take(bytes);
+    if (memory == nullptr) {
+      memory = new_large(bytes);
+      populate(memory, bytes);
+    }
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
@@ -41,15 +45,6 @@ class BlockAllocator {
   bool operator==(const BlockAllocator&) const = default;
 
  private:
-  /// Asks for large pages, at once. Where the kernel does not know that, memory comes page by page when it is written.
-  static void prepare(void* memory, std::size_t bytes) {
-    ::madvise(memory, bytes, MADV_HUGEPAGE);
-#ifdef MADV_POPULATE_WRITE
-    ::madvise(memory, bytes, MADV_POPULATE_WRITE);
-#endif
-  }
-
-  static constexpr std::size_t large_page = std::size_t{2} << 20;
   static std::align_val_t alignment(std::size_t count) {
     return std::align_val_t{count * sizeof(T) >= large_page ? large_page : std::size_t{64}};
   }

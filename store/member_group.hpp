@@ -45,6 +45,7 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
+  std::vector<ByteCount> block_sizes(Version version) const { return shelves_.sizes(version); }
   /// Lets go of what is under way, and of the communicator. Local.
   void end_epoch() { under_way_.reset(); }
 

@@ -96,4 +96,14 @@ ByteCount Shelves::memory() const {
   return bytes;
 }
 
+std::vector<ByteCount> Shelves::sizes(Version version) const {
+  std::vector<ByteCount> all;
+  for (const auto& [block, slots] : shelves_) {
+    for (const Kept& kept : slots) {
+      if (kept.version == version) all.push_back(kept.bytes.size());
+    }
+  }
+  return all;
+}
+
 }  // namespace mend

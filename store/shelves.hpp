@@ -58,6 +58,8 @@ class Shelves {
   void forget_older(Version oldest);
 
   ByteCount memory() const;
+  /// Of the blocks published at `version`.
+  std::vector<ByteCount> sizes(Version version) const;
 
  private:
   std::size_t versions_;

@@ -229,7 +229,14 @@ Version Store::finish_commit() {
   ++statistics_.commits;
   statistics_.commit_time += watch.elapsed();
   note_sizes();
+  if (commit_listener_) commit_listener_();
   return version;
+}
+
+std::vector<ByteCount> Store::block_sizes() const {
+  std::vector<ByteCount> all;
+  for (const auto& [redundancy, group] : groups_) std::ranges::copy(group.block_sizes(published_), std::back_inserter(all));
+  return all;
 }
 
 /// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is so.

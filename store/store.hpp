@@ -168,6 +168,10 @@ class Store {
     ballot_ = nullptr;
     if (disk_) disk_->wait();
   }
+  /// Has `listener` called whenever a commit has been published. Local.
+  void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
+  /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
+  std::vector<ByteCount> block_sizes() const;
   /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
   void forget_everything() {
     forget_newer(Version{});
@@ -233,3 +237,4 @@ class Store {
 };
 
 }  // namespace mend
+  std::function<void()> commit_listener_;

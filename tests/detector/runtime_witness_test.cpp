@@ -2,10 +2,14 @@
 
 #include "tests/support/world.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <span>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -75,6 +79,23 @@ TEST_F(Witness, sleeps_through_calls_for_earlier_epochs) {
   call_from_one(epoch_);
   waiting.join();
   EXPECT_TRUE(woken);
+}
+
+TEST_F(Witness, takes_the_last_advice_while_it_waits_and_before_that) {
+  std::vector<mend::ByteCount> heard;
+  if (world_rank() == 0) {
+    witness_.advise(std::vector<mend::ByteCount>{1, 2});
+    witness_.advise(std::vector<mend::ByteCount>{30, 40, 50});
+  }
+  witness_.wait(epoch_, nobody, [&](std::span<const mend::ByteCount> sizes, const std::function<bool()>& time) {
+    heard.assign(sizes.begin(), sizes.end());
+    EXPECT_TRUE(time());
+    if (heard.size() < 3) return;
+    MPI_Barrier(MPI_COMM_WORLD);
+    call_from_one(epoch_);
+    while (time()) std::this_thread::yield();
+  });
+  EXPECT_THAT(heard, testing::ElementsAre(30, 40, 50));
 }
 
 TEST_F(Witness, waits_at_no_cost) {

@@ -95,6 +95,26 @@ TEST(Data, can_be_restored_again_and_again) {
   EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: value 1", "rank 2: value 2"));
 }
 
+TEST(ASpare, has_memory_ready_for_what_a_rank_keeps) {
+  const support::ScratchFolder folder;
+  const auto end = play("has_a_spare_with_memory:" + folder.path().string(), 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: 2 blocks of memory were ready, 0 are left", "rank 1: value 1", "rank 2: value 2"));
+}
+
+TEST(ASpare, that_dies_while_it_gets_memory_is_not_missed) {
+  const support::ScratchFolder folder;
+  const auto end = play(fmt::format("has_a_spare_with_memory:{};3", folder.path().string()), 3, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: 2 blocks of memory were ready, 0 are left", "rank 1: value 1", "rank 2: value 2"));
+}
+
+TEST(ASpare, gets_no_memory_unless_it_may) {
+  const auto end = play("has_a_spare_with_memory:none", 3, 1, {"--mend-spare-memory", "none"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), Contains("rank 1: 0 blocks of memory were ready, 0 are left"));
+}
+
 TEST(CommitDue, with_auto_commits_now_and_then_on_all_ranks_alike) {
   // A short time between failures, so that the interval is many steps but not endless.
   const auto end = play("commits_when_due", 3, 1, {"--mend-commit-every", "auto", "--mend-mtbf", "0.01"});

@@ -104,6 +104,8 @@ int main(int argc, char** argv) {
   if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
   constexpr std::string_view evolves_a_table = "evolves_a_table:";
   if (wanted.starts_with(evolves_a_table)) return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
+  constexpr std::string_view has_ready = "has_a_spare_with_memory:";
+  if (wanted.starts_with(has_ready)) return mend::run(argc, argv, subject::die_when_a_spare_is_ready(wanted.substr(has_ready.size())));
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
         subject::repair_scenarios(), subject::fewer_ranks_scenarios(), subject::disk_scenarios()}) {

@@ -3,6 +3,8 @@
 #include "tests/framework/subject.hpp"
 
 #include "base/fault_point.hpp"
+#include "base/launch.hpp"
+#include "store/block_reserve.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -120,6 +124,33 @@ mend::Body evolve_while_these_die(std::string_view deaths) {
 
 mend::Body commit_asynchronously_while_these_die(std::string_view deaths) {
   return [deaths = deaths_in(deaths)](mend::Session& session) { evolve(session, deaths, Commits::asynchronously); };
+}
+
+mend::Body die_when_a_spare_is_ready(std::string_view what) {
+  const auto semicolon = std::min(what.find(';'), what.size());
+  const std::filesystem::path folder(what.substr(0, semicolon));
+  const std::vector<int> doomed = listed(what.substr(std::min(semicolon + 1, what.size())));
+  const int self = static_cast<int>(mend::launch::self().value_or(mend::ProcessId{0}).value);
+  const bool dies = std::find(doomed.begin(), doomed.end(), self) != doomed.end();
+  mend::on_fault_point([folder, dies](std::string_view point) {
+    if (point == "spare.prepare" && dies) die();
+    if (point == "spare.prepared") std::ofstream(folder / "ready");
+  });
+  return [folder](mend::Session& session) {
+    auto& ready = mend::BlockReserve::instance();
+    const mend::ByteCount before = ready.bytes();
+    std::vector<double> field(1 << 20, session.rank().value);
+    session.store().protect("field", field);
+    session.store().restore();
+    if (session.role() == mend::Role::newcomer) {
+      say(session, fmt::format("{} blocks of memory were ready, {} are left", before / (9 << 20), ready.bytes() / (9 << 20)));
+    }
+    if (session.epoch() > mend::Epoch{0}) return say(session, fmt::format("value {}", field.back()));
+    session.store().commit();
+    while (session.rank() == mend::Rank{1} && folder != "none" && !std::filesystem::exists(folder / "ready")) std::this_thread::yield();
+    if (session.rank() == mend::Rank{1}) die();
+    MPI_Barrier(session.comm());
+  };
 }
 
 mend::Body evolve_in_two_groups(std::string_view what) {
