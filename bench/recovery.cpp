@@ -58,11 +58,13 @@ void work_until_the_kill(Session& session, const Arguments& arguments) {
   }
 }
 
-/// "in-place-ready": as in-place, but the memory is there before mend is, on the spare too.
+/// "in-place-ready": as in-place, but the memory is there before mend is, on the spare too. "in-place-kept": the survivors
+/// keep their data besides.
 int play(int argc, char** argv, const Arguments& arguments) {
   const auto count = static_cast<std::size_t>(arguments.mebibytes * (1 << 20) / sizeof(double));
   const bool in_place = arguments.subject.starts_with("in-place");
-  std::vector<double> ready(arguments.subject == "in-place-ready" ? count : 0);
+  const bool is_ready = arguments.subject != "re-entry" && arguments.subject != "in-place";
+  std::vector<double> ready(is_ready ? count : 0);
   return run(argc, argv, [&](Session& session) {
     std::int64_t repaired = now_ns();
     std::vector<double> fresh(ready.empty() ? count : 0);
@@ -80,7 +82,8 @@ int play(int argc, char** argv, const Arguments& arguments) {
         repaired = now_ns();
       }
     }
-    session.store().restore();
+    const bool keeps = arguments.subject == "in-place-kept" && session.role() == Role::survivor;
+    keeps ? session.store().restore_others() : session.store().restore();
     tell(session, arguments, repaired, now_ns());
   });
 }
@@ -145,7 +148,7 @@ void print(const std::vector<Case>& cases, const Arguments& arguments) {
 }
 
 int compare(const Arguments& arguments) {
-  std::vector<Case> cases{{"re-entry", ""}, {"in-place", ""}, {"in-place-ready", ""}, {"re-entry", "--mend-detector runtime"}, {"re-entry", "--mend-agreement mpi"}};
+  std::vector<Case> cases{{"re-entry", ""}, {"in-place", ""}, {"in-place-ready", ""}, {"in-place-kept", ""}, {"re-entry", "--mend-detector runtime"}, {"re-entry", "--mend-agreement mpi"}};
   for (int i = 0; i < arguments.samples; ++i) {
     for (Case& one : cases) sample(one, arguments);
   }

@@ -136,6 +136,13 @@ int mend_restore(mend_session* session, unsigned long* version) {
   });
 }
 
+int mend_restore_others(mend_session* session, unsigned long* version) {
+  return guarded([&] {
+    const mend::Version restored = session_of(session).store().restore_others();
+    if (version != nullptr) *version = restored.value;
+  });
+}
+
 int mend_commit_due(mend_session* session, int* due) {
   return guarded([&] { *due = session_of(session).commit_due() ? 1 : 0; });
 }

@@ -28,7 +28,7 @@ module mend
   public :: mend_body, mend_run
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
   public :: mend_comm_dup, mend_comm_split
-  public :: mend_protect, mend_commit, mend_restore, mend_commit_due
+  public :: mend_protect, mend_commit, mend_restore, mend_restore_others, mend_commit_due
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
   public :: mend_error_text
 
@@ -112,6 +112,11 @@ module mend
       integer(c_long), intent(out) :: version
     end function
     integer(c_int) function c_restore(session, version) bind(C, name="mend_restore")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(out) :: version
+    end function
+    integer(c_int) function c_restore_others(session, version) bind(C, name="mend_restore_others")
       import :: c_int, c_ptr, c_long
       type(c_ptr), value :: session
       integer(c_long), intent(out) :: version
@@ -224,6 +229,16 @@ contains
 
     restored = 0
     status = c_restore(session, restored)
+    if (present(version)) version = restored
+  end function
+
+  integer(c_int) function mend_restore_others(session, version) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_long), intent(out), optional :: version
+    integer(c_long) :: restored
+
+    restored = 0
+    status = c_restore_others(session, restored)
     if (present(version)) version = restored
   end function
 

@@ -71,6 +71,9 @@ int mend_protect_with(mend_session *session, const char *name, void *data, size_
 int mend_commit(mend_session *session, unsigned long *version);
 /** Collective. `version`, if not NULL, gets the version restored; 0 if nothing was ever committed. */
 int mend_restore(mend_session *session, unsigned long *version);
+/** Collective together with mend_restore on other ranks, whose data it brings back; this rank's members keep what they
+    hold. For survivors that recover in place. `version` as there. */
+int mend_restore_others(mend_session *session, unsigned long *version);
 /** Once a step on every rank: `*due` tells whether to commit at its end. */
 int mend_commit_due(mend_session *session, int *due);
 

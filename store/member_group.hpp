@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -34,6 +35,8 @@ class MemberGroup {
   void protect(std::string_view name, std::shared_ptr<Member> member) { members_.insert_or_assign(std::string(name), std::move(member)); }
   void forget(std::string_view name);
   void forget_members() { members_.clear(); }
+  Members set_aside_members() { return std::exchange(members_, {}); }
+  void put_back(Members members) { members_ = std::move(members); }
   const Redundancy& redundancy() const { return redundancy_; }
   const Members& members() const { return members_; }
 
@@ -42,10 +45,10 @@ class MemberGroup {
   void forget_newer(Version newest);
   void forget_older(Version oldest);
   ByteCount memory() const { return shelves_.memory(); }
+  std::vector<ByteCount> block_sizes(Version version) const { return shelves_.sizes(version); }
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  std::vector<ByteCount> block_sizes(Version version) const { return shelves_.sizes(version); }
   /// Lets go of what is under way, and of the communicator. Local.
   void end_epoch() { under_way_.reset(); }
 

@@ -409,6 +409,24 @@ Version Store::restore_of_other_ranks(const JointPlan& plan) {
   return version;
 }
 
+Version Store::restore_others() {
+  finish_commit();
+  // A snapshot fills the members that there are.
+  const struct MembersSetAside {
+    explicit MembersSetAside(Store& store) : store_(store), members_(std::exchange(store.members_, {})) {
+      for (auto& [redundancy, group] : store_.groups_) of_groups_[redundancy] = group.set_aside_members();
+    }
+    ~MembersSetAside() {
+      store_.members_ = std::move(members_);
+      for (auto& [redundancy, members] : of_groups_) store_.groups_.at(redundancy).put_back(std::move(members));
+    }
+    Store& store_;
+    Members members_;
+    std::map<Redundancy, Members> of_groups_;
+  } meanwhile(*this);
+  return restore();
+}
+
 Version Store::restore_from(Rank from) {
   finish_commit();
   const trace::Span span("restore");

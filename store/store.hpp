@@ -145,6 +145,12 @@ class Store {
   /// and throws as restore() does, and UsageError for a rank that there is not.
   Version restore_from(Rank from);
 
+  /// Takes part in a restore() of other ranks, and keeps what its own members hold: for a survivor that stays in its place
+  /// (Session::repair) and whose algorithm can go on with data that are newer than the newcomer's. What the failure has cost
+  /// is made redundant again as by restore(), at the version that newcomers are given. Collective together with restore() on
+  /// the others. Returns and throws as restore() does there.
+  Version restore_others();
+
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
 
@@ -162,16 +168,16 @@ class Store {
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
   /// r runs. Local. Both must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
+  /// Has `listener` called whenever a commit has been published. Local.
+  void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
+  /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
+  std::vector<ByteCount> block_sizes() const;
   /// The job is over: whoever commits or restores all the same gets agreement::Abandoned. Local.
   void end() {
     end_epoch();
     ballot_ = nullptr;
     if (disk_) disk_->wait();
   }
-  /// Has `listener` called whenever a commit has been published. Local.
-  void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
-  /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
-  std::vector<ByteCount> block_sizes() const;
   /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
   void forget_everything() {
     forget_newer(Version{});
@@ -233,8 +239,8 @@ class Store {
   StoreStatistics statistics_;
   std::unique_ptr<DiskTier> disk_;    // if there is one
   Origin origin_ = Origin::nowhere;
+  std::function<void()> commit_listener_;
   std::exception_ptr commit_problem_;  // this rank could not pack what it has for the commit that is under way
 };
 
 }  // namespace mend
-  std::function<void()> commit_listener_;

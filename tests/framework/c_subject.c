@@ -56,7 +56,7 @@ static int body(mend_session *session, void *data) {
     if (status == MEND_SUCCESS) status = one_step(session, count, &step);
     if (status == MEND_FAILURE && count->in_place) {
       status = mend_repair(session);
-      if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
+      if (status == MEND_SUCCESS) status = mend_restore_others(session, NULL);
       count->repairs += status == MEND_SUCCESS;
     } else if (status != MEND_SUCCESS) {
       return status;

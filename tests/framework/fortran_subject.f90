@@ -78,7 +78,7 @@ contains
       if (status == MEND_SUCCESS) status = one_step(session)
       if (status == MEND_FAILURE .and. in_place) then
         status = mend_repair(session)
-        if (status == MEND_SUCCESS) status = mend_restore(session)
+        if (status == MEND_SUCCESS) status = mend_restore_others(session)
       else if (status /= MEND_SUCCESS) then
         return
       end if

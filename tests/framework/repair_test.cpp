@@ -19,6 +19,23 @@ TEST(InPlace, survivors_stay_in_their_loop_and_the_newcomer_joins_them) {
   EXPECT_THAT(said(end), Each(testing::HasSubstr(right)));
 }
 
+TEST(InPlace, survivors_may_keep_newer_data_than_the_newcomer_gets) {
+  // Rank 1 has committed 100 when it dies, and rank 2 201.
+  const auto end = play("survivors_keep_their_data", 4, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 3, 0 predecessors", "rank 1: value 102, 1 predecessors",
+                                     "rank 2: value 202, 1 predecessors", "rank 3: value 303, 0 predecessors"));
+}
+
+TEST(InPlace, survivors_keep_their_data_even_if_the_newcomers_get_theirs_from_disk) {
+  // Ranks 0 and 1 die with all that anybody has of rank 0, and then 2 and 3.
+  const support::ScratchFolder disk;
+  const auto end = play("survivors_keep_their_data_and_the_others_come_from_disk", 4, 4, {"--mend-disk", disk.path().string() + ",every=1"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 2, 1 predecessors", "rank 1: value 102, 1 predecessors",
+                                     "rank 2: value 202, 1 predecessors", "rank 3: value 302, 1 predecessors"));
+}
+
 TEST(InPlace, rank_0_can_be_replaced) {
   const auto end = play("rank_0_is_repaired_in_place", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

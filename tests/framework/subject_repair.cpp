@@ -47,6 +47,34 @@ Scenarios repair_scenarios() {
       if (step == 5 && is_first(session, 1)) die();
     });
   };
+  // Each epoch, the survivors add 1 to what is committed; then those that die for this epoch die.
+  const auto keep_data = [](mend::Session& session, const std::function<bool()>& dies) {
+    long value = 100 * session.rank().value;
+    session.store().protect("value", value);
+    session.store().restore();
+    for (;;) {
+      try {
+        MPI_Barrier(session.comm());
+        session.store().commit();
+        session.store().finish_disk();
+        session.agree(true);  // all have committed, and whoever dies dies after this
+        value += 1;
+        if (dies()) die();
+        if (session.epoch() == mend::Epoch{2}) break;
+        MPI_Barrier(session.comm());
+      } catch (const mend::ProcessFailure&) {
+        session.repair();
+        session.store().restore_others();
+      }
+    }
+    say(session, fmt::format("value {}, {} predecessors", value, session.predecessors()));
+  };
+  all["survivors_keep_their_data"] = [keep_data](mend::Session& session) {
+    keep_data(session, [&] { return session.epoch() < mend::Epoch{2} && session.rank().value == static_cast<int>(session.epoch().value) + 1; });
+  };
+  all["survivors_keep_their_data_and_the_others_come_from_disk"] = [keep_data](mend::Session& session) {
+    keep_data(session, [&] { return session.epoch() < mend::Epoch{2} && session.rank().value / 2 == static_cast<int>(session.epoch().value); });
+  };
   all["rank_0_is_repaired_in_place"] = [](mend::Session& session) {
     count_in_place(session, 10, [&](long step) {
       if (step == 5 && is_first(session, 0)) die();
