@@ -87,6 +87,7 @@ void release_all(const Comms& list) {
 
 Engine::Engine(const Options& options, Watch& watch) : Engine(options, watch, nullptr) {
   first_size_ = world_.roster.size();
+  recruiter_.prefer(watch.places());
   begin_epoch(false);
 }
 
@@ -94,6 +95,9 @@ Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(
   const auto memories = nlohmann::json::parse(arrival.memories());
   first_size_ = memories.at("first_size");
   fruitless_ = memories.at("fruitless");
+  std::vector<NodeId> places;
+  for (const std::uint32_t node : memories.at("places")) places.push_back(NodeId{node});
+  recruiter_.prefer(std::move(places));
   recoveries_ = read_reports(memories.at("recoveries"));
   left_body_ = WallClock::now();
   recover_or_end([this, vacant = world_.roster] { fill_ranks(vacant, false); });
@@ -107,22 +111,22 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
       self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
       recruiter_(self_, watch, council_, options.spawn_limit),
       wanted_spares_(options.spares),
+      spares_prepare_(options.spare_memory == "ready"),
       spawn_tries_(options.spawn_tries),
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
       store_(Redundancy::parse(options.redundancy), options.versions, disk_),
       schedule_(options.commit_every),
-      spares_prepare_(options.spare_memory == "ready"),
       given_mtbf_(options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
   while_mpi_waits([this] { notice_while_waiting(); });
+  store_.on_commit([this] { advise_spares(); });
   // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
   council_.on_death([this](ProcessId process) {
     if (rank_ && world_.roster.rank_of(process)) notice_failure();
   });
-  store_.on_commit([this] { advise_spares(); });
 }
 
 Engine::~Engine() {
@@ -138,11 +142,11 @@ void Engine::begin_epoch(bool newcomer) {
   interrupted_ = false;
   progressed_ = false;
   deaths_looked_at_ = 0;
+  advised_.clear();
   noticed_.reset();
   schedule_.restart();
   before_epoch_ = store_.statistics();
   watch_.enter(world_.members);
-  advised_.clear();
   if (!rank_) return;
   take_into_epoch(store_);
   if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
@@ -310,10 +314,6 @@ void Engine::call_spares() {
   if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty()) witness_.call(world_.epoch);
 }
 
-// --- failure and recovery --------------------------------------------------------------------------------------
-
-/// Something failed: remembers when this was known here first, and interrupts everyone else.
-void Engine::notice_failure() {
 /// Tells the spares what memory a rank needs for its blocks, when that is new. Rank 0 speaks for all.
 void Engine::advise_spares() {
   if (!spares_prepare_ || rank_ != Rank{0} || world_.roster.spares.empty()) return;
@@ -325,6 +325,10 @@ void Engine::advise_spares() {
   witness_.advise(sizes);
 }
 
+// --- failure and recovery --------------------------------------------------------------------------------------
+
+/// Something failed: remembers when this was known here first, and interrupts everyone else.
+void Engine::notice_failure() {
   if (!noticed_) noticed_ = WallClock::now();
   interrupt();
 }
@@ -393,7 +397,7 @@ void Engine::fill_ranks(const Roster& before, bool held_rank) {
 
   begin_epoch(!held_rank);
   const auto spares = static_cast<std::size_t>(wanted_spares_);
-  if (policy_.spawn && world_.base.rank() == 0 && world_.roster.spares.size() < spares) {
+  if (policy_.spawn && world_.roster.spares.size() < spares && recruiter_.hosts(world_)) {
     recruiter_.prepare(spares - world_.roster.spares.size(), world_);
   }
   reach("recovery.done");
@@ -425,7 +429,9 @@ RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
 
 /// What a process that joins later should know of what has been.
 std::string Engine::memories() const {
-  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"recoveries", write_reports(recoveries_)}}.dump();
+  std::vector<std::uint32_t> places;
+  for (const NodeId place : recruiter_.places()) places.push_back(place.value);
+  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"places", places}, {"recoveries", write_reports(recoveries_)}}.dump();
 }
 
 /// The restore phase ends when the body has its data; what it took is known only afterwards.

@@ -107,6 +107,12 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->check(CLI::Validator(check_on_failure, "RUNG,..."))
           ->capture_default_str(),
       "MEND_ON_FAILURE");
+  from_environment(
+      app.add_option(prefix + "spawn-on", options.spawn_on,
+                     "Machines of the job on which processes are started for ranks, the best first (default: where the rank\n"
+                     "was, or else where fewest processes are)")
+          ->type_name("HOST,..."),
+      "MEND_SPAWN_ON");
   from_environment(app.add_option_function<double>(
                           prefix + "spawn-limit", [&options](double value) { options.spawn_limit = Seconds(value); },
                           "How long a process that is started for a rank may take to be there, in s (default 30)")

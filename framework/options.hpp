@@ -20,6 +20,7 @@ struct Options {
   int spares = 0;                                 ///< how many of the processes launched wait as spares
   std::string spare_memory = "ready";             ///< whether spares have it before they need it: ready, or none
   std::string on_failure = "spare";               ///< what is done about a dead rank: of spare, spawn, shrink, blank
+  std::string spawn_on;                           ///< "HOST,...": where processes are started rather than elsewhere
   Seconds spawn_limit{30};                        ///< after which a process that was started for a rank is not waited for
   int spawn_tries = 10;                           ///< recoveries in a row for which processes are started, with no commit between
   std::string commit_every = "1";                 ///< steps between commits, or "auto"

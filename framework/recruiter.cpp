@@ -106,10 +106,14 @@ bool succeeds(Attempt attempt) {
   return false;
 }
 
-/// Who starts newcomers: the first of the members on the machine where somebody is missing; if nobody is left there, of
-/// those on the machine that has fewest.
-ProcessId host_of(const World& world, const Watch& watch) {
+/// Who starts newcomers: the first of the members on the best of `places`; if nobody is on any, on the machine where
+/// somebody is missing; if nobody is left there, on the machine that has fewest.
+ProcessId host_of(const World& world, const Watch& watch, const std::vector<NodeId>& places) {
   const std::vector<Placed> living = watch.place(world.members);
+  for (const NodeId place : places) {
+    const auto there = std::ranges::find(living, place, &Placed::node);
+    if (there != living.end()) return there->process;
+  }
   const ProcessSet absent = world.roster.absent(world.members);
   const auto vacant = std::ranges::find_if(world.roster.seats, [&](const Seat& seat) { return absent.contains(seat.holder.process); });
   if (vacant != world.roster.seats.end()) {
@@ -298,6 +302,8 @@ bool Recruiter::introduced(Guest& guest) {
   }
 }
 
+bool Recruiter::hosts(const World& world) const { return host_of(world, watch_, places_) == self_; }
+
 bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
   return std::ranges::any_of(witness_.deaths(), [&](const WitnessedDeath& death) {
     return std::ranges::find(members, death.process) != members.end();
@@ -305,7 +311,7 @@ bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
 }
 
 Recruitment Recruiter::recruit(World& world, const std::string& memories) {
-  const ProcessId host = host_of(world, watch_);
+  const ProcessId host = host_of(world, watch_, places_);
   const bool hosting = host == self_;
   std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
 

@@ -48,6 +48,13 @@ class Recruiter {
   Recruiter(ProcessId self, Watch& watch, Council& council, Seconds limit);
   /// Ends those who wait: nobody needs them any more, and one that hangs would keep the launcher.
   ~Recruiter();
+
+  /// The machines on which processes are to be started, the best first. The same on all members.
+  void prefer(std::vector<NodeId> places) { places_ = std::move(places); }
+  const std::vector<NodeId>& places() const { return places_; }
+  /// Whether this process is the one that starts others, as things are.
+  bool hosts(const World& world) const;
+
   Recruiter(const Recruiter&) = delete;
   Recruiter& operator=(const Recruiter&) = delete;
 
@@ -99,6 +106,7 @@ class Recruiter {
   Watch& watch_;
   Council& council_;
   Seconds limit_;
+  std::vector<NodeId> places_;
   RuntimeWitness witness_;
   std::unique_ptr<transport::Door> door_;  // once there has been anybody to open it to
   std::map<ProcessId, Candidate> waiting_;

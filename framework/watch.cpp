@@ -7,12 +7,15 @@
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi-ext.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <optional>
+#include <ranges>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -70,6 +73,23 @@ std::vector<Placed> number_machines(const std::vector<Introduction>& all, const 
   return placed;
 }
 
+/// The numbers of these machines. Throws UsageError for one that nobody is on.
+std::vector<NodeId> find_machines(const std::vector<std::string>& names, const std::vector<Introduction>& all,
+                                  const std::vector<Placed>& placed) {
+  std::map<std::string, NodeId> nodes;
+  for (std::size_t i = 0; i < all.size(); ++i) nodes.try_emplace(all[i].machine.data(), placed[i].node);
+  std::vector<NodeId> found;
+  for (const std::string& name : names) {
+    const auto at = nodes.find(name);
+    if (at == nodes.end()) {
+      throw UsageError(fmt::format("no process can be started on '{}' (--mend-spawn-on): the job is not there, but on {}", name,
+                                   fmt::join(nodes | std::views::keys, ", ")));
+    }
+    found.push_back(at->second);
+  }
+  return found;
+}
+
 /// The address at which process number `self` listens: on the machine itself when nobody is anywhere else.
 std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed, std::size_t self) {
   std::vector<std::vector<Interface>> machines;
@@ -97,6 +117,8 @@ detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<dete
 
 Watch::Watch(const Options& options)
     : wanted_(options.detector == "ring"), timing_{whole(options.heartbeat), whole(options.timeout)} {
+  std::istringstream names(options.spawn_on);
+  for (std::string name; std::getline(names, name, ',');) place_names_.push_back(name);
   if (wanted_ && timing_.delta < 2 * timing_.eta) {
     throw UsageError(fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "
                                  "least twice as long (--mend-timeout, --mend-heartbeat)",
@@ -140,6 +162,7 @@ void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const bool watching = wanted_ && members.size() > 1;
   const auto all = all_gather(introduce_self(watching), base, members.size());
   const std::vector<Placed> placed = number_machines(all, members);
+  places_ = find_machines(place_names_, all, placed);
   peers_.clear();
   for (std::size_t i = 0; i < members.size(); ++i) peers_[members[i]] = {placed[i].node, all[i].identity, {}, {}};
   if (!watching) return;

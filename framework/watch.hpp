@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace mend {
@@ -36,7 +37,8 @@ class Watch {
   explicit Watch(const Options& options);
 
   /// Has the processes launched tell each other where they are, and from then on they watch each other. Collective over
-  /// all of them; whoever dies meanwhile is left out. Throws EnvironmentError.
+  /// all of them; whoever dies meanwhile is left out. Throws EnvironmentError, and UsageError for
+  /// machines that the job is not on.
   void begin();
 
   // --- for processes that join later (framework/recruiter.hpp) ----------------------------------------------------
@@ -46,6 +48,8 @@ class Watch {
   /// Where this process can be reached. Only while at_work().
   transport::Ipv4 host() const { return peers_.at(self_).address.host; }
   Standing standing() const { return {ring_, timing_.delta}; }
+  /// The machines that the user would have processes started on, the best first; after begin().
+  const std::vector<NodeId>& places() const { return places_; }
   /// Everyone who has ever been watched.
   std::vector<Acquaintance> acquaintances() const;
   /// One more is to be watched, from the next epoch on. Local.
@@ -71,6 +75,8 @@ class Watch {
 
   bool wanted_;
   detector::Timing timing_;
+  std::vector<std::string> place_names_;
+  std::vector<NodeId> places_;
   RuntimeWitness runtime_;
   ProcessId self_;
   Epoch ring_;

@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -39,9 +43,10 @@ class Nodes : public testing::Test {
     int spares;
     int on_first;  // processes on each other node
     std::string on_failure;
+    std::vector<std::string> options;
   };
-  static inline const Shape with_spares{2, 2, "spare"};  // one of them on the last
-  static inline const Shape without_spares{0, 1, "spawn"};
+  static inline const Shape with_spares{2, 2, "spare", {}};  // one of them on the last
+  static inline const Shape without_spares{0, 1, "spawn", {}};
 
   /// Runs the stencil with 4 ranks, disturbs it when a tenth is done, and returns what it says of itself.
   nlohmann::json run(const std::function<void()>& disturb, const Shape& shape = with_spares) {
@@ -49,6 +54,7 @@ class Nodes : public testing::Test {
     const auto result = scratch.path() / "result.json";
     auto job = support::mend_run(4, shape.spares, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result",
                                                    result.string(), "--mend-on-failure", shape.on_failure});
+    job.command.insert(job.command.end(), shape.options.begin(), shape.options.end());
     const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
     job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:{1},{0}-1:{1},{0}-2:2", name_, shape.on_first), "--mpi",
                                         fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
@@ -67,17 +73,22 @@ class Nodes : public testing::Test {
     return in ? nlohmann::json::parse(in) : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
   }
 
-  /// How many processes of the application there are.
-  static int application() {
-    int found = 0;
+  /// The processes of the application; on one node, if that is said.
+  std::vector<pid_t> processes(std::optional<int> node = {}) const {
+    std::vector<pid_t> found;
     for (const pid_t process : support::descendants_of(::getpid())) {
-      found += support::program_of(process) == MEND_STENCIL ? 1 : 0;
+      if (support::program_of(process) != MEND_STENCIL) continue;
+      const auto network = fmt::format("/proc/{}/ns/net", process);
+      std::error_code gone;
+      if (!node || std::filesystem::equivalent(network, fmt::format("/run/netns/{}-{}", name_, *node), gone)) found.push_back(process);
     }
     return found;
   }
+  /// How many there are.
+  int application(std::optional<int> node = {}) const { return static_cast<int>(processes(node).size()); }
   /// Whether there come to be so many.
-  static bool becomes(int count) {
-    return support::soon([&] { return application() == count; });
+  bool becomes(int count, std::optional<int> node = {}) const {
+    return support::soon([&] { return application(node) == count; });
   }
 
   /// What the solver says of itself when it has come to the undisturbed result through this.
@@ -96,8 +107,10 @@ class Nodes : public testing::Test {
   }
 
  private:
-  std::string name_ = fmt::format("mend{}", ::getpid() % 10000);
   bool up_ = false;
+
+ protected:
+  std::string name_ = fmt::format("mend{}", ::getpid() % 10000);
 };
 
 TEST_F(Nodes, that_lose_their_power_are_survived) {
@@ -115,6 +128,22 @@ TEST_F(Nodes, that_are_lost_are_made_up_for_by_processes_started_on_others) {
         script("kill", lost_node);
       },
       without_spares);
+}
+
+TEST_F(Nodes, where_processes_are_started_can_be_chosen) {
+  const auto chosen = [this](int node) {
+    auto shape = without_spares;
+    shape.options = {"--mend-spawn-on", fmt::format("{}-{}", name_, node)};
+    return shape;
+  };
+  for (const int node : {0, 1}) {
+    survive(
+        [&] {
+          ::kill(processes(lost_node).front(), SIGKILL);
+          EXPECT_TRUE(becomes(2, node)) << "nobody was started on node " << node;
+        },
+        chosen(node));
+  }
 }
 
 TEST_F(Nodes, that_are_cut_off_are_survived_and_their_processes_end_by_themselves) {
