@@ -57,14 +57,16 @@ struct Number {
   const char* type;
   ByteCount precision;
 };
+/// XDMF's readers know no unsigned numbers of 64 bits.
 Number number_of(const std::string& element, ByteCount bytes) {
   if (element.starts_with("float")) return {"Float", bytes};
-  return {element.starts_with("int") ? "Int" : "UInt", bytes};
+  return {element.starts_with("int") || bytes == 8 ? "Int" : "UInt", bytes};
 }
 
 bool can_be_viewed(const SharedArray& array) {
   const bool is_field = std::any_of(array.whole.begin(), array.whole.end(), [](std::size_t extent) { return extent > 1; });
-  return is_field && array.whole.size() <= 3 && !array.element.starts_with("bytes");
+  const bool is_number = !array.element.starts_with("bytes") && array.pieces.front().part.element_bytes() <= 8;
+  return is_field && array.whole.size() <= 3 && is_number;
 }
 
 }  // namespace
@@ -111,8 +113,8 @@ std::string describe_for_viewers(const std::string& index, Version version, cons
   std::string grids;
   for (const auto& [name, array] : arrays) {
     if (!can_be_viewed(array)) continue;
-    Extents nodes(3 - array.whole.size(), 1);
-    nodes.insert(nodes.end(), array.whole.begin(), array.whole.end());
+    Extents nodes = array.whole;
+    nodes.resize(3, 1);  // last: ParaView reads only as many axes of the dataset as it has, and the first of the grid for them
     const Number number = number_of(array.element, array.pieces.front().part.element_bytes());
     grids += fmt::format(R"(    <Grid Name="{0}" GridType="Uniform">
       <Time Value="{1}"/>

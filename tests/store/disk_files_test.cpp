@@ -256,9 +256,18 @@ TEST(ArrayIndex, is_described_for_viewers) {
   const std::vector<mend::Parts> ranks{{{"u<v", {"float32", {3, 4}, {0, 0}, {6, 4}}}, {"step", {"int32", {1}, {0}, {1}}}},
                                        {{"u<v", {"float32", {3, 4}, {3, 0}, {6, 4}}}, {"step", {"int32", {1}, {0}, {1}}}}};
   const std::string text = mend::describe_for_viewers("arrays.h5", Version{3}, mend::arrays_of(ranks));
-  EXPECT_THAT(text, HasSubstr(R"(<Topology TopologyType="3DCoRectMesh" Dimensions="1 6 4"/>)"));
+  EXPECT_THAT(text, HasSubstr(R"(<Topology TopologyType="3DCoRectMesh" Dimensions="6 4 1"/>)"));
   EXPECT_THAT(text, HasSubstr(R"(<DataItem Dimensions="6 4" NumberType="Float" Precision="4" Format="HDF">arrays.h5:/u&lt;v<)"));
   EXPECT_THAT(text, Not(HasSubstr("step"))) << "a number is no field";
+}
+
+TEST(ArrayIndex, is_described_in_types_that_viewers_have) {
+  const std::vector<mend::Parts> ranks{{{"ids", {"uint64", {7}, {0}, {7}}}, {"long", {"float128", {7}, {0}, {7}}}, {"raw", {"bytes3", {7}, {0}, {7}}}}};
+  const std::string text = mend::describe_for_viewers("arrays.h5", Version{3}, mend::arrays_of(ranks));
+  EXPECT_THAT(text, HasSubstr(R"(<Topology TopologyType="3DCoRectMesh" Dimensions="7 1 1"/>)"));
+  EXPECT_THAT(text, HasSubstr(R"(<DataItem Dimensions="7" NumberType="Int" Precision="8" Format="HDF">arrays.h5:/ids<)"));
+  EXPECT_THAT(text, Not(HasSubstr("long")));
+  EXPECT_THAT(text, Not(HasSubstr("raw")));
 }
 
 TEST(ArrayIndex, refuses_parts_of_different_arrays_under_one_name) {
