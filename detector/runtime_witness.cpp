@@ -56,12 +56,16 @@ class Mailbox {
     return deaths_;
   }
 
-  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters, const RuntimeWitness::Prepare& prepare) {
+  bool has_died(const RuntimeWitness::Matters& matters) const {
+    const std::lock_guard lock(mutex_);
+    return any_of_the_dead(matters);
+  }
+
+  void wait(Epoch epoch, const RuntimeWitness::Matters& matters, const RuntimeWitness::Prepare& prepare) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&] {
       const bool called = called_ && *called_ >= epoch;
-      return called || std::any_of(deaths_.begin(), deaths_.end(),
-                                   [&](const WitnessedDeath& death) { return matters(death.process); });
+      return called || any_of_the_dead(matters);
     };
     for (;;) {
       changed_.wait(lock, [&] { return is_over() || (prepare && advice_); });
@@ -78,9 +82,7 @@ class Mailbox {
 
   void add_death(ProcessId process) {
     const std::lock_guard lock(mutex_);
-    const bool known = std::any_of(deaths_.begin(), deaths_.end(),
-                                   [&](const WitnessedDeath& death) { return death.process == process; });
-    if (known) return;
+    if (any_of_the_dead([&](ProcessId known) { return known == process; })) return;
     deaths_.push_back({process, WallClock::now()});
     death_count_.store(deaths_.size(), std::memory_order_release);
     changed_.notify_all();
@@ -127,6 +129,10 @@ class Mailbox {
   }
 
  private:
+  bool any_of_the_dead(const RuntimeWitness::Matters& matters) const {
+    return std::any_of(deaths_.begin(), deaths_.end(), [&](const WitnessedDeath& death) { return matters(death.process); });
+  }
+
   std::atomic<std::size_t> death_count_ = 0;
   const std::string job_ = launch::job();
   mutable std::mutex mutex_;
@@ -260,7 +266,8 @@ bool RuntimeWitness::tells_of(ProcessId process) const { return mailbox().name_o
 
 std::size_t RuntimeWitness::death_count() const { return mailbox().death_count(); }
 std::vector<WitnessedDeath> RuntimeWitness::deaths() const { return mailbox().deaths(); }
-void RuntimeWitness::wait(Epoch epoch, const std::function<bool(ProcessId)>& matters, const Prepare& prepare) {
+bool RuntimeWitness::has_died(const Matters& matters) const { return mailbox().has_died(matters); }
+void RuntimeWitness::wait(Epoch epoch, const Matters& matters, const Prepare& prepare) {
   mailbox().wait(epoch, matters, prepare);
 }
 

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -55,6 +56,10 @@ class RuntimeWitness {
   /// How many deaths have been reported so far; costs one load.
   std::size_t death_count() const;
 
+  using Matters = std::function<bool(ProcessId)>;
+  /// Whether one has been reported for which `matters` says yes.
+  bool has_died(const Matters& matters) const;
+
   /// All deaths reported so far, in the order they were.
   std::vector<WitnessedDeath> deaths() const;
 
@@ -80,7 +85,19 @@ class RuntimeWitness {
 
   /// Blocks, at no CPU cost, until some process called for `epoch` or a later one, or one for which `matters` says
   /// yes is reported dead (or already was). When the ranks advise it to, it does `prepare`.
-  void wait(Epoch epoch, const std::function<bool(ProcessId)>& matters, const Prepare& prepare = {});
+  void wait(Epoch epoch, const Matters& matters, const Prepare& prepare = {});
+};
+
+/// Asked again and again, whether deaths have been reported since; costs one load.
+class DeathNews {
+ public:
+  bool is_there(const RuntimeWitness& witness) {
+    const std::size_t before = std::exchange(heard_, witness.death_count());
+    return heard_ != before;
+  }
+
+ private:
+  std::size_t heard_ = 0;
 };
 
 }  // namespace mend

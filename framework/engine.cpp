@@ -125,7 +125,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
   store_.on_commit([this] { advise_spares(); });
   // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
   council_.on_death([this](ProcessId process) {
-    if (rank_ && world_.roster.rank_of(process)) notice_failure();
+    if (rank_ && holds_rank(process)) notice_failure();
   });
 }
 
@@ -141,7 +141,7 @@ void Engine::begin_epoch(bool newcomer) {
   newcomer_ = newcomer;
   interrupted_ = false;
   progressed_ = false;
-  deaths_looked_at_ = 0;
+  news_ = {};
   advised_.clear();
   noticed_.reset();
   schedule_.restart();
@@ -290,8 +290,8 @@ Intent Engine::leave_body(Motion motion) {
 
 Intent Engine::wait_as_spare() {
   reach("spare.parked");
-  const auto holds_rank = [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); };
-  witness_.wait(world_.epoch, holds_rank, [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
+  const auto matters = [this](ProcessId process) { return holds_rank(process); };
+  witness_.wait(world_.epoch, matters, [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
     reach("spare.prepare");
     BlockReserve::instance().prepare(sizes, time);
     reach("spare.prepared");
@@ -305,10 +305,8 @@ Intent Engine::wait_as_spare() {
 /// interruption without a death. One caller is enough: were it to die, its death is what wakes them.
 void Engine::call_spares() {
   const auto& seats = world_.roster.seats;
-  const auto deaths = witness_.deaths();
   const auto alive = [&](const Seat& seat) {
-    return std::none_of(deaths.begin(), deaths.end(),
-                        [&](const WitnessedDeath& death) { return death.process == seat.holder.process; });
+    return !witness_.has_died([&](ProcessId process) { return process == seat.holder.process; });
   };
   const auto first = std::find_if(seats.begin(), seats.end(), alive);
   if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty()) witness_.call(world_.epoch);
@@ -339,7 +337,7 @@ void Engine::notice_failure() {
 void Engine::notice_while_waiting() {
   const bool may_wait_elsewhere = !derived_.empty() || !followed_.empty();
   if (!rank_ || interrupted_ || !may_wait_elsewhere) return;
-  const bool has_news = std::exchange(deaths_looked_at_, witness_.death_count()) != deaths_looked_at_;
+  const bool has_news = news_.is_there(witness_);
   if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) notice_failure();
 }
 
@@ -464,10 +462,7 @@ std::string Engine::advice_on_disk(ExitCode code) const {
 // --- for Session -----------------------------------------------------------------------------------------------
 
 bool Engine::knows_of_failure() const {
-  const auto deaths = witness_.deaths();
-  return std::any_of(deaths.begin(), deaths.end(), [this](const WitnessedDeath& death) {
-    return world_.roster.rank_of(death.process).has_value();
-  });
+  return witness_.has_died([this](ProcessId process) { return holds_rank(process); });
 }
 
 void Engine::check() {

@@ -115,6 +115,7 @@ class Engine {
   Intent leave_body(agreement::Motion motion);
   void attend(Intent intent);
   bool has_progressed() const;
+  bool holds_rank(ProcessId process) const { return world_.roster.rank_of(process).has_value(); }
   Intent wait_as_spare();
   void begin_epoch(bool newcomer);
   void recover_or_end(const std::function<void()>& recovery);
@@ -148,7 +149,7 @@ class Engine {
   bool newcomer_ = false;
   std::vector<MPI_Comm> derived_;   // freed when the epoch ends
   std::vector<MPI_Comm> followed_;  // left to the application to free
-  std::size_t deaths_looked_at_ = 0;  // while waiting, in this epoch
+  DeathNews news_;  // while waiting, in this epoch
   std::vector<std::function<void()>> callbacks_;
   std::optional<DiskOptions> disk_;
   std::optional<FolderLock> disk_lock_;

@@ -305,9 +305,7 @@ bool Recruiter::introduced(Guest& guest) {
 bool Recruiter::hosts(const World& world) const { return host_of(world, watch_, places_) == self_; }
 
 bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
-  return std::ranges::any_of(witness_.deaths(), [&](const WitnessedDeath& death) {
-    return std::ranges::find(members, death.process) != members.end();
-  });
+  return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
 }
 
 Recruitment Recruiter::recruit(World& world, const std::string& memories) {
@@ -382,12 +380,12 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
 
   Communicator joined;
   bool hopeless = false;
-  std::size_t deaths_looked_at = 0;
+  DeathNews news;
   const bool merged_here = succeeds([&] {
     // That a member has died, or that another has given up, does not end a message to a newcomer that takes none; only
     // its own death does (docs/open-mpi.md). It is dropped, so that may be told before it is true.
     const WhileMpiWaits look([&] {
-      const bool has_news = std::exchange(deaths_looked_at, witness_.death_count()) != deaths_looked_at;
+      const bool has_news = news.is_there(witness_);
       if (hopeless || !(is_revoked(between.get()) || (has_news && lost_one_of(world.members)))) return;
       hopeless = true;
       interrupt();
