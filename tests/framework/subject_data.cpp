@@ -179,6 +179,25 @@ Scenarios data_scenarios() {
       if (step == 5 && session.rank().value == 1) die();
     });
   };
+  all["started_processes_die_in_large_commits"] = [](mend::Session& session) {
+    long step = 0;
+    std::vector<double> field(750'000, session.rank().value);
+    session.store().protect("step", step);
+    session.store().protect("field", field);
+    session.store().restore();
+    const int epoch = static_cast<int>(session.epoch().value);
+    while (step < 20) {
+      for (double& value : field) value += 1;
+      ++step;
+      const bool dies = epoch < 8 && step == 2 * (epoch + 1) && session.rank().value == epoch * 3 % session.size();
+      mend::on_fault_point([dies](std::string_view point) {
+        if (dies && point == "commit.exchange") die();
+      });
+      session.store().commit();
+    }
+    const bool same = std::ranges::all_of(field, [&](double value) { return value == field.front(); });
+    say(session, fmt::format("value {} {} in epoch {}", field.front(), same ? "everywhere" : "here and there", epoch));
+  };
   all["never_commits"] = [](mend::Session& session) {
     long sum = 0;
     session.store().protect("sum", sum);
