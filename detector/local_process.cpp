@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <sstream>
@@ -25,7 +26,7 @@ struct Status {
   unsigned long flags = 0;
   std::uint64_t started = 0;
 
-  bool gone() const { return state == 'Z' || state == 'X' || (flags & exiting_flag) != 0; }
+  bool ends() const { return state == 'Z' || state == 'X' || (flags & exiting_flag) != 0; }
 };
 
 /// Empty when there is nothing to read: the process may go between opening and reading.
@@ -83,7 +84,7 @@ bool LocalIdentity::can_be_seen() const { return space == own_space(); }
 std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
   if (!identity.can_be_seen()) return std::nullopt;
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
-  if (pidfd < 0) return std::nullopt;
+  if (pidfd < 0 && errno == ESRCH) return std::nullopt;  // else there is one, and no descriptor for it
   LocalProcess process(identity, pidfd);
   // Looked at only now: what the descriptor means can change no more.
   if (process.is_gone()) return std::nullopt;
@@ -94,11 +95,21 @@ LocalProcess::~LocalProcess() {
   if (pidfd_ >= 0) ::close(pidfd_);
 }
 LocalProcess::LocalProcess(LocalProcess&& other) noexcept
-    : identity_(other.identity_), pidfd_(std::exchange(other.pidfd_, -1)) {}
+    : identity_(std::exchange(other.identity_, {})), pidfd_(std::exchange(other.pidfd_, -1)) {}
 
+/// Its first thread may end before the others. What cannot be looked at for want of descriptors is not gone for that.
 bool LocalProcess::is_gone() const {
-  const auto status = status_of(identity_.pid);
-  return !status || status->started != identity_.started || status->gone();
+  errno = 0;
+  const auto first = status_of(identity_.pid);
+  if (!first) return errno == ENOENT || errno == ESRCH;
+  if (first->started != identity_.started) return true;
+  if (!first->ends()) return false;
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", identity_.pid), gone)) {
+    const auto status = read_status(task.path() / "stat");
+    if (status && !status->ends()) return false;
+  }
+  return true;
 }
 
 bool LocalProcess::is_kept_waiting(std::string_view thread) const {
@@ -110,6 +121,12 @@ bool LocalProcess::is_kept_waiting(std::string_view thread) const {
   return false;
 }
 
-void LocalProcess::kill() const { ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0); }
+void LocalProcess::kill() const {
+  if (pidfd_ >= 0) {
+    ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0);
+  } else if (identity_.pid > 0 && !is_gone()) {
+    ::kill(identity_.pid, SIGKILL);
+  }
+}
 
 }  // namespace mend::detector

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -64,6 +67,13 @@ class Child {
   LocalIdentity identity_;
 };
 
+std::string first_line(const char* file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
 TEST(ALocalProcess, is_found_while_it_lives) {
   Child child;
   const auto process = LocalProcess::find(child.identity());
@@ -86,6 +96,46 @@ TEST(ALocalProcess, is_gone_when_it_has_ended_buried_or_not) {
   EXPECT_FALSE(LocalProcess::find(child.identity()).has_value());
 }
 
+TEST(ALocalProcess, lives_as_long_as_any_of_its_threads) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::thread([&] {
+      while (first_line("/proc/self/stat").find(") Z") == std::string::npos) std::this_thread::yield();
+      if (::write(ready[1], "", 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);  // of this thread alone; pthread_exit would unwind the test
+  }
+  ::close(ready[1]);
+  char word = 0;
+  ASSERT_EQ(::read(ready[0], &word, 1), 1);
+  const auto process = LocalProcess::find(*LocalIdentity::of(child));
+  ASSERT_TRUE(process.has_value());
+  EXPECT_FALSE(process->is_gone());
+  ::kill(child, SIGKILL);
+  siginfo_t info;
+  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  EXPECT_TRUE(process->is_gone());
+  ::waitpid(child, nullptr, 0);
+  ::close(ready[0]);
+}
+
+TEST(ALocalProcess, is_not_gone_for_want_of_descriptors_to_look_at_it) {
+  Child child;
+  const auto seen_before = LocalProcess::find(child.identity());
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const bool gone = seen_before->is_gone();
+  const auto found = LocalProcess::find(child.identity());
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(gone);
+  EXPECT_TRUE(found.has_value());
+}
+
 TEST(ALocalProcess, is_not_taken_for_another_with_its_number) {
   Child child;
   LocalIdentity older = child.identity();
@@ -100,6 +150,15 @@ TEST(ALocalProcess, is_killed_though_it_is_stopped) {
   child.stop();
   process->kill();
   EXPECT_EQ(child.wait_for_end(), SIGKILL);
+}
+
+TEST(ALocalProcess, is_not_killed_by_what_was_moved_from) {
+  Child child;
+  auto process = LocalProcess::find(child.identity());
+  ASSERT_TRUE(process.has_value());
+  const LocalProcess moved(std::move(*process));
+  process->kill();
+  EXPECT_FALSE(moved.is_gone());
 }
 
 TEST(ALocalProcess, that_is_gone_can_be_killed_without_harm) {
