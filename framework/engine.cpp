@@ -122,7 +122,10 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
   while_mpi_waits([this] { notice_while_waiting(); });
-  store_.on_commit([this] { advise_spares(); });
+  store_.on_commit([this] {
+    BlockReserve::instance().clear();  // a newcomer has what it needs
+    advise_spares();
+  });
   // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
   council_.on_death([this](ProcessId process) {
     if (rank_ && holds_rank(process)) notice_failure();

@@ -11,6 +11,7 @@
 #include <mpi-ext.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -33,6 +34,14 @@ ExitCode say_failure(ExitCode code, const char* text) {
   if (launch::speaks_for_all()) log::error(text);
   job_status::finished(code);
   return code;
+}
+
+/// What stops this process in mend's own work, and no other, is its death to the others, who go on without it. Were it to
+/// leave MPI in good order, they would wait for it.
+[[noreturn]] void end_alone(const char* why) {
+  log::error(fmt::format("process {} cannot go on: {}", launch::self().value_or(ProcessId{}).value, why));
+  std::raise(SIGKILL);
+  std::abort();  // not reached
 }
 
 void start_trace(const Options& options, ProcessId self) {
@@ -96,8 +105,8 @@ ExitCode Job::play(const Body& body) {
   if (refused_) return *refused_;
   try {
     return close(engine_->run(body));
-  } catch (...) {
-    return fail(std::current_exception());
+  } catch (const std::exception& error) {
+    end_alone(error.what());
   }
 }
 

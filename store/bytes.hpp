@@ -23,7 +23,7 @@ class BlockAllocator {
 
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    if (bytes < large_page) return static_cast<T*>(::operator new(bytes, alignment(count)));
+    if (bytes < large_page) return static_cast<T*>(::operator new(bytes, cache_line));
     void* memory = BlockReserve::instance().take(bytes);
     if (memory == nullptr) {
       memory = new_large(bytes);
@@ -31,7 +31,10 @@ class BlockAllocator {
     }
     return static_cast<T*>(memory);
   }
-  void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
+  void deallocate(T* memory, std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    bytes < large_page ? ::operator delete(memory, cache_line) : delete_large(memory, bytes);
+  }
 
   template <class U, class... Arguments>
   void construct(U* at, Arguments&&... arguments) {
@@ -45,11 +48,18 @@ class BlockAllocator {
   bool operator==(const BlockAllocator&) const = default;
 
  private:
-  static std::align_val_t alignment(std::size_t count) {
-    return std::align_val_t{count * sizeof(T) >= large_page ? large_page : std::size_t{64}};
-  }
+  static constexpr std::align_val_t cache_line{64};
 };
 
 using Bytes = std::vector<std::byte, BlockAllocator<std::byte>>;
+
+/// Gives a block another size, and keeps what it holds as far as that goes. A vector by itself would double its memory when it
+/// grows, and never give any back; here what is too much is an eighth of what has grown, or half of what has shrunk.
+inline void resize_block(Bytes& block, std::size_t size) {
+  const bool grows = !block.empty() && size > block.capacity();
+  if (size > block.capacity()) block.reserve(grows ? size + size / 8 : size);
+  block.resize(size);
+  if (size < block.capacity() / 2) block.shrink_to_fit();
+}
 
 }  // namespace mend

@@ -85,11 +85,23 @@ void DiskTier::hear(agreement::Remarks all) {
 }
 
 void DiskTier::give_up() {
+  const bool was_writing = stage_ == Stage::writing;
   stage_ = Stage::given_up;
   if (std::exchange(told_, true)) return;
+  if (was_writing) remove_attempt();
   const auto failure = std::exchange(failure_, std::nullopt);
   say_once(failure ? std::optional(fmt::format("no more checkpoints are written to disk, and the job goes on without them: {}", *failure))
                    : std::nullopt);
+}
+
+/// A full disk may have to do with it. No manifest has been begun, so these are files of nothing. Whoever is last takes the
+/// folder.
+void DiskTier::remove_attempt() {
+  background_.wait();
+  const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+  const std::filesystem::path file = folder / rank_file_name(self_);
+  std::error_code ignored;
+  for (const auto& name : {file, unfinished(file), folder}) std::filesystem::remove(name, ignored);
 }
 
 bool DiskTier::say_once(const std::optional<std::string>& sentence) const {
@@ -138,7 +150,7 @@ void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
 std::vector<PackedMember> DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
   ByteCount bytes = 0;
   for (const auto& snapshot : snapshots) bytes += snapshot.size();
-  copy_.resize(bytes);
+  resize_block(copy_, bytes);
   std::span<std::byte> left = copy_;
   std::vector<PackedMember> members;
   for (const auto& snapshot : snapshots) {

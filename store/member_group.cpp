@@ -117,7 +117,7 @@ void MemberGroup::make_room(std::span<const Combination> work, Version version) 
     if (step.to != self_) continue;
     Kept& kept = shelves_.slot_for(step.target, version);
     kept.sizes = sizes_of(step.target, sizes_);
-    kept.bytes.resize(step.whole);
+    resize_block(kept.bytes, step.whole);
   }
 }
 

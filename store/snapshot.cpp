@@ -150,7 +150,7 @@ class Packing {
   Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older) {
     const bool same = over_older && snapshot.size() == total_ &&
                       std::memcmp(snapshot.data() + sizeof(Header), directory_.data(), directory_.size()) == 0;
-    snapshot.resize(total_);
+    resize_block(snapshot, total_);
     bytes_ = snapshot;
     changes_ = {!same, {}};
     std::memcpy(bytes_.data() + sizeof(Header), directory_.data(), directory_.size());

@@ -263,7 +263,7 @@ void Store::refuse_commit(std::exception_ptr problem) const {
 
 void Store::note_sizes() {
   statistics_.snapshot_bytes = statistics_.changed_bytes = 0;
-  statistics_.memory_bytes = disk_ ? disk_->memory() : 0;
+  statistics_.memory_bytes = (disk_ ? disk_->memory() : 0) + BlockReserve::instance().bytes();
   for (const auto& [redundancy, group] : groups_) {
     statistics_.memory_bytes += group.memory();
     if (!in_use_.contains(redundancy)) continue;

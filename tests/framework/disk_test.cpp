@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -145,6 +146,20 @@ TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
   const auto end = support::run_job(job);
   EXPECT_EQ(hash_said(end, 3), undisturbed(20));
   EXPECT_THAT(support::complaints(end), ElementsAre(ContainsRegex("no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
+}
+
+TEST_F(Disk, that_is_full_is_left_without_what_was_begun) {
+  std::filesystem::create_directories(folder());
+  if (::mount("none", folder().c_str(), "tmpfs", 0, "size=100k") != 0) GTEST_SKIP() << "only root can mount a small disk";
+  const auto end = play("evolves_a_table:20", 3, 0, {option(2)});
+  EXPECT_EQ(hash_said(end, 3), undisturbed(20));
+  EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("no more checkpoints are written to disk")));
+  for (const auto& version : std::filesystem::directory_iterator(folder())) {
+    if (version.is_directory()) {
+      EXPECT_TRUE(std::filesystem::exists(version.path() / "manifest.json")) << version.path();
+    }
+  }
+  ::umount(folder().c_str());
 }
 
 /// What a process of a job does as long as it lives.

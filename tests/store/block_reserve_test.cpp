@@ -63,6 +63,32 @@ TEST_F(ABlockReserve, whose_time_is_over_is_good_all_the_same) {
   EXPECT_EQ(reserve_.bytes(), 0U);
 }
 
+TEST_F(ABlockReserve, stays_empty_when_there_is_no_memory) {
+  prepare({large_page, ByteCount{1} << 60});
+  EXPECT_EQ(reserve_.bytes(), 0U);
+}
+
+TEST_F(ABlockReserve, is_freed_when_nobody_needs_it) {
+  prepare({4 * large_page});
+  reserve_.clear();
+  EXPECT_EQ(reserve_.bytes(), 0U);
+}
+
+TEST(ABlock, has_little_more_memory_than_it_needs_however_its_size_changes) {
+  Bytes block;
+  mend::resize_block(block, 1000);
+  EXPECT_EQ(block.capacity(), 1000U);
+  block[999] = std::byte{42};
+  for (ByteCount size = 1000; size < 3 * large_page; size += size / 50) {
+    mend::resize_block(block, size);
+    ASSERT_LE(block.capacity(), size + size / 8);
+    ASSERT_EQ(block[999], std::byte{42});
+  }
+  mend::resize_block(block, 1000);
+  EXPECT_EQ(block.capacity(), 1000U);
+  EXPECT_EQ(block[999], std::byte{42});
+}
+
 TEST(RoomToGrow, is_an_eighth_at_most_and_the_same_for_sizes_nearly_the_same) {
   for (ByteCount size = large_page; size < 100 * large_page; size += 12345) {
     const ByteCount roomy = mend::with_room_to_grow(size);
