@@ -24,6 +24,9 @@ using agreement::Motion;
 /// Said beside the vote that opens a commit, with what the disk says (store/disk.cpp).
 constexpr agreement::Remarks knows_all_groups = 128;
 
+/// Said beside the vote that opens a restore.
+constexpr agreement::Remarks gives_up_its_data = 64;
+
 constexpr int first_tag = 16;  // of the exchanges, one for each group
 
 /// What is lost, and what follows from that.
@@ -124,8 +127,10 @@ void Store::meet_for(Motion motion) {
   if (ballot_ == nullptr) throw agreement::Abandoned();
   agreement::Remarks said = disk_ ? disk_->remarks(published_.next()) : agreement::Remarks{};
   if (!groups_may_differ_ && groups_with_members() == used_here_) said |= knows_all_groups;
+  if (!keeps_members_) said |= gives_up_its_data;
   if (!ballot_->vote(motion, true, said)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
   if (disk_ && motion == Motion::commit) disk_->hear(said);
+  if (motion == Motion::restore) some_keep_members_ = !(said & gives_up_its_data);
   catch_up_with_survivors();
   if (!(said & knows_all_groups)) agree_on_groups();
 }
@@ -220,6 +225,7 @@ Version Store::finish_commit() {
   }
   committed_by_ = ranks();
   published_ = version;
+  some_keep_members_ = false;
   if (disk_) {
     std::vector<std::span<const std::byte>> snapshots;
     for (MemberGroup* group : begun) snapshots.push_back(group->own_snapshot(version));
@@ -414,9 +420,11 @@ Version Store::restore_others() {
   // A snapshot fills the members that there are.
   const struct MembersSetAside {
     explicit MembersSetAside(Store& store) : store_(store), members_(std::exchange(store.members_, {})) {
+      store.keeps_members_ = true;
       for (auto& [redundancy, group] : store_.groups_) of_groups_[redundancy] = group.set_aside_members();
     }
     ~MembersSetAside() {
+      store_.keeps_members_ = false;
       store_.members_ = std::move(members_);
       for (auto& [redundancy, members] : of_groups_) store_.groups_.at(redundancy).put_back(std::move(members));
     }

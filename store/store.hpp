@@ -155,8 +155,8 @@ class Store {
   Version version() const { return published_; }
 
   /// Whether restore() would bring back what the last commit or restore of this epoch has left; not, after a recovery,
-  /// before the first of them. The same on all ranks. Local.
-  bool has_version() const { return published_ != Version{} && !ranks_may_differ_; }
+  /// before the first of them, nor when some ranks have kept other data (restore_others). The same on all ranks. Local.
+  bool has_version() const { return published_ != Version{} && !ranks_may_differ_ && !some_keep_members_; }
 
   /// Where the last restore() found what it has restored.
   Origin restored_from() const { return origin_; }
@@ -229,6 +229,8 @@ class Store {
   bool is_first_epoch_ = true;
   int committed_by_ = 0;              // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
   bool ranks_may_differ_ = false;     // a newcomer may not know the published version yet
+  bool keeps_members_ = false;        // in the restore that is under way
+  bool some_keep_members_ = false;    // some rank did in the last one, and nothing was committed since
   bool groups_may_differ_ = false;    // some rank may have a group that others do not know yet
   Version published_{};
   Version settled_{};                 // what is newer has been placed where it lies in this epoch, by commits alone

@@ -36,6 +36,16 @@ TEST(InPlace, survivors_keep_their_data_even_if_the_newcomers_get_theirs_from_di
                                      "rank 2: value 202, 1 predecessors", "rank 3: value 302, 1 predecessors"));
 }
 
+TEST(Transaction, gives_back_what_survivors_have_kept) {
+  const auto end = play("takes_back_a_transaction_after_keeping", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 1", "rank 1: value 101", "rank 2: value 201", "rank 3: value 301"));
+}
+
+TEST(InPlace, a_callback_cannot_repair) {
+  expect_end(play("repairs_in_a_callback", 4, 1), 2, "repair.. was called by a callback of on_repair");
+}
+
 TEST(InPlace, rank_0_can_be_replaced) {
   const auto end = play("rank_0_is_repaired_in_place", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -120,6 +120,37 @@ Scenarios repair_scenarios() {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inner);
     say(session, fmt::format("{} are here again", sum));
   };
+  all["takes_back_a_transaction_after_keeping"] = [](mend::Session& session) {
+    long value = 100 * session.rank().value;
+    session.store().protect("value", value);
+    try {
+      session.store().restore();
+      if (session.epoch() == mend::Epoch{0}) session.store().commit();
+      session.agree(true);
+      value += 1;
+      if (is_first(session, 1)) die();
+      if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());
+    } catch (const mend::ProcessFailure&) {
+      session.repair();
+      session.store().restore_others();
+      session.agree(true);
+    }
+    mend::transaction(session, [&] {
+      value = -1;
+      return false;
+    });
+    say(session, fmt::format("value {}", value));
+  };
+  all["repairs_in_a_callback"] = [](mend::Session& session) {
+    session.on_repair([&] { session.repair(); });
+    try {
+      if (is_first(session, 1)) die();
+      MPI_Barrier(session.comm());
+    } catch (const mend::ProcessFailure&) {
+      session.repair();
+    }
+  };
+  all["fails_though_nobody_dies"] = [](mend::Session&) { throw mend::ProcessFailure("by itself"); };
   all["registers_more_in_a_callback"] = [](mend::Session& session) {
     int calls = 0;
     session.on_repair([&] {
