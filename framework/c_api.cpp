@@ -24,6 +24,7 @@ using mend::Session;
 /// What the last MEND_ERROR stood for, so that the body can return it.
 std::exception_ptr last_error;
 std::string last_text;
+bool job_is_over = false;  // a function of the API has said so
 
 /// A callback has returned this, on the way through C++ code.
 struct Returned {
@@ -52,12 +53,23 @@ int guarded(Work work) {
   } catch (const mend::ProcessFailure&) {
     return MEND_FAILURE;
   } catch (const mend::agreement::Abandoned&) {
+    job_is_over = true;
     return MEND_END;
   } catch (const std::exception& error) {
     return remember(error.what());
   } catch (...) {
     return remember("an exception that is no std::exception");
   }
+}
+
+const char* text_of(const char* text, const char* what) {
+  if (text == nullptr) throw mend::UsageError(std::string("the ") + what + " of a protected member is NULL");
+  return text;
+}
+
+std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
+  if (data == nullptr && bytes > 0) throw mend::UsageError("the data of a protected member are NULL");
+  return {static_cast<std::byte*>(data), bytes};
 }
 
 /// Calls a function of the user's.
@@ -71,7 +83,10 @@ void leave_with(int status) {
   switch (status) {
     case MEND_SUCCESS: return;
     case MEND_FAILURE: throw mend::ProcessFailure("the body returned MEND_FAILURE");
-    case MEND_END: throw mend::agreement::Abandoned();
+    case MEND_END:
+      if (job_is_over) throw mend::agreement::Abandoned();
+      throw std::runtime_error("the body, or a callback, returned MEND_END, which no function of mend had returned: return "
+                               "MEND_SUCCESS where the work is done, MEND_ERROR where it cannot be");
     case MEND_ERROR:
       if (last_error) std::rethrow_exception(last_error);
       [[fallthrough]];
@@ -113,12 +128,12 @@ int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
 }
 
 int mend_protect(mend_session* session, const char* name, void* data, size_t bytes) {
-  return guarded([&] { session_of(session).store().protect(name, std::span(static_cast<std::byte*>(data), bytes)); });
+  return guarded([&] { session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes)); });
 }
 
 int mend_protect_with(mend_session* session, const char* name, void* data, size_t bytes, const char* redundancy) {
   return guarded([&] {
-    session_of(session).store().protect(name, std::span(static_cast<std::byte*>(data), bytes), mend::Redundancy::parse(redundancy));
+    session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes), mend::Redundancy::parse(text_of(redundancy, "redundancy")));
   });
 }
 

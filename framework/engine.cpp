@@ -417,6 +417,7 @@ RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
     dead.insert(outcome.dead);
     rounds += outcome.rounds;
     if (outcome.vacant.empty()) {
+      if (dead.empty() && in_vain) throw Unrecoverable(fmt::format("{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself", fruitless_));
       outcome.dead = dead;
       outcome.rounds = rounds;
       outcome.replacements = replacements(before, world_.roster);
@@ -509,11 +510,17 @@ agreement::Ballot& Engine::ballot() {
 /// As if the body were left and entered again, but for that.
 void Engine::repair() {
   if (ended_) throw agreement::Abandoned();
+  if (in_callbacks_) throw UsageError("repair() was called by a callback of on_repair(): let the failure pass, and repair again after that");
   attend(leave_body(Motion::recover));
   if (ended_) throw agreement::Abandoned();
   step_watch_ = Stopwatch();
   // What a callback registers is for the next repair.
   const std::vector<std::function<void()>> callbacks = callbacks_;
+  const struct Within {
+    explicit Within(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Within() { flag_ = false; }
+    bool& flag_;
+  } now(in_callbacks_);
   for (const auto& callback : callbacks) callback();
 }
 

@@ -151,6 +151,7 @@ class Engine {
   std::vector<MPI_Comm> followed_;  // left to the application to free
   DeathNews news_;  // while waiting, in this epoch
   std::vector<std::function<void()>> callbacks_;
+  bool in_callbacks_ = false;
   std::optional<DiskOptions> disk_;
   std::optional<FolderLock> disk_lock_;
   Store store_;

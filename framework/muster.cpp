@@ -34,6 +34,7 @@ MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code
   if (!(value & nobody_abandons)) {
     ruling.what = Intent::abandon;
     ruling.code = static_cast<ExitCode>((~value & code_mask) >> code_shift);
+    if (ruling.code == ExitCode::ok) ruling.code = ExitCode::failed;  // whoever knew has died, or nobody did
   } else if ((value & nobody_recovers) && !(value & nobody_finishes)) {
     ruling.what = Intent::finish;
   }

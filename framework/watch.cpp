@@ -4,6 +4,7 @@
 #include "base/fault_point.hpp"
 #include "base/job_status.hpp"
 #include "base/log.hpp"
+#include "spares/policy.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +119,13 @@ detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<dete
 Watch::Watch(const Options& options)
     : wanted_(options.detector == "ring"), timing_{whole(options.heartbeat), whole(options.timeout)} {
   std::istringstream names(options.spawn_on);
-  for (std::string name; std::getline(names, name, ',');) place_names_.push_back(name);
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    name.erase(name.find_last_not_of(' ') + 1);
+    place_names_.push_back(name);
+  }
+  if (!wanted_ && Policy::parse(options.on_failure).spawn) {
+    throw UsageError("only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of --mend-on-failure");
+  }
   if (wanted_ && timing_.delta < 2 * timing_.eta) {
     throw UsageError(fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "
                                  "least twice as long (--mend-timeout, --mend-heartbeat)",

@@ -82,9 +82,22 @@ static int unknown_body(mend_session *session, void *data) {
   return mend_protect_with(session, "total", NULL, 0, "mirror");
 }
 
+static int ending_body(mend_session *session, void *data) {
+  (void)data;
+  int flag = 1;
+  return mend_rank(session) == 1 ? MEND_END : mend_agree(session, &flag);
+}
+
+static int nameless_body(mend_session *session, void *data) {
+  (void)data;
+  return mend_protect(session, NULL, &session, sizeof session);
+}
+
 int main(int argc, char **argv) {
   struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, 0, 0, MPI_COMM_NULL, 0};
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "ends") == 0) return mend_run(argc, argv, ending_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "nameless") == 0) return mend_run(argc, argv, nameless_body, NULL);
   return mend_run(argc, argv, body, &count);
 }

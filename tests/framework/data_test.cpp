@@ -63,6 +63,17 @@ TEST(Recovery, by_starting_processes_ends_when_nothing_comes_of_it) {
                      "in a row without a commit: .*--mend-spawn-tries");
 }
 
+TEST(Recovery, that_comes_to_nothing_though_nobody_dies_ends) {
+  expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 3, "4 recoveries in a row came to nothing, and in the last nobody had died");
+}
+
+TEST(Recovery, of_started_processes_that_die_in_large_commits_one_after_another) {
+  const auto end = play("started_processes_die_in_large_commits", 4, 0, {"--mend-on-failure=spawn"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 20 everywhere in epoch 8", "rank 1: value 21 everywhere in epoch 8",
+                                     "rank 2: value 22 everywhere in epoch 8", "rank 3: value 23 everywhere in epoch 8"));
+}
+
 TEST(Recovery, names_all_ranks_it_has_no_spare_for) {
   expect_end(play("ranks_0_and_1_die", 4, 1), 3, "rank 1 \\(process 1\\) died and no spare is left");
   expect_end(play("ranks_0_and_1_die", 4, 0), 3, "rank 0 \\(process 0\\), rank 1 \\(process 1\\) died and no spare is left");
