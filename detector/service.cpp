@@ -129,6 +129,17 @@ void Service::end() {
   ask([this] { ended_ = true; });
 }
 
+void Service::let_go_of_the_gone() {
+  network_.post([this] {
+    for (const auto& [process, neighbour] : neighbours_) {
+      if (!let_go_.contains(process) && neighbour.process.is_gone()) {
+        let_go_.insert(process);
+        runtime_.tell_library(process);
+      }
+    }
+  });
+}
+
 Service::Counters Service::counters() {
   Counters copy;
   ask([&] {

@@ -91,6 +91,9 @@ class Service {
   /// that holds; nothing is said to the runtime from then on. Local.
   void end();
 
+  /// After the end: has the library take those of this machine for dead that are gone, however they went. Returns at once.
+  void let_go_of_the_gone();
+
   /// As they were a moment ago. Waits for the control thread, which never blocks.
   Counters counters();
 
@@ -133,7 +136,8 @@ class Service {
   std::vector<std::byte> outgoing_;
   bool stopping_ = false;
   bool ended_ = false;
-  ProcessSet told_;  // dead, by the runtime's word
+  ProcessSet told_;    // dead, by the runtime's word
+  ProcessSet let_go_;  // after the end
   Counters counters_;
 };
 

@@ -224,12 +224,30 @@ void Engine::recover_or_end(const std::function<void()>& recovery) {
   }
 }
 
-/// Whether anybody who has ever been in the job is not here any more. The library's agreement gives the same answer
-/// everywhere.
+/// Whether anybody who has ever been in the job is not here any more. The same everywhere.
 bool Engine::find_out_who_is_missing() const {
   int nothing = 0;
-  const bool all_live = MPIX_Comm_agree(world_.base.get(), &nothing) == MPI_SUCCESS;
-  return !all_live || static_cast<std::uint32_t>(world_.base.size()) < world_.processes;
+  const bool known_to_all = static_cast<std::uint32_t>(world_.base.size()) < world_.processes;
+  if (!known_to_all) return MPIX_Comm_agree(world_.base.get(), &nothing) != MPI_SUCCESS;
+  part();
+  return true;
+}
+
+/// Ends when nobody needs this process's answers any more. Whoever knows that leaves, which the runtime calls no death; should
+/// one have died before it passed that on, there may be nobody left to ask. So those who are gone are not waited for.
+void Engine::part() const {
+  const ErrorsReturned quiet;
+  constexpr Seconds now_and_then{1e-3};
+  int nothing = 0;
+  int over = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Comm_iagree(world_.base.get(), &nothing, &request);
+  for (Stopwatch since; over == 0;) {
+    MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+    if (since.elapsed() < now_and_then) continue;
+    watch_.let_go_of_the_gone();
+    since = Stopwatch();
+  }
 }
 
 /// Plays this process's rank until the body is left, and returns what this process wants then.

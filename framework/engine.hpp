@@ -111,6 +111,7 @@ class Engine {
 
   Engine(const Options& options, Watch& watch, Arrival* arrival);
   bool find_out_who_is_missing() const;
+  void part() const;
   Intent play(const Body& body);
   Intent leave_body(agreement::Motion motion);
   void attend(Intent intent);

@@ -261,6 +261,10 @@ void Watch::enter(const std::vector<ProcessId>& members) {
   service_->enter({ring_, all, difference(ProcessSet::first(all), ProcessSet::of(members))});
 }
 
+void Watch::let_go_of_the_gone() {
+  if (service_) service_->let_go_of_the_gone();
+}
+
 void Watch::end() {
   if (!service_) return;
   service_->end();

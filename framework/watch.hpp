@@ -69,6 +69,8 @@ class Watch {
 
   /// The job is over: nobody is held dead any more. Local.
   void end();
+  /// After that: nobody of this machine who is gone is waited for any more in MPI, however they went. Local.
+  void let_go_of_the_gone();
 
  private:
   void introduce(MPI_Comm base, const std::vector<ProcessId>& members);
