@@ -196,9 +196,7 @@ void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
 
 void Service::broken(ProcessId peer) {
   const auto neighbour = neighbours_.find(peer);
-  if (neighbour == neighbours_.end() || !neighbour->second.process.is_gone()) return;
-  detector_.witness(ProcessSet{peer}, Told::nobody, time_now(), actions_);
-  perform();
+  if (neighbour != neighbours_.end() && neighbour->second.process.is_gone()) told_by_kernel(peer);
 }
 
 void Service::told_by_kernel(ProcessId process) {

@@ -62,6 +62,15 @@ int guarded(Work work) {
   }
 }
 
+/// The same, of work that has a version for its result, which the caller may want.
+template <class Work>
+int guarded(unsigned long* version, Work work) {
+  return guarded([&] {
+    const mend::Version of_work = work();
+    if (version != nullptr) *version = of_work.value;
+  });
+}
+
 const char* text_of(const char* text, const char* what) {
   if (text == nullptr) throw mend::UsageError(std::string("the ") + what + " of a protected member is NULL");
   return text;
@@ -138,24 +147,15 @@ int mend_protect_with(mend_session* session, const char* name, void* data, size_
 }
 
 int mend_commit(mend_session* session, unsigned long* version) {
-  return guarded([&] {
-    const mend::Version committed = session_of(session).store().commit();
-    if (version != nullptr) *version = committed.value;
-  });
+  return guarded(version, [&] { return session_of(session).store().commit(); });
 }
 
 int mend_restore(mend_session* session, unsigned long* version) {
-  return guarded([&] {
-    const mend::Version restored = session_of(session).store().restore();
-    if (version != nullptr) *version = restored.value;
-  });
+  return guarded(version, [&] { return session_of(session).store().restore(); });
 }
 
 int mend_restore_others(mend_session* session, unsigned long* version) {
-  return guarded([&] {
-    const mend::Version restored = session_of(session).store().restore_others();
-    if (version != nullptr) *version = restored.value;
-  });
+  return guarded(version, [&] { return session_of(session).store().restore_others(); });
 }
 
 int mend_commit_due(mend_session* session, int* due) {

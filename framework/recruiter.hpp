@@ -48,15 +48,14 @@ class Recruiter {
   Recruiter(ProcessId self, Watch& watch, Council& council, Seconds limit);
   /// Ends those who wait: nobody needs them any more, and one that hangs would keep the launcher.
   ~Recruiter();
+  Recruiter(const Recruiter&) = delete;
+  Recruiter& operator=(const Recruiter&) = delete;
 
   /// The machines on which processes are to be started, the best first. The same on all members.
   void prefer(std::vector<NodeId> places) { places_ = std::move(places); }
   const std::vector<NodeId>& places() const { return places_; }
   /// Whether this process is the one that starts others, as things are.
   bool hosts(const World& world) const;
-
-  Recruiter(const Recruiter&) = delete;
-  Recruiter& operator=(const Recruiter&) = delete;
 
   /// Has processes started until `count` are on their way or wait to be let in. Local; returns at once.
   void prepare(std::size_t count, const World& world);
