@@ -56,7 +56,8 @@ Milliseconds measure(const Contestant& contestant) {
 /// The store of a rank that protects one field.
 class ProtectedField {
  public:
-  ProtectedField(const std::string& redundancy, std::size_t size) : redundancy_(Redundancy::parse(redundancy)), field_(size) {
+  ProtectedField(const std::string& redundancy, std::size_t size, FindChanges how = FindChanges::by_hash)
+      : redundancy_(Redundancy::parse(redundancy)), how_(how), field_(size) {
     begin(true);
   }
 
@@ -83,7 +84,7 @@ class ProtectedField {
 
  private:
   void begin(bool newcomer) {
-    if (newcomer) store_.emplace(redundancy_);
+    if (newcomer) store_.emplace(redundancy_, 2, std::nullopt, how_);
     ballot_.reset();
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
@@ -96,6 +97,7 @@ class ProtectedField {
   }
 
   Redundancy redundancy_;
+  FindChanges how_;
   std::vector<double> field_;
   Communicator comm_;
   std::optional<agreement::Ballot> ballot_;
@@ -167,11 +169,15 @@ void run(const Arguments& arguments) {
   for (const char* redundancy : {"local", "partner", "replicas:2", "xor:3", "xor:4", "rs:2+2", "rs:4+2"}) {
     const std::string name = redundancy;
     if (ranks < Redundancy::parse(name).least_ranks() || name.find(arguments.only) == std::string::npos) continue;
-    const auto another = [&] { return fields.emplace_back(std::make_unique<ProtectedField>(name, field.size())).get(); };
+    const auto another = [&](FindChanges how = FindChanges::by_hash) {
+      return fields.emplace_back(std::make_unique<ProtectedField>(name, field.size(), how)).get();
+    };
     ProtectedField* all_changed = another();
     contestants.push_back({"commit, " + name, [=] { all_changed->change(1); }, [=] { all_changed->commit(); }});
     ProtectedField* little_changed = another();
     contestants.push_back({"  1 % changed", [=] { little_changed->change(100); }, [=] { little_changed->commit(); }});
+    ProtectedField* little_written = another(FindChanges::by_writes);
+    contestants.push_back({"  1 %, by writes", [=] { little_written->change(100); }, [=] { little_written->commit(); }});
     if (name == "local") continue;
     ProtectedField* asynchronous = another();
     contestants.push_back({"  async, begun", [=] { asynchronous->change(1); }, [=] { asynchronous->begin_commit(); }});
@@ -182,8 +188,9 @@ void run(const Arguments& arguments) {
     contestants.push_back({"restore, " + name, [=] { restored->lose_a_rank(spare); }, [=] { restored->restore(); }});
     contestants.push_back({"  by one just started", [=] { restored->lose_a_rank(started); }, [=] { restored->restore(); }});
   }
-  // Some rounds unmeasured: by then both slots of each store have their memory, and can be committed over.
-  for (int round = -3; round < arguments.rounds; ++round) {
+  // Some rounds unmeasured: by then both slots of each store have their memory, can be committed over, and what is written
+  // is watched.
+  for (int round = -6; round < arguments.rounds; ++round) {
     for (Contestant& contestant : contestants) {
       const Milliseconds time = measure(contestant);
       if (round >= 0) contestant.times.push_back(time);

@@ -114,10 +114,14 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
       spares_prepare_(options.spare_memory == "ready"),
       spawn_tries_(options.spawn_tries),
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
-      store_(Redundancy::parse(options.redundancy), options.versions, disk_),
+      store_(Redundancy::parse(options.redundancy), options.versions, disk_,
+             options.find_changes == "writes" ? FindChanges::by_writes : FindChanges::by_hash),
       schedule_(options.commit_every),
       given_mtbf_(options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
+  if (options.find_changes == "writes" && !WriteWatch::is_possible() && arrival == nullptr && world_.base.rank() == 0) {
+    log::warn("this kernel does not tell what was written (Linux 6.7 and later do): commits find changes by hash");
+  }
   if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });

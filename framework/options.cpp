@@ -147,6 +147,13 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->check(CLI::Validator(check_versions, "N"))
                        ->capture_default_str(),
                    "MEND_VERSIONS");
+  from_environment(
+      app.add_option(prefix + "find-changes", options.find_changes,
+                     "How commits find what has changed: hash reads all data; writes asks the kernel (Linux 6.7 or later) about\n"
+                     "those of which little changes, unless devices or other processes write into them by themselves")
+          ->check(CLI::IsMember({"hash", "writes"}))
+          ->capture_default_str(),
+      "MEND_FIND_CHANGES");
   from_environment(app.add_option(prefix + "disk", options.disk,
                                   "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
                                   "the background, and from which a job goes on where one before it has ended")

@@ -27,6 +27,7 @@ struct Options {
   std::optional<Seconds> mtbf;                    ///< expected time between failures of the job, for "auto"; none: as observed
   std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local
   int versions = 2;                               ///< of the data that are kept
+  std::string find_changes = "hash";              ///< how commits find what has changed: hash, or writes
   std::string disk;                               ///< "DIR" or "DIR,every=N": where every N-th commit goes to disk; empty: none
   std::string agreement = "era";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
   std::string detector = "ring";                  ///< ring, or runtime: only what the runtime sees

@@ -58,6 +58,7 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
   concerned_.clear();
   std::ranges::copy_if(stripes_, std::back_inserter(concerned_), [&](const Stripe& s) { return has_part_in(s, self_); });
   sizes_.assign(nodes.size(), 0);
+  finder_.begin_anew();
 }
 
 void MemberGroup::forget_old(Version newest) {
@@ -67,6 +68,7 @@ void MemberGroup::forget_old(Version newest) {
 
 void MemberGroup::forget_newer(Version newest) {
   shelves_.forget_newer(newest);
+  finder_.begin_anew();
   std::erase_if(committed_in_, [&](Version version) { return version > newest; });
 }
 
@@ -95,11 +97,13 @@ void MemberGroup::publish_commit(Version version) {
 /// them still.
 Changes MemberGroup::pack_own(Version version, Version settled, std::exception_ptr& problem) {
   const Block snapshot = Block::snapshot_of(self_);
-  const bool over_older = shelves_.older_in_slot(snapshot, version) > settled;
+  const Version older = shelves_.older_in_slot(snapshot, version);
+  finder_.look(members_, version);
   Kept& own = shelves_.slot_for(snapshot, version);
   Changes changes;
   try {
-    changes = pack(members_, self_, version, own.bytes, over_older);
+    changes = pack(members_, self_, version, own.bytes, older > settled, finder_.since(older));
+    finder_.learn(members_, changes);
   } catch (...) {
     problem = std::current_exception();
     changes = pack({}, self_, version, own.bytes);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/ids.hpp"
+#include "store/change_finder.hpp"
 #include "store/exchange.hpp"
 #include "store/placement.hpp"
 #include "store/redundancy.hpp"
@@ -30,7 +31,8 @@ namespace mend {
 
 class MemberGroup {
  public:
-  MemberGroup(Redundancy redundancy, int versions) : redundancy_(redundancy), versions_(versions), shelves_(versions) {}
+  MemberGroup(Redundancy redundancy, int versions, FindChanges how)
+      : redundancy_(redundancy), versions_(versions), shelves_(versions), finder_(how, versions) {}
 
   void protect(std::string_view name, std::shared_ptr<Member> member) { members_.insert_or_assign(std::string(name), std::move(member)); }
   void forget(std::string_view name);
@@ -113,6 +115,7 @@ class MemberGroup {
   int versions_;
   Members members_;
   Shelves shelves_;
+  ChangeFinder finder_;
   std::set<Version> committed_in_;  // of those kept; also when nothing is left of what was
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank self_{};

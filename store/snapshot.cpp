@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -147,19 +148,24 @@ class Packing {
     write_directory(directory_bytes);
   }
 
-  Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older) {
+  Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older, const WrittenSince& written) {
     const bool same = over_older && snapshot.size() == total_ &&
                       std::memcmp(snapshot.data() + sizeof(Header), directory_.data(), directory_.size()) == 0;
     resize_block(snapshot, total_);
     bytes_ = snapshot;
-    changes_ = {!same, {}};
+    changes_ = {!same, {}, {}};
     std::memcpy(bytes_.data() + sizeof(Header), directory_.data(), directory_.size());
     hashes_.assign(outline_.data_begin - outline_.hashes_begin, std::byte{});
     if (same) std::memcpy(hashes_.data(), bytes_.data() + outline_.hashes_begin, hashes_.size());
     add_range(changes_.ranges, {0, outline_.data_begin});
 
     std::size_t page = 0;
-    for (const Planned& planned : planned_) page = write(planned, page);
+    for (const Planned& planned : planned_) {
+      const auto known = written.find(planned.name);
+      const std::vector<ByteRange> all{{0, planned.size}};
+      changes_.of_members.push_back(write(planned, page, same && known != written.end() ? known->second : all));
+      page += page_count(planned.size);
+    }
     std::memcpy(bytes_.data() + outline_.hashes_begin, hashes_.data(), hashes_.size());
     write_header(owner, version);
     return std::move(changes_);
@@ -198,25 +204,35 @@ class Packing {
     std::memcpy(bytes_.data(), &header, sizeof header);
   }
 
-  /// Writes one member and the hashes of its pages, and returns the page that follows.
-  std::size_t write(const Planned& planned, std::size_t page) {
+  /// Writes the pages of one member, and their hashes, that have bytes in these ranges. Returns how many bytes have changed.
+  ByteCount write(const Planned& planned, std::size_t first_page, std::span<const ByteRange> ranges) {
     const std::span<std::byte> place = bytes_.subspan(planned.offset, align(planned.size));
-    const std::span<const std::byte> source = planned.member.contiguous();
-    const bool in_place = source.size() != planned.size;
+    const bool in_place = planned.member.contiguous().size() != planned.size;
     if (in_place) planned.member.pack(place.first(planned.size));
     std::memset(place.data() + planned.size, 0, place.size() - planned.size);
-    for (std::size_t i = 0; i < page_count(place.size()); ++i, ++page) {
-      const std::span<std::byte> to = page_of(place, i);
-      const bool as_it_lies = !in_place && i * page_bytes + to.size() <= source.size();
-      // Hashed first, where it lies: then an unchanged page is not copied, and a changed one is read from the cache.
-      if (!in_place && !as_it_lies) std::memcpy(to.data(), source.data() + i * page_bytes, source.size() - i * page_bytes);
-      const std::span<const std::byte> from = as_it_lies ? source.subspan(i * page_bytes, to.size()) : to;
-      if (!note_hash(page, hash_of(from))) continue;
-      if (as_it_lies) copy_page(from, to, planned.size);
-      const ByteCount begin = planned.offset + i * page_bytes;
-      add_range(changes_.ranges, {begin, begin + to.size()});
+    ByteCount changed = 0;
+    std::size_t next = 0;
+    for (const ByteRange& range : ranges) {
+      for (next = std::max<std::size_t>(next, range.begin / page_bytes); next < page_count(range.end); ++next) {
+        const std::span<std::byte> to = page_of(place, next);
+        const auto from = in_place ? to : page_source(planned, to, next * page_bytes);
+        if (!note_hash(first_page + next, hash_of(from))) continue;
+        if (from.data() != to.data()) copy_page(from, to, planned.size);
+        const ByteCount begin = planned.offset + next * page_bytes;
+        add_range(changes_.ranges, {begin, begin + to.size()});
+        changed += to.size();
+      }
     }
-    return page;
+    return changed;
+  }
+
+  /// What is to be in page `to` of a member that lies in one piece. Hashed where it lies, if it fills the page: then an
+  /// unchanged page is not copied, and a changed one is read from the cache.
+  static std::span<const std::byte> page_source(const Planned& planned, std::span<std::byte> to, ByteCount begin) {
+    const std::span<const std::byte> source = planned.member.contiguous().subspan(begin);
+    if (to.size() <= source.size()) return source.first(to.size());
+    std::memcpy(to.data(), source.data(), source.size());
+    return to;
   }
 
   /// Whether that page has changed.
@@ -317,8 +333,8 @@ class Checking {
 
 }  // namespace
 
-Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older) {
-  return Packing(members).into(snapshot, owner, version, over_older);
+Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older, const WrittenSince& written) {
+  return Packing(members).into(snapshot, owner, version, over_older, written);
 }
 
 std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version) {

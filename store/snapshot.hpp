@@ -31,11 +31,17 @@ using Members = std::map<std::string, std::shared_ptr<Member>, std::less<>>;
 struct Changes {
   bool everything = true;         ///< there was none, or none like it
   std::vector<ByteRange> ranges;  ///< otherwise: in ascending order, apart from each other
+  std::vector<ByteCount> of_members{};  ///< how much of each member, in order of their names
 };
 
+/// By a member's name: ranges of its bytes outside of which it is known to be as it was when the older snapshot was packed.
+/// Members that are not named may have changed anywhere.
+using WrittenSince = std::map<std::string, std::vector<ByteRange>, std::less<>>;
+
 /// Packs `members` into `snapshot`, reusing its memory and, with `over_older`, its content: then it holds a snapshot of
-/// the same rank, whole when it was packed. Local.
-Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false);
+/// the same rank, whole when it was packed, and what is not `written` since is not read. Local.
+Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false,
+             const WrittenSince& written = {});
 
 /// What is wrong with a snapshot: nothing, or a description such as "member 'u' is corrupt". Checks every hash, and
 /// that it is `owner`'s at `version`. Local.

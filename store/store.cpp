@@ -89,7 +89,7 @@ void Store::forget_members() {
 
 /// If there is none yet. Local: the others learn of it before it is used.
 void Store::add_group(Redundancy redundancy) {
-  const auto [at, is_new] = groups_.try_emplace(redundancy, redundancy, versions_);
+  const auto [at, is_new] = groups_.try_emplace(redundancy, redundancy, versions_, find_changes_);
   if (!is_new) return;
   groups_may_differ_ = true;
   if (comm_ != MPI_COMM_NULL) at->second.begin_epoch(comm_, nodes_);

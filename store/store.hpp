@@ -70,10 +70,11 @@ struct StoreStatistics {
 class Store {
  public:
   /// How members are made redundant that do not say so themselves, and how many versions are kept (2 or more). The same on
-  /// all ranks. `disk`: where every N-th commit is written to disk, too.
-  explicit Store(Redundancy redundancy = {}, int versions = 2, const std::optional<DiskOptions>& disk = std::nullopt)
-      : redundancy_(redundancy), versions_(versions), in_use_{redundancy}, used_here_{redundancy} {
-    groups_.try_emplace(redundancy_, redundancy_, versions_);
+  /// all ranks. `disk`: where every N-th commit is written to disk, too. `how` commits find what has changed.
+  explicit Store(Redundancy redundancy = {}, int versions = 2, const std::optional<DiskOptions>& disk = std::nullopt,
+                 FindChanges how = FindChanges::by_hash)
+      : redundancy_(redundancy), versions_(versions), find_changes_(how), in_use_{redundancy}, used_here_{redundancy} {
+    groups_.try_emplace(redundancy_, redundancy_, versions_, find_changes_);
     if (disk) disk_ = std::make_unique<DiskTier>(*disk);
   }
 
@@ -222,6 +223,7 @@ class Store {
 
   Redundancy redundancy_;
   int versions_;
+  FindChanges find_changes_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   agreement::Ballot* ballot_ = nullptr;
   Rank self_{};

@@ -106,6 +106,15 @@ TEST(Data, can_be_restored_again_and_again) {
   EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: value 1", "rank 2: value 2"));
 }
 
+TEST(Data, are_the_same_however_their_changes_are_found) {
+  const auto by_hash = play("ranks_die_while_a_table_changes_here_and_there", 3, 3);
+  const auto by_writes = play("ranks_die_while_a_table_changes_here_and_there", 3, 3, {"--mend-find-changes", "writes"});
+  EXPECT_EQ(by_hash.exit_code, 0) << by_hash.errors;
+  EXPECT_EQ(by_writes.exit_code, 0) << by_writes.errors;
+  EXPECT_THAT(said(by_hash), AllOf(SizeIs(3), Each(EndsWith("in epoch 3"))));
+  EXPECT_EQ(said(by_writes), said(by_hash));
+}
+
 TEST(ASpare, has_memory_ready_for_what_a_rank_keeps) {
   const support::ScratchFolder folder;
   const auto end = play("has_a_spare_with_memory:" + folder.path().string(), 3, 1);

@@ -198,6 +198,28 @@ Scenarios data_scenarios() {
     const bool same = std::ranges::all_of(field, [&](double value) { return value == field.front(); });
     say(session, fmt::format("value {} {} in epoch {}", field.front(), same ? "everywhere" : "here and there", epoch));
   };
+  // Few pages of a large table change in a step: by what this rank writes, and by a message that MPI writes there.
+  all["ranks_die_while_a_table_changes_here_and_there"] = [](mend::Session& session) {
+    constexpr int length = 7'000;
+    constexpr int steps = 120;
+    const int rank = session.rank().value;
+    int step = 0;
+    std::vector<double> table(600'000, rank);
+    session.store().protect("step", step);
+    session.store().protect("table", table);
+    session.store().restore();
+    const int epoch = static_cast<int>(session.epoch().value);
+    const auto at = [&](int number) { return static_cast<std::size_t>(number) * 7919 % (table.size() - length); };
+    while (step < steps) {
+      if (epoch < 3 && step == 30 * (epoch + 1) && rank == epoch) die();
+      for (int i = 0; i < 5; ++i) table[at(step * 5 + i + rank)] += step;
+      MPI_Sendrecv(&table[at(3 * step)], length, MPI_DOUBLE, (rank + 1) % session.size(), 0, &table[at(3 * step + 1)], length, MPI_DOUBLE,
+                   (rank + session.size() - 1) % session.size(), 0, session.comm(), MPI_STATUS_IGNORE);
+      ++step;
+      if (session.commit_due()) session.store().commit();
+    }
+    say(session, fmt::format("sum {:a} in epoch {}", std::accumulate(table.begin(), table.end(), 0.0), epoch));
+  };
   all["never_commits"] = [](mend::Session& session) {
     long sum = 0;
     session.store().protect("sum", sum);

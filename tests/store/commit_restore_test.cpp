@@ -279,12 +279,12 @@ TEST_F(Stores, give_back_data_that_changes_its_size_as_it_was) {
 }
 
 /// One value after another changes, now and then a size; and one rank after another loses its memory.
-TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
+void change_and_lose_memory(mend::FindChanges how) {
   for (const char* scheme : {"partner", "replicas:2", "xor:3", "rs:2+2"}) {
     const auto redundancy = mend::Redundancy::parse(scheme);
     if (Epochs().size() < redundancy.least_ranks()) continue;
     SCOPED_TRACE(scheme);
-    Epochs epochs({}, redundancy);
+    Epochs epochs({}, redundancy, 2, std::nullopt, MPI_COMM_WORLD, how);
     const int rank = epochs.rank();
     std::vector<double> field(static_cast<std::size_t>(60'000 + 7'000 * rank), rank);
     const auto change = [&](int step) {
@@ -292,7 +292,7 @@ TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
       for (int i = 0; i < 3; ++i) field[static_cast<std::size_t>(step * 7919 + i * 31'337) % field.size()] = step;
     };
     int settled = 0;
-    for (int step = 1; step <= 30; ++step) {
+    for (int step = 1; step <= 40; ++step) {
       change(step);
       epochs.store().protect("field", field);
       epochs.store().commit();
@@ -300,9 +300,9 @@ TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
       if (step > settled + 2 && step % 7 < 4) {
         EXPECT_LT(statistics.changed_bytes, statistics.snapshot_bytes / 3) << "in step " << step;
       }
-      if (step % 5 != 0) continue;
+      if (step % 10 != 0) continue;
       const std::vector<double> committed = field;
-      if (epochs.size() > 1) epochs.next({step / 5 % epochs.size()});
+      if (epochs.size() > 1) epochs.next({step / 10 % epochs.size()});
       settled = step;
       field.assign(10, -1);
       epochs.store().protect("field", field);
@@ -310,6 +310,13 @@ TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) {
       ASSERT_EQ(field, committed);
     }
   }
+}
+
+TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) { change_and_lose_memory(mend::FindChanges::by_hash); }
+
+TEST_F(Stores, read_only_what_was_written_and_lose_nothing) {
+  if (!mend::WriteWatch::is_possible()) GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+  change_and_lose_memory(mend::FindChanges::by_writes);
 }
 
 TEST_F(Stores, commit_what_was_there_when_an_asynchronous_commit_began) {

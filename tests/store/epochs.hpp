@@ -19,9 +19,10 @@ class Epochs {
  public:
   /// `nodes[r]`: where rank r pretends to run; all on one node when empty.
   explicit Epochs(std::vector<mend::NodeId> nodes = {}, mend::Redundancy redundancy = {}, int versions = 2,
-                  std::optional<mend::DiskOptions> disk = std::nullopt, MPI_Comm all = MPI_COMM_WORLD)
-      : all_(all), nodes_(std::move(nodes)), redundancy_(redundancy), versions_(versions), disk_(std::move(disk)) {
-    store_.emplace(redundancy_, versions_, disk_);
+                  std::optional<mend::DiskOptions> disk = std::nullopt, MPI_Comm all = MPI_COMM_WORLD,
+                  mend::FindChanges how = mend::FindChanges::by_hash)
+      : all_(all), nodes_(std::move(nodes)), redundancy_(redundancy), versions_(versions), disk_(std::move(disk)), how_(how) {
+    make_store();
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
     nodes_.resize(static_cast<std::size_t>(size_), nodes_.empty() ? mend::NodeId{} : nodes_.back());
@@ -38,7 +39,7 @@ class Epochs {
 
   /// A new epoch begins, in which the `newcomers` know nothing of the ones before.
   void next(const std::vector<int>& newcomers = {}) {
-    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) store_.emplace(redundancy_, versions_, disk_);
+    if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) make_store();
     epoch_ = epoch_.next();
     begin();
   }
@@ -53,6 +54,7 @@ class Epochs {
   }
 
  private:
+  void make_store() { store_.emplace(redundancy_, versions_, disk_, how_); }
   void begin() {
     store_->end_epoch();
     ballot_.reset();
@@ -71,6 +73,7 @@ class Epochs {
   mend::Redundancy redundancy_;
   int versions_;
   std::optional<mend::DiskOptions> disk_;
+  mend::FindChanges how_;
   mend::Epoch epoch_;
   mend::Communicator comm_;
   std::optional<mend::agreement::Ballot> ballot_;
