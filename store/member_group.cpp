@@ -197,20 +197,31 @@ void MemberGroup::finish_protecting(const RestorePlan& plan) {
 }
 
 bool MemberGroup::forget_damaged(Version version) {
-  return forget_damaged(version, [&](const Kept& own) { return mend::find_damage(own.bytes, self_, version); });
+  return forget_if(version, [](const Block& block, const Kept& kept) { return find_damage(block, kept); });
 }
 
-bool MemberGroup::forget_damaged_and_unpack(Version version, std::exception_ptr& problem) {
-  return forget_damaged(version, [&](const Kept& own) { return try_unpack(own.bytes, self_, version, problem); });
+bool MemberGroup::forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem) {
+  std::set<Block> given;
+  for (const std::vector<Combination>* steps : {&plan.bring, &plan.protect}) {
+    for (const Combination& step : *steps) {
+      for (const Source& source : step.sources) {
+        if (source.from == self_) given.insert(source.block);
+      }
+    }
+  }
+  return forget_if(*plan.version, [&](const Block& block, const Kept& kept) -> std::optional<std::string> {
+    if (block == Block::snapshot_of(self_) && !members_.empty()) return try_unpack(kept.bytes, self_, kept.version, problem);
+    return given.contains(block) ? find_damage(block, kept) : std::nullopt;
+  });
 }
 
 /// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities.
-template <class Unpack>
-bool MemberGroup::forget_damaged(Version version, Unpack unpack_own) {
+template <class FindDamage>
+bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
   bool any = false;
   shelves_.visit([&](const Block& block, Kept& kept) {
     if (kept.version != version) return;
-    const auto damage = block == Block::snapshot_of(self_) ? unpack_own(kept) : find_damage(block, kept);
+    const std::optional<std::string> damage = damage_of(block, kept);
     if (!damage) return;
     any = true;
     log::warn(fmt::format("a {} rank{} {} at version {} cannot be used: {}",

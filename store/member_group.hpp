@@ -80,8 +80,9 @@ class MemberGroup {
   void begin_to_bring(const RestorePlan& plan, int tag);
   /// Whether anything is damaged that this rank keeps of the version; what is, is told of and forgotten. Local.
   bool forget_damaged(Version version);
-  /// The same; and fills the members from this rank's snapshot if it keeps that. What else is in the way is the problem.
-  bool forget_damaged_and_unpack(Version version, std::exception_ptr& problem);
+  /// The same for what this rank gives in the plan; and fills the members from its snapshot, checked too, if it keeps that.
+  /// What else is in the way is the problem.
+  bool forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem);
   void finish_bringing(Version version);
   /// Fills the members if this rank's snapshot has come from others. Local.
   void unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
@@ -107,8 +108,8 @@ class MemberGroup {
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void finish(Version version);
-  template <class Unpack>
-  bool forget_damaged(Version version, Unpack unpack_own);
+  template <class FindDamage>
+  bool forget_if(Version version, FindDamage damage_of);
   std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version, std::exception_ptr& problem);
 
   Redundancy redundancy_;

@@ -335,8 +335,8 @@ Version Store::restore_what_is_planned(std::optional<Version> wanted) {
   return plan.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan);
 }
 
-/// Whether it has: false when something is damaged of what anybody has of the version. What is, is forgotten then, and
-/// nothing of this has been published. What is sent is on its way while it is checked by who sends it.
+/// Whether it has: false when something is damaged of what the plan uses. What is, is forgotten then, and nothing of this has
+/// been published. What is sent is on its way while it is checked by who sends it.
 bool Store::restore_from_memory(const JointPlan& plan) {
   const Version version = *plan.version;
   reach("restore.transfer");
@@ -345,8 +345,8 @@ bool Store::restore_from_memory(const JointPlan& plan) {
   std::exception_ptr problem;
   bool damaged = false;
   require_all_committed(plan, problem);
-  for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan&) {
-    damaged = group.forget_damaged_and_unpack(version, problem) || damaged;
+  for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
+    damaged = group.forget_damaged_and_unpack(of.restore, problem) || damaged;
   });
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(version);
