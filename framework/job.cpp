@@ -1,5 +1,6 @@
 #include "framework/job.hpp"
 
+#include "base/end_alone.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/job_status.hpp"
@@ -34,14 +35,6 @@ ExitCode say_failure(ExitCode code, const char* text) {
   if (launch::speaks_for_all()) log::error(text);
   job_status::finished(code);
   return code;
-}
-
-/// What stops this process in mend's own work, and no other, is its death to the others, who go on without it. Were it to
-/// leave MPI in good order, they would wait for it.
-[[noreturn]] void end_alone(const char* why) {
-  log::error(fmt::format("process {} cannot go on: {}", launch::self().value_or(ProcessId{}).value, why));
-  std::raise(SIGKILL);
-  std::abort();  // not reached
 }
 
 void start_trace(const Options& options, ProcessId self) {

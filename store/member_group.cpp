@@ -1,5 +1,6 @@
 #include "store/member_group.hpp"
 
+#include "base/end_alone.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "store/announcement.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <new>
 #include <ranges>
 
 namespace mend {
@@ -39,6 +41,16 @@ std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Si
 }
 
 }  // namespace
+/// Does what needs memory for other ranks' data, while they send it already: this one cannot refuse by itself.
+template <class Work>
+auto with_memory(Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    end_alone("there is no memory for what it is to keep of other ranks' data");
+  }
+}
+
 
 void MemberGroup::forget(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) members_.erase(at);
@@ -106,7 +118,7 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
     finder_.learn(members_, changes);
   } catch (...) {
     problem = std::current_exception();
-    changes = pack({}, self_, version, own.bytes);
+    changes = mend::pack({}, self_, version, own.bytes);
   }
   own.sizes = {own.bytes.size()};
   sizes_[static_cast<std::size_t>(self_.value)] = own.bytes.size();
@@ -127,13 +139,15 @@ void MemberGroup::make_room(std::span<const Combination> work, Version version) 
 
 /// Begins to carry out this rank's part of `work`.
 std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Version version, int tag) {
-  make_room(work, version);
-  return std::make_unique<Exchange>(std::move(work), comm_, tag, [this, version](const Block& block) { return find(block, version); });
+  return with_memory([&] {
+    make_room(work, version);
+    return std::make_unique<Exchange>(std::move(work), comm_, tag, [this, version](const Block& block) { return find(block, version); });
+  });
 }
 
 /// When it returns, what this rank makes is in its slots, sealed, and not yet published.
 void MemberGroup::finish(Version version) {
-  under_way_->finish();
+  with_memory([&] { under_way_->finish(); });
   std::map<Block, std::vector<ByteRange>> made;
   for (const Combination& step : under_way_->work()) {
     if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
@@ -264,7 +278,7 @@ void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::e
     const Rank asker{static_cast<int>(to)};
     if (owner != asker) work.push_back(copy(owner, owner, asker, sizes_));
   }
-  Bytes other(from == self_ ? 0 : sizes_[static_cast<std::size_t>(from.value)]);
+  Bytes other = with_memory([&] { return Bytes(from == self_ ? 0 : sizes_[static_cast<std::size_t>(from.value)]); });
   Exchange exchange(std::move(work), comm_, tag, [&](const Block& block) {
     return block == Block::snapshot_of(self_) ? find(block, version) : std::span<std::byte>(other);
   });
@@ -276,7 +290,9 @@ void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::e
 }
 
 void MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
-  redistribute(comm_, plan.keepers, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); }, members_);
+  with_memory([&] {
+    redistribute(comm_, plan.keepers, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); }, members_);
+  });
 }
 
 void MemberGroup::forget_sizes() {

@@ -106,6 +106,13 @@ TEST(Data, can_be_restored_again_and_again) {
   EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: value 1", "rank 2: value 2"));
 }
 
+TEST(Recovery, follows_when_a_process_has_no_memory_for_others_data) {
+  const auto end = play("a_rank_has_no_memory_for_the_copy_it_is_to_hold", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(3), Each(EndsWith("step 3 in epoch 1"))));
+  EXPECT_THAT(end.errors, HasSubstr("process 1 cannot go on: there is no memory for what it is to keep of other ranks' data"));
+}
+
 TEST(Data, are_the_same_however_their_changes_are_found) {
   const auto by_hash = play("ranks_die_while_a_table_changes_here_and_there", 3, 3);
   const auto by_writes = play("ranks_die_while_a_table_changes_here_and_there", 3, 3, {"--mend-find-changes", "writes"});

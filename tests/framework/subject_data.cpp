@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -219,6 +220,25 @@ Scenarios data_scenarios() {
       if (session.commit_due()) session.store().commit();
     }
     say(session, fmt::format("sum {:a} in epoch {}", std::accumulate(table.begin(), table.end(), 0.0), epoch));
+  };
+  // Rank 1 holds the copy of rank 0's data, and has no memory for so much.
+  all["a_rank_has_no_memory_for_the_copy_it_is_to_hold"] = [](mend::Session& session) {
+    long step = 0;
+    std::vector<double> field(session.rank() == mend::Rank{0} ? 8 << 20 : 10, 1);
+    session.store().protect("step", step);
+    session.store().protect("field", field);
+    session.store().restore();
+    if (is_first(session, 1)) {
+      long pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      const rlimit limit{static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE)) + (16 << 20), RLIM_INFINITY};
+      ::setrlimit(RLIMIT_AS, &limit);
+    }
+    for (; step < 3; session.store().commit()) {
+      ++step;
+      MPI_Barrier(session.comm());
+    }
+    say(session, fmt::format("step {} in epoch {}", step, session.epoch().value));
   };
   all["never_commits"] = [](mend::Session& session) {
     long sum = 0;
