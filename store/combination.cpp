@@ -73,7 +73,11 @@ std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, st
   }
   std::ranges::sort(all, {}, &ByteRange::begin);
   std::vector<ByteRange> stale;
-  for (const ByteRange& range : all) add_range(stale, range);
+  for (const ByteRange& range : all) {
+    // A parity is hashed by whole pages: were a part of one left as it lies, damage there would be hashed with it.
+    const bool is_parity = stripe.owners.size() > 1;
+    add_range(stale, is_parity ? ByteRange{range.begin / page_bytes * page_bytes, std::min(length, page_count(range.end) * page_bytes)} : range);
+  }
   return stale;
 }
 

@@ -112,6 +112,7 @@ class MemberGroup {
   bool forget_if(Version version, FindDamage damage_of);
   std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version, std::exception_ptr& problem);
 
+  void check_unchanged(std::span<const Combination> work, const Changes& mine, Version version, std::exception_ptr& problem);
   Redundancy redundancy_;
   int versions_;
   Members members_;

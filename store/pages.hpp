@@ -39,4 +39,19 @@ inline void add_range(std::vector<ByteRange>& ranges, ByteRange range) {
   }
 }
 
+/// Those bytes of `ranges` that are in none of `others`; all in ascending order, and apart from each other.
+inline std::vector<ByteRange> without(std::span<const ByteRange> ranges, std::span<const ByteRange> others) {
+  std::vector<ByteRange> left;
+  auto other = others.begin();
+  for (ByteRange range : ranges) {
+    while (other != others.end() && other->end <= range.begin) ++other;
+    for (auto next = other; next != others.end() && next->begin < range.end; ++next) {
+      add_range(left, {range.begin, next->begin});
+      range.begin = next->end;
+    }
+    add_range(left, range);
+  }
+  return left;
+}
+
 }  // namespace mend

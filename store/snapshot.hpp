@@ -56,6 +56,9 @@ std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owne
 struct PackedMember {
   std::string_view name;
   std::string_view shape;
+/// Whether the pages of members that have bytes in these ranges, in ascending order, are as they were packed. Local.
+bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges);
+
   std::span<const std::byte> data;
 };
 

@@ -143,6 +143,7 @@ void Store::catch_up_with_survivors() {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, known.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
   settled_ = published_ = Version{known[0]};
   committed_by_ = static_cast<int>(known[1]);
+  return said;
   ranks_may_differ_ = false;
 }
 
@@ -192,7 +193,6 @@ void Store::commit_async() {
   const Version version = published_.next();
 
   if (disk_) disk_->prepare(version, members_);
-  commit_problem_ = nullptr;
   reach("commit.pack");
   whole([&] {
     for_each_group([&](MemberGroup& group, int tag) {
@@ -335,24 +335,30 @@ Version Store::restore_what_is_planned(std::optional<Version> wanted) {
   return plan.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan);
 }
 
-/// Whether it has: false when something is damaged of what the plan uses. What is, is forgotten then, and nothing of this has
-/// been published. What is sent is on its way while it is checked by who sends it.
+/// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten then,
+/// and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
 bool Store::restore_from_memory(const JointPlan& plan) {
   const Version version = *plan.version;
   reach("restore.transfer");
   for_each_planned(plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
   reach("restore.exchange");
   std::exception_ptr problem;
-  bool damaged = false;
+  unsigned damage = 0;
+  constexpr unsigned of_parts = 1;
+  constexpr unsigned of_a_whole = 2;
   require_all_committed(plan, problem);
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
-    damaged = group.forget_damaged_and_unpack(of.restore, problem) || damaged;
+    if (group.forget_damaged_and_unpack(of.restore, problem)) damage |= of_parts;
   });
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(version);
     group.unpack_what_came(of.restore, problem);
   });
-  if (is_so_anywhere(damaged)) return false;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, comm_), "MPI_Allreduce");
+  if (damage == of_a_whole) {
+    for (auto& [redundancy, group] : groups_) group.forget_blocks(version);
+  }
+  if (damage != 0) return false;
   // At once: should somebody die now, this is not lost with it.
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
   protect_again(plan);

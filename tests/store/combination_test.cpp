@@ -53,10 +53,24 @@ TEST(StaleRanges, of_a_copy_are_what_has_changed) {
   EXPECT_THAT(stale_ranges(copies, sizes, changes), ElementsAre(ByteRange{0, 64}, ByteRange{500, 600}));
 }
 
-TEST(StaleRanges, of_a_parity_are_where_any_of_its_pieces_has_changed) {
-  // Piece 0 of rank 1 is its bytes 0 to 640; piece 1 of rank 2 begins at its byte 640.
-  const std::vector<Changes> changes{only({{0, 1000}}), only({{0, 64}, {600, 700}, {900, 1000}}), only({{0, 10}, {650, 700}})};
-  EXPECT_THAT(stale_ranges(group, sizes, changes), ElementsAre(ByteRange{0, 64}, ByteRange{600, 640}));
+TEST(StaleRanges, of_a_parity_are_the_pages_in_which_any_of_its_pieces_has_changed) {
+  constexpr mend::ByteCount page = mend::page_bytes;
+  const Sizes large{1000, 20 * page, 700};  // pieces of 10 pages
+  // Piece 0 of rank 1 is its first 10 pages; piece 1 of rank 2 begins at its 11th.
+  const std::vector<Changes> changes{only({{0, 1000}}), only({{page + 10, page + 20}, {5 * page, 6 * page}, {9 * page + 1, 15 * page}}),
+                                     only({{0, 10}, {12 * page + 7, 13 * page + 1}})};
+  EXPECT_THAT(stale_ranges(group, large, changes),
+              ElementsAre(ByteRange{page, 4 * page}, ByteRange{5 * page, 6 * page}, ByteRange{9 * page, 10 * page}));
+  const std::vector<Changes> short_ones{only({}), only({{0, 64}}), only({})};
+  EXPECT_THAT(stale_ranges(group, sizes, short_ones), ElementsAre(ByteRange{0, 640}));
+}
+
+TEST(Ranges, without_others_are_what_is_left) {
+  const std::vector<ByteRange> ranges{{0, 10}, {20, 30}, {40, 50}, {60, 70}};
+  EXPECT_THAT(mend::without(ranges, std::vector<ByteRange>{}), testing::ElementsAreArray(ranges));
+  EXPECT_THAT(mend::without(ranges, ranges), IsEmpty());
+  EXPECT_THAT(mend::without(ranges, std::vector<ByteRange>{{5, 25}, {27, 28}, {40, 45}, {66, 100}}),
+              ElementsAre(ByteRange{0, 5}, ByteRange{25, 27}, ByteRange{28, 30}, ByteRange{45, 50}, ByteRange{60, 66}));
 }
 
 }  // namespace
