@@ -77,15 +77,40 @@ std::span<const RecoveryReport> Session::recoveries() const { return engine_.rec
 
 bool transaction(Session& session, const std::function<bool()>& work) {
   Store& store = session.store();
+  store.finish_commit();
   if (!store.has_version()) store.commit();  // something to go back to
   const Version before = store.version();
-  if (session.agree(work())) {
-    store.commit();
-    return true;
+  const bool is_outermost = store.hold();
+  const auto let_go = [&] {
+    if (is_outermost) store.let_go();
+  };
+  const auto take_back = [&] {
+    // Transactions and commits inside the work are taken back with it.
+    store.version() == before ? store.restore() : store.restore(before);
+    let_go();
+  };
+  bool well = false;
+  try {
+    well = session.agree(work());
+  } catch (const ProcessFailure&) {
+    throw;  // the recovery takes it back
+  } catch (...) {
+    let_go();
+    throw;
   }
-  // Transactions and commits inside the work are taken back with it.
-  store.version() == before ? store.restore() : store.restore(before);
-  return false;
+  if (!well) {
+    take_back();
+    return false;
+  }
+  try {
+    is_outermost ? store.commit_and_let_go() : store.commit();
+  } catch (const ProcessFailure&) {
+    throw;
+  } catch (...) {  // refused, on all ranks
+    take_back();
+    throw;
+  }
+  return true;
 }
 
 }  // namespace mend

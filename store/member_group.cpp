@@ -16,6 +16,7 @@
 #include <map>
 #include <new>
 #include <ranges>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -50,8 +51,8 @@ auto with_memory(Work work) {
   }
 }
 
-
 }  // namespace
+
 void MemberGroup::forget(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) members_.erase(at);
 }
@@ -75,7 +76,9 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
 
 void MemberGroup::forget_old(Version newest) {
   shelves_.forget_old(newest);
-  std::erase_if(committed_in_, [&](Version version) { return version.value + static_cast<std::uint64_t>(versions_) <= newest.value; });
+  std::erase_if(committed_in_, [&](Version version) {
+    return version.value + static_cast<std::uint64_t>(versions_) <= newest.value && version != shelves_.held();
+  });
 }
 
 void MemberGroup::forget_newer(Version newest) {
@@ -91,9 +94,17 @@ void MemberGroup::forget_older(Version oldest) {
 
 // --- commit ----------------------------------------------------------------------------------------------------
 
+void MemberGroup::prepare_commit() {
+  pack_ = nullptr;
+  pack_ = prepare(members_);
+}
+
 void MemberGroup::begin_commit(Version version, Version settled, int tag, std::exception_ptr& problem) {
-  const std::vector<Changes> changes = exchange_changes(concerned_, comm_, pack_own(version, settled, problem), sizes_);
-  under_way_ = begin(encode_all(concerned_, sizes_, changes), version, tag);
+  const Changes mine = pack_own(version, settled, problem);
+  const std::vector<Changes> changes = exchange_changes(concerned_, comm_, mine, sizes_);
+  std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
+  check_unchanged(work, mine, version, problem);
+  under_way_ = begin(std::move(work), version, tag);
 }
 
 void MemberGroup::finish_commit(Version version) { finish(version); }
@@ -114,7 +125,8 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
   Kept& own = shelves_.slot_for(snapshot, version);
   Changes changes;
   try {
-    changes = pack(members_, self_, version, own.bytes, older > settled, finder_.since(older));
+    const Pack pack = pack_ ? std::exchange(pack_, nullptr) : prepare(members_);
+    changes = pack(self_, version, own.bytes, older > settled, finder_.since(older));
     finder_.learn(members_, changes);
   } catch (...) {
     problem = std::current_exception();
@@ -127,18 +139,6 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
   return changes;
 }
 
-/// Prepares the slots of all that this rank gets by `work`.
-void MemberGroup::make_room(std::span<const Combination> work, Version version) {
-  for (const Combination& step : work) {
-    if (step.to != self_) continue;
-    Kept& kept = shelves_.slot_for(step.target, version);
-    kept.sizes = sizes_of(step.target, sizes_);
-    resize_block(kept.bytes, step.whole);
-  }
-}
-
-/// Begins to carry out this rank's part of `work`.
-std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Version version, int tag) {
 /// Parities are also made of pages that have not changed, and have lain here since an older version. Were such a one damaged
 /// meanwhile, it would spoil the parities, and nobody could tell; so it is packed again.
 void MemberGroup::check_unchanged(std::span<const Combination> work, const Changes& mine, Version version, std::exception_ptr& problem) {
@@ -162,6 +162,18 @@ void MemberGroup::check_unchanged(std::span<const Combination> work, const Chang
   }
 }
 
+/// Prepares the slots of all that this rank gets by `work`.
+void MemberGroup::make_room(std::span<const Combination> work, Version version) {
+  for (const Combination& step : work) {
+    if (step.to != self_) continue;
+    Kept& kept = shelves_.slot_for(step.target, version);
+    kept.sizes = sizes_of(step.target, sizes_);
+    resize_block(kept.bytes, step.whole);
+  }
+}
+
+/// Begins to carry out this rank's part of `work`.
+std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Version version, int tag) {
   return with_memory([&] {
     make_room(work, version);
     return std::make_unique<Exchange>(std::move(work), comm_, tag, [this, version](const Block& block) { return find(block, version); });
@@ -270,7 +282,7 @@ bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
   return any;
 }
 
-void MemberGroup::unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem) {
+bool MemberGroup::unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem) {
   const Block own = Block::snapshot_of(self_);
   const auto is_own = [&](const Combination& step) { return step.to == self_ && step.target == own; };
   if (std::ranges::none_of(plan.bring, is_own)) return true;

@@ -46,6 +46,8 @@ class MemberGroup {
   void forget_old(Version newest);
   void forget_newer(Version newest);
   void forget_older(Version oldest);
+  void hold(Version version) { shelves_.hold(version); }
+  void let_go() { shelves_.let_go(); }
   ByteCount memory() const { return shelves_.memory(); }
   std::vector<ByteCount> block_sizes(Version version) const { return shelves_.sizes(version); }
 
@@ -56,6 +58,8 @@ class MemberGroup {
 
   // --- a commit; collective, each of these ---------------------------------------------------------------------------
 
+  /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
+  void prepare_commit();
   /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`. `tag`:
   /// as all ranks number this group. If they cannot be packed, that is the `problem`, and a snapshot of nothing is sent.
   void begin_commit(Version version, Version settled, int tag, std::exception_ptr& problem);
@@ -84,8 +88,11 @@ class MemberGroup {
   /// What else is in the way is the problem.
   bool forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem);
   void finish_bringing(Version version);
-  /// Fills the members if this rank's snapshot has come from others. Local.
-  void unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
+  /// Fills the members if this rank's snapshot has come from others. Whether it has come undamaged: what it was made of was,
+  /// so if not, the version is of no use. Local.
+  bool unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
+  /// Of nobody's: what is left of the version cannot be used. Local, on all ranks.
+  void forget_blocks(Version version);
   /// Local.
   void publish(std::span<const Combination> made, Version version);
   /// Begins to make parities again of what was brought. Collective; finish_protecting publishes them.
@@ -105,6 +112,7 @@ class MemberGroup {
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return shelves_.at(block, version).bytes; }
   Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
+  void check_unchanged(std::span<const Combination> work, const Changes& mine, Version version, std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void finish(Version version);
@@ -112,12 +120,12 @@ class MemberGroup {
   bool forget_if(Version version, FindDamage damage_of);
   std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version, std::exception_ptr& problem);
 
-  void check_unchanged(std::span<const Combination> work, const Changes& mine, Version version, std::exception_ptr& problem);
   Redundancy redundancy_;
   int versions_;
   Members members_;
   Shelves shelves_;
   ChangeFinder finder_;
+  Pack pack_;  // what was prepared, until it is packed
   std::set<Version> committed_in_;  // of those kept; also when nothing is left of what was
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank self_{};

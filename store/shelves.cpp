@@ -4,6 +4,7 @@
 #include "store/snapshot.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mend {
 
@@ -43,21 +44,37 @@ std::optional<std::string> find_damage(const Block& block, const Kept& kept) {
   return std::nullopt;
 }
 
-Kept& Shelves::at(const Block& block, Version version) {
+Kept& Shelves::slot(const Block& block, Version version) {
   auto& slots = shelves_[block];
   slots.resize(versions_);
   return slots[version.value % versions_];
 }
 
+Kept& Shelves::at(const Block& block, Version version) {
+  const auto aside = version == held_ ? aside_.find(block) : aside_.end();
+  return aside != aside_.end() ? aside->second : slot(block, version);
+}
+
 Kept& Shelves::slot_for(const Block& block, Version version) {
-  Kept& kept = at(block, version);
+  Kept& kept = slot(block, version);
+  if (kept.version == held_) aside_.insert_or_assign(block, std::exchange(kept, {}));
   kept.version = Version{};
   return kept;
 }
 
 Version Shelves::older_in_slot(const Block& block, Version version) {
-  const Version there = at(block, version).version;
-  return there < version ? there : Version{};
+  const Version there = slot(block, version).version;
+  return there < version && there != held_ ? there : Version{};
+}
+
+void Shelves::let_go() {
+  for (auto& [block, kept] : aside_) {
+    if (kept.version == Version{}) continue;
+    Kept& there = slot(block, kept.version);
+    if (there.version == Version{}) there = std::move(kept);
+  }
+  aside_.clear();
+  held_.reset();
 }
 
 void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
@@ -66,12 +83,15 @@ void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
       if (kept.version != Version{}) visit(block, kept);
     }
   }
+  for (auto& [block, kept] : aside_) {
+    if (kept.version != Version{}) visit(block, kept);
+  }
 }
 
 void Shelves::forget_old(Version newest) {
   std::erase_if(shelves_, [&](const auto& shelf) {
     return std::all_of(shelf.second.begin(), shelf.second.end(),
-                       [&](const Kept& kept) { return kept.version.value + versions_ <= newest.value; });
+                       [&](const Kept& kept) { return kept.version.value + versions_ <= newest.value && kept.version != held_; });
   });
 }
 
@@ -93,6 +113,7 @@ ByteCount Shelves::memory() const {
   for (const auto& [block, slots] : shelves_) {
     for (const Kept& kept : slots) bytes += kept.bytes.capacity();
   }
+  for (const auto& [block, kept] : aside_) bytes += kept.bytes.capacity();
   return bytes;
 }
 

@@ -46,6 +46,12 @@ class Shelves {
   /// That a block that has been made is whole.
   void publish(const Block& block, Version version) { at(block, version).version = version; }
 
+  /// Keeps this version from now on, also when the slots have come round: what is in its slot is put aside then.
+  void hold(Version version) { held_ = version; }
+  std::optional<Version> held() const { return held_; }
+  /// No more; what was put aside goes back to its slot, unless there is a newer version.
+  void let_go();
+
   /// Calls `visit` with every block published, of every version.
   void visit(const std::function<void(const Block&, Kept&)>& visit);
 
@@ -62,8 +68,12 @@ class Shelves {
   std::vector<ByteCount> sizes(Version version) const;
 
  private:
+  Kept& slot(const Block& block, Version version);
+
   std::size_t versions_;
   std::map<Block, std::vector<Kept>> shelves_;
+  std::optional<Version> held_;
+  std::map<Block, Kept> aside_;  // of the version held
 };
 
 /// What is wrong with a published block: nothing, or a description such as "member 'u' is corrupt". Checks every hash.

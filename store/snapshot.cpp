@@ -333,8 +333,28 @@ class Checking {
 
 }  // namespace
 
-Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older, const WrittenSince& written) {
-  return Packing(members).into(snapshot, owner, version, over_older, written);
+Pack prepare(const Members& members) {
+  return [packing = std::make_shared<Packing>(members)](Rank owner, Version version, Bytes& snapshot, bool over_older,
+                                                        const WrittenSince& written) {
+    return packing->into(snapshot, owner, version, over_older, written);
+  };
+}
+
+bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges) {
+  const auto reading = Reading::of(snapshot);
+  if (!reading) return false;
+  for (const Entry& entry : reading->entries()) {
+    const auto first = static_cast<ByteCount>(entry.hashed.data() - snapshot.data());
+    std::size_t next = 0;
+    for (const ByteRange& range : ranges) {
+      if (range.end <= first || range.begin >= first + entry.hashed.size()) continue;
+      const std::size_t last = page_count(std::min(range.end - first, entry.hashed.size()));
+      for (next = std::max<std::size_t>(next, (std::max(range.begin, first) - first) / page_bytes); next < last; ++next) {
+        if (hash_of(page_of(entry.hashed, next)) != reading->page_hash(entry.first_page + next)) return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version) {

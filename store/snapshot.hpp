@@ -14,6 +14,7 @@
 #include "store/member.hpp"
 #include "store/pages.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,14 +39,25 @@ struct Changes {
 /// Members that are not named may have changed anywhere.
 using WrittenSince = std::map<std::string, std::vector<ByteRange>, std::less<>>;
 
-/// Packs `members` into `snapshot`, reusing its memory and, with `over_older`, its content: then it holds a snapshot of
-/// the same rank, whole when it was packed, and what is not `written` since is not read. Local.
-Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false,
-             const WrittenSince& written = {});
+/// Packs members into `snapshot`, reusing its memory and, with `over_older`, its content: then it holds a snapshot of the same
+/// rank, whole when it was packed, and what is not `written` since is not read. Local.
+using Pack = std::function<Changes(Rank owner, Version version, Bytes& snapshot, bool over_older, const WrittenSince& written)>;
+
+/// Asks `members`, which must outlive what is returned, for their shapes and sizes. Throws what they throw, before anything is
+/// overwritten. What is returned packs them, once. Local.
+Pack prepare(const Members& members);
+
+inline Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false,
+                    const WrittenSince& written = {}) {
+  return prepare(members)(owner, version, snapshot, over_older, written);
+}
 
 /// What is wrong with a snapshot: nothing, or a description such as "member 'u' is corrupt". Checks every hash, and
 /// that it is `owner`'s at `version`. Local.
 std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version);
+
+/// Whether the pages of members that have bytes in these ranges, in ascending order, are as they were packed. Local.
+bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges);
 
 /// Fills `members` from a snapshot, and checks it as find_damage does meanwhile. Returns what is wrong with it: what the
 /// members hold then is of no use. Throws UsageError, before any is filled, when a member is not in it or has another
@@ -56,9 +68,6 @@ std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owne
 struct PackedMember {
   std::string_view name;
   std::string_view shape;
-/// Whether the pages of members that have bytes in these ranges, in ascending order, are as they were packed. Local.
-bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges);
-
   std::span<const std::byte> data;
 };
 

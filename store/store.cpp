@@ -24,6 +24,9 @@ using agreement::Motion;
 /// Said beside the vote that opens a commit, with what the disk says (store/disk.cpp).
 constexpr agreement::Remarks knows_all_groups = 128;
 
+/// The same: members say what they are.
+constexpr agreement::Remarks can_be_packed = 32;
+
 /// Said beside the vote that opens a restore.
 constexpr agreement::Remarks gives_up_its_data = 64;
 
@@ -59,6 +62,11 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};
   nodes_.assign(nodes.begin(), nodes.end());
+  if (held_) {  // the failure takes back what was provisional
+    forget_newer(*held_);
+    published_ = std::min(published_, *held_);
+    let_go();
+  }
   for (auto& [redundancy, group] : groups_) group.begin_epoch(comm, nodes_);
   settled_ = published_;
   is_first_epoch_ = epoch == Epoch{0};
@@ -123,9 +131,11 @@ auto Store::whole(Work work) {
 
 /// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
-void Store::meet_for(Motion motion) {
+agreement::Remarks Store::meet_for(Motion motion) {
   if (ballot_ == nullptr) throw agreement::Abandoned();
-  agreement::Remarks said = disk_ ? disk_->remarks(published_.next()) : agreement::Remarks{};
+  // What is provisional does not go to disk.
+  agreement::Remarks said = disk_ ? disk_->remarks(held_ ? Version{} : published_.next()) : agreement::Remarks{};
+  if (!commit_problem_) said |= can_be_packed;
   if (!groups_may_differ_ && groups_with_members() == used_here_) said |= knows_all_groups;
   if (!keeps_members_) said |= gives_up_its_data;
   if (!ballot_->vote(motion, true, said)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
@@ -133,6 +143,7 @@ void Store::meet_for(Motion motion) {
   if (motion == Motion::restore) some_keep_members_ = !(said & gives_up_its_data);
   catch_up_with_survivors();
   if (!(said & knows_all_groups)) agree_on_groups();
+  return said;
 }
 
 /// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
@@ -143,7 +154,6 @@ void Store::catch_up_with_survivors() {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, known.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
   settled_ = published_ = Version{known[0]};
   committed_by_ = static_cast<int>(known[1]);
-  return said;
   ranks_may_differ_ = false;
 }
 
@@ -185,11 +195,22 @@ Version Store::commit() {
   return finish_commit();
 }
 
+/// What is in the way of that, if anything. Local.
+std::exception_ptr Store::prepare_members() {
+  try {
+    for (auto& [redundancy, group] : groups_) group.prepare_commit();
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 void Store::commit_async() {
   finish_commit();
   const trace::Span span("commit");
   Stopwatch watch;
-  meet_for(Motion::commit);
+  commit_problem_ = prepare_members();
+  if (!(meet_for(Motion::commit) & can_be_packed)) refuse_commit(std::exchange(commit_problem_, nullptr));
   const Version version = published_.next();
 
   if (disk_) disk_->prepare(version, members_);
@@ -225,6 +246,7 @@ Version Store::finish_commit() {
   }
   committed_by_ = ranks();
   published_ = version;
+  if (std::exchange(is_last_provisional_, false)) let_go();
   some_keep_members_ = false;
   if (disk_) {
     std::vector<std::span<const std::byte>> snapshots;
@@ -243,6 +265,25 @@ std::vector<ByteCount> Store::block_sizes() const {
   std::vector<ByteCount> all;
   for (const auto& [redundancy, group] : groups_) std::ranges::copy(group.block_sizes(published_), std::back_inserter(all));
   return all;
+}
+
+bool Store::hold() {
+  if (held_) return false;
+  held_ = published_;
+  for (auto& [redundancy, group] : groups_) group.hold(*held_);
+  return true;
+}
+
+void Store::let_go() {
+  held_.reset();
+  is_last_provisional_ = false;
+  for (auto& [redundancy, group] : groups_) group.let_go();
+}
+
+Version Store::commit_and_let_go() {
+  commit_async();
+  is_last_provisional_ = true;
+  return finish_commit();
 }
 
 /// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is so.
@@ -352,7 +393,7 @@ bool Store::restore_from_memory(const JointPlan& plan) {
   });
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(version);
-    group.unpack_what_came(of.restore, problem);
+    if (!group.unpack_what_came(of.restore, problem)) damage |= of_a_whole;
   });
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, comm_), "MPI_Allreduce");
   if (damage == of_a_whole) {

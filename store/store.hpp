@@ -187,11 +187,19 @@ class Store {
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members();
 
+  /// What is committed from now on is provisional, until commit_and_let_go() or let_go(): a failure takes it back to version(),
+  /// which is kept as long, and nothing of it goes to disk. False, and without effect, within another such. Local; on all ranks.
+  bool hold();
+  void let_go();
+  /// The last commit of such, with which it holds. Collective.
+  Version commit_and_let_go();
+
   /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
   void end_epoch();
 
  private:
-  void meet_for(agreement::Motion motion);
+  agreement::Remarks meet_for(agreement::Motion motion);
+  std::exception_ptr prepare_members();
   void catch_up_with_survivors();
   template <class Work>
   auto whole(Work work);
@@ -245,6 +253,8 @@ class Store {
   Origin origin_ = Origin::nowhere;
   std::function<void()> commit_listener_;
   std::exception_ptr commit_problem_;  // this rank could not pack what it has for the commit that is under way
+  std::optional<Version> held_;        // newer versions are provisional
+  bool is_last_provisional_ = false;   // the commit under way ends that
 };
 
 }  // namespace mend

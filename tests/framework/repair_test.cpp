@@ -109,4 +109,21 @@ TEST(Transaction, takes_back_those_inside_it) {
   EXPECT_THAT(said(end), Each(EndsWith("value 0")));
 }
 
+TEST(Transaction, leaves_nothing_of_itself_when_a_process_dies_in_it) {
+  const support::ScratchFolder disk;
+  for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--mend-disk", disk.path().string() + ",every=1"}}) {
+    const auto end = play("dies_in_a_transaction_after_parts_of_it", 4, 1, options);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(said(end), SizeIs(4));
+    EXPECT_THAT(said(end), Each(EndsWith("found 0, kept true: 1330")));
+  }
+}
+
+TEST(Transaction, takes_back_more_parts_than_there_are_versions) {
+  const auto end = play("answers_no_after_many_parts", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 7 at version 1")));
+}
+
 }  // namespace

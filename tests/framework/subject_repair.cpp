@@ -226,6 +226,40 @@ Scenarios repair_scenarios() {
     });
     say(session, fmt::format("value {}", value));
   };
+  // Rank 1 dies in a unit in which some parts are committed already; of the first entry, nothing may be left.
+  all["dies_in_a_transaction_after_parts_of_it"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    session.store().restore();
+    const long found = value;
+    const bool kept = mend::transaction(session, [&] {
+      for (int part = 1; part <= 3; ++part) {
+        mend::transaction(session, [&] {
+          value += 10;
+          return true;
+        });
+        value += 100;
+        session.store().commit();
+      }
+      if (is_first(session, 1)) die();
+      MPI_Barrier(session.comm());
+      value += 1000;
+      return true;
+    });
+    say(session, fmt::format("found {}, kept {}: {}", found, kept, value));
+  };
+  all["answers_no_after_many_parts"] = [](mend::Session& session) {
+    long value = 7;
+    session.store().protect("value", value);
+    mend::transaction(session, [&] {
+      for (int part = 1; part <= 5; ++part) {
+        value += 10;
+        session.store().commit();
+      }
+      return session.rank() != mend::Rank{1};
+    });
+    say(session, fmt::format("value {} at version {}", value, session.store().version().value));
+  };
   return all;
 }
 

@@ -182,6 +182,116 @@ TEST_F(Stores, rebuild_a_damaged_snapshot_from_parities) {
   expect_restored(grouped, data, 1, Version{1});
 }
 
+/// What has not changed is not packed again, and parities are made of it all the same.
+TEST_F(Stores, do_not_make_parities_of_what_was_damaged_where_it_lay) {
+  for (const char* scheme : {"xor:3", "rs:2+2"}) {
+    const auto redundancy = mend::Redundancy::parse(scheme);
+    if (Epochs().size() < redundancy.least_ranks()) continue;
+    SCOPED_TRACE(scheme);
+    Epochs epochs({}, redundancy);
+    std::vector<double> field(100 * mend::page_bytes / sizeof(double), epochs.rank());
+    const auto protect = [&] {
+      epochs.store().protect("field", field);
+      epochs.store().protect("marked", std::make_unique<Marked>());
+    };
+    protect();
+    for (int step = 1; step <= 6; ++step) {
+      if (epochs.rank() != 1) std::iota(field.begin(), field.end(), step);
+      epochs.store().commit();
+      // In the middle of the field, which lies before: the slot of this version has its turn again two commits later.
+      if (step == 4 && epochs.rank() == 1) Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
+    }
+    const std::vector<double> committed = field;
+    epochs.next({1});
+    field.assign(field.size(), -1);
+    protect();
+    EXPECT_EQ(epochs.store().restore(), Version{6});
+    EXPECT_EQ(field, committed);
+  }
+}
+
+/// Of what a rank sends in a large message, a bit changes on its way.
+bool damages_messages = false;
+
+TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_comes_damaged) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank(), 50'000);
+  commit(epochs, data, 1);
+  commit(epochs, data, 2);
+  epochs.next({1});
+  damages_messages = true;
+  expect_restored(epochs, data, 1, Version{1});
+  EXPECT_FALSE(epochs.rank() == 2 % epochs.size() && damages_messages) << "nothing was damaged";
+  damages_messages = false;
+  commit(epochs, data, 2);
+  expect_restored(epochs, data, 2, Version{2});
+}
+
+/// A member that cannot be packed now and then.
+class Moody final : public mend::Member {
+ public:
+  explicit Moody(const bool& refuses) : refuses_(&refuses) {}
+  std::string shape() const override { return "moody"; }
+  mend::ByteCount size() const override {
+    if (*refuses_) throw std::runtime_error("not today");
+    return 1;
+  }
+  void pack(std::span<std::byte> to) const override { to.front() = std::byte{}; }
+  void unpack(std::span<const std::byte>) override {}
+
+ private:
+  const bool* refuses_;
+};
+
+TEST_F(Stores, have_all_their_versions_still_when_a_commit_was_refused) {
+  Epochs epochs;
+  Data data(epochs.rank());
+  bool refuses = false;
+  commit(epochs, data, 1);
+  epochs.store().protect("moody", std::make_unique<Moody>(refuses));
+  commit(epochs, data, 2);
+  commit(epochs, data, 3);
+  refuses = epochs.rank() == 0;
+  data.set(4);
+  for (int i = 0; i < 3; ++i) {
+    if (refuses) EXPECT_THROW(epochs.store().commit(), std::runtime_error);
+    else EXPECT_THROW(epochs.store().commit(), mend::EnvironmentError);
+  }
+  EXPECT_EQ(epochs.store().version(), Version{3});
+  refuses = false;
+  data.set(-1);
+  data.protect_in(epochs.store());
+  EXPECT_EQ(epochs.store().restore(Version{2}), Version{2});
+  data.expect(2);
+  commit(epochs, data, 3);
+  expect_restored(epochs, data, 3, Version{3});
+}
+
+TEST_F(Stores, take_back_what_is_provisional_when_a_process_fails) {
+  for (const int commits_inside : {0, 1, 2, 5}) {
+    SCOPED_TRACE(commits_inside);
+    Epochs epochs;
+    if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+    Data data(epochs.rank());
+    for (int step = 1; step <= 3; ++step) commit(epochs, data, step);
+    ASSERT_TRUE(epochs.store().hold());
+    EXPECT_FALSE(epochs.store().hold()) << "one within another";
+    for (int step = 4; step < 4 + commits_inside; ++step) commit(epochs, data, step);
+    epochs.next({1});
+    expect_restored(epochs, data, 3, Version{3});
+    commit(epochs, data, 4);
+    ASSERT_TRUE(epochs.store().hold());
+    for (int step = 5; step < 5 + commits_inside; ++step) commit(epochs, data, step);
+    data.set(77);
+    data.protect_in(epochs.store());
+    const Version last = epochs.store().commit_and_let_go();
+    EXPECT_EQ(last.value, 5U + static_cast<unsigned>(commits_inside));
+    epochs.next({0});
+    expect_restored(epochs, data, 77, last);
+  }
+}
+
 TEST_F(Stores, name_what_cannot_be_brought_back_on_every_rank) {
   Epochs epochs;
   if (epochs.size() < 3) GTEST_SKIP() << "somebody must live who knows that there was a commit";
@@ -533,3 +643,16 @@ TEST_F(Stores, know_what_they_have_cost) {
 }
 
 }  // namespace
+
+/// Between mend and MPI.
+int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  static std::vector<std::byte> changed;
+  if (damages_messages && type == MPI_BYTE && count > 100'000) {
+    const auto* bytes = static_cast<const std::byte*>(from);
+    changed.assign(bytes, bytes + count);
+    changed[changed.size() / 2] ^= std::byte{1};
+    damages_messages = false;
+    from = changed.data();
+  }
+  return PMPI_Isend(from, count, type, to, tag, comm, request);
+}

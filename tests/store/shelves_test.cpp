@@ -67,6 +67,37 @@ TEST(Shelves, never_give_room_at_the_cost_of_the_newest_version) {
   EXPECT_THAT(versions(shelves), ElementsAre(2));
 }
 
+TEST(Shelves, keep_a_version_that_is_held_until_it_is_let_go) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{1});
+  keep_published(shelves, parity, Version{2});
+  shelves.hold(Version{2});
+  for (std::uint64_t version = 3; version <= 8; ++version) {
+    keep_published(shelves, parity, Version{version});
+    shelves.forget_old(Version{version});
+    EXPECT_EQ(versions(shelves).front(), 2U) << version;
+    EXPECT_EQ(shelves.at(parity, Version{2}).version, Version{2});
+    EXPECT_EQ(mend::find_damage(parity, shelves.at(parity, Version{2})), std::nullopt);
+  }
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 7, 8));
+  shelves.let_go();
+  EXPECT_THAT(versions(shelves), ElementsAre(7, 8));
+}
+
+TEST(Shelves, go_on_from_a_version_that_was_held) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{2});
+  shelves.hold(Version{2});
+  for (std::uint64_t version = 3; version <= 8; ++version) keep_published(shelves, parity, Version{version});
+  shelves.forget_newer(Version{2});
+  shelves.let_go();
+  EXPECT_THAT(versions(shelves), ElementsAre(2));
+  keep_published(shelves, parity, Version{3});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 3));
+  keep_published(shelves, parity, Version{4});
+  EXPECT_THAT(versions(shelves), ElementsAre(3, 4));
+}
+
 TEST(Shelves, forget_newer_versions_and_blocks_that_are_too_old) {
   Shelves shelves(3);
   const Block other = Block::snapshot_of(Rank{5});
