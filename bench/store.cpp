@@ -182,6 +182,12 @@ void run(const Arguments& arguments) {
     ProtectedField* asynchronous = another();
     contestants.push_back({"  async, begun", [=] { asynchronous->change(1); }, [=] { asynchronous->begin_commit(); }});
     contestants.push_back({"  async, finished", {}, [=] { asynchronous->finish_commit(); }});
+    // Between the two above, the measuring itself is in MPI, so messages have made way. Without any call in between:
+    ProtectedField* hurried = another();
+    contestants.push_back({"  async, at one go", [=] { hurried->change(1); }, [=] {
+                             hurried->begin_commit();
+                             hurried->finish_commit();
+                           }});
     ProtectedField* restored = another();
     restored->commit();
     using enum ProtectedField::Newcomer;
