@@ -149,6 +149,7 @@ void Engine::begin_epoch(bool newcomer) {
   interrupted_ = false;
   progressed_ = false;
   news_ = {};
+  if (!rank_) since_rank_ = Stopwatch();
   advised_.clear();
   noticed_.reset();
   schedule_.restart();
@@ -163,8 +164,12 @@ void Engine::begin_epoch(bool newcomer) {
 
 void Engine::take_into_epoch(Store& store) {
   std::vector<NodeId> nodes;
-  for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
-  store.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch);
+  std::vector<Rank> numbers;
+  for (const Seat& seat : world_.roster.seats) {
+    nodes.push_back(seat.holder.node);
+    if (policy_.blank) numbers.push_back(seat.origin);
+  }
+  store.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch, numbers);
 }
 
 // --- the loop --------------------------------------------------------------------------------------------------
@@ -520,8 +525,8 @@ void Engine::measure_commits(Seconds step_with_commit) {
 
 CommitEconomy Engine::commit_economy() const {
   const StoreStatistics& store = store_.statistics();
-  const Seconds run_time = since_start_.elapsed();
-  return {run_time, store.commits, store.commit_time, recoveries_.size(), mtbf_of(given_mtbf_, run_time, recoveries_.size())};
+  // Commits are those of this process, which may have come later.
+  return {since_rank_.elapsed(), store.commits, store.commit_time, recoveries_.size(), mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size())};
 }
 
 agreement::Ballot& Engine::ballot() {

@@ -160,6 +160,7 @@ class Engine {
   std::optional<Seconds> given_mtbf_;
   Stopwatch since_start_;
   Stopwatch step_watch_;
+  Stopwatch since_rank_;     // that this process has one
 
   bool interrupted_ = false;
   bool progressed_ = false;  // in this epoch, though store_ knows nothing of it

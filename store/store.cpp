@@ -55,13 +55,16 @@ std::string describe_versions(Version wanted, const std::vector<std::vector<Hold
 
 }  // namespace
 
-void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch) {
+void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch,
+                        std::span<const Rank> numbers) {
   comm_ = comm;
   ballot_ = &ballot;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};
   nodes_.assign(nodes.begin(), nodes.end());
+  numbers_.assign(numbers.begin(), numbers.end());
+  for (int i = static_cast<int>(numbers_.size()); i < ranks(); ++i) numbers_.push_back(Rank{i});
   if (held_) {  // the failure takes back what was provisional
     forget_newer(*held_);
     published_ = std::min(published_, *held_);
@@ -487,12 +490,15 @@ Version Store::restore_from(Rank from) {
   const trace::Span span("restore");
   Stopwatch watch;
   meet_for(Motion::restore);
-  require_rank(from);
+  from = find_rank(from);
   if (has_committed_by_others()) {
     throw UsageError(fmt::format("another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit", committed_by_));
   }
   reach("restore.inventory");
   const JointPlan plan = plan_undamaged({});
+  if (!plan.version && disk_ && (plan.newest_seen || published_ != Version{})) {
+    throw UsageError("another rank's data is not in memory any more, and cannot be had from disk: restore() first, and commit");
+  }
   if (!plan.version) return restore_from_disk({}, plan);
   const Version version = *plan.version;
   whole([&] { bring_back(plan); });
@@ -506,12 +512,19 @@ Version Store::restore_from(Rank from) {
   return has_gone_back_to(version, watch);
 }
 
-/// Of all ranks alike, should one of them be wrong: else it would leave the others waiting. Collective.
-void Store::require_rank(Rank asked_for) const {
+/// The rank of the communicator that the application calls so. Throws UsageError on all ranks, should one of them be wrong: else
+/// it would leave the others waiting. Collective.
+Rank Store::find_rank(Rank asked_for) const {
   constexpr int none = std::numeric_limits<int>::min();
-  int wrong = asked_for >= Rank{0} && asked_for < Rank{ranks()} ? none : asked_for.value;
+  const auto found = std::ranges::find(numbers_, asked_for);
+  int wrong = found != numbers_.end() ? none : asked_for.value;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-  if (wrong != none) throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", wrong, ranks()));
+  if (wrong != none) {
+    const bool gave_up_some = numbers_.back() >= Rank{ranks()};
+    throw UsageError(fmt::format("there is no rank {} to restore from: there are {}{}", wrong, ranks(),
+                                 gave_up_some ? fmt::format(", which are {}", fmt::join(numbers_ | std::views::transform([](Rank rank) { return rank.value; }), ", ")) : ""));
+  }
+  return Rank{static_cast<int>(found - numbers_.begin())};
 }
 
 void Store::forget_newer(Version newest) {

@@ -167,8 +167,9 @@ class Store {
   // --- for the framework -------------------------------------------------------------------------------------
 
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
-  /// r runs. Local. Both must outlive the epoch.
-  void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
+  /// r runs. `numbers[r]`: what the application calls rank r, if not that (Session::rank). Local. Both must outlive the epoch.
+  void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch,
+                   std::span<const Rank> numbers = {});
   /// Has `listener` called whenever a commit has been published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
   /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
@@ -213,7 +214,7 @@ class Store {
   JointPlan plan_undamaged(std::optional<Version> wanted);
   bool is_undamaged(const JointPlan& plan);
   bool is_so_anywhere(bool here) const;
-  void require_rank(Rank asked_for) const;
+  Rank find_rank(Rank asked_for) const;
   [[noreturn]] void refuse_commit(std::exception_ptr problem) const;
   Version restore_version(std::optional<Version> wanted);
   Version restore_what_is_planned(std::optional<Version> wanted);
@@ -236,6 +237,7 @@ class Store {
   agreement::Ballot* ballot_ = nullptr;
   Rank self_{};
   std::vector<NodeId> nodes_;
+  std::vector<Rank> numbers_;
   bool is_first_epoch_ = true;
   int committed_by_ = 0;              // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
   bool ranks_may_differ_ = false;     // a newcomer may not know the published version yet

@@ -108,6 +108,13 @@ TEST(Blank, keeps_the_numbers) {
   EXPECT_THAT(said(end), Each(EndsWith("sum 530, given up 1")));
 }
 
+TEST(Blank, keeps_the_numbers_for_data_of_other_ranks) {
+  const auto end = play_with("blank", "one_is_given_up_and_all_take_the_data_of_rank_3", 4, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("rank 0: 0, 300"), HasSubstr("rank 2: 200, 300"), HasSubstr("rank 3: 300, 300")));
+  EXPECT_THAT(said(end), Each(EndsWith("there is no rank 1 to restore from: there are 3, which are 0, 2, 3")));
+}
+
 TEST(Blank, counts_holes_as_they_come) {
   const auto end = play_with("blank", "one_after_another_is_given_up", 4, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -102,6 +102,22 @@ Scenarios fewer_ranks_scenarios() {
       if (step == 5 && was(session, 1)) die();
     });
   };
+  all["one_is_given_up_and_all_take_the_data_of_rank_3"] = [](mend::Session& session) {
+    if (session.epoch() == mend::Epoch{0} && was(session, 1)) die();
+    if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());
+    int value = 100 * session.rank().value;
+    session.store().protect("value", value);
+    session.store().commit();
+    value = -1;
+    session.store().restore_from(session.rank());
+    const int own = value;
+    session.store().restore_from(mend::Rank{3});
+    try {
+      session.store().restore_from(mend::Rank{1});
+    } catch (const mend::UsageError& refusal) {
+      say(session, fmt::format("{}, {}, {}", own, value, refusal.what()));
+    }
+  };
   all["fewer_begin_anew"] = [](mend::Session& session) {
     if (session.epoch() == mend::Epoch{0} && was(session, 1)) die();
     MPI_Barrier(session.comm());
