@@ -73,6 +73,10 @@ void enlist(MPI_Comm comm, Comms& list) {
   MPI_Comm_set_attr(comm, list_attribute(), &list);
 }
 
+void move_all(Comms& from, Comms& to) {
+  for (MPI_Comm comm : Comms(from)) enlist(comm, to);  // leaves the other
+}
+
 void free_all(Comms& list) {
   const ErrorsReturned quiet;
   for (MPI_Comm comm : std::exchange(list, {})) MPI_Comm_free(&comm);
@@ -140,16 +144,17 @@ Engine::~Engine() {
   while_mpi_waits({});
   on_process_failure({});
   free_all(derived_);
+  free_all(retired_);
   release_all(followed_);
 }
 
 void Engine::begin_epoch(bool newcomer) {
+  if (!rank_) since_rank_ = Stopwatch();
   rank_ = world_.roster.rank_of(self_);
   newcomer_ = newcomer;
   interrupted_ = false;
   progressed_ = false;
   news_ = {};
-  if (!rank_) since_rank_ = Stopwatch();
   advised_.clear();
   noticed_.reset();
   schedule_.restart();
@@ -392,7 +397,8 @@ void Engine::recover() {
   const bool held_rank = rank_.has_value();
   for (MPI_Comm comm : derived_) take_for_outdated(comm);
   for (MPI_Comm comm : followed_) take_for_outdated(comm);
-  free_all(derived_);
+  free_all(retired_);
+  move_all(derived_, retired_);
   release_all(followed_);
   if (world_.application) take_for_outdated(world_.application.get());
   fill_ranks(before, held_rank);

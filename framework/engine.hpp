@@ -148,7 +148,8 @@ class Engine {
   int first_size_ = 0;
   std::optional<Rank> rank_;
   bool newcomer_ = false;
-  std::vector<MPI_Comm> derived_;   // freed when the epoch ends
+  std::vector<MPI_Comm> derived_;
+  std::vector<MPI_Comm> retired_;   // those of the epoch before, revoked: who uses one still gets an error, not another's
   std::vector<MPI_Comm> followed_;  // left to the application to free
   DeathNews news_;  // while waiting, in this epoch
   std::vector<std::function<void()>> callbacks_;
@@ -159,8 +160,8 @@ class Engine {
   CommitSchedule schedule_;
   std::optional<Seconds> given_mtbf_;
   Stopwatch since_start_;
-  Stopwatch step_watch_;
   Stopwatch since_rank_;     // that this process has one
+  Stopwatch step_watch_;
 
   bool interrupted_ = false;
   bool progressed_ = false;  // in this epoch, though store_ knows nothing of it

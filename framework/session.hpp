@@ -66,7 +66,8 @@ class Session {
 
   /// A communicator made from the session's by `factory` (a split, a topology, a dup). Collective over the session's
   /// ranks, in the same order on each. mend interrupts it when a process fails, so that nobody stays blocked in it,
-  /// and frees it when the body is left, unless you have done so. A rank whose factory returns MPI_COMM_NULL takes no part.
+  /// and frees it, unless you have done so. It is for this epoch: in the next, MPI calls with it return errors, and after
+  /// that it is gone. A rank whose factory returns MPI_COMM_NULL takes no part.
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
   /// The same, for a Cartesian topology; ranks keep their numbers.
   MPI_Comm cart(std::span<const int> dims, std::span<const int> periods);
@@ -74,8 +75,8 @@ class Session {
   MPI_Comm split(int color, int key);
 
   /// Recovers in place, instead of leaving the body: to be called by a survivor that has caught ProcessFailure. When it
-  /// returns, comm() and the rest are those of a new epoch; communicators derived before are gone; members stay
-  /// protected, with whatever values they have here. A newcomer enters the body from its beginning meanwhile, so what
+  /// returns, comm() and the rest are those of a new epoch; communicators derived before are of no use any more; members
+  /// stay protected, with whatever values they have here. A newcomer enters the body from its beginning meanwhile, so what
   /// the survivors do next (a restore() on all ranks, say, or sending the newcomer its data) must match what the body
   /// does there. Collective over the ranks: the others come here too, or leave the body, which amounts to the same.
   /// Throws when the job cannot go on: let that pass.

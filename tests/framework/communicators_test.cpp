@@ -40,6 +40,12 @@ TEST(Derived, communicators_may_be_freed_by_the_application) {
   EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
 }
 
+TEST(Derived, communicators_of_before_a_recovery_are_of_no_use_and_do_no_harm) {
+  const auto end = play("uses_what_it_has_derived_before", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
+}
+
 TEST(Derived, communicators_made_of_nonsense_are_refused) {
   expect_end(play("derives_with_nonsense", 4, 0), 2, "as many periods as dimensions, not 1 and 2");
 }

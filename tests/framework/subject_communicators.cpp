@@ -60,6 +60,23 @@ Scenarios communicator_scenarios() {
     MPI_Barrier(session.comm());
     say(session, some == MPI_COMM_NULL ? "took no part" : "took part");
   };
+  all["uses_what_it_has_derived_before"] = [](mend::Session& session) {
+    static std::array<MPI_Comm, 2> old{MPI_COMM_NULL, MPI_COMM_NULL};
+    if (session.epoch() == mend::Epoch{0}) {
+      old = {session.dup(), session.split(session.rank().value % 2, 0)};
+      if (is_first(session, 1)) die();
+      MPI_Barrier(session.comm());
+    }
+    session.dup();  // might get what an old one had
+    bool refused = true;
+    for (MPI_Comm& comm : old) {
+      if (comm == MPI_COMM_NULL) continue;
+      refused = refused && MPI_Barrier(comm) != MPI_SUCCESS;
+      MPI_Comm_free(&comm);
+    }
+    MPI_Barrier(session.comm());
+    say(session, refused ? "is here again" : "has used an old one");
+  };
   all["blocked_where_nobody_has_died"] = [](mend::Session& session) {
     const MPI_Comm half = session.split(session.rank().value / 2, 0);
     if (session.epoch() == mend::Epoch{0}) {
