@@ -11,7 +11,11 @@
 //   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for ever.
 //   left N       when it exits with N, after it has finished: with anything but 0 or what was agreed on, it has found an
 //                error of its own. One that is killed does not come to this.
-//   quit         when it exits without having finished.
+//   quit N       when it exits with N without having finished.
+//   skipped N P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for it, and
+//                whose parent is process P.
+//   said         when it has said on standard error why the job does not begin.
+//   unsaid TEXT  that reason, from one that leaves it to another to say it, who may be dead.
 //
 // On another node the file does not exist and nothing is written; jobs/verdict.hpp says what the launcher makes of
 // that. Without a launcher nothing is written either.
@@ -33,6 +37,7 @@ namespace mend::job_status {
 inline constexpr const char* environment_variable = "MEND_STATUS_FILE";
 
 namespace detail {
+inline bool has_started = false;
 inline bool has_finished = false;
 
 inline void append(std::string_view line) {
@@ -51,19 +56,31 @@ inline void append(std::string_view line) {
 /// Every process, before main. Local.
 inline void loaded() { detail::append("loaded\n"); }
 
-/// Every process that exits, as late as may be. Local.
-inline void left(int status) {
-  detail::append(detail::has_finished ? "left " + std::to_string(status) + "\n" : "quit\n");
+/// Every process that exits, as late as may be; whether it has come to MPI_Init. Local.
+inline void left(int status, bool met_others = true) {
+  const std::string code = std::to_string(status);
+  if (detail::has_finished) return detail::append("left " + code + "\n");
+  if (detail::has_started || met_others) return detail::append("quit " + code + "\n");
+  detail::append("skipped " + code + " " + std::to_string(::getppid()) + "\n");
 }
 
 /// Every process, before MPI_Init. Local.
-inline void started() { detail::append("started\n"); }
+inline void started() {
+  detail::has_started = true;
+  detail::append("started\n");
+}
 
 /// Every process, after MPI_Init. Local.
 inline void running() { detail::append("running\n"); }
 
 /// A process that knows of deaths which the runtime has not told, before it says that it has finished. Local.
 inline void unseen() { detail::append("unseen\n"); }
+
+/// A process that has told the user why the job does not begin. Local.
+inline void said() { detail::append("said\n"); }
+
+/// A process that leaves that to another: one sentence. Local.
+inline void unsaid(std::string_view why) { detail::append("unsaid " + std::string(why) + "\n"); }
 
 /// Every living process, once all have agreed on `code` and before MPI_Finalize. Local.
 inline void finished(ExitCode code) {

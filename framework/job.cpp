@@ -25,14 +25,22 @@ const bool announced [[maybe_unused]] = [] {
   static const pid_t self = ::getpid();
   job_status::loaded();
   const auto tell = [](int status, void*) {
-    if (::getpid() == self) job_status::left(status);  // not what it has forked
+    if (::getpid() != self) return;  // what it has forked
+    int has_met_others = 0;
+    MPI_Initialized(&has_met_others);
+    job_status::left(status, has_met_others != 0);
   };
   ::on_exit(tell, nullptr);
   return true;
 }();
 
 ExitCode say_failure(ExitCode code, const char* text) {
-  if (launch::speaks_for_all()) log::error(text);
+  if (launch::speaks_for_all()) {
+    log::error(text);
+    job_status::said();
+  } else {
+    job_status::unsaid(text);
+  }
   job_status::finished(code);
   return code;
 }

@@ -170,7 +170,7 @@ class Childless {
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool()>& still_wanted, const std::function<bool(bool childless)>& over) {
+                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool childless)>& over) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -181,6 +181,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
   errors.start_reading();
 
   ChildEnd end;
+  end.pid = child;
   std::optional<Clock::time_point> give_up_at;
   Childless childless;
   std::optional<Clock::time_point> over_since;
@@ -207,7 +208,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       // second Ctrl-C for impatience.
       const bool already_there = info.si_code == SI_KERNEL;
       if (!already_there) kill(child, for_mpirun(signal));
-    } else if (!end.gave_up && !end.asked_to_end && !still_wanted()) {
+    } else if (!end.gave_up && !end.asked_to_end && !still_wanted(child)) {
       end.gave_up = true;
       give_up_at = Clock::now() + patience;
       kill(child, SIGTERM);

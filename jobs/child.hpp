@@ -4,6 +4,8 @@
 
 #include "jobs/mpirun_line.hpp"
 
+#include <sys/types.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@ struct ChildEnd {
   std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was sent to this process
   bool gave_up = false;             ///< `still_wanted` said no
   bool was_stuck = false;           ///< it did not end when there was nothing to wait for
+  pid_t pid = 0;                    ///< what the child was
 };
 
 /// Runs `line` with `additions` to this process's environment, and waits for its end. While it runs, SIGINT, SIGTERM,
@@ -27,10 +30,10 @@ struct ChildEnd {
 ///
 /// What the child says on standard error is shown without known noise (jobs/noise.hpp).
 ///
-/// `still_wanted` is asked about every half second; once it says no, the child is told to end. `over`, asked as often
+/// `still_wanted`, told which process the child is, is asked about every half second; once it says no, the child is told to end. `over`, asked as often
 /// and told whether the child has lost all children that it had, says whether nothing is left for the child to wait for:
 /// if it has not ended ten seconds later, it is killed. Local; main thread, once per process. Throws EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool()>& still_wanted, const std::function<bool(bool childless)>& over);
+                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool childless)>& over);
 
 }  // namespace mend::jobs

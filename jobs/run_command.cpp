@@ -130,11 +130,13 @@ int run(Arguments& arguments) {
   const Seconds start_limit(arguments.start_limit_seconds);
   const Stopwatch since_launch;
   bool known_to_run = false;
-  const auto still_wanted = [&] {
-    if (known_to_run || since_launch.elapsed() < start_limit) return true;
+  const auto still_wanted = [&](pid_t child) {
+    if (known_to_run) return true;
     const auto reports = read_reports(status.path());
     known_to_run = reports.running > 0;
-    return known_to_run || reports.started == 0;  // a program that reports nothing may take its time
+    // A program that reports nothing may take its time.
+    if (known_to_run || reports.started == 0) return true;
+    return since_launch.elapsed() < start_limit && !reports.skipped_by_child_of(child);
   };
   const auto over = [&](bool childless) {
     const auto reports = read_reports(status.path());
@@ -156,9 +158,9 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   auto* run_command = mend.add_subcommand("run", "Run an MPI program that outlives the death of its processes");
   run_command->footer(
       "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
-      "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 2 for wrong\n"
-      "arguments; with 3 when too many processes died to go on; otherwise with the program's own exit code, or\n"
-      "128 + the signal that ended the job. Of programs that do not use mend, and of those that run on other nodes\n"
+      "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 1 when it\n"
+      "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on;\n"
+      "otherwise with the program's own exit code, or 128 + the signal that ended the job. Of programs that do not use mend, and of those that run on other nodes\n"
       "alone, mpirun's word is taken.\n\n"
       "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
   run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -26,20 +27,55 @@ std::string signal_name(int signal) {
 /// codes above 180.
 bool a_process_returned(int exit_code) { return exit_code > 0 && exit_code < signal_base; }
 
+bool is_signal(int exit_code) { return exit_code > signal_base && sigabbrev_np(exit_code - signal_base) != nullptr; }
+
 Verdict judge_mpirun_alone(int exit_code) {
   if (exit_code == 0) return {};
-  // These are what programs written with mend return; they say themselves what is wrong.
-  if (exit_code == usage || exit_code == unrecoverable) return {exit_code, ""};
   if (a_process_returned(exit_code)) {
     return {exit_code, fmt::format("the job ended with exit code {}", exit_code)};
   }
-  if (const int signal = exit_code - signal_base; sigabbrev_np(signal) != nullptr) {
-    return {exit_code, fmt::format("the program was ended by {}", signal_name(signal))};
-  }
+  if (is_signal(exit_code)) return {exit_code, fmt::format("the program was ended by {}", signal_name(exit_code - signal_base))};
   return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
+/// Of a job in which processes wait, or waited, in MPI_Init for others.
+Verdict judge_start(const ChildEnd& mpirun, const Reports& reports) {
+  if (const Skipped* skipped = reports.skipped_by_child_of(mpirun.pid)) {
+    return {skipped->exit_code == 0 ? failed : skipped->exit_code,
+            fmt::format("a process exited with code {} before it came to mend::run, where the others waited for it", skipped->exit_code)};
+  }
+  return {failed,
+          fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
+                      mpirun.gave_up ? "was ended because it did" : "did")};
+}
+
+/// mpirun has ended by itself, and the processes have not agreed that the job is over.
+Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int processes) {
+  const int code = mpirun.exit_code;
+  const bool all_were_killed = code == 0 || code >= signal_base;
+  const bool all_started_here = reports.started >= processes;
+  const bool none_ran = reports.started > 0 && reports.running == 0;
+  if (none_ran && reports.skipped_by_child_of(mpirun.pid) != nullptr) return judge_start(mpirun, reports);
+  if (all_were_killed && (all_started_here || (none_ran && (is_signal(code) || reports.loaded >= processes)))) {
+    return {unrecoverable, "the application did not finish: every process that could have done so was killed"};
+  }
+  const bool were_killed = code == 0 || code == signal_base + SIGKILL;
+  if (were_killed && reports.loaded > 0 && reports.started + reports.quit == 0) {
+    return {failed, "every process of the program was killed before it had begun: what it printed may say why"};
+  }
+  const bool some_did_not_run = reports.started > reports.running && reports.running < processes;
+  if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code)) return judge_start(mpirun, reports);
+  // Wrong arguments, of which a program has told the user before it came to mend::run.
+  if (code == usage && reports.started == 0) return {usage, ""};
+  return judge_mpirun_alone(code);
+}
+
 }  // namespace
+
+const Skipped* Reports::skipped_by_child_of(pid_t launcher) const {
+  const auto found = std::ranges::find(skipped, launcher, &Skipped::parent);
+  return found == skipped.end() ? nullptr : &*found;
+}
 
 Reports read_reports(const std::filesystem::path& status_file) {
   Reports reports;
@@ -47,7 +83,16 @@ Reports read_reports(const std::filesystem::path& status_file) {
   std::ifstream file(status_file);
   for (std::string word; file >> word;) {
     if (word == "loaded") ++reports.loaded;
-    if (word == "quit") ++reports.quit;
+    if (word == "said") reports.said = true;
+    if (word == "unsaid") std::getline(file >> std::ws, reports.unsaid);
+    if (int code = 0; word == "quit" && file >> code) {
+      ++reports.quit;
+      reports.quit_with.insert(code);
+    }
+    if (Skipped skipped; word == "skipped" && file >> skipped.exit_code >> skipped.parent) {
+      ++reports.quit;
+      reports.skipped.push_back(skipped);
+    }
     if (int status = 0; word == "left" && file >> status) {
       ++reports.left;
       if (status != 0) statuses.push_back(status);
@@ -69,15 +114,15 @@ Reports read_reports(const std::filesystem::path& status_file) {
 
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   const bool agreed_end = reports.finished.has_value();
-  if (agreed_end && *reports.finished != 0) return {*reports.finished, ""};
+  if (agreed_end && *reports.finished != 0) {
+    // Those who speak are elsewhere, it may be, if not everyone is here.
+    const bool nobody_spoke = !reports.said && reports.started >= processes;
+    return {*reports.finished, nobody_spoke ? reports.unsaid : ""};
+  }
   if (mpirun.was_stuck && !agreed_end) {
     return {failed, "mpirun did not end though all its processes had, and was ended"};
   }
-  if (mpirun.gave_up) {
-    return {failed,
-            "the job was ended because it did not get through MPI_Init: a process died there, or cannot "
-            "reach the others"};
-  }
+  if (mpirun.gave_up) return judge_start(mpirun, reports);
   if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
@@ -91,15 +136,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   if (mpirun.ended_by) {
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
   }
-  const bool all_report_here = reports.started >= processes;
-  const bool all_were_killed = mpirun.exit_code == 0 || mpirun.exit_code >= signal_base;
-  if (all_were_killed && all_report_here) {
-    return {unrecoverable, "the application did not finish: every process that could have done so was killed"};
-  }
-  if (mpirun.exit_code == 0 && reports.loaded > 0 && reports.started + reports.quit == 0) {
-    return {failed, "every process of the program was killed before it had begun: what it printed may say why"};
-  }
-  return judge_mpirun_alone(mpirun.exit_code);
+  return judge_without_end(mpirun, reports, processes);
 }
 
 }  // namespace mend::jobs

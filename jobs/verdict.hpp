@@ -7,18 +7,29 @@
 //     that exits before, with whatever code, is a death among others, though mpirun returns what it did;
 //   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;
 //   - processes of the program came to life here, and none either started or exited: they were killed before that;
+//   - processes started, and not all of them came through MPI_Init: what mpirun returns is the word of the MPI library,
+//     which ends those that a death there has cut off;
 //   - some run elsewhere, or the program does not use mend at all: mpirun's exit code is all there is.
 
 #pragma once
 
 #include "jobs/child.hpp"
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace mend::jobs {
+
+/// A process that has exited without having come to where the others wait for it.
+struct Skipped {
+  int exit_code = 0;
+  pid_t parent = 0;
+};
 
 /// What the processes of one job said, as counted in its status file.
 struct Reports {
@@ -27,6 +38,8 @@ struct Reports {
   int running = 0;
   int left = 0;
   int quit = 0;
+  std::set<int> quit_with{};        ///< the exit codes of those
+  std::vector<Skipped> skipped{};   ///< those of them that came neither to mend::run nor to MPI_Init
   int unseen = 0;
   int finishers = 0;
   std::optional<int> finished;  ///< the exit code agreed on: the first reported
@@ -35,6 +48,11 @@ struct Reports {
   std::set<int> too_late{};
   /// What processes that had finished then exited with, if that was neither 0 nor what they had reported.
   std::optional<int> error_afterwards{};
+  bool said = false;                        ///< somebody has told the user why the job does not begin
+  std::string unsaid{};                     ///< that reason, as those know it who left it to another to tell
+
+  /// One that `launcher` has started itself: what a script of the user's runs before the program does not count.
+  const Skipped* skipped_by_child_of(pid_t launcher) const;
 
   /// Whether they say of all `processes` what has become of them, so that mpirun need not be asked.
   bool tell_all(int processes) const { return started >= processes && left >= finishers; }

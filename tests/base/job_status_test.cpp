@@ -37,6 +37,14 @@ TEST_F(JobStatus, is_appended_to_the_file_that_the_launcher_made) {
   EXPECT_EQ(content(file_), "started\nstarted\nrunning\nfinished 3\n");
 }
 
+TEST_F(JobStatus, of_one_that_exits_before_the_start_names_its_parent) {
+  std::ofstream(file_) << "";
+  const ScopedEnvironment environment{{job_status::environment_variable, file_.string()}};
+  job_status::left(5, false);
+  job_status::left(6, true);
+  EXPECT_EQ(content(file_), "skipped 5 " + std::to_string(::getppid()) + "\nquit 6\n");
+}
+
 TEST_F(JobStatus, makes_no_file_where_there_is_none) {
   const ScopedEnvironment environment{{job_status::environment_variable, file_.string()}};
   report_everything();

@@ -62,6 +62,10 @@ TEST(AProgram, that_crashes_before_mend_has_not_finished) {
   EXPECT_THAT(end.errors, HasSubstr("mend: "));
 }
 
+TEST(AJob, that_loses_more_than_its_spares_at_the_start_says_so_also_when_process_0_is_among_them) {
+  expect_end(play("processes_0_and_1_die_at_the_start", 3, 1), 3, "2 of 4 processes died while the job was starting, and it has only 1 spares");
+}
+
 TEST(ByItself, a_program_runs_as_a_single_rank) {
   Job job;
   job.command = {MEND_SUBJECT, "nobody_dies"};

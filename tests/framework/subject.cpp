@@ -1,5 +1,7 @@
 #include "tests/framework/subject.hpp"
 
+#include "base/fault_point.hpp"
+
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -75,6 +77,12 @@ int main(int argc, char** argv) {
     return mend::refuse("subject: process 1 finds no paper");
   }
   if (wanted == "process_1_refuses") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "processes_0_and_1_die_at_the_start" && launched != nullptr && std::string_view(launched) < "2") {
+    mend::on_fault_point([](std::string_view reached) {
+      if (reached == "init.after") subject::die();
+    });
+  }
+  if (wanted == "processes_0_and_1_die_at_the_start") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
   if (wanted == "crashes_before_mend") std::abort();
   if (wanted == "runs_twice") {
     const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };

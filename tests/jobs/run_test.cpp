@@ -112,6 +112,21 @@ TEST(MendRun, a_process_that_dies_before_MPI_is_ready_ends_the_job_instead_of_ha
   EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("MPI_Init")));
 }
 
+TEST(MendRun, a_process_that_exits_before_the_others_can_meet_it_ends_the_job_at_once_with_its_code) {
+  const Ended error({"run", "-n", "2", "--start-limit", "3600", "--", subject, "exit-5-before-run"});
+  EXPECT_EQ(error.code, 5);
+  EXPECT_THAT(error.errors, AllOf(IsOneSentence(), HasSubstr("exited with code 5 before it came to mend::run")));
+  const Ended silent({"run", "-n", "2", "--start-limit", "3600", "--", subject, "exit-0-before-run"});
+  EXPECT_EQ(silent.code, 1) << "the others have not finished";
+  EXPECT_THAT(silent.errors, AllOf(IsOneSentence(), HasSubstr("exited with code 0 before it came to mend::run")));
+}
+
+TEST(MendRun, of_an_MPI_Init_that_fails_it_says_so_whatever_the_library_exits_with) {
+  const Ended run({"run", "-n", "2", "--", subject, "init-fails"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("did not get through MPI_Init: a process died there")));
+}
+
 TEST(MendRun, a_signal_to_end_ends_everything) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});

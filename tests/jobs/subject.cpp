@@ -45,7 +45,13 @@ int main(int argc, char** argv) {
     if (first) std::fprintf(stderr, "subject: there is no such thing\n");
     return 2;
   }
+  if (task == "exit-5-before-run" || task == "exit-0-before-run") {
+    const int code = task == "exit-5-before-run" ? 5 : 0;
+    if (!first) mend::job_status::left(code, false);
+    if (!first) return code;
+  }
   mend::job_status::started();
+  if (task == "init-fails") return 14;
   if (task == "die-before-init" && !first) raise(SIGKILL);
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

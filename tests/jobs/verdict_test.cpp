@@ -57,6 +57,25 @@ TEST(Verdict, the_exit_code_agreed_on_is_returned_and_was_explained_by_those_who
   EXPECT_EQ(judge(exited(0), agreed(3), launched).exit_code, 3);
 }
 
+TEST(Verdict, a_reason_is_told_for_those_who_died_before_they_could_tell_it) {
+  Reports reports = agreed(3);
+  reports.unsaid = "too few are left";
+  EXPECT_EQ(judge(exited(3), reports, launched).exit_code, 3);
+  EXPECT_EQ(judge(exited(3), reports, launched).sentence, "too few are left");
+  reports.said = true;
+  EXPECT_THAT(judge(exited(3), reports, launched).sentence, IsEmpty());
+  reports.said = false;
+  reports.started = launched - 1;
+  EXPECT_THAT(judge(exited(3), reports, launched).sentence, IsEmpty()) << "whoever speaks may be elsewhere";
+}
+
+TEST(Verdict, what_nobody_has_agreed_on_and_told_is_told) {
+  for (const int code : {1, 2, 3, 5}) {
+    EXPECT_THAT(judge(exited(code), all_started(), launched).sentence, HasSubstr("exit code " + std::to_string(code)));
+  }
+  EXPECT_THAT(judge(exited(3), {}, launched).sentence, HasSubstr("exit code 3"));
+}
+
 TEST(Verdict, a_job_whose_processes_were_all_killed_failed_although_mpirun_says_0) {
   const auto verdict = judge(exited(0), all_started(), launched);
   EXPECT_EQ(verdict.exit_code, 3);
@@ -114,10 +133,51 @@ TEST(Verdict, a_job_that_never_started_to_run_failed) {
   EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init"));
 }
 
+TEST(Verdict, what_mpirun_returns_when_MPI_Init_fails_is_not_the_programs) {
+  for (const Reports& reports : {Reports{.started = launched, .finished = {}}, Reports{.started = launched, .running = 1, .finished = {}}}) {
+    const auto verdict = judge(exited(14), reports, launched);
+    EXPECT_EQ(verdict.exit_code, 1);
+    EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init: a process died there"));
+  }
+  const Reports own{.started = launched, .running = 1, .quit = 1, .quit_with = {14}, .finished = {}};
+  EXPECT_EQ(judge(exited(14), own, launched).exit_code, 14) << "a process says that it exited with that";
+  EXPECT_EQ(judge(exited(14), all_started(), launched).exit_code, 14) << "all were through";
+}
+
+TEST(Verdict, all_killed_in_MPI_Init_is_told_as_such) {
+  for (const Reports& reports : {Reports{.loaded = launched, .started = launched, .finished = {}},
+                                 Reports{.loaded = launched, .started = 1, .finished = {}}}) {
+    for (const int code : {0, 128 + SIGKILL}) {
+      const auto verdict = judge(exited(code), reports, launched);
+      EXPECT_EQ(verdict.exit_code, 3);
+      EXPECT_THAT(verdict.sentence, HasSubstr("every process"));
+    }
+  }
+}
+
+TEST(Verdict, one_that_exits_before_the_others_can_meet_it_is_what_they_waited_for) {
+  auto end = exited(0);
+  end.gave_up = true;
+  end.pid = 7;
+  Reports reports{.started = launched - 1, .quit = 1, .skipped = {{5, 7}}, .finished = {}};
+  EXPECT_EQ(judge(end, reports, launched).exit_code, 5);
+  EXPECT_THAT(judge(end, reports, launched).sentence, HasSubstr("code 5 before it came to mend::run"));
+  end.gave_up = false;
+  end.exit_code = 128 + SIGKILL;
+  EXPECT_EQ(judge(end, reports, launched).exit_code, 5) << "also when nobody is left to wait";
+  end.gave_up = true;
+  reports.skipped = {{0, 7}};
+  EXPECT_EQ(judge(end, reports, launched).exit_code, 1);
+  reports.skipped = {{5, 8}};
+  EXPECT_THAT(judge(end, reports, launched).sentence, HasSubstr("MPI_Init")) << "that one was started by a script";
+}
+
 TEST(Verdict, a_program_that_was_killed_before_it_had_begun_failed) {
   const auto verdict = judge(exited(0), {.loaded = launched, .finished = {}}, launched);
   EXPECT_EQ(verdict.exit_code, 1);
   EXPECT_THAT(verdict.sentence, HasSubstr("before it had begun"));
+  EXPECT_EQ(judge(exited(128 + SIGKILL), {.loaded = launched, .finished = {}}, launched).exit_code, 1);
+  EXPECT_EQ(judge(exited(128 + SIGSEGV), {.loaded = launched, .finished = {}}, launched).exit_code, 128 + SIGSEGV) << "it crashed";
   EXPECT_EQ(judge(exited(0), {.loaded = launched, .quit = launched, .finished = {}}, launched).exit_code, 0) << "--help, say";
 }
 
@@ -163,10 +223,27 @@ TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
 }
 
 TEST(Reports, who_has_finished_and_exits_with_something_else_has_erred) {
-  const auto reports = reports_in("quit\nfinished 0\nfinished 0\nfinished 3\nleft 3\nleft 0\nleft 7\n");
+  const auto reports = reports_in("quit 4\nfinished 0\nfinished 0\nfinished 3\nleft 3\nleft 0\nleft 7\n");
   EXPECT_EQ(reports.quit, 1);
+  EXPECT_EQ(reports.quit_with, std::set{4});
   EXPECT_EQ(reports.left, 3);
   EXPECT_EQ(reports.error_afterwards, 7);
+}
+
+TEST(Reports, of_those_who_skipped_the_start_only_the_launchers_own_count) {
+  const auto reports = reports_in("skipped 5 77\nskipped 0 78\n");
+  EXPECT_EQ(reports.quit, 2);
+  EXPECT_EQ(reports.skipped_by_child_of(79), nullptr);
+  ASSERT_NE(reports.skipped_by_child_of(77), nullptr);
+  EXPECT_EQ(reports.skipped_by_child_of(77)->exit_code, 5);
+}
+
+TEST(Reports, a_reason_is_a_line) {
+  const auto reports = reports_in("started\nunsaid too few left to be started\nfinished 3\n");
+  EXPECT_EQ(reports.unsaid, "too few left to be started");
+  EXPECT_EQ(reports.started, 1);
+  EXPECT_EQ(reports.finished, 3);
+  EXPECT_FALSE(reports.said);
 }
 
 TEST(Reports, a_file_that_is_not_there_says_nothing) {
