@@ -11,6 +11,7 @@
 //   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for ever.
 //   left N       when it exits with N, after it has finished: with anything but 0 or what was agreed on, it has found an
 //                error of its own. One that is killed does not come to this.
+//   crashed N    when signal N ends it by a fault of its own (base/crash_report.hpp), after mend::run has returned.
 //   quit N       when it exits with N without having finished.
 //   skipped N P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for it, and
 //                whose parent is process P.
@@ -40,9 +41,8 @@ namespace detail {
 inline bool has_started = false;
 inline bool has_finished = false;
 
-inline void append(std::string_view line) {
-  const char* path = std::getenv(environment_variable);
-  if (path == nullptr) return;
+/// Safe in a signal handler.
+inline void append_to(const char* path, std::string_view line) {
   // No O_CREAT: a file that is not there belongs to a launcher on another node.
   const int file = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return;
@@ -50,6 +50,10 @@ inline void append(std::string_view line) {
   // never take a bad one for good.
   [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
   ::close(file);
+}
+
+inline void append(std::string_view line) {
+  if (const char* path = std::getenv(environment_variable); path != nullptr) append_to(path, line);
 }
 }  // namespace detail
 

@@ -1,5 +1,6 @@
 #include "framework/run.hpp"
 
+#include "base/crash_report.hpp"
 #include "base/error.hpp"
 #include "base/job_status.hpp"
 #include "base/launch.hpp"
@@ -56,7 +57,9 @@ int run(const Options& options, const Body& body) {
   } catch (const UsageError& error) {
     return refuse_for([&] { log::error(error.what()); });
   }
-  return static_cast<int>(Job(options).play(body));
+  const ExitCode code = Job(options).play(body);
+  report_crashes();
+  return static_cast<int>(code);
 }
 
 int run(int argc, char** argv, const Body& body) {

@@ -93,6 +93,10 @@ Reports read_reports(const std::filesystem::path& status_file) {
       ++reports.quit;
       reports.skipped.push_back(skipped);
     }
+    if (int signal = 0; word == "crashed" && file >> signal) {
+      ++reports.left;
+      reports.crashed_afterwards = signal;
+    }
     if (int status = 0; word == "left" && file >> status) {
       ++reports.left;
       if (status != 0) statuses.push_back(status);
@@ -126,6 +130,10 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
+  }
+  if (agreed_end && reports.crashed_afterwards) {
+    return {signal_base + *reports.crashed_afterwards,
+            fmt::format("a process was ended by {} after the job had finished", signal_name(*reports.crashed_afterwards))};
   }
   if (agreed_end && reports.error_afterwards) return judge_mpirun_alone(*reports.error_afterwards);
   const bool may_have_erred = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);

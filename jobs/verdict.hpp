@@ -48,6 +48,7 @@ struct Reports {
   std::set<int> too_late{};
   /// What processes that had finished then exited with, if that was neither 0 nor what they had reported.
   std::optional<int> error_afterwards{};
+  std::optional<int> crashed_afterwards{};  ///< the signal that ended one that had finished, by a fault of its own
   bool said = false;                        ///< somebody has told the user why the job does not begin
   std::string unsaid{};                     ///< that reason, as those know it who left it to another to tell
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <fstream>
 #include <map>
 
@@ -60,6 +61,13 @@ TEST(AProgram, that_crashes_before_mend_has_not_finished) {
   const auto end = play("crashes_before_mend", 3, 1);
   EXPECT_NE(end.exit_code, 0);
   EXPECT_THAT(end.errors, HasSubstr("mend: "));
+}
+
+TEST(AProgram, that_crashes_after_mend_has_finished_with_an_error) {
+  const auto end = play("crashes_after_mend", 3, 1);
+  EXPECT_EQ(end.exit_code, 128 + SIGABRT);
+  EXPECT_EQ(said(end), counted(3, 3, 0));
+  EXPECT_THAT(end.errors, HasSubstr("a process was ended by SIGABRT after the job had finished"));
 }
 
 TEST(AJob, that_loses_more_than_its_spares_at_the_start_says_so_also_when_process_0_is_among_them) {

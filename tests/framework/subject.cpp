@@ -83,6 +83,10 @@ int main(int argc, char** argv) {
     });
   }
   if (wanted == "processes_0_and_1_die_at_the_start") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "crashes_after_mend") {
+    mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
+    std::abort();
+  }
   if (wanted == "crashes_before_mend") std::abort();
   if (wanted == "runs_twice") {
     const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };

@@ -127,6 +127,14 @@ TEST(MendRun, of_an_MPI_Init_that_fails_it_says_so_whatever_the_library_exits_wi
   EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("did not get through MPI_Init: a process died there")));
 }
 
+TEST(MendRun, a_crash_after_the_end_is_an_error_and_a_kill_is_none) {
+  const Ended crash({"run", "-n", "2", "--", subject, "crash-after-end"});
+  EXPECT_EQ(crash.code, 128 + SIGSEGV);
+  EXPECT_THAT(crash.errors, HasSubstr("a process was ended by SIGSEGV after the job had finished"));
+  EXPECT_EQ(Ended({"run", "-n", "2", "--", subject, "abort-after-end"}).code, 128 + SIGABRT);
+  EXPECT_EQ(Ended({"run", "-n", "2", "--", subject, "killed-after-end"}).code, 0);
+}
+
 TEST(MendRun, a_signal_to_end_ends_everything) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});

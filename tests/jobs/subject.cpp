@@ -1,5 +1,6 @@
 // The program that the tests of `mend run` launch: does as its first argument says.
 
+#include "base/crash_report.hpp"
 #include "base/job_status.hpp"
 
 #include <mpi.h>
@@ -81,5 +82,9 @@ int main(int argc, char** argv) {
   const auto code = task == "fail" ? mend::ExitCode::failed : mend::ExitCode::ok;
   if (task != "no-report") mend::job_status::finished(code);
   MPI_Finalize();
+  mend::report_crashes();
+  if (task == "crash-after-end" && !first) raise(SIGSEGV);
+  if (task == "abort-after-end" && !first) std::abort();
+  if (task == "killed-after-end" && !first) raise(SIGKILL);
   return task == "late-error" ? 7 : static_cast<int>(code);
 }

@@ -48,6 +48,14 @@ TEST(Verdict, a_process_that_exits_before_the_end_is_a_death_like_another) {
   EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 5) << "it may be of the one that has not said what it exited with";
 }
 
+TEST(Verdict, a_crash_after_the_agreed_end_counts) {
+  Reports reports = agreed(0);
+  reports.crashed_afterwards = SIGSEGV;
+  const auto verdict = judge(exited(0), reports, launched);
+  EXPECT_EQ(verdict.exit_code, 128 + SIGSEGV);
+  EXPECT_THAT(verdict.sentence, HasSubstr("SIGSEGV after the job had finished"));
+}
+
 TEST(Verdict, the_exit_code_agreed_on_is_returned_and_was_explained_by_those_who_agreed) {
   for (const int code : {1, 2, 3}) {
     const auto verdict = judge(exited(code), agreed(code), launched);
@@ -228,6 +236,12 @@ TEST(Reports, who_has_finished_and_exits_with_something_else_has_erred) {
   EXPECT_EQ(reports.quit_with, std::set{4});
   EXPECT_EQ(reports.left, 3);
   EXPECT_EQ(reports.error_afterwards, 7);
+}
+
+TEST(Reports, who_crashes_after_the_end_has_left) {
+  const auto reports = reports_in("finished 0\nfinished 0\nleft 0\ncrashed 11\n");
+  EXPECT_EQ(reports.left, 2);
+  EXPECT_EQ(reports.crashed_afterwards, SIGSEGV);
 }
 
 TEST(Reports, of_those_who_skipped_the_start_only_the_launchers_own_count) {
