@@ -6,13 +6,20 @@
 #include "base/error.hpp"
 #include "framework/run.hpp"
 #include "framework/session.hpp"
+#include "store/member.hpp"
 #include "transport/mpi.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -81,6 +88,36 @@ std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
+/// What is not said is as the job has it.
+std::optional<mend::Redundancy> redundancy_of(const char* text) {
+  return text == nullptr ? std::nullopt : std::optional(mend::Redundancy::parse(text));
+}
+
+mend::ByteCount bytes_of_element(const std::string& element) {
+  constexpr std::array<std::string_view, 10> numbers{"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"};
+  const mend::ByteCount bytes = mend::ArrayPart{element, {}, {}, {}}.element_bytes();
+  if (bytes > 0 && (element.starts_with("bytes") || std::ranges::find(numbers, element) != numbers.end())) return bytes;
+  throw mend::UsageError("'" + element + "' is no element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or bytes24, say, for what is no number");
+}
+
+void protect_array(Session& session, const char* name, void* data, mend::ArrayPart place, const char* redundancy) {
+  place.require_sense();
+  const auto bytes = bytes_of_element(place.element) * mend::elements_in(place.extents);
+  mend::ArrayMember member{std::make_unique<mend::detail::SpanMember<std::byte>>(bytes_at(data, bytes)), std::move(place)};
+  auto protectable = mend::MemberOf<mend::ArrayMember>::make(member);
+  if (const auto own = redundancy_of(redundancy)) {
+    session.store().protect(text_of(name, "name"), std::move(protectable), *own);
+  } else {
+    session.store().protect(text_of(name, "name"), std::move(protectable));
+  }
+}
+
+/// `axes` numbers.
+mend::Extents extents_at(const std::size_t* numbers, int axes) {
+  if (axes > 0 && numbers == nullptr) throw mend::UsageError("the whole, the offset or the extents of a protected part are NULL");
+  return {numbers, numbers + std::max(axes, 0)};
+}
+
 /// Calls a function of the user's.
 template <class Function>
 int call(Function function, Session& session, void* data) {
@@ -146,12 +183,40 @@ int mend_protect_with(mend_session* session, const char* name, void* data, size_
   });
 }
 
+int mend_protect_part(mend_session* session, const char* name, void* data, const char* element, int axes, const size_t* whole,
+                      const size_t* offset, const size_t* extents, const char* redundancy) {
+  return guarded([&] {
+    protect_array(session_of(session), name, data,
+                  {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)}, redundancy);
+  });
+}
+
+int mend_protect_replicated(mend_session* session, const char* name, void* data, const char* element, size_t count, const char* redundancy) {
+  return guarded([&] { protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy); });
+}
+
 int mend_commit(mend_session* session, unsigned long* version) {
   return guarded(version, [&] { return session_of(session).store().commit(); });
 }
 
+int mend_commit_async(mend_session* session) {
+  return guarded([&] { session_of(session).store().commit_async(); });
+}
+
+int mend_finish_commit(mend_session* session, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().finish_commit(); });
+}
+
 int mend_restore(mend_session* session, unsigned long* version) {
   return guarded(version, [&] { return session_of(session).store().restore(); });
+}
+
+int mend_restore_version(mend_session* session, unsigned long wanted, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().restore(mend::Version{wanted}); });
+}
+
+int mend_restore_from(mend_session* session, int rank, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().restore_from(mend::Rank{rank}); });
 }
 
 int mend_restore_others(mend_session* session, unsigned long* version) {

@@ -28,7 +28,9 @@ module mend
   public :: mend_body, mend_run
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
   public :: mend_comm_dup, mend_comm_split
-  public :: mend_protect, mend_commit, mend_restore, mend_restore_others, mend_commit_due
+  public :: mend_protect, mend_protect_part, mend_protect_replicated
+  public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due
+  public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
   public :: mend_error_text
 
@@ -71,6 +73,10 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
+    integer(c_int) function mend_commit_async(session) bind(C, name="mend_commit_async")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
     integer(c_int) function mend_repair(session) bind(C, name="mend_repair")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -105,6 +111,38 @@ module mend
       type(c_ptr), value :: session, data
       character(kind=c_char), intent(in) :: name(*), redundancy(*)
       integer(c_size_t), value :: bytes
+    end function
+    integer(c_int) function c_protect_part(session, name, data, element, axes, whole, offset, extents, redundancy) &
+        bind(C, name="mend_protect_part")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data, redundancy
+      character(kind=c_char), intent(in) :: name(*), element(*)
+      integer(c_int), value :: axes
+      integer(c_size_t), intent(in) :: whole(*), offset(*), extents(*)
+    end function
+    integer(c_int) function c_protect_replicated(session, name, data, element, count, redundancy) &
+        bind(C, name="mend_protect_replicated")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data, redundancy
+      character(kind=c_char), intent(in) :: name(*), element(*)
+      integer(c_size_t), value :: count
+    end function
+    integer(c_int) function c_finish_commit(session, version) bind(C, name="mend_finish_commit")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(out) :: version
+    end function
+    integer(c_int) function c_restore_version(session, wanted, version) bind(C, name="mend_restore_version")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), value :: wanted
+      integer(c_long), intent(out) :: version
+    end function
+    integer(c_int) function c_restore_from(session, rank, version) bind(C, name="mend_restore_from")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_int), value :: rank
+      integer(c_long), intent(out) :: version
     end function
     integer(c_int) function c_commit(session, version) bind(C, name="mend_commit")
       import :: c_int, c_ptr, c_long
@@ -200,6 +238,43 @@ contains
     end if
   end function
 
+  ! Protects this rank's part of an array that all ranks share, as mend.h says: `data` are the elements of a box of `extents`,
+  ! the first index fastest, after the first `offset` ones along each axis of an array of `whole`:
+  !     mend_protect_part(session, "u", c_loc(u), "float64", [n, n], [first - 1, 0], int(shape(u), c_size_t))
+  integer(c_int) function mend_protect_part(session, name, data, element, whole, offset, extents, redundancy) result(status)
+    type(c_ptr), intent(in) :: session, data
+    character(len=*), intent(in) :: name, element
+    integer(c_size_t), intent(in) :: whole(:), offset(:), extents(:)
+    character(len=*), intent(in), optional :: redundancy
+    character(kind=c_char), allocatable, target :: own(:)
+    integer :: axes
+
+    axes = size(whole)
+    if (size(offset) /= axes .or. size(extents) /= axes) axes = 0     ! which is refused
+    if (present(redundancy)) own = terminated(redundancy)
+    status = c_protect_part(session, terminated(name), data, terminated(element), int(axes, c_int), &
+      whole(axes:1:-1), offset(axes:1:-1), extents(axes:1:-1), text_or_null(own))
+  end function
+
+  ! Protects `count` elements that are the same on all ranks.
+  integer(c_int) function mend_protect_replicated(session, name, data, element, count, redundancy) result(status)
+    type(c_ptr), intent(in) :: session, data
+    character(len=*), intent(in) :: name, element
+    integer(c_size_t), intent(in) :: count
+    character(len=*), intent(in), optional :: redundancy
+    character(kind=c_char), allocatable, target :: own(:)
+
+    if (present(redundancy)) own = terminated(redundancy)
+    status = c_protect_replicated(session, terminated(name), data, terminated(element), count, text_or_null(own))
+  end function
+
+  type(c_ptr) function text_or_null(text)
+    character(kind=c_char), allocatable, intent(in), target :: text(:)
+
+    text_or_null = c_null_ptr
+    if (allocated(text)) text_or_null = c_loc(text)
+  end function
+
   ! A text as C has it.
   pure function terminated(text) result(characters)
     character(len=*), intent(in) :: text
@@ -220,6 +295,38 @@ contains
     committed = 0
     status = c_commit(session, committed)
     if (present(version)) version = committed
+  end function
+
+  integer(c_int) function mend_finish_commit(session, version) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_long), intent(out), optional :: version
+    integer(c_long) :: newest
+
+    newest = 0
+    status = c_finish_commit(session, newest)
+    if (present(version)) version = newest
+  end function
+
+  integer(c_int) function mend_restore_version(session, wanted, version) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_long), intent(in) :: wanted
+    integer(c_long), intent(out), optional :: version
+    integer(c_long) :: restored
+
+    restored = 0
+    status = c_restore_version(session, wanted, restored)
+    if (present(version)) version = restored
+  end function
+
+  integer(c_int) function mend_restore_from(session, rank, version) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_int), intent(in) :: rank
+    integer(c_long), intent(out), optional :: version
+    integer(c_long) :: restored
+
+    restored = 0
+    status = c_restore_from(session, rank, restored)
+    if (present(version)) version = restored
   end function
 
   integer(c_int) function mend_restore(session, version) result(status)

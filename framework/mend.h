@@ -67,10 +67,30 @@ int mend_protect(mend_session *session, const char *name, void *data, size_t byt
 /** The same, with a redundancy of its own instead of --mend-redundancy: "local", "partner", "replicas:2", "xor:4",
  * "rs:4+2". */
 int mend_protect_with(mend_session *session, const char *name, void *data, size_t bytes, const char *redundancy);
+/** Protects this rank's part of an array that all ranks share, so that it can be given to another number of ranks, and is
+ * one array on disk: `data` are the elements of a box of `extents[0]` x ... x `extents[axes - 1]`, the last axis fastest,
+ * whose first element has the index `offset` in an array of `whole`. `element` is "float32" or "float64"; "int8", "int16",
+ * "int32" or "int64", and the same with "uint"; or "bytes24", say, for what is no number. `redundancy` as above, or NULL for
+ * that of the job. Local. */
+int mend_protect_part(mend_session *session, const char *name, void *data, const char *element, int axes, const size_t *whole,
+                      const size_t *offset, const size_t *extents, const char *redundancy);
+/** Protects `count` elements that are the same on all ranks, and are given to as many as there are. Local. */
+int mend_protect_replicated(mend_session *session, const char *name, void *data, const char *element, size_t count,
+                            const char *redundancy);
 /** Collective. `version`, if not NULL, gets the version committed. */
 int mend_commit(mend_session *session, unsigned long *version);
+/** Begins a commit: when it returns, the data may change again, but are not safe yet. mend_finish_commit waits until they
+ * are; and so do the next commit, restore or mend_commit_due, and the end of the body. Collective. */
+int mend_commit_async(mend_session *session);
+/** Collective; without a commit under way it does nothing. `version`, if not NULL, gets the newest version. */
+int mend_finish_commit(mend_session *session, unsigned long *version);
 /** Collective. `version`, if not NULL, gets the version restored; 0 if nothing was ever committed. */
 int mend_restore(mend_session *session, unsigned long *version);
+/** Goes back to an older version, of the last few that are kept (--mend-versions); the newer ones are forgotten. Collective.
+ * `version` as there. */
+int mend_restore_version(mend_session *session, unsigned long wanted, unsigned long *version);
+/** Fills this rank's members with what `rank` has committed; each rank may name another. Collective. `version` as there. */
+int mend_restore_from(mend_session *session, int rank, unsigned long *version);
 /** Collective together with mend_restore on other ranks, whose data it brings back; this rank's members keep what they
     hold. For survivors that recover in place. `version` as there. */
 int mend_restore_others(mend_session *session, unsigned long *version);

@@ -9,8 +9,10 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-support::JobEnd play_in_c(const std::string& scenario, int spares) {
-  return support::run_job(support::mend_run(4, spares, {MEND_C_SUBJECT, scenario}));
+support::JobEnd play_in_c(const std::string& scenario, int spares, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> program{MEND_C_SUBJECT, scenario};
+  program.insert(program.end(), options.begin(), options.end());
+  return support::run_job(support::mend_run(4, spares, program));
 }
 
 TEST(InC, the_body_is_entered_again) {
@@ -28,6 +30,27 @@ TEST(InC, the_body_goes_on_in_place) {
                                      HasSubstr("1 repairs")));
 }
 
+TEST(InC, commits_need_not_be_waited_for) {
+  const auto end = play_in_c("async", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1, from version 4 to 10")));
+}
+
+TEST(InC, older_versions_and_those_of_others_can_be_restored_after_a_death) {
+  const auto end = play_in_c("older", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("10 of version 1, beside 11 of version 1"), EndsWith("11 of version 1, beside 12 of version 1"),
+                                     EndsWith("12 of version 1, beside 13 of version 1"), EndsWith("13 of version 1, beside 10 of version 1")));
+}
+
+TEST(InC, parts_of_arrays_are_given_to_the_ranks_that_are_left) {
+  const auto end = play_in_c("parts", 0, {"--mend-on-failure=shrink"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("columns 0 to 4"), HasSubstr("columns 4 to 8"), HasSubstr("columns 8 to 12")));
+  EXPECT_THAT(said(end), Each(EndsWith("after 6 steps, from version 3, 0 wrong")));
+}
+
 TEST(InC, without_spares_the_job_ends_in_one_sentence) {
   for (const char* style : {"again", "in_place"}) {
     expect_end(play_in_c(style, 0), 3, "rank 1 .process 1. died and no spare is left");
@@ -38,6 +61,8 @@ TEST(InC, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_c("wrong", 0), 2, "a protected member needs a name");
   expect_end(play_in_c("nameless", 0), 2, "the name of a protected member is NULL");
   expect_end(play_in_c("ends", 0), 1, "rank 1: the body, or a callback, returned MEND_END, which no function of mend had returned");
+  expect_end(play_in_c("wrong_parts", 0), 2, "the whole, the offset or the extents of a protected part are NULL");
+  expect_end(play_in_c("older_than_kept", 0), 2, "version 7");
   expect_end(play_in_c("unknown", 0), 2, "'mirror' is no redundancy: give partner, replicas:K");
 }
 

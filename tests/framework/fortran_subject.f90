@@ -1,5 +1,6 @@
 ! A Fortran program that uses mend: counts, as the C subject does, and dies where it is told to. Its first argument says
-! how it lives on: "again" enters the body again, "in_place" repairs and goes on.
+! how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
+! "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks.
 
 module counting
   use, intrinsic :: iso_c_binding
@@ -10,7 +11,12 @@ module counting
   integer(c_long), target, save :: step = 0
   real(c_double), target, save :: totals(3) = 0
   integer, save :: repairs = 0
-  logical, save :: in_place = .false.
+  logical, save :: in_place = .false., async = .false.
+
+  ! A table of which every rank has some rows: what is neighbours in memory is not so in the table.
+  integer, parameter :: rows = 12, columns = 4
+  real(c_double), allocatable, target, save :: table(:, :)
+  integer(c_int), target, save :: table_step = 0
 
   interface
     ! fortran_subject_mpi.c: MPI_Allreduce, since the MPI library may have no Fortran bindings.
@@ -45,7 +51,117 @@ contains
     totals = totals + sum * [1, 2, 3]
     step = step + 1
     status = mend_commit_due(session, due)
-    if (status == MEND_SUCCESS .and. due) status = mend_commit(session)
+    if (status /= MEND_SUCCESS .or. .not. due) return
+    if (async) then
+      status = mend_commit_async(session)
+    else
+      status = mend_commit(session)
+    end if
+  end function
+
+  integer(c_int) function async_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer(c_long) :: from, to
+
+    step = 0
+    totals = 0
+    status = mend_protect(session, "step", c_loc(step), c_sizeof(step))
+    if (status == MEND_SUCCESS) status = mend_protect(session, "totals", c_loc(totals), c_sizeof(totals))
+    if (status == MEND_SUCCESS) status = mend_restore(session, from)
+    do while (step < steps .and. status == MEND_SUCCESS)
+      status = one_step(session)
+    end do
+    if (status == MEND_SUCCESS) status = mend_finish_commit(session, to)
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    print "('rank ', i0, ': total ', f0.1, ' after ', i0, ' steps in epoch ', i0, ', from version ', i0, ' to ', i0)", &
+      mend_rank(session), totals(1), step, mend_epoch(session), from, to
+  end function
+
+  integer(c_int) function die_on_rank_1(session) result(status)
+    type(c_ptr), value :: session
+    integer(c_int), parameter :: sigkill = 9
+    real(c_double) :: sum
+    integer(c_int) :: ignored
+
+    if (mend_rank(session) == 1) ignored = raise(sigkill)
+    status = merge(MEND_ERROR, MEND_FAILURE, sum_over(mend_comm(session), 1.0_c_double, sum) == 0)
+  end function
+
+  integer(c_int) function older_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer(c_long) :: version, older, neighbours
+    real(c_double) :: own
+
+    status = mend_protect(session, "totals", c_loc(totals), c_sizeof(totals))
+    if (mend_epoch(session) == 0) then
+      do version = 1, 2
+        totals = 10 * version + mend_rank(session)
+        if (status == MEND_SUCCESS) status = mend_commit(session)
+      end do
+      if (status == MEND_SUCCESS) status = die_on_rank_1(session)
+      return
+    end if
+    if (status == MEND_SUCCESS) status = mend_restore_version(session, 1_c_long, older)
+    own = totals(1)
+    if (status == MEND_SUCCESS) status = mend_restore_from(session, mod(mend_rank(session) + 1, mend_size(session)), neighbours)
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    print "('rank ', i0, ': ', f0.1, ' of version ', i0, ', beside ', f0.1, ' of version ', i0)", mend_rank(session), own, &
+      older, totals(1), neighbours
+  end function
+
+  real(c_double) function at(row, column, after)
+    integer, intent(in) :: row, column
+    integer(c_int), intent(in) :: after
+
+    at = 100 * row + column + 1000 * after
+  end function
+
+  integer(c_int) function parts_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer :: i, j, mine, first, wrong
+    integer(c_int) :: epoch
+    integer(c_long) :: version
+
+    epoch = mend_epoch(session)
+    mine = rows / mend_size(session)
+    first = mine * mend_rank(session) + 1
+    if (allocated(table)) deallocate(table)
+    allocate(table(first:first + mine - 1, columns))
+    do j = 1, columns
+      do i = first, first + mine - 1
+        table(i, j) = at(i, j, 0_c_int)
+      end do
+    end do
+    table_step = 0
+    status = mend_protect_part(session, "table", c_loc(table), "float64", [int(rows, c_size_t), int(columns, c_size_t)], &
+      [int(first - 1, c_size_t), 0_c_size_t], int(shape(table), c_size_t))
+    if (status == MEND_SUCCESS) status = mend_protect_replicated(session, "step", c_loc(table_step), "int32", 1_c_size_t, &
+      "replicas:2")
+    if (status == MEND_SUCCESS) status = mend_restore(session, version)
+    do while (status == MEND_SUCCESS .and. table_step < 6)
+      table = table + 1000
+      table_step = table_step + 1_c_int
+      status = mend_commit(session)
+      if (status == MEND_SUCCESS .and. table_step == 3 .and. epoch == 0) status = die_on_rank_1(session)
+    end do
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    wrong = 0
+    do j = 1, columns
+      do i = first, first + mine - 1
+        if (nint(table(i, j)) /= nint(at(i, j, table_step))) wrong = wrong + 1
+      end do
+    end do
+    print "('rank ', i0, ': rows ', i0, ' to ', i0, ' after ', i0, ' steps, from version ', i0, ', ', i0, ' wrong')", &
+      mend_rank(session), first, first + mine - 1, table_step, version, wrong
+  end function
+
+  integer(c_int) function wrong_parts_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+
+    status = mend_protect_part(session, "table", data, "float64", [2_c_size_t, 2_c_size_t], [0_c_size_t], [2_c_size_t, 2_c_size_t])
   end function
 
   integer(c_int) function count_repair(session, data) bind(C) result(status)
@@ -111,10 +227,20 @@ program fortran_subject
 
   call get_command_argument(1, how)
   in_place = how == "in_place"
-  if (how == "wrong") then
+  async = how == "async"
+  select case (how)
+  case ("wrong")
     code = mend_run(wrong_body)
-  else
+  case ("async")
+    code = mend_run(async_body)
+  case ("older")
+    code = mend_run(older_body)
+  case ("parts")
+    code = mend_run(parts_body)
+  case ("wrong_parts")
+    code = mend_run(wrong_parts_body)
+  case default
     code = mend_run(body)
-  end if
+  end select
   call exit(code)
 end program

@@ -6,10 +6,13 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
-support::JobEnd play_in_fortran(const std::string& scenario, int spares) {
-  return support::run_job(support::mend_run(4, spares, {MEND_FORTRAN_SUBJECT, scenario}));
+support::JobEnd play_in_fortran(const std::string& scenario, int spares, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> program{MEND_FORTRAN_SUBJECT, scenario};
+  program.insert(program.end(), options.begin(), options.end());
+  return support::run_job(support::mend_run(4, spares, program));
 }
 
 TEST(InFortran, the_body_is_entered_again) {
@@ -28,8 +31,30 @@ TEST(InFortran, the_body_goes_on_in_place) {
                                      HasSubstr("1 repairs")));
 }
 
+TEST(InFortran, commits_need_not_be_waited_for) {
+  const auto end = play_in_fortran("async", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240.0 after 10 steps in epoch 1, from version 4 to 10")));
+}
+
+TEST(InFortran, older_versions_and_those_of_others_can_be_restored_after_a_death) {
+  const auto end = play_in_fortran("older", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("10.0 of version 1, beside 11.0 of version 1"), EndsWith("11.0 of version 1, beside 12.0 of version 1"),
+                                     EndsWith("12.0 of version 1, beside 13.0 of version 1"), EndsWith("13.0 of version 1, beside 10.0 of version 1")));
+}
+
+TEST(InFortran, parts_of_arrays_are_given_to_the_ranks_that_are_left_with_the_first_index_fastest) {
+  const auto end = play_in_fortran("parts", 0, {"--mend-on-failure=shrink"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("rows 1 to 4"), HasSubstr("rows 5 to 8"), HasSubstr("rows 9 to 12")));
+  EXPECT_THAT(said(end), Each(EndsWith("after 6 steps, from version 3, 0 wrong")));
+}
+
 TEST(InFortran, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_fortran("wrong", 0), 2, "a protected member needs a name");
+  expect_end(play_in_fortran("wrong_parts", 0), 2, "all three need as many numbers");
 }
 
 }  // namespace
