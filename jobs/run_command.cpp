@@ -160,8 +160,8 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
       "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 1 when it\n"
       "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on;\n"
-      "otherwise with the program's own exit code, or 128 + the signal that ended the job. Of programs that do not use mend, and of those that run on other nodes\n"
-      "alone, mpirun's word is taken.\n\n"
+      "otherwise with the program's own exit code, or 128 + the signal that ended the job. Of programs that do\n"
+      "not use mend, and of those that run on other nodes alone, mpirun's word is taken.\n\n"
       "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
   run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
       ->required()
