@@ -138,6 +138,43 @@ std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second) 
   return common;
 }
 
+Unfound::Unfound(const ArrayPart& wanted) {
+  if (elements_in(wanted.extents) > 0) boxes_.push_back(wanted);
+}
+
+void Unfound::take_out(const ArrayPart& part) {
+  std::vector<ArrayPart> left;
+  for (ArrayPart& box : boxes_) {
+    const auto common = overlap(box, part);
+    if (!common) {
+      left.push_back(std::move(box));
+      continue;
+    }
+    // What is before and behind along each axis is left; the rest is as thick as what is in common, and cut on.
+    for (std::size_t axis = 0; axis < box.extents.size(); ++axis) {
+      const std::size_t before = common->in_first[axis];
+      const std::size_t behind = box.extents[axis] - before - common->extents[axis];
+      const auto keep = [&](std::size_t begin, std::size_t thickness) {
+        if (thickness == 0) return;
+        ArrayPart& slab = left.emplace_back(box);
+        slab.offset[axis] += begin;
+        slab.extents[axis] = thickness;
+      };
+      keep(0, before);
+      keep(before + common->extents[axis], behind);
+      box.offset[axis] += before;
+      box.extents[axis] = common->extents[axis];
+    }
+  }
+  boxes_ = std::move(left);
+}
+
+std::size_t Unfound::elements() const {
+  std::size_t count = 0;
+  for (const ArrayPart& box : boxes_) count += elements_in(box.extents);
+  return count;
+}
+
 Runs runs_of(const ArrayPart& part, const Extents& begin, const Extents& extents) {
   // Axes that are taken whole are one run with the axis before them.
   std::size_t last = part.extents.size() - 1;

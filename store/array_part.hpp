@@ -66,6 +66,20 @@ struct Overlap {
 /// Nothing when they have none. Both must be of the same array.
 std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second);
 
+/// The elements of a part that have not been found yet, while others are looked through in which they may be; these may
+/// overlap. What is left is kept as boxes of which no two do.
+class Unfound {
+ public:
+  explicit Unfound(const ArrayPart& wanted);
+
+  /// Those of `part`, of the same array, have been found.
+  void take_out(const ArrayPart& part);
+  std::size_t elements() const;
+
+ private:
+  std::vector<ArrayPart> boxes_;
+};
+
 /// A box of elements within a part, as it lies in memory: runs of bytes, in order, that are as long as can be.
 struct Runs {
   ByteCount length = 0;            ///< of each

@@ -287,14 +287,13 @@ void DiskTier::fill_part(const Found& found, const std::string& name, Member& me
   const SharedArray& array = at->second;
   require_same_array(name, part, array);
   Bytes bytes(part.bytes());
-  std::size_t missing = elements_in(part.extents);
+  Unfound unfound(part);
   for (const auto& [rank, stored] : array.pieces) {
-    const auto common = overlap(stored, part);
-    if (!common) continue;
+    if (!overlap(stored, part)) continue;
     RankFile(found.folder / rank_file_name(rank)).read_overlap(name, stored, part, bytes);
-    missing -= std::min(missing, elements_in(common->extents));
+    unfound.take_out(stored);
   }
-  if (missing > 0) {
+  if (const std::size_t missing = unfound.elements(); missing > 0) {
     throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's when version {} was committed", missing,
                                  name, to_string(part), found.manifest.version.value));
   }

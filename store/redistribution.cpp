@@ -93,13 +93,14 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
   for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
     for (const auto& [name, part] : wanted[rank]) {
       const SharedArray& array = array_named(arrays, name, part);
-      std::size_t missing = elements_in(part.extents);
+      Unfound unfound(part);
       for (const auto& [owner, piece] : array.pieces) {
         const auto common = overlap(piece, part);
         if (!common) continue;
-        missing -= std::min(missing, elements_in(common->extents));
+        unfound.take_out(piece);
         sharing.ask_for(*common, part.element_bytes(), owner, Rank{static_cast<int>(rank)}, name);
       }
+      const std::size_t missing = unfound.elements();
       if (missing > 0) throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's", missing, name, to_string(part)));
     }
   }

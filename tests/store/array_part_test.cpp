@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <set>
 
 namespace {
 
@@ -119,6 +120,61 @@ TEST(ArrayPart, is_made_of_any_others_that_cover_it) {
       copy_overlap(from, std::as_bytes(std::span(source)), wanted, std::as_writable_bytes(std::span(filled)));
     }
     ASSERT_EQ(filled, numbered(wanted)) << to_string(wanted);
+  }
+}
+
+TEST(Unfound, counts_once_what_several_have) {
+  mend::Unfound left(part_of({20}, {0}, {20}));
+  for (int rank = 0; rank < 4; ++rank) left.take_out(part_of({20}, {0}, {12}));
+  EXPECT_EQ(left.elements(), 8U);
+  left.take_out(part_of({20}, {14}, {2}));
+  EXPECT_EQ(left.elements(), 6U);
+  left.take_out(part_of({20}, {5}, {15}));
+  EXPECT_EQ(left.elements(), 0U);
+}
+
+TEST(Unfound, is_nothing_of_a_part_without_elements) {
+  EXPECT_EQ(mend::Unfound(part_of({20}, {5}, {0})).elements(), 0U);
+  EXPECT_EQ(mend::Unfound(part_of({0}, {0}, {0})).elements(), 0U);
+}
+
+TEST(Unfound, is_a_hole_in_the_middle_that_all_sides_leave) {
+  mend::Unfound left(part_of({4, 4, 4}, {0, 0, 0}, {4, 4, 4}));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (const std::size_t side : {0U, 3U}) {
+      ArrayPart face = part_of({4, 4, 4}, {0, 0, 0}, {4, 4, 4});
+      face.offset[axis] = side;
+      face.extents[axis] = 1;
+      left.take_out(face);
+    }
+  }
+  EXPECT_EQ(left.elements(), 8U);
+}
+
+TEST(Unfound, is_what_no_part_covers_however_they_overlap) {
+  std::mt19937 random(11);
+  const auto any = [&](std::size_t least, std::size_t most) { return least + random() % (most - least + 1); };
+  for (int round = 0; round < 500; ++round) {
+    Extents whole(any(1, 3));
+    for (auto& extent : whole) extent = any(1, 6);
+    const auto any_part = [&] {
+      ArrayPart part = part_of(whole, whole, whole);
+      for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+        part.offset[axis] = any(0, whole[axis]);
+        part.extents[axis] = any(0, whole[axis] - part.offset[axis]);
+      }
+      return part;
+    };
+    const ArrayPart wanted = any_part();
+    const auto numbers = numbered(wanted);
+    std::set<std::uint16_t> expected(numbers.begin(), numbers.end());
+    mend::Unfound left(wanted);
+    for (std::size_t count = any(0, 8); count > 0; --count) {
+      const ArrayPart found = any_part();
+      left.take_out(found);
+      for (const std::uint16_t place : numbered(found)) expected.erase(place);
+      ASSERT_EQ(left.elements(), expected.size()) << to_string(found) << " of " << to_string(wanted);
+    }
   }
 }
 

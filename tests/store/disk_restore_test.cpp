@@ -254,6 +254,25 @@ TEST_F(DiskStores, refuse_what_is_kept_rank_by_rank_to_another_number_of_ranks) 
   MPI_Comm_free(&some);
 }
 
+TEST_F(DiskStores, refuse_elements_that_nobody_had_where_parts_overlap) {
+  std::vector<int> values(12, 7);
+  {
+    Epochs first = job();
+    first.store().protect("u", mend::part(values, {20}, {0}, {12}));
+    first.store().commit();
+    first.store().finish_disk();
+  }
+  Epochs second = job();
+  values.assign(20, -1);
+  second.store().protect("u", mend::part(values, {20}, {0}, {20}));
+  try {
+    second.store().restore();
+    ADD_FAILURE() << "restored what nobody had";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("8 elements of member 'u'"));
+  }
+}
+
 TEST_F(DiskStores, take_the_version_before_when_anything_of_the_last_is_damaged) {
   for (const char* file : {"rank-00000.h5", mend::manifest_name}) {
     for (const bool torn : {false, true}) {

@@ -101,4 +101,11 @@ TEST(Redistribution, refuses_what_there_was_not) {
   EXPECT_THROW(plan({"uint8", {4}, {2}, {8}}), mend::UsageError) << "elements that nobody had";
 }
 
+TEST(Redistribution, refuses_a_gap_that_parts_leave_which_overlap_elsewhere) {
+  const Keepers keepers{{Rank{0}}, {Rank{0}}, {Rank{0}}};
+  const std::vector<Parts> stored(3, Parts{{"u", {"uint8", {12}, {0}, {20}}}});
+  EXPECT_THROW(mend::plan_redistribution(stored, keepers, {{{"u", {"uint8", {20}, {0}, {20}}}}}), mend::UsageError);
+  EXPECT_NO_THROW(mend::plan_redistribution(stored, keepers, {{{"u", {"uint8", {12}, {0}, {20}}}}}));
+}
+
 }  // namespace
