@@ -31,7 +31,7 @@ void add_array(hid_t file, const std::string& name, const SharedArray& array, co
     // A name alone: it is looked for beside the index, so that the folder may be moved.
     h5::check(H5Pset_virtual(properties, here, rank_file_name(rank).c_str(), source.c_str(), there), where + ": HDF5 cannot map a part");
   }
-  const h5::Handle type = h5::type_of(array.element, array.pieces.front().part.element_bytes());
+  const h5::Handle type = h5::type_of(array.element, array.element_bytes());
   const h5::Handle space = h5::space_of(array.whole);
   h5::Handle dataset(H5Dcreate2(file, h5::link_name(name).c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
                      where + ": HDF5 cannot make a virtual dataset");
@@ -65,8 +65,8 @@ Number number_of(const std::string& element, ByteCount bytes) {
 
 bool can_be_viewed(const SharedArray& array) {
   const bool is_field = std::any_of(array.whole.begin(), array.whole.end(), [](std::size_t extent) { return extent > 1; });
-  const bool is_number = !array.element.starts_with("bytes") && array.pieces.front().part.element_bytes() <= 8;
-  return is_field && array.whole.size() <= 3 && is_number;
+  const bool is_number = !array.element.starts_with("bytes") && array.element_bytes() <= 8;
+  return !array.pieces.empty() && is_field && array.whole.size() <= 3 && is_number;
 }
 
 }  // namespace
@@ -84,14 +84,15 @@ std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks) {
       if (part.bytes() > 0 && !is_there) array.pieces.push_back({Rank{static_cast<int>(rank)}, part});
     }
   }
-  std::erase_if(arrays, [](const auto& array) { return array.second.pieces.empty(); });
   return arrays;
 }
 
 void require_same_array(const std::string& name, const ArrayPart& wanted, const SharedArray& committed) {
   if (committed.whole == wanted.whole && committed.element == wanted.element) return;
+  const Extents zeros(committed.whole.size(), 0);
+  const ArrayPart nothing{committed.element, zeros, zeros, committed.whole};
   throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name, to_string(wanted),
-                               to_string(committed.pieces.front().part)));
+                               to_string(committed.pieces.empty() ? nothing : committed.pieces.front().part)));
 }
 
 std::string rank_file_name(Rank rank) { return fmt::format("rank-{:05}.h5", rank.value); }
@@ -104,7 +105,9 @@ void make_index(const std::filesystem::path& path, const std::map<std::string, S
   // Virtual datasets are of this format; it has checksums of its own, too.
   h5::check(H5Pset_libver_bounds(properties, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), draft + ": HDF5 cannot choose a format");
   h5::Handle file = h5::make_file(index.path(), H5P_DEFAULT, properties, draft);
-  for (const auto& [name, array] : arrays) add_array(file, name, array, draft);
+  for (const auto& [name, array] : arrays) {
+    if (!array.pieces.empty()) add_array(file, name, array, draft);
+  }
   file.close(draft + ": HDF5 cannot write this file");
   index.copy_to(draft);
 }
@@ -115,7 +118,7 @@ std::string describe_for_viewers(const std::string& index, Version version, cons
     if (!can_be_viewed(array)) continue;
     Extents nodes = array.whole;
     nodes.resize(3, 1);  // last: ParaView reads only as many axes of the dataset as it has, and the first of the grid for them
-    const Number number = number_of(array.element, array.pieces.front().part.element_bytes());
+    const Number number = number_of(array.element, array.element_bytes());
     grids += fmt::format(R"(    <Grid Name="{0}" GridType="Uniform">
       <Time Value="{1}"/>
       <Topology TopologyType="3DCoRectMesh" Dimensions="{2}"/>

@@ -22,7 +22,9 @@ struct SharedArray {
   };
   std::string element;
   Extents whole;
-  std::vector<Piece> pieces;  ///< none of them empty
+  std::vector<Piece> pieces;  ///< none of them empty; there is none of an array without elements
+
+  ByteCount element_bytes() const { return ArrayPart{element, {}, {}, {}}.element_bytes(); }
 };
 std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks);
 

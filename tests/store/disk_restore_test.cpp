@@ -273,6 +273,27 @@ TEST_F(DiskStores, refuse_elements_that_nobody_had_where_parts_overlap) {
   }
 }
 
+TEST_F(DiskStores, keep_arrays_without_elements) {
+  std::vector<int> nothing;
+  int step = 5;
+  const auto protect_in = [&](mend::Store& store) {
+    store.protect("nothing", mend::part(nothing, {0, 3}, {0, 0}, {0, 3}));
+    store.protect("step", mend::replicated(step));
+  };
+  {
+    Epochs first = job();
+    protect_in(first.store());
+    first.store().commit();
+    first.store().finish_disk();
+  }
+  Epochs second = job();
+  step = 0;
+  protect_in(second.store());
+  EXPECT_EQ(second.store().restore(), Version{1});
+  EXPECT_EQ(step, 5);
+  EXPECT_TRUE(nothing.empty());
+}
+
 TEST_F(DiskStores, take_the_version_before_when_anything_of_the_last_is_damaged) {
   for (const char* file : {"rank-00000.h5", mend::manifest_name}) {
     for (const bool torn : {false, true}) {

@@ -118,6 +118,26 @@ TEST_F(OtherRanks, have_arrays_of_several_redundancies) {
   EXPECT_EQ(epochs.store().commit(), Version{2});
 }
 
+TEST_F(OtherRanks, have_arrays_without_elements) {
+  Epochs job;
+  if (job.size() < 3) GTEST_SKIP() << "three ranks are wanted";
+  std::vector<long> nothing;
+  long step = 3;
+  const auto protect = [&] {
+    job.store().protect("nothing", mend::part(nothing, {0}, {0}, {0}));
+    job.store().protect("step", mend::replicated(step));
+  };
+  protect();
+  job.store().commit();
+  const Survivors survivors({1});
+  if (survivors.comm() == MPI_COMM_NULL) return;
+  job.go_on_among(survivors.comm());
+  step = 0;
+  protect();
+  EXPECT_EQ(job.store().restore(), Version{1});
+  EXPECT_EQ(step, 3);
+}
+
 TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) {
   struct Case {
     const char* redundancy;

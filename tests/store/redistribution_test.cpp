@@ -101,6 +101,19 @@ TEST(Redistribution, refuses_what_there_was_not) {
   EXPECT_THROW(plan({"uint8", {4}, {2}, {8}}), mend::UsageError) << "elements that nobody had";
 }
 
+TEST(Redistribution, has_nothing_to_send_of_an_array_without_elements) {
+  const Keepers keepers{{Rank{0}}, {Rank{1}}};
+  const Parts nothing{{"u", {"uint8", {0, 3}, {0, 0}, {0, 3}}}};
+  EXPECT_TRUE(mend::plan_redistribution({nothing, nothing}, keepers, {nothing}).empty());
+  const Parts something{{"u", {"uint8", {1, 3}, {0, 0}, {1, 3}}}};
+  try {
+    mend::plan_redistribution({nothing, nothing}, keepers, {something});
+    ADD_FAILURE() << "an array of another size";
+  } catch (const mend::UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("but was committed as a uint8 array [0,0] at [0,0] of [0,3]"));
+  }
+}
+
 TEST(Redistribution, refuses_a_gap_that_parts_leave_which_overlap_elsewhere) {
   const Keepers keepers{{Rank{0}}, {Rank{0}}, {Rank{0}}};
   const std::vector<Parts> stored(3, Parts{{"u", {"uint8", {12}, {0}, {20}}}});
