@@ -76,12 +76,84 @@ std::vector<std::string> gather_texts(MPI_Comm comm, std::string mine) {
   return texts;
 }
 
-/// The bytes of a box, to be sent or to be filled.
-template <class Copy>
-void walk(const ArrayPart& part, const Extents& begin, const Extents& extents, Copy copy) {
-  const Runs runs = runs_of(part, begin, extents);
-  for (const ByteCount offset : runs.offsets) copy(offset, runs.length);
-}
+/// What this rank has of the others, and they of it, as planned: one message from each to each other, with all boxes in the
+/// order of the plan. What it needs of its own it takes where it lies.
+class Redistribution {
+ public:
+  Redistribution(MPI_Comm comm, const FindSnapshot& find, const std::vector<Parts>& stored, std::vector<Transfer> transfers)
+      : comm_(comm), find_(find), stored_(stored), transfers_(std::move(transfers)) {
+    MPI_Comm_rank(comm_, &self_.value);
+  }
+
+  /// What is sent is let go of at the end.
+  void exchange() {
+    constexpr int tag = 2;
+    std::map<Rank, ByteCount> sizes;
+    std::map<Rank, Bytes> outgoing;
+    for (const Transfer& transfer : transfers_) {
+      if (transfer.from == self_ && transfer.to != self_) sizes[transfer.to] += bytes_of(transfer);
+    }
+    for (const auto& [to, size] : sizes) outgoing[to].reserve(size);
+    sizes.clear();
+    for (const Transfer& transfer : transfers_) {
+      if (transfer.from == self_ && transfer.to != self_) append(transfer, outgoing[transfer.to]);
+      if (transfer.to == self_ && transfer.from != self_) sizes[transfer.from] += bytes_of(transfer);
+    }
+    for (const auto& [from, size] : sizes) incoming_[from].resize(size);
+    Requests requests(comm_);
+    for (auto& [from, message] : incoming_) requests.receive(message, from.value, tag);
+    for (const auto& [to, message] : outgoing) requests.send(message, to.value, tag);
+    requests.wait_all();
+  }
+
+  /// One member after the other, so that no more than one is there twice.
+  void fill(const Members& members, const Parts& wanted) {
+    std::map<Rank, ByteCount> taken;
+    auto next = transfers_.begin();
+    for (const auto& [name, part] : wanted) {
+      Bytes filled(part.bytes());
+      for (; next != transfers_.end() && (next->to != self_ || next->name == name); ++next) {
+        if (next->to != self_) continue;
+        Bytes own;
+        if (next->from == self_) append(*next, own);
+        ByteCount& at = taken[next->from];
+        std::span<const std::byte> box = next->from == self_ ? std::span(own) : std::span(incoming_.at(next->from)).subspan(at);
+        at += bytes_of(*next);
+        const Runs runs = runs_of(part, next->what.in_second, next->what.extents);
+        for (const ByteCount offset : runs.offsets) {
+          std::memcpy(filled.data() + offset, box.data(), runs.length);
+          box = box.subspan(runs.length);
+        }
+      }
+      members.find(name)->second->unpack(filled);
+    }
+  }
+
+ private:
+  const ArrayPart& part_of(const Transfer& transfer) const { return stored_[static_cast<std::size_t>(transfer.owner.value)].at(transfer.name); }
+  ByteCount bytes_of(const Transfer& transfer) const { return part_of(transfer).element_bytes() * elements_in(transfer.what.extents); }
+
+  /// The box, as it lies in the owner's snapshot, which this rank keeps.
+  void append(const Transfer& transfer, Bytes& message) {
+    const auto [at, is_new] = packed_.try_emplace(transfer.owner);
+    if (is_new) at->second = members_of(find_(transfer.owner));
+    const auto member = std::ranges::find(at->second, transfer.name, &PackedMember::name);
+    const Runs runs = runs_of(part_of(transfer), transfer.what.in_first, transfer.what.extents);
+    message.reserve(message.size() + bytes_of(transfer));
+    for (const ByteCount offset : runs.offsets) {
+      message.resize(message.size() + runs.length);
+      std::memcpy(message.data() + message.size() - runs.length, member->data.data() + offset, runs.length);
+    }
+  }
+
+  MPI_Comm comm_;
+  const FindSnapshot& find_;
+  const std::vector<Parts>& stored_;
+  std::vector<Transfer> transfers_;  // those to a rank in the order of its members
+  Rank self_{};
+  std::map<Rank, std::vector<PackedMember>> packed_;  // by owner
+  std::map<Rank, Bytes> incoming_;
+};
 
 }  // namespace
 
@@ -128,52 +200,9 @@ void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& fin
   std::vector<Parts> wanted;
   for (const std::string& text : gather_texts(comm, to_text(parts_of(members)))) wanted.push_back(parse_parts(text));
 
-  const std::vector<Transfer> transfers = plan_redistribution(stored, keepers, wanted);
-  std::map<std::string, Bytes> filled;
-  for (const auto& [name, part] : wanted[static_cast<std::size_t>(self)]) filled[name].resize(part.bytes());
-  const auto part_of = [&](Rank owner, const std::string& name) -> const ArrayPart& { return stored[static_cast<std::size_t>(owner.value)].at(name); };
-  const auto bytes_of = [&](const Transfer& transfer) {
-    return part_of(transfer.owner, transfer.name).element_bytes() * elements_in(transfer.what.extents);
-  };
-
-  // One message from each rank to each other, with all boxes in the order of the plan.
-  std::map<Rank, Bytes> outgoing;
-  std::map<Rank, Bytes> incoming;
-  std::map<Rank, ByteCount> taken;
-  std::map<Rank, std::vector<PackedMember>> packed;  // by owner
-  for (const Transfer& transfer : transfers) {
-    if (transfer.to == me) incoming[transfer.from].resize(incoming[transfer.from].size() + bytes_of(transfer));
-    if (transfer.from != me) continue;
-    if (!packed.contains(transfer.owner)) packed[transfer.owner] = members_of(find(transfer.owner));
-    const auto member = std::ranges::find(packed.at(transfer.owner), transfer.name, &PackedMember::name);
-    Bytes& message = outgoing[transfer.to];
-    walk(part_of(transfer.owner, transfer.name), transfer.what.in_first, transfer.what.extents, [&](ByteCount offset, ByteCount length) {
-      message.resize(message.size() + length);
-      std::memcpy(message.data() + message.size() - length, member->data.data() + offset, length);
-    });
-  }
-  {
-    constexpr int tag = 2;
-    Requests requests(comm);
-    for (auto& [from, message] : incoming) {
-      if (from == me) message = std::move(outgoing.at(me));
-      else requests.receive(message, from.value, tag);
-    }
-    for (const auto& [to, message] : outgoing) {
-      if (to != me) requests.send(message, to.value, tag);
-    }
-    requests.wait_all();
-  }
-  for (const Transfer& transfer : transfers) {
-    if (transfer.to != me) continue;
-    const ArrayPart& part = wanted[static_cast<std::size_t>(self)].at(transfer.name);
-    ByteCount& at = taken[transfer.from];
-    walk(part, transfer.what.in_second, transfer.what.extents, [&](ByteCount offset, ByteCount length) {
-      std::memcpy(filled[transfer.name].data() + offset, incoming[transfer.from].data() + at, length);
-      at += length;
-    });
-  }
-  for (const auto& [name, bytes] : filled) members.find(name)->second->unpack(bytes);
+  Redistribution work(comm, find, stored, plan_redistribution(stored, keepers, wanted));
+  work.exchange();
+  work.fill(members, wanted[static_cast<std::size_t>(self)]);
 }
 
 }  // namespace mend
