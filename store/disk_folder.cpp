@@ -89,6 +89,16 @@ void prepare_folder(const std::filesystem::path& folder) {
   ::unlink(probe.c_str());
 }
 
+void require_name_for_disk(std::string_view name) {
+  try {
+    static_cast<void>(json(name).dump());
+  } catch (const json::type_error&) {
+    const std::string as_it_can_be_said = json(name).dump(-1, ' ', false, json::error_handler_t::replace);
+    throw UsageError(fmt::format("the name {} of a protected member is not UTF-8, as names on disk have to be: give it another, or do "
+                                 "without --mend-disk", as_it_can_be_said));
+  }
+}
+
 std::string to_text(const Manifest& manifest) {
   json files = json::array();
   for (std::size_t rank = 0; rank < manifest.files.size(); ++rank) {
@@ -97,8 +107,7 @@ std::string to_text(const Manifest& manifest) {
     files.push_back({{"bytes", manifest.files[rank].bytes}, {"hash", hex(manifest.files[rank].hash)}, {"arrays", arrays}});
   }
   const json contents{{"format", format}, {"version", manifest.version.value}, {"files", files}};
-  // Names of members need not be UTF-8.
-  const std::string written = contents.dump(1, ' ', false, json::error_handler_t::replace);
+  const std::string written = contents.dump(1);
   return fmt::format("{{\"hash\": \"{}\", \"contents\":\n{}\n}}\n", hash_of_text(json::parse(written).dump()), written);
 }
 

@@ -35,6 +35,9 @@ struct DiskOptions {
 /// Local.
 void prepare_folder(const std::filesystem::path& folder);
 
+/// Throws UsageError, with a sentence, for the name of a member that is not UTF-8: manifests are, and descriptions for viewers.
+void require_name_for_disk(std::string_view name);
+
 /// All there is to know of a version on disk.
 struct Manifest {
   Version version;
@@ -43,6 +46,7 @@ struct Manifest {
 
   int ranks() const { return static_cast<int>(files.size()); }
 };
+/// The names of members must be such as require_name_for_disk lets pass.
 std::string to_text(const Manifest& manifest);
 /// Throws EnvironmentError when `text` is damaged or was not written by to_text; `name` is what the sentence calls it.
 Manifest parse_manifest(std::string_view text, const std::string& name);

@@ -85,6 +85,7 @@ void Store::end_epoch() {
 void Store::protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) {
   if (name.empty()) throw UsageError("a protected member needs a name");
   if (name.find('\n') != std::string_view::npos) throw UsageError("the name of a protected member is one line");
+  if (disk_) require_name_for_disk(name);
   if (redundancy != redundancy_ && is_first_epoch_ && comm_ != MPI_COMM_NULL) redundancy.require_ranks(ranks());
   add_group(redundancy);
   const std::shared_ptr<Member> shared = std::move(member);

@@ -80,7 +80,7 @@ class Store {
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
   /// mend::run (a View is kept alive by the store). Protecting a name again replaces the object, as re-entering the
-  /// body does. Throws UsageError for an empty name.
+  /// body does. Throws UsageError for an empty name, and with --mend-disk for one that is not UTF-8.
   template <class T>
     requires Protectable<std::remove_cvref_t<T>>
   void protect(std::string_view name, T&& object) {

@@ -356,6 +356,16 @@ TEST(Manifests, are_refused_when_torn_damaged_or_foreign) {
   EXPECT_THROW(mend::parse_manifest(R"({"hash": "0", "contents": {}})", "it"), EnvironmentError);
 }
 
+TEST(Manifests, are_of_members_with_names_in_UTF_8) {
+  for (const char* name : {"u", "température", "a b/c\t\"x\""}) EXPECT_NO_THROW(mend::require_name_for_disk(name)) << name;
+  for (const char* name : {"temp\xe9rature", "u\xff", "\xc3"}) EXPECT_THROW(mend::require_name_for_disk(name), UsageError) << name;
+  try {
+    mend::require_name_for_disk("te\xe9");
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(R"(the name "te�" of a protected member is not UTF-8)"));
+  }
+}
+
 class Versions : public testing::Test {
  protected:
   void add(std::uint64_t version, std::uint32_t attempt, bool complete) {

@@ -403,6 +403,14 @@ TEST_F(DiskStores, give_up_a_version_that_a_failure_interrupts_and_begin_anew) {
   EXPECT_EQ(found[1].version, Version{1});
 }
 
+TEST_F(DiskStores, refuse_names_that_are_not_UTF_8) {
+  int value = 0;
+  Epochs epochs = job();
+  EXPECT_THROW(epochs.store().protect("te\xe9", value), UsageError);
+  Epochs in_memory;
+  EXPECT_NO_THROW(in_memory.store().protect("te\xe9", value));
+}
+
 TEST_F(DiskStores, go_on_without_the_disk_when_it_fails) {
   Epochs epochs = job();
   Table table(rank_, size_);
