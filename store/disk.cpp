@@ -85,10 +85,10 @@ void DiskTier::hear(agreement::Remarks all) {
 }
 
 void DiskTier::give_up() {
-  const bool was_writing = stage_ == Stage::writing;
-  stage_ = Stage::given_up;
+  const Stage was = std::exchange(stage_, Stage::given_up);
   if (std::exchange(told_, true)) return;
-  if (was_writing) remove_attempt();
+  if (was == Stage::writing) remove_attempt();
+  if (was == Stage::sealing && is_first()) remove_unless_complete();
   const auto failure = std::exchange(failure_, std::nullopt);
   say_once(failure ? std::optional(fmt::format("no more checkpoints are written to disk, and the job goes on without them: {}", *failure))
                    : std::nullopt);
@@ -102,6 +102,15 @@ void DiskTier::remove_attempt() {
   const std::filesystem::path file = folder / rank_file_name(self_);
   std::error_code ignored;
   for (const auto& name : {file, unfinished(file), folder}) std::filesystem::remove(name, ignored);
+}
+
+/// The others have done all that they do of it, and rank 0 knows how far it has come itself.
+void DiskTier::remove_unless_complete() {
+  background_.wait();
+  const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+  std::error_code ignored;
+  const auto manifest = std::filesystem::status(folder / manifest_name, ignored);
+  if (manifest.type() == std::filesystem::file_type::not_found) std::filesystem::remove_all(folder, ignored);
 }
 
 bool DiskTier::say_once(const std::optional<std::string>& sentence) const {

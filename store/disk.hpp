@@ -95,6 +95,7 @@ class DiskTier {
 
   void give_up();
   void remove_attempt();
+  void remove_unless_complete();
   std::vector<PackedMember> copy(std::span<const std::span<const std::byte>> snapshots);
   void seal();
   std::optional<Found> share(std::optional<CompleteVersion> version);

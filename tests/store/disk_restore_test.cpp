@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <fstream>
@@ -99,6 +100,14 @@ class DiskStores : public testing::Test {
     auto found = mend::complete_versions(folder_);
     MPI_Barrier(MPI_COMM_WORLD);
     return found;
+  }
+  /// How many there are whose names begin so.
+  std::size_t folders(const std::string& beginning) const {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::filesystem::directory_iterator entries(folder_);
+    const auto count = std::count_if(begin(entries), end(entries), [&](const auto& entry) { return entry.path().filename().string().starts_with(beginning); });
+    MPI_Barrier(MPI_COMM_WORLD);
+    return static_cast<std::size_t>(count);
   }
   /// Has rank 0 do something to the disk while nobody uses it.
   template <class Change>
@@ -401,6 +410,27 @@ TEST_F(DiskStores, give_up_a_version_that_a_failure_interrupts_and_begin_anew) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_GE(found[0].version, Version{3});
   EXPECT_EQ(found[1].version, Version{1});
+}
+
+TEST_F(DiskStores, leave_nothing_of_a_version_that_fails_before_it_is_complete) {
+  for (const std::string_view place : {"disk.index", "disk.manifest", "disk.clean"}) {
+    SCOPED_TRACE(testing::Message() << place);
+    at_rest([&] {
+      std::filesystem::remove_all(folder_);
+      std::filesystem::create_directory(folder_);
+    });
+    Epochs epochs = job();
+    Table table(rank_, size_);
+    commit_each(epochs, table, 1, 1);
+    mend::on_fault_point([&](std::string_view point) {
+      if (point == place) throw mend::EnvironmentError("the disk is full");
+    });
+    commit_each(epochs, table, 2, 3);
+    mend::on_fault_point({});
+    const bool complete = place == "disk.clean";
+    EXPECT_EQ(on_disk().size(), complete ? 2U : 1U) << "a manifest makes it complete";
+    EXPECT_EQ(folders("version-"), on_disk().size());
+  }
 }
 
 TEST_F(DiskStores, refuse_names_that_are_not_UTF_8) {
