@@ -76,9 +76,12 @@ std::string check_disk(const std::string& text) {
 }
 
 std::string check_versions(const std::string& text) {
+  constexpr int most = 1000;  // each has slots of its own, which are looked through at every commit
   int value = 0;
-  const bool fine = CLI::detail::lexical_cast(text, value) && value >= 2;
-  return fine ? "" : fmt::format("a number from 2 up is wanted, not {}: one version is kept while the next is made", text);
+  if (!CLI::detail::lexical_cast(text, value) || value < 2) {
+    return fmt::format("a number from 2 up is wanted, not {}: one version is kept while the next is made", text);
+  }
+  return value <= most ? "" : fmt::format("a number up to {} is wanted, not {}", most, text);
 }
 
 /// Defines the options, named with `prefix` before each. `with_environment`: whether variables set them too.

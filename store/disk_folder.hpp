@@ -22,7 +22,7 @@
 
 namespace mend {
 
-/// What --mend-disk says: "DIR" or "DIR,every=N".
+/// What --mend-disk says: "DIR" or "DIR,every=N". DIR does not end in ",key=value", which would be an option misspelt.
 struct DiskOptions {
   std::filesystem::path folder;
   int every = 10;  ///< commits from one version on disk to the next

@@ -21,12 +21,21 @@ constexpr ByteCount hashed_at_once = ByteCount{4} << 20;
   throw EnvironmentError(path.string() + ": " + std::generic_category().message(errno));
 }
 
+bool is_regular(int handle) {
+  struct stat status {};
+  return ::fstat(handle, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 }  // namespace
 
 OpenFile::OpenFile(std::filesystem::path path, For what) : path_(std::move(path)) {
-  const int flags = what == For::reading ? O_RDONLY : what == For::writing ? O_RDWR : O_RDWR | O_CREAT | O_TRUNC;
+  const int flags = what == For::reading ? O_RDONLY | O_NONBLOCK : what == For::writing ? O_RDWR : O_RDWR | O_CREAT | O_TRUNC;
   handle_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
   if (handle_ < 0) fail();
+  if (what == For::reading && !is_regular(handle_)) {
+    ::close(handle_);
+    throw EnvironmentError(path_.string() + " is no regular file");
+  }
 }
 
 OpenFile::OpenFile(std::filesystem::path name, int handle) : path_(std::move(name)), handle_(handle) {

@@ -17,6 +17,7 @@ namespace mend {
 /// An open file, closed with this. Every failure throws EnvironmentError: the file, and what the system says.
 class OpenFile {
  public:
+  /// What is not a regular file is not read: a pipe would be waited for.
   enum class For { reading, writing, creating };
   OpenFile(std::filesystem::path path, For what);
   ~OpenFile();

@@ -146,6 +146,8 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
   EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
   EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
+  EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is wanted, not 99999999"));
+  EXPECT_THAT(refusal({"--mend-disk", "x,evry=3"}), HasSubstr("'x,evry=3' is no place on disk: give a folder, or DIR,every=N"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
   EXPECT_THAT(refusal({"--mend-config", "/nonexistent.toml"}), HasSubstr("/nonexistent.toml"));
   EXPECT_THAT(refusal({"--mend-sparse", "2"}), HasSubstr("--mend-sparse"));

@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -280,7 +281,8 @@ TEST(DiskOptions, are_a_folder_and_how_often) {
   EXPECT_EQ(DiskOptions::parse("/a/b").every, 10);
   EXPECT_EQ(DiskOptions::parse("c,d,every=3").folder, "c,d");
   EXPECT_EQ(DiskOptions::parse("c,d,every=3").every, 3);
-  for (const char* wrong : {"", ",every=3", "a,every=", "a,every=0", "a,every=-1", "a,every=3x"}) {
+  for (const char* folder : {"a,b", "a=b", "a,=b", "a,1=b", "a,x=1/b"}) EXPECT_EQ(DiskOptions::parse(folder).folder, folder);
+  for (const char* wrong : {"", ",every=3", "a,every=", "a,every=0", "a,every=-1", "a,every=3x", "a,evry=3", "/b/a,every-n=3", "a,evry=3,every=2"}) {
     EXPECT_THROW(DiskOptions::parse(wrong), UsageError) << wrong;
   }
 }
@@ -364,6 +366,19 @@ TEST(Manifests, are_of_members_with_names_in_UTF_8) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr(R"(the name "te�" of a protected member is not UTF-8)"));
   }
+}
+
+TEST(Manifests, are_not_waited_for_where_there_is_a_pipe) {
+  const support::ScratchFolder scratch;
+  const auto pipe = scratch / mend::manifest_name;
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  try {
+    mend::read_file(pipe);
+    ADD_FAILURE() << "read what is no file";
+  } catch (const EnvironmentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("manifest.json is no regular file"));
+  }
+  EXPECT_THROW(mend::read_file(scratch.path()), EnvironmentError);
 }
 
 class Versions : public testing::Test {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -439,6 +440,21 @@ TEST_F(DiskStores, refuse_names_that_are_not_UTF_8) {
   EXPECT_THROW(epochs.store().protect("te\xe9", value), UsageError);
   Epochs in_memory;
   EXPECT_NO_THROW(in_memory.store().protect("te\xe9", value));
+}
+
+TEST_F(DiskStores, take_the_version_before_when_a_manifest_is_a_pipe) {
+  Table table(rank_, size_);
+  {
+    Epochs epochs = job();
+    commit_each(epochs, table, 1, 2);
+  }
+  at_rest([&] {
+    const auto manifest = mend::complete_versions(folder_).front().folder / mend::manifest_name;
+    std::filesystem::remove(manifest);
+    ASSERT_EQ(::mkfifo(manifest.c_str(), 0600), 0);
+  });
+  Epochs epochs = job();
+  expect_restored(epochs, table, 1, Origin::disk);
 }
 
 TEST_F(DiskStores, go_on_without_the_disk_when_it_fails) {
