@@ -24,6 +24,7 @@ namespace {
 constexpr agreement::Remarks at_leisure = 1;  // nothing is being done in the background
 constexpr agreement::Remarks well = 2;        // nothing has gone wrong
 constexpr agreement::Remarks due = 4;         // enough commits since the last version on disk
+constexpr agreement::Remarks ours = 8;        // nobody else's versions are in the folder
 
 constexpr std::size_t kept_versions = 2;
 
@@ -48,7 +49,7 @@ void complete(const std::filesystem::path& disk, const std::filesystem::path& fo
 
 }  // namespace
 
-void DiskTier::begin_epoch(MPI_Comm comm) {
+void DiskTier::begin_epoch(MPI_Comm comm, bool begins_job) {
   comm_ = comm;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -57,6 +58,7 @@ void DiskTier::begin_epoch(MPI_Comm comm) {
   if (stage_ != Stage::given_up) stage_ = Stage::nothing;
   due_ = false;
   told_ = false;
+  if (begins_job) ours_ = false;
 }
 
 // --- beside a commit -----------------------------------------------------------------------------------------------
@@ -67,6 +69,7 @@ agreement::Remarks DiskTier::remarks(Version version) {
   if (!background_.busy()) mine |= at_leisure;
   if (!failure_ && stage_ != Stage::given_up) mine |= well;
   if (version.value >= complete_.value + static_cast<std::uint64_t>(options_.every)) mine |= due;
+  if (ours_) mine |= ours;
   return mine;
 }
 
@@ -76,12 +79,29 @@ void DiskTier::hear(agreement::Remarks all) {
   if (!(all & at_leisure)) return;
   if (stage_ == Stage::writing) {
     stage_ = Stage::sealing;
+    ours_ = true;  // what was not has been put aside: rank 0 is well
     if (is_first()) seal();
   } else {
     if (stage_ == Stage::sealing) complete_ = under_way_;
     stage_ = Stage::nothing;
     due_ = (all & due) != 0;
+    if (due_ && !(all & ours) && is_first()) put_others_aside();
   }
+}
+
+/// The versions of a job before, from which this one has not gone on. They may be of higher numbers than its own: those
+/// would be taken for the older ones, and removed.
+void DiskTier::put_others_aside() {
+  const auto others = complete_versions(options_.folder);
+  if (others.empty()) return;
+  try {
+    put_newer_aside(options_.folder, Version{});
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+    return;
+  }
+  log::warn(fmt::format("this job begins anew, and what another has left in {} is put aside, up to version {}: restore() would have "
+                        "gone on from it", options_.folder.string(), others.front().version.value));
 }
 
 void DiskTier::give_up() {
@@ -329,6 +349,7 @@ void DiskTier::fill_own(const Found& found, const std::string& name, Member& mem
 }
 
 void DiskTier::go_on_from(Version version) {
+  ours_ = ours_ || found_;
   found_.reset();
   complete_ = version;
   if (!is_first()) return;

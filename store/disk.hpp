@@ -15,6 +15,9 @@
 // What is being written is a copy, so another snapshot's memory is needed. HDF5 is entered by the thread that commits
 // (store/h5.hpp), all that takes long is done by another (store/background.hpp).
 //
+// What a job before has left in the folder is put aside before the first version is written, unless it was restored. Those
+// who were there from the beginning know whether it was: as long as one says that it was not, nothing of this job is complete.
+//
 // On the way back, rank 0 tells what is in the folder, so that all see the same; each checks the files that it needs, and
 // if anything is damaged anywhere, all turn to the version before.
 
@@ -53,8 +56,8 @@ class DiskTier {
   /// Of what is being written, or was last.
   ByteCount memory() const { return copy_.capacity(); }
 
-  /// Gives up what is under way. Local. `comm` must outlive the epoch.
-  void begin_epoch(MPI_Comm comm);
+  /// Gives up what is under way. Local. `comm` must outlive the epoch. `begins_job`: it is the first.
+  void begin_epoch(MPI_Comm comm, bool begins_job);
 
   // --- beside a commit -----------------------------------------------------------------------------------------------
 
@@ -96,6 +99,7 @@ class DiskTier {
   void give_up();
   void remove_attempt();
   void remove_unless_complete();
+  void put_others_aside();
   std::vector<PackedMember> copy(std::span<const std::span<const std::byte>> snapshots);
   void seal();
   std::optional<Found> share(std::optional<CompleteVersion> version);
@@ -114,6 +118,7 @@ class DiskTier {
   Stage stage_ = Stage::nothing;
   bool due_ = false;        // the commit that has begun is to go to disk
   bool told_ = false;       // in this epoch, that it is given up
+  bool ours_ = true;        // for all this process knows, what is in the folder is of this job
   Version under_way_{};
   Version complete_{};      // the newest that this process knows to be on disk
   std::uint32_t attempt_ = 0;

@@ -75,7 +75,7 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   is_first_epoch_ = epoch == Epoch{0};
   ranks_may_differ_ = !is_first_epoch_;
   groups_may_differ_ = groups_may_differ_ || !is_first_epoch_;
-  if (disk_) disk_->begin_epoch(comm);
+  if (disk_) disk_->begin_epoch(comm, is_first_epoch_);
 }
 
 void Store::end_epoch() {

@@ -116,6 +116,20 @@ TEST_F(Disk, is_where_a_job_goes_on_that_has_died_as_a_whole) {
   EXPECT_THAT(said(end), Each(HasSubstr("in epoch 1 from disk")));
 }
 
+TEST_F(Disk, has_what_another_job_has_left_put_aside_with_a_warning_where_nothing_is_restored) {
+  hash_said(evolve(fmt::format("{}", first_steps), 3, 0), 3);
+  const auto newest = versions().front().filename().string();
+  const int number = std::stoi(newest.substr(std::string_view("version-").size(), 10));
+  ASSERT_GT(number, 8);
+  const auto end = play("begins_anew", 3, 1, {option()});
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_THAT(said(end), Each(HasSubstr("version 8")));
+  EXPECT_THAT(support::complaints(end), testing::UnorderedElementsAre(HasSubstr(fmt::format("is put aside, up to version {}: restore() would have gone on from it", number)),
+                                                       HasSubstr("1 recovery: 1 process died")));
+  EXPECT_THAT(versions().front().filename().string(), HasSubstr("version-0000000008"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / ("aside-" + newest)));
+}
+
 TEST_F(Disk, refuses_rank_by_rank_data_to_another_number_of_ranks) {
   EXPECT_EQ(play("protects_rank_by_rank", 3, 0, {option(1)}).exit_code, 0);
   EXPECT_THAT(said(play("protects_rank_by_rank", 3, 0, {option(1)})), ElementsAre("rank 0: own 0", "rank 1: own 1", "rank 2: own 2"));

@@ -104,6 +104,19 @@ Scenarios disk_scenarios() {
     session.store().commit();
     say(session, fmt::format("own {}", own));
   };
+  all["begins_anew"] = [](mend::Session& session) {
+    int value = 0;
+    session.store().protect("value", value);
+    // The first process of all dies before anything was written.
+    const int commits = session.epoch() == mend::Epoch{0} ? 1 : 7;
+    for (int i = 0; i < commits; ++i) {
+      session.store().commit();
+      session.store().finish_disk();
+    }
+    if (commits == 1 && session.rank() == mend::Rank{0}) die();
+    MPI_Barrier(session.comm());
+    say(session, fmt::format("version {}", session.store().version().value));
+  };
   all["loses_its_disk"] = [](mend::Session& session) {
     Share share(session.rank().value, session.size());
     int step = 0;

@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -432,6 +433,53 @@ TEST_F(DiskStores, leave_nothing_of_a_version_that_fails_before_it_is_complete) 
     EXPECT_EQ(on_disk().size(), complete ? 2U : 1U) << "a manifest makes it complete";
     EXPECT_EQ(folders("version-"), on_disk().size());
   }
+}
+
+TEST_F(DiskStores, put_aside_what_a_job_has_left_that_is_not_gone_on_from) {
+  Table table(rank_, size_);
+  {
+    Epochs first = job();
+    commit_each(first, table, 1, 4);
+  }
+  {
+    Epochs second = job();
+    commit_each(second, table, 1, 3);
+  }
+  auto found = on_disk();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.front().version, Version{3});
+  EXPECT_EQ(folders("aside-version-"), 2U) << "4 and 3 of the first";
+  Epochs third = job();
+  expect_restored(third, table, 3, Origin::disk);
+  commit_each(third, table, 4, 4);
+  EXPECT_EQ(on_disk().front().version, Version{4});
+  EXPECT_EQ(folders("aside-version-"), 2U) << "what was gone on from is the job's own";
+}
+
+TEST_F(DiskStores, put_aside_what_another_job_has_left_but_nothing_of_their_own_whoever_has_died) {
+  if (size_ == 1) GTEST_SKIP() << "somebody must live who knows that nothing was restored";
+  Table table(rank_, size_);
+  {
+    Epochs first = job();
+    commit_each(first, table, 1, 9);
+  }
+  Epochs second = job(3);
+  commit_each(second, table, 1, 2);
+  EXPECT_EQ(on_disk().front().version, Version{9}) << "nothing to be written yet";
+  second.next({0});
+  expect_restored(second, table, 2, Origin::memory);
+  commit_each(second, table, 3, 4);
+  ASSERT_EQ(on_disk().size(), 1U);
+  EXPECT_EQ(on_disk().front().version, Version{3});
+  EXPECT_EQ(folders("aside-version-"), 2U);
+  for (const int newcomer : {0, 1}) {
+    second.next({newcomer});
+    expect_restored(second, table, 4 + 3 * newcomer, Origin::memory);
+    commit_each(second, table, 5 + 3 * newcomer, 7 + 3 * newcomer);
+  }
+  EXPECT_EQ(on_disk().size(), 2U);
+  EXPECT_EQ(on_disk().front().version, Version{9});
+  EXPECT_EQ(folders("aside-version-"), 2U);
 }
 
 TEST_F(DiskStores, refuse_names_that_are_not_UTF_8) {
