@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "framework/last_words.hpp"
+#include "framework/welcome.hpp"
 #include "store/block_reserve.hpp"
 #include "transport/progress.hpp"
 
@@ -104,7 +105,9 @@ Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(
   recruiter_.prefer(std::move(places));
   recoveries_ = read_reports(memories.at("recoveries"));
   left_body_ = WallClock::now();
-  recover_or_end([this, vacant = world_.roster] { fill_ranks(vacant, false); });
+  Recovery recovery{read_roster(memories.at("before")), {}};
+  for (const std::uint32_t process : memories.at("dead")) recovery.dead.insert(ProcessId{process});
+  recover_or_end([&] { fill_ranks(std::move(recovery), false); });
 }
 
 Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
@@ -401,12 +404,13 @@ void Engine::recover() {
   move_all(derived_, retired_);
   release_all(followed_);
   if (world_.application) take_for_outdated(world_.application.get());
-  fill_ranks(before, held_rank);
+  fill_ranks({before, {}}, held_rank);
 }
 
 /// The rest of a recovery, which those who join during it go through too.
-void Engine::fill_ranks(const Roster& before, bool held_rank) {
-  const RebuildOutcome outcome = rebuild_until_filled(before);
+void Engine::fill_ranks(Recovery recovery, bool held_rank) {
+  const RebuildOutcome outcome = rebuild_until_filled(recovery);
+  const Roster& before = recovery.before;
 
   RecoveryReport report;
   report.epoch = world_.epoch;
@@ -438,11 +442,11 @@ void Engine::fill_ranks(const Roster& before, bool held_rank) {
 }
 
 /// Makes worlds of the living until one has somebody for every rank that is not given up.
-RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
+RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
+  auto& [before, dead] = recovery;
   Policy policy = policy_;
   const bool in_vain = fruitless_ > spawn_tries_;  // what the program has died of, it would die of again
   if (in_vain) policy.spawn = false;
-  ProcessSet dead;
   int rounds = 0;
   for (;;) {
     const Epoch next = world_.epoch.next();
@@ -454,19 +458,21 @@ RebuildOutcome Engine::rebuild_until_filled(const Roster& before) {
       outcome.dead = dead;
       outcome.rounds = rounds;
       outcome.replacements = replacements(before, world_.roster);
-      for (const auto& [rank, holder, newcomer] : outcome.replacements) outcome.dead.insert(holder);  // before this process came
       return outcome;
     }
     if (!policy.spawn) throw Unrecoverable(describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt));
-    if (recruiter_.recruit(world_, memories()) == Recruitment::nobody) policy.spawn = false;
+    if (recruiter_.recruit(world_, memories(recovery)) == Recruitment::nobody) policy.spawn = false;
   }
 }
 
 /// What a process that joins later should know of what has been.
-std::string Engine::memories() const {
+std::string Engine::memories(const Recovery& recovery) const {
   std::vector<std::uint32_t> places;
   for (const NodeId place : recruiter_.places()) places.push_back(place.value);
-  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"places", places}, {"recoveries", write_reports(recoveries_)}}.dump();
+  std::vector<std::uint32_t> dead;
+  for (const ProcessId process : recovery.dead.members()) dead.push_back(process.value);
+  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"places", places}, {"recoveries", write_reports(recoveries_)},
+                        {"before", write_roster(recovery.before)}, {"dead", dead}}.dump();
 }
 
 /// The restore phase ends when the body has its data; what it took is known only afterwards.

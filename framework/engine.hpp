@@ -109,6 +109,12 @@ class Engine {
     bool disk_may_help = true;
   };
 
+  /// A recovery under way, the same for all who take part in it, whenever they came.
+  struct Recovery {
+    Roster before;    ///< it began
+    ProcessSet dead; ///< since the recovery before that, as far as it is agreed upon
+  };
+
   Engine(const Options& options, Watch& watch, Arrival* arrival);
   bool find_out_who_is_missing() const;
   void part() const;
@@ -121,9 +127,9 @@ class Engine {
   void begin_epoch(bool newcomer);
   void recover_or_end(const std::function<void()>& recovery);
   void recover();
-  void fill_ranks(const Roster& before, bool held_rank);
-  RebuildOutcome rebuild_until_filled(const Roster& before);
-  std::string memories() const;
+  void fill_ranks(Recovery recovery, bool held_rank);
+  RebuildOutcome rebuild_until_filled(Recovery& recovery);
+  std::string memories(const Recovery& recovery) const;
   void notice_failure();
   void notice_while_waiting();
   void interrupt();

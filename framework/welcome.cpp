@@ -17,6 +17,19 @@ Placed placed(const json& text) { return {{text.at(0).get<std::uint32_t>()}, {te
 json written(const Seat& seat) { return {written(seat.holder), seat.predecessors, seat.origin.value}; }
 Seat seat(const json& text) { return {placed(text.at(0)), text.at(1).get<int>(), Rank{text.at(2).get<int>()}}; }
 
+json written(const Roster& roster) {
+  json text{{"seats", json::array()}, {"spares", json::array()}};
+  for (const Seat& one : roster.seats) text["seats"].push_back(written(one));
+  for (const Placed& spare : roster.spares) text["spares"].push_back(written(spare));
+  return text;
+}
+Roster roster(const json& text) {
+  Roster read;
+  for (const json& one : text.at("seats")) read.seats.push_back(seat(one));
+  for (const json& spare : text.at("spares")) read.spares.push_back(placed(spare));
+  return read;
+}
+
 /// Sent as it is, before the acquaintances.
 struct Header {
   Standing standing{};
@@ -28,11 +41,8 @@ struct Header {
 std::string write_welcome(const WelcomeWords& words) {
   const World& world = words.world;
   json text{{"epoch", world.epoch.value}, {"processes", world.processes}, {"port", words.port},
-            {"last_group", words.last_group.value}, {"memories", words.memories}};
+            {"last_group", words.last_group.value}, {"memories", words.memories}, {"roster", written(world.roster)}};
   for (const ProcessId member : world.members) text["members"].push_back(member.value);
-  for (const Seat& one : world.roster.seats) text["seats"].push_back(written(one));
-  text["spares"] = json::array();
-  for (const Placed& spare : world.roster.spares) text["spares"].push_back(written(spare));
   return text.dump();
 }
 
@@ -47,10 +57,12 @@ Welcome read_welcome(std::span<const std::byte> bytes) {
   world.epoch = {text.at("epoch").get<std::uint32_t>()};
   world.processes = text.at("processes");
   for (const json& member : text.at("members")) world.members.push_back({member.get<std::uint32_t>()});
-  for (const json& one : text.at("seats")) world.roster.seats.push_back(seat(one));
-  for (const json& spare : text.at("spares")) world.roster.spares.push_back(placed(spare));
+  world.roster = roster(text.at("roster"));
   return welcome;
 }
+
+std::string write_roster(const Roster& roster) { return written(roster).dump(); }
+Roster read_roster(const std::string& text) { return roster(json::parse(text)); }
 
 std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host) {
   const Header header{standing, host};

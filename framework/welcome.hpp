@@ -31,6 +31,9 @@ struct WelcomeWords {
 std::string write_welcome(const WelcomeWords& words);
 Welcome read_welcome(std::span<const std::byte> text);
 
+std::string write_roster(const Roster& roster);
+Roster read_roster(const std::string& text);
+
 /// Who is in the job, how they stand, and which of them says so.
 struct Acquaintances {
   std::vector<Acquaintance> all;

@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
     if (code == MPI_SUCCESS) printf("rank %d: sent to nobody\n", rank);
   }
   if (strcmp(mistake, "spawn_for_the_dead") == 0 && rank == 2 && role == FENIX_ROLE_INITIAL_RANK) raise(SIGKILL);
+  if (strcmp(mistake, "spawn_for_two_dead") == 0 && (rank == 1 || rank == 2) && role == FENIX_ROLE_INITIAL_RANK) raise(SIGKILL);
   if (strcmp(mistake, "exits") == 0 && rank == 2) exit(5);
   if (strcmp(mistake, "removes_itself") == 0 && rank == 2 && role == FENIX_ROLE_INITIAL_RANK) exit(0);
   if (strcmp(mistake, "commits_alone") == 0 && rank == 1) {
@@ -37,13 +38,20 @@ int main(int argc, char **argv) {
     if (Fenix_Data_commit(1, NULL) != FENIX_ERROR_INVALID_LOGIC_CALL) printf("rank %d: committed alone\n", rank);
   }
   if (strcmp(mistake, "commits_alone") != 0) MPI_Barrier(comm);
+  if (strcmp(mistake, "spawn_for_two_dead") == 0) {
+    int *failed = NULL;
+    int recovered = 0;
+    const int count = Fenix_Process_fail_list(&failed);
+    Fenix_get_number_of_ranks_with_role(FENIX_ROLE_RECOVERED_RANK, &recovered);
+    if (count == 2) printf("rank %d: %d and %d have failed, %d recovered\n", rank, failed[0], failed[1], recovered);
+  }
   if (strcmp(mistake, "twice") == 0) {
     Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, &error);
   }
   if (strcmp(mistake, "forgets_finalize") != 0) Fenix_Finalize();
   MPI_Finalize();
-  if (strcmp(mistake, "removes_itself") == 0 || strcmp(mistake, "silent") == 0 || strncmp(mistake, "spawn", 5) == 0 ||
-      strcmp(mistake, "forgets_finalize") == 0) {
+  if (strcmp(mistake, "removes_itself") == 0 || strcmp(mistake, "silent") == 0 || strcmp(mistake, "spawn") == 0 ||
+      strcmp(mistake, "spawn_for_the_dead") == 0 || strcmp(mistake, "forgets_finalize") == 0) {
     printf("rank %d: role %d\n", rank, role);
   }
   return 0;

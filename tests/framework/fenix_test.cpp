@@ -271,4 +271,11 @@ TEST(FenixSpawn, replaces_the_dead_when_no_spare_is_left) {
   EXPECT_THAT(said(end), UnorderedElementsAre("rank 0: role 2", "rank 1: role 2", "rank 2: role 1", "rank 3: role 2"));
 }
 
+TEST(FenixSpawn, tells_all_ranks_alike_who_has_failed) {
+  const auto end = mistake("spawn_for_two_dead", 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(ranks));
+  EXPECT_THAT(said(end), Each(EndsWith(": 1 and 2 have failed, 2 recovered")));
+}
+
 }  // namespace

@@ -46,6 +46,15 @@ TEST(InPlace, a_callback_cannot_repair) {
   expect_end(play("repairs_in_a_callback", 4, 1), 2, "repair.. was called by a callback of on_repair");
 }
 
+TEST(ARecovery, in_which_several_are_started_is_the_same_for_all) {
+  const auto end = play("three_are_started_in_one_recovery", 4, 0, {"--mend-on-failure", "spawn"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  ASSERT_THAT(said(end), SizeIs(4));
+  const std::string same = said(end).front().substr(std::string("rank 0").size());
+  EXPECT_THAT(same, testing::HasSubstr("3 died; epoch 1: rank 1: process 1 died"));
+  EXPECT_THAT(said(end), Each(EndsWith(same)));
+}
+
 TEST(InPlace, rank_0_can_be_replaced) {
   const auto end = play("rank_0_is_repaired_in_place", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

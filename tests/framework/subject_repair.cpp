@@ -3,6 +3,7 @@
 #include "tests/framework/subject.hpp"
 
 #include "base/error.hpp"
+#include "base/fault_point.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -74,6 +75,18 @@ Scenarios repair_scenarios() {
   };
   all["survivors_keep_their_data_and_the_others_come_from_disk"] = [keep_data](mend::Session& session) {
     keep_data(session, [&] { return session.epoch() < mend::Epoch{2} && session.rank().value / 2 == static_cast<int>(session.epoch().value); });
+  };
+  // Processes are started for ranks 1, 2 and 3; the last dies when the first of them has come.
+  all["three_are_started_in_one_recovery"] = [](mend::Session& session) {
+    if (is_first(session, 3)) {
+      mend::on_fault_point([](std::string_view point) {
+        if (point == "spawn.done") die();
+      });
+    }
+    if (is_first(session, 1) || is_first(session, 2)) die();
+    MPI_Barrier(session.comm());
+    const std::string recovery = session.recoveries().back().to_string();
+    say(session, fmt::format("{} died; {}", session.recoveries().back().dead.size(), recovery.substr(0, recovery.find("; interrupt"))));
   };
   all["rank_0_is_repaired_in_place"] = [](mend::Session& session) {
     count_in_place(session, 10, [&](long step) {
