@@ -419,8 +419,9 @@ void Engine::fill_ranks(Recovery recovery, bool held_rank) {
   for (const auto& [rank, dead, newcomer] : outcome.replacements) report.replacements.push_back({numbered(rank), dead, newcomer});
   for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
   report.noticed = noticed_.value_or(left_body_);
+  // It began with the first death of one that held a rank: a spare may have died long before.
   for (const WitnessedDeath& death : witness_.deaths()) {
-    if (outcome.dead.contains(death.process)) report.noticed = std::min(report.noticed, death.when);
+    if (outcome.dead.contains(death.process) && before.rank_of(death.process)) report.noticed = std::min(report.noticed, death.when);
   }
   const auto left = std::max(left_body_, report.noticed);  // it may have waited for the others already
   report.interrupt = to_ms(left - report.noticed);

@@ -17,7 +17,7 @@ struct RecoveryReport {
   std::vector<ProcessId> dead;            ///< everyone who died since the recovery before, spares too
   std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
   std::vector<Loss> given_up;             ///< ranks that are no more, in rank order
-  WallClock::time_point noticed;          ///< when this process first knew; compare with the moment of the kill
+  WallClock::time_point noticed;          ///< when this process first knew of a rank's death; compare with the moment of the kill
   Milliseconds interrupt{};               ///< from noticing until this process had left the body
   Milliseconds agree{};                   ///< until all living agreed to recover, and on who is dead
   Milliseconds rebuild{};                 ///< until there were new communicators and all agreed on that

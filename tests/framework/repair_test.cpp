@@ -55,6 +55,12 @@ TEST(ARecovery, in_which_several_are_started_is_the_same_for_all) {
   EXPECT_THAT(said(end), Each(EndsWith(same)));
 }
 
+TEST(ARecovery, begins_with_the_death_of_a_rank_and_not_with_that_of_a_spare_long_before) {
+  const auto end = play("a_rank_dies_long_after_a_spare", 4, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: 2 died, noticed in time"));
+}
+
 TEST(InPlace, rank_0_can_be_replaced) {
   const auto end = play("rank_0_is_repaired_in_place", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

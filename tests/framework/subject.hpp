@@ -40,6 +40,9 @@ Scenarios fewer_ranks_scenarios();
 /// Rank 1 dies, and rank 3 when it then comes to this fault point; those that are left go on in place.
 mend::Body give_up_two(std::string_view point);
 
+/// Process 5, a spare of 4 ranks, dies, and rank 1 when all know of that. Rank 0 says whether the recovery began after.
+mend::Body die_long_after_a_spare();
+
 /// A body whose result shows whether anything was lost. `deaths`: "1,2;3@restore.vote" when ranks 1 and 2 die together,
 /// and 3 when it then comes to this fault point; either part may be missing.
 mend::Body evolve_while_these_die(std::string_view deaths);

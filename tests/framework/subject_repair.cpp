@@ -4,9 +4,13 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
+#include "base/launch.hpp"
+#include "detector/runtime_witness.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
+
+#include <thread>
 
 namespace subject {
 namespace {
@@ -274,6 +278,29 @@ Scenarios repair_scenarios() {
     say(session, fmt::format("value {} at version {}", value, session.store().version().value));
   };
   return all;
+}
+
+mend::Body die_long_after_a_spare() {
+  static constexpr mend::ProcessId spare{5};
+  if (mend::launch::self() == spare) {
+    mend::on_fault_point([](std::string_view point) {
+      if (point == "spare.parked") die();
+    });
+  }
+  return [](mend::Session& session) {
+    static mend::WallClock::time_point all_know;
+    if (session.epoch() == mend::Epoch{0}) {
+      const mend::RuntimeWitness witness;
+      while (!witness.has_died([](mend::ProcessId process) { return process == spare; })) std::this_thread::yield();
+      session.agree(true);
+      all_know = mend::WallClock::now();
+      session.agree(true);
+      if (session.rank() == mend::Rank{1}) die();
+      MPI_Barrier(session.comm());
+    }
+    const mend::RecoveryReport& recovery = session.recoveries().back();
+    if (session.rank() == mend::Rank{0}) say(session, fmt::format("{} died, noticed {}", recovery.dead.size(), recovery.noticed < all_know ? "too early" : "in time"));
+  };
 }
 
 }  // namespace subject
