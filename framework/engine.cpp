@@ -162,6 +162,7 @@ void Engine::begin_epoch(bool newcomer) {
   noticed_.reset();
   schedule_.restart();
   before_epoch_ = store_.statistics();
+  restored_elsewhere_ = {};
   watch_.enter(world_.members);
   if (!rank_) return;
   take_into_epoch(store_);
@@ -479,7 +480,7 @@ std::string Engine::memories(const Recovery& recovery) const {
 /// The restore phase ends when the body has its data; what it took is known only afterwards.
 void Engine::close_restore_time() {
   if (recoveries_.empty()) return;
-  recoveries_.back().restore = to_ms(store_.statistics().restore_time - before_epoch_.restore_time);
+  recoveries_.back().restore = to_ms(store_.statistics().restore_time - before_epoch_.restore_time + restored_elsewhere_);
 }
 
 std::span<const RecoveryReport> Engine::recoveries() {

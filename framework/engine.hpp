@@ -72,6 +72,8 @@ class Engine {
   void take_into_epoch(Store& store);
   /// Something was committed to such a store. Local.
   void note_progress() { progressed_ = true; }
+  /// Such a store has given the application its data back, which took so long. Local.
+  void note_restore(Seconds time) { restored_elsewhere_ += time; }
 
   /// Whether a process of the launch has died: known when run() has returned, to all alike.
   bool has_lost() const { return has_lost_; }
@@ -176,6 +178,7 @@ class Engine {
   WallClock::time_point left_body_{};
   std::vector<RecoveryReport> recoveries_;
   StoreStatistics before_epoch_;  // as they were when the epoch began
+  Seconds restored_elsewhere_{};  // in this epoch, by other stores than store_
   std::optional<Error> error_;
   std::optional<ExitCode> ended_;  // all have agreed on it
   bool has_lost_ = false;

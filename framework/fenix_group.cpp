@@ -107,8 +107,10 @@ void Group::keep_own_history(const RecoveryReport& recovery) {
 
 void Group::restore() {
   committed_.history.clear();
+  const Seconds before = store_.statistics().restore_time;
   try {
     store_.restore();
+    engine_.note_restore(store_.statistics().restore_time - before);
   } catch (const DataLoss& loss) {
     if (engine_.rank() == Rank{0}) log::warn(loss.what());
     committed_.history.clear();

@@ -113,6 +113,13 @@ TEST(FenixJump, plain_mpirun_does_as_mend_run_does) {
   expect_right(support::run_job(job));
 }
 
+TEST(FenixJump, tells_how_long_it_took_to_restore) {
+  const auto end = play_fenix(MEND_FENIX_JUMP, 1, "computing:7:1:1", {"1", "--mend-log=info"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, AllOf(HasSubstr("epoch 1: rank 1: process 1 died"), testing::ContainsRegex("restore [0-9.]+ ms")));
+  EXPECT_THAT(end.errors, testing::Not(HasSubstr("restore 0.00 ms")));
+}
+
 /// What the jumping program says of a field that was filled as that of rank `was`.
 std::string left(int rank, long was, long total) {
   constexpr long cells = 5000;
