@@ -10,10 +10,12 @@
 
 namespace mend::launch {
 
-/// Set in processes that the job has started later: their number, the name of the job, and where they are awaited.
+/// Set in processes that the job has started later: their number, the name of the job, where they are awaited, and what they
+/// hang on (framework/leash.hpp).
 inline constexpr const char* process_variable = "MEND_PROCESS";
 inline constexpr const char* job_variable = "MEND_JOB";
 inline constexpr const char* door_variable = "MEND_DOOR";
+inline constexpr const char* leash_variable = "MEND_LEASH";
 
 /// This process's number; nothing when no launcher has started it.
 std::optional<ProcessId> self();

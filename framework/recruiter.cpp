@@ -4,6 +4,7 @@
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
 #include "base/log.hpp"
+#include "base/signals_blocked.hpp"
 #include "framework/welcome.hpp"
 #include "spares/starter.hpp"
 #include "transport/breakable_waits.hpp"
@@ -194,15 +195,17 @@ Recruiter::Recruiter(ProcessId self, Watch& watch, Council& council, Seconds lim
     : self_(self), watch_(watch), council_(council), limit_(limit), births_(std::make_shared<Births>()) {}
 
 Recruiter::~Recruiter() {
+  attendant_ = {};
   attend_births();  // to know who they are
 }
 
 void Recruiter::start(const World& world) {
+  if (!leash_) leash_ = std::make_unique<Leash>();
   if (!door_) door_ = std::make_unique<transport::Door>(watch_.host());
   next_ = std::max(next_, world.processes);
   const ProcessId process{next_++};
   waiting_[process];
-  start_process(process, transport::to_string(door_->address()), [births = births_, process](const Birth& birth) {
+  start_process(process, transport::to_string(door_->address()), leash_->name(), [births = births_, process](const Birth& birth) {
     const std::lock_guard lock(births->mutex);
     births->told[process] = birth;
   });
@@ -210,7 +213,36 @@ void Recruiter::start(const World& world) {
 
 void Recruiter::prepare(std::size_t count, const World& world) {
   if (!watch_.at_work()) return;
+  attendant_ = {};
+  std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
+  start_up_to(count, world);
+  if (all_have_come()) return;
+  const SignalsBlocked in_the_thread;
+  attendant_ = std::jthread([this](const std::stop_token& stop) { attend(stop); });
+}
+
+void Recruiter::start_up_to(std::size_t count, const World& world) {
   while (waiting_.size() < count) start(world);
+}
+
+bool Recruiter::all_have_come() const {
+  return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
+}
+
+/// Lets those in who are on their way, while nobody needs them yet: from then on they are watched. Whoever does not come in
+/// time is ended.
+void Recruiter::attend(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds now_and_then{10};
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any changed;
+  for (const auto until = deadline(); !all_have_come();) {
+    if (changed.wait_for(lock, stop, now_and_then, [&] { return stop.stop_requested(); })) return;
+    open_door();
+    if (Clock::now() < until) continue;
+    if (attend_births()) log::warn(lateness());
+    std::erase_if(waiting_, [](const auto& entry) { return !entry.second.line; });
+  }
 }
 
 /// Lets those in who have come. Each says first who it is.
@@ -221,9 +253,13 @@ void Recruiter::open_door() {
     if (!said) return caller->ended();
     Call call;
     if (said->size() == sizeof call) std::memcpy(static_cast<void*>(&call), said->data(), sizeof call);
-    if (const auto expected = waiting_.find(call.process); expected != waiting_.end()) {
-      expected->second.line = std::move(caller);
-      expected->second.runs_as(call.identity);
+    if (const auto expected = waiting_.find(call.process); expected != waiting_.end() && !expected->second.line) {
+      Candidate& newcomer = expected->second;
+      newcomer.line = std::move(caller);
+      newcomer.runs_as(call.identity);
+      if (auto there = detector::LocalProcess::find(call.identity)) {
+        newcomer.vigil = std::make_unique<Vigil>(call.process, *newcomer.line, std::move(*there), watch_.standing().timeout);
+      }
     }
     return true;
   });
@@ -259,7 +295,7 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
         waiting_, [&](const auto& entry) { return entry.second.is_gone() || (late && entry.second.process); });
     failures_ += static_cast<int>(ended);
     if (late && ended == 0) {
-      log::warn(fmt::format("a process was started to take over a rank, and has not come within {:g} s", limit_.count()));
+      log::warn(lateness());
       return nullptr;
     }
     if (late) until = deadline();
@@ -269,12 +305,17 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
   return nullptr;
 }
 
+std::string Recruiter::lateness() const {
+  return fmt::format("a process was started to take over a rank, and has not come within {:g} s", limit_.count());
+}
+
 /// The next newcomer, when it is ready to join; null when there is none to be had.
 std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
   if (!watch_.at_work()) return nullptr;
+  attendant_ = {};
   // Members are in ascending order: one that waited while a later one was let in is of no use.
   std::erase_if(waiting_, [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
-  if (failures_ < most_failures) prepare(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
+  if (failures_ < most_failures) start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
   while (auto guest = await_call(world)) {
     guest->line->send(write_acquaintances(watch_.acquaintances(), watch_.standing(), self_));
     if (introduced(*guest)) return guest;
@@ -463,6 +504,7 @@ World Arrival::join(Council& council) {
     line_->send(a_word);
     if (!line_->wait()) std::raise(SIGKILL);
     line_->on_end({});
+    slip_the_leash();
     line_.reset();
 
     reach("newcomer.admitted");

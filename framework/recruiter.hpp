@@ -15,6 +15,9 @@
 // ends with the line, what the others wait for can be revoked, and a newcomer that does nothing is killed when its time
 // is up.
 //
+// Until it is in, the host watches it (vigil.hpp), also when it has been started in the background and waits to be
+// needed; and should the host die, the kernel ends it (leash.hpp).
+//
 // Newcomers are started by the process that is nearest to where they are wanted, on its own machine.
 
 #pragma once
@@ -22,6 +25,8 @@
 #include "base/clock.hpp"
 #include "detector/local_process.hpp"
 #include "framework/council.hpp"
+#include "framework/leash.hpp"
+#include "framework/vigil.hpp"
 #include "framework/watch.hpp"
 #include "framework/world.hpp"
 #include "transport/line.hpp"
@@ -30,7 +35,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace mend {
@@ -57,7 +64,8 @@ class Recruiter {
   /// Whether this process is the one that starts others, as things are.
   bool hosts(const World& world) const;
 
-  /// Has processes started until `count` are on their way or wait to be let in. Local; returns at once.
+  /// Has processes started until `count` are on their way or wait to be let in, and lets those in who come while this
+  /// process computes. Local; returns at once.
   void prepare(std::size_t count, const World& world);
 
   /// Takes one more process into `world`, as a spare; `memories` are handed to it. Collective over the members of
@@ -69,6 +77,7 @@ class Recruiter {
   struct Candidate {
     std::unique_ptr<transport::Line> line;          // once it has called
     std::optional<detector::LocalProcess> process;  // once it is known
+    std::unique_ptr<Vigil> vigil;                   // once it is known and has called
     bool has_died = false;                          // before it was
 
     Candidate() = default;
@@ -81,6 +90,7 @@ class Recruiter {
     bool is_gone() const { return line ? line->ended() : has_died || (process && process->is_gone()); }
     /// It may live: returns its line.
     std::unique_ptr<transport::Line> release() {
+      vigil.reset();
       process.reset();
       return std::move(line);
     }
@@ -99,7 +109,11 @@ class Recruiter {
   bool lost_one_of(const std::vector<ProcessId>& members) const;
   Clock::time_point deadline() const { return Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_); }
   void start(const World& world);
+  void start_up_to(std::size_t count, const World& world);
   void open_door();
+  bool all_have_come() const;
+  void attend(const std::stop_token& stop);
+  std::string lateness() const;
 
   ProcessId self_;
   Watch& watch_;
@@ -107,7 +121,8 @@ class Recruiter {
   Seconds limit_;
   std::vector<NodeId> places_;
   RuntimeWitness witness_;
-  std::unique_ptr<transport::Door> door_;  // once there has been anybody to open it to
+  std::unique_ptr<Leash> leash_;           // these two once there has been anybody to have them for
+  std::unique_ptr<transport::Door> door_;
   std::map<ProcessId, Candidate> waiting_;
   std::vector<std::unique_ptr<transport::Line>> callers_;  // who have not said yet who they are
   std::vector<std::unique_ptr<transport::Line>> let_in_;  // until they have hung up
@@ -116,6 +131,7 @@ class Recruiter {
 
   struct Births;
   std::shared_ptr<Births> births_;
+  std::jthread attendant_;  // as long as it is there, all that is above is its
 };
 
 /// A process's own part, when it was started by a job.

@@ -35,7 +35,8 @@ bool is_personal(std::string_view setting) {
     if (setting.starts_with(mark)) return true;
   }
   const std::string_view name = setting.substr(0, setting.find('='));
-  return name == launch::process_variable || name == launch::job_variable || name == launch::door_variable;
+  return name == launch::process_variable || name == launch::job_variable || name == launch::door_variable ||
+         name == launch::leash_variable;
 }
 
 /// What the runtime is asked, kept until it has answered.
@@ -75,7 +76,7 @@ void started(pmix_status_t status, pmix_nspace_t job, void* given) {
 
 }  // namespace
 
-void start_process(ProcessId process, const std::string& door, std::function<void(const Birth&)> told) {
+void start_process(ProcessId process, const std::string& door, const std::string& leash, std::function<void(const Birth&)> told) {
   std::vector<std::string> settings;
   for (char** setting = environ; *setting != nullptr; ++setting) {
     if (!is_personal(*setting)) settings.emplace_back(*setting);
@@ -83,6 +84,7 @@ void start_process(ProcessId process, const std::string& door, std::function<voi
   settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
   settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));
   settings.push_back(fmt::format("{}={}", launch::door_variable, door));
+  settings.push_back(fmt::format("{}={}", launch::leash_variable, leash));
   auto order = std::make_unique<Order>(settings, std::move(told));
   const pmix_status_t status =
       PMIx_Spawn_nb(order->infos.data(), order->infos.size(), &order->app, 1, &started, order.get());

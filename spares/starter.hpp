@@ -22,10 +22,11 @@ struct Birth {
   std::string job;       ///< what the runtime calls what was started
 };
 
-/// Has the runtime start process number `process`, and tells it that it is awaited at `door`. Local; returns at once.
+/// Has the runtime start process number `process`, and tells it that it is awaited at `door` and hangs on `leash`. Local;
+/// returns at once.
 /// `told` is called once, in a thread of the runtime or in this one; it must not ask the runtime for anything, whose lock
 /// may be held by one who waits for that thread.
-void start_process(ProcessId process, const std::string& door, std::function<void(const Birth&)> told);
+void start_process(ProcessId process, const std::string& door, const std::string& leash, std::function<void(const Birth&)> told);
 
 /// By what number this machine knows the process that was started; nothing when the runtime knows of none any more. Local;
 /// waits for the daemon's answer.

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <charconv>
@@ -25,6 +27,9 @@ using asio::ip::tcp;
 using Error = asio::error_code;
 
 constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;
+/// Instead of the size of a message that follows.
+constexpr std::uint64_t question = ~std::uint64_t{0};
+constexpr std::uint64_t answer = question - 1;
 /// So many of those who have not shown a key are borne at once; the oldest goes first.
 constexpr std::size_t most_strangers = 16;
 
@@ -51,6 +56,7 @@ class Line::Impl {
     ask_after_other_machine(socket_);
     const SignalsBlocked in_the_reader;
     reader_ = std::thread([this] { read_all(); });
+    ::pthread_setname_np(reader_.native_handle(), thread_name);
   }
   ~Impl() {
     on_end({});
@@ -73,8 +79,23 @@ class Line::Impl {
   void send(std::span<const std::byte> message) {
     const std::uint64_t size = message.size();
     const std::array<asio::const_buffer, 2> whole{bytes_of(size), asio::buffer(message.data(), message.size())};
+    const std::lock_guard one_at_a_time(writing_);
     Error ignored;  // the reader meets it too
     asio::write(socket_, whole, ignored);
+  }
+
+  void ask() {
+    const std::unique_lock unless_busy(writing_, std::try_to_lock);
+    if (!unless_busy) return;
+    const auto sent = ::send(socket_.native_handle(), &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const bool in_part = sent > 0 && sent < static_cast<ssize_t>(sizeof question);
+    Error ignored;
+    if (in_part) socket_.shutdown(tcp::socket::shutdown_both, ignored);  // what came after would make no sense
+  }
+
+  Clock::time_point heard() const {
+    const std::lock_guard lock(mutex_);
+    return heard_;
   }
 
   std::optional<std::vector<std::byte>> poll() {
@@ -96,17 +117,34 @@ class Line::Impl {
     return message;
   }
 
+  void reply() {
+    const std::lock_guard one_at_a_time(writing_);
+    Error ignored;
+    asio::write(socket_, bytes_of(answer), ignored);
+  }
+
+  void note_sign_of_life() {
+    const std::lock_guard lock(mutex_);
+    heard_ = Clock::now();
+  }
+
   void read_all() {
     for (;;) {
       std::uint64_t size = 0;
       std::vector<std::byte> message;
       Error error;
       asio::read(socket_, bytes_of(size), error);
-      if (error || size > longest_message) break;
+      if (error) break;
+      if (size == question || size == answer) {
+        size == question ? reply() : note_sign_of_life();
+        continue;
+      }
+      if (size > longest_message) break;
       message.resize(size);
       asio::read(socket_, asio::buffer(message), error);
       if (error) break;
       const std::lock_guard lock(mutex_);
+      heard_ = Clock::now();
       arrived_.push_back(std::move(message));
       changed_.notify_all();
     }
@@ -122,9 +160,11 @@ class Line::Impl {
   std::unique_ptr<asio::io_context> io_;
   tcp::socket socket_;
   std::thread reader_;
+  std::mutex writing_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::deque<std::vector<std::byte>> arrived_;
+  Clock::time_point heard_ = Clock::now();
   bool ended_ = false;
   std::mutex calling_;  // of the listener; taken before mutex_
   std::function<void()> listener_;
@@ -148,6 +188,8 @@ std::unique_ptr<Line> Line::dial(const ControlAddress& door) {
 bool Line::ended() const { return impl_->ended(); }
 void Line::on_end(std::function<void()> listener) { impl_->on_end(std::move(listener)); }
 void Line::send(std::span<const std::byte> message) { impl_->send(message); }
+void Line::ask() { impl_->ask(); }
+Clock::time_point Line::heard() const { return impl_->heard(); }
 std::optional<std::vector<std::byte>> Line::poll() { return impl_->poll(); }
 std::optional<std::vector<std::byte>> Line::wait() { return impl_->wait(); }
 

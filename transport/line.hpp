@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "base/clock.hpp"
 #include "transport/control_network.hpp"
 
 #include <cstddef>
@@ -36,6 +37,14 @@ class Line {
 
   /// Sends a message; to nobody when the line has ended.
   void send(std::span<const std::byte> message);
+  /// Asks the other side for a sign of life: as long as that process runs, its line answers by itself. Any thread. Never
+  /// blocks; does nothing while a message is being sent.
+  void ask();
+  /// When the other side was last heard of: it has called, sent a message, or answered.
+  Clock::time_point heard() const;
+  /// How the thread is called that answers.
+  static constexpr const char* thread_name = "mend-line";
+
   /// The next message, if one has come. Never blocks.
   std::optional<std::vector<std::byte>> poll();
   /// The next message; nothing when the line ends before.

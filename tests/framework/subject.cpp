@@ -115,6 +115,8 @@ int main(int argc, char** argv) {
   if (wanted.starts_with(in_two_groups)) return mend::run(argc, argv, subject::evolve_in_two_groups(wanted.substr(in_two_groups.size())));
   constexpr std::string_view gives_up_two = "gives_up_two:";
   if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
+  constexpr std::string_view keeps_a_pool = "keeps_a_pool:";
+  if (wanted.starts_with(keeps_a_pool)) return mend::run(argc, argv, subject::keep_a_pool(wanted.substr(keeps_a_pool.size())));
   constexpr std::string_view evolves_a_table = "evolves_a_table:";
   if (wanted.starts_with(evolves_a_table)) return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
   constexpr std::string_view has_ready = "has_a_spare_with_memory:";

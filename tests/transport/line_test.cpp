@@ -7,6 +7,7 @@
 
 #include <future>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -45,6 +46,18 @@ TEST_F(Doorway, opens_to_who_shows_the_key) {
   host->send(bytes_of(long_one));
   EXPECT_EQ(text_of(caller->wait()), long_one);
   EXPECT_FALSE(caller->ended());
+}
+
+TEST_F(Doorway, line_answers_for_a_process_that_does_nothing) {
+  const auto caller = Line::dial(door_.address());
+  const auto host = open();
+  const auto asked = mend::Clock::now();
+  host->ask();
+  while (host->heard() < asked) std::this_thread::yield();
+  EXPECT_EQ(host->poll(), std::nullopt);
+  EXPECT_EQ(caller->poll(), std::nullopt) << "that is between the lines";
+  caller->send(bytes_of("it is me"));
+  EXPECT_EQ(text_of(host->wait()), "it is me");
 }
 
 TEST_F(Doorway, stays_shut_to_strangers) {

@@ -1,0 +1,34 @@
+// What a process that the job has started hangs on until it is taken in: should the one that started it die, the kernel
+// ends it, whatever it is doing, and even when it is stopped. Nobody else could: it is not known to the others yet.
+//
+// The leash is a pipe of the host's, in which nobody ever writes. Whoever is started opens its reading end, as soon as it
+// is loaded, and asks the kernel for SIGKILL when that has news (F_SETSIG). There are news when nobody is left who could
+// write: the host has let go, or is dead, and the kernel has closed what it had open.
+
+#pragma once
+
+#include <string>
+
+namespace mend {
+
+/// The host's end. All that it has started hang on the same.
+class Leash {
+ public:
+  /// Throws EnvironmentError when this process can open no more files.
+  Leash();
+  /// Ends those who still hang on it.
+  ~Leash();
+  Leash(const Leash&) = delete;
+  Leash& operator=(const Leash&) = delete;
+
+  /// What those on this machine are told of it (launch::leash_variable).
+  std::string name() const;
+
+ private:
+  int end_ = -1;
+};
+
+/// This process has been taken in: it hangs on nobody any more. Local.
+void slip_the_leash();
+
+}  // namespace mend

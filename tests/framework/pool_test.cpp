@@ -1,0 +1,113 @@
+// Processes that are started in the background, to take the place of a used spare: what becomes of them when they or
+// the process that started them stop or die while they wait.
+
+#include "tests/framework/subject_job.hpp"
+#include "tests/support/process_tree.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+
+namespace {
+
+using support::JobEnd;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// The process started in the background, once it waits at the line; 0 before that, and when it is gone.
+pid_t one_that_waits() {
+  for (const pid_t process : support::descendants_of(::getpid())) {
+    const std::filesystem::path folder = fmt::format("/proc/{}", process);
+    if (support::text_of(folder / "environ").find("MEND_PROCESS=5") == std::string::npos) continue;
+    std::error_code gone;
+    for (const auto& task : std::filesystem::directory_iterator(folder / "task", gone)) {
+      if (support::text_of(task.path() / "comm") == "mend-line\n") return process;
+    }
+  }
+  return 0;
+}
+
+using Folder = std::filesystem::path;
+
+/// Ranks 0 to 3, one spare. Rank 1 dies, and the spare takes over; while the others compute, process 5 is started. Then
+/// `when_it_is_started` is called, and after that rank `doomed` dies. `folder`: see subject::keep_a_pool.
+JobEnd with_a_pool(int doomed, const Folder& folder, const std::function<void()>& when_it_is_started) {
+  support::Job job = support::mend_run(4, 1, {MEND_SUBJECT, fmt::format("keeps_a_pool:{};{}", folder.string(), doomed),
+                                              "--mend-on-failure", "spare,spawn"});
+  bool done = false;
+  job.on_output = [&](const std::string& output) {
+    if (done || output.find("a process is started") == std::string::npos) return;
+    done = true;
+    when_it_is_started();
+    std::ofstream(folder / "go");
+  };
+  const JobEnd end = support::run_job(job);
+  EXPECT_TRUE(done) << end.errors;
+  return end;
+}
+
+/// The same, and `when_it_waits` is called with the process that was started when it waits.
+JobEnd with_one_that_waits(int doomed, const std::function<void(pid_t)>& when_it_waits) {
+  const support::ScratchFolder folder;
+  return with_a_pool(doomed, folder.path(), [&] {
+    pid_t process = 0;
+    EXPECT_TRUE(support::soon([&] { return (process = one_that_waits()) != 0; }));
+    if (process != 0) when_it_waits(process);
+  });
+}
+
+/// All ranks have come to the end, in time; returns what was said on standard error, but for the summary.
+std::vector<std::string> expect_all_here(const JobEnd& end) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_LT(end.took, std::chrono::seconds(20)) << "--mend-spawn-limit is more";
+  EXPECT_THAT(said(end), testing::IsSupersetOf({"rank 0: is here in epoch 2", "rank 1: is here in epoch 2",
+                                                "rank 2: is here in epoch 2", "rank 3: is here in epoch 2"}));
+  std::vector<std::string> lines = support::complaints(end);
+  std::erase_if(lines, [](const std::string& line) { return line.find(" until the data was back") != std::string::npos; });
+  return lines;
+}
+
+constexpr const char* warning = "process 5 was started to take over a rank, and has been silent for 1000 ms: it is ended";
+
+TEST(AProcessThatWaits, takes_over_when_it_is_needed) {
+  const auto end = with_one_that_waits(2, [](pid_t) {});
+  EXPECT_THAT(expect_all_here(end), testing::IsEmpty());
+}
+
+TEST(AProcessThatWaits, is_ended_and_replaced_when_it_is_stopped_and_needed) {
+  const auto end = with_one_that_waits(2, [](pid_t process) { ::kill(process, SIGSTOP); });
+  EXPECT_THAT(expect_all_here(end), ElementsAre(HasSubstr(warning)));
+}
+
+TEST(AProcessThatWaits, is_ended_when_it_is_stopped_although_nobody_needs_it) {
+  const auto end = with_one_that_waits(2, [](pid_t process) {
+    ::kill(process, SIGSTOP);
+    EXPECT_TRUE(support::soon([&] { return one_that_waits() != process; }));
+  });
+  EXPECT_THAT(expect_all_here(end), ElementsAre(HasSubstr(warning)));
+}
+
+TEST(AProcessThatWaits, ends_with_the_process_that_started_it) {
+  const auto end = with_one_that_waits(0, [](pid_t) {});
+  EXPECT_THAT(expect_all_here(end), testing::IsEmpty());
+}
+
+TEST(AProcessThatWaits, ends_with_the_process_that_started_it_although_it_is_stopped) {
+  const auto end = with_one_that_waits(0, [](pid_t process) { ::kill(process, SIGSTOP); });
+  EXPECT_THAT(expect_all_here(end), testing::IsEmpty());
+}
+
+TEST(AProcessThatWaits, ends_with_the_process_that_started_it_although_it_was_stopped_on_its_way) {
+  const support::ScratchFolder folder;
+  std::ofstream(folder.path() / "stop");
+  const auto end = with_a_pool(0, folder.path(), [&] {
+    EXPECT_TRUE(support::soon([&] { return !std::filesystem::exists(folder.path() / "stop"); }));
+  });
+  EXPECT_THAT(expect_all_here(end), testing::IsEmpty());
+}
+
+}  // namespace
