@@ -4,6 +4,7 @@
 #include "base/signals_blocked.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -40,6 +41,7 @@ Vigil::Vigil(ProcessId process, transport::Line& line, detector::LocalProcess th
       return;
     }
   });
+  ::pthread_setname_np(thread_.native_handle(), thread_name);
 }
 
 }  // namespace mend

@@ -20,6 +20,9 @@ class Vigil {
   Vigil(const Vigil&) = delete;
   Vigil& operator=(const Vigil&) = delete;
 
+  /// How the thread is called that asks.
+  static constexpr const char* thread_name = "mend-vigil";
+
  private:
   std::jthread thread_;
 };

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -18,15 +19,21 @@ using support::JobEnd;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The process started in the background, once it waits at the line; 0 before that, and when it is gone.
+bool has_thread(pid_t process, const std::string& name) {
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
+    if (support::text_of(task.path() / "comm") == name + "\n") return true;
+  }
+  return false;
+}
+
+/// The process started in the background, once it waits at the line and its host watches it; 0 before that.
 pid_t one_that_waits() {
-  for (const pid_t process : support::descendants_of(::getpid())) {
-    const std::filesystem::path folder = fmt::format("/proc/{}", process);
-    if (support::text_of(folder / "environ").find("MEND_PROCESS=5") == std::string::npos) continue;
-    std::error_code gone;
-    for (const auto& task : std::filesystem::directory_iterator(folder / "task", gone)) {
-      if (support::text_of(task.path() / "comm") == "mend-line\n") return process;
-    }
+  const std::vector<pid_t> all = support::descendants_of(::getpid());
+  if (std::ranges::none_of(all, [](pid_t process) { return has_thread(process, "mend-vigil"); })) return 0;
+  for (const pid_t process : all) {
+    const bool is_it = support::text_of(fmt::format("/proc/{}/environ", process)).find("MEND_PROCESS=5") != std::string::npos;
+    if (is_it && has_thread(process, "mend-line")) return process;
   }
   return 0;
 }
