@@ -95,7 +95,7 @@ std::optional<mend::Redundancy> redundancy_of(const char* text) {
 
 mend::ByteCount bytes_of_element(const std::string& element) {
   constexpr std::array<std::string_view, 10> numbers{"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"};
-  const mend::ByteCount bytes = mend::ArrayPart{element, {}, {}, {}}.element_bytes();
+  const mend::ByteCount bytes = mend::element_bytes(element);
   if (bytes > 0 && (element.starts_with("bytes") || std::ranges::find(numbers, element) != numbers.end())) return bytes;
   throw mend::UsageError("'" + element + "' is no element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or bytes24, say, for what is no number");
 }

@@ -93,6 +93,40 @@ module mend
       type(c_ptr), intent(out) :: made
     end function
 
+    ! Versions are set where the status is MEND_SUCCESS.
+    integer(c_int) function mend_commit(session, version) bind(C, name="mend_commit")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(inout), optional :: version
+    end function
+    integer(c_int) function mend_finish_commit(session, version) bind(C, name="mend_finish_commit")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(inout), optional :: version
+    end function
+    integer(c_int) function mend_restore(session, version) bind(C, name="mend_restore")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(inout), optional :: version
+    end function
+    integer(c_int) function mend_restore_version(session, wanted, version) bind(C, name="mend_restore_version")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), value :: wanted
+      integer(c_long), intent(inout), optional :: version
+    end function
+    integer(c_int) function mend_restore_from(session, rank, version) bind(C, name="mend_restore_from")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_int), value :: rank
+      integer(c_long), intent(inout), optional :: version
+    end function
+    integer(c_int) function mend_restore_others(session, version) bind(C, name="mend_restore_others")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(inout), optional :: version
+    end function
+
     integer(c_int) function c_run(argc, argv, body, data) bind(C, name="mend_run")
       import :: c_int, c_ptr, c_funptr
       integer(c_int), value :: argc
@@ -115,49 +149,19 @@ module mend
     integer(c_int) function c_protect_part(session, name, data, element, axes, whole, offset, extents, redundancy) &
         bind(C, name="mend_protect_part")
       import :: c_int, c_ptr, c_char, c_size_t
-      type(c_ptr), value :: session, data, redundancy
+      type(c_ptr), value :: session, data
       character(kind=c_char), intent(in) :: name(*), element(*)
+      character(kind=c_char), intent(in), optional :: redundancy(*)
       integer(c_int), value :: axes
       integer(c_size_t), intent(in) :: whole(*), offset(*), extents(*)
     end function
     integer(c_int) function c_protect_replicated(session, name, data, element, count, redundancy) &
         bind(C, name="mend_protect_replicated")
       import :: c_int, c_ptr, c_char, c_size_t
-      type(c_ptr), value :: session, data, redundancy
+      type(c_ptr), value :: session, data
       character(kind=c_char), intent(in) :: name(*), element(*)
+      character(kind=c_char), intent(in), optional :: redundancy(*)
       integer(c_size_t), value :: count
-    end function
-    integer(c_int) function c_finish_commit(session, version) bind(C, name="mend_finish_commit")
-      import :: c_int, c_ptr, c_long
-      type(c_ptr), value :: session
-      integer(c_long), intent(out) :: version
-    end function
-    integer(c_int) function c_restore_version(session, wanted, version) bind(C, name="mend_restore_version")
-      import :: c_int, c_ptr, c_long
-      type(c_ptr), value :: session
-      integer(c_long), value :: wanted
-      integer(c_long), intent(out) :: version
-    end function
-    integer(c_int) function c_restore_from(session, rank, version) bind(C, name="mend_restore_from")
-      import :: c_int, c_ptr, c_long
-      type(c_ptr), value :: session
-      integer(c_int), value :: rank
-      integer(c_long), intent(out) :: version
-    end function
-    integer(c_int) function c_commit(session, version) bind(C, name="mend_commit")
-      import :: c_int, c_ptr, c_long
-      type(c_ptr), value :: session
-      integer(c_long), intent(out) :: version
-    end function
-    integer(c_int) function c_restore(session, version) bind(C, name="mend_restore")
-      import :: c_int, c_ptr, c_long
-      type(c_ptr), value :: session
-      integer(c_long), intent(out) :: version
-    end function
-    integer(c_int) function c_restore_others(session, version) bind(C, name="mend_restore_others")
-      import :: c_int, c_ptr, c_long
-      type(c_ptr), value :: session
-      integer(c_long), intent(out) :: version
     end function
     integer(c_int) function c_commit_due(session, due) bind(C, name="mend_commit_due")
       import :: c_int, c_ptr
@@ -246,14 +250,14 @@ contains
     character(len=*), intent(in) :: name, element
     integer(c_size_t), intent(in) :: whole(:), offset(:), extents(:)
     character(len=*), intent(in), optional :: redundancy
-    character(kind=c_char), allocatable, target :: own(:)
+    character(kind=c_char), allocatable :: own(:)     ! none: the argument below is not present
     integer :: axes
 
     axes = size(whole)
     if (size(offset) /= axes .or. size(extents) /= axes) axes = 0     ! which is refused
     if (present(redundancy)) own = terminated(redundancy)
     status = c_protect_part(session, terminated(name), data, terminated(element), int(axes, c_int), &
-      whole(axes:1:-1), offset(axes:1:-1), extents(axes:1:-1), text_or_null(own))
+      whole(axes:1:-1), offset(axes:1:-1), extents(axes:1:-1), own)
   end function
 
   ! Protects `count` elements that are the same on all ranks.
@@ -262,17 +266,10 @@ contains
     character(len=*), intent(in) :: name, element
     integer(c_size_t), intent(in) :: count
     character(len=*), intent(in), optional :: redundancy
-    character(kind=c_char), allocatable, target :: own(:)
+    character(kind=c_char), allocatable :: own(:)     ! none: the argument below is not present
 
     if (present(redundancy)) own = terminated(redundancy)
-    status = c_protect_replicated(session, terminated(name), data, terminated(element), count, text_or_null(own))
-  end function
-
-  type(c_ptr) function text_or_null(text)
-    character(kind=c_char), allocatable, intent(in), target :: text(:)
-
-    text_or_null = c_null_ptr
-    if (allocated(text)) text_or_null = c_loc(text)
+    status = c_protect_replicated(session, terminated(name), data, terminated(element), count, own)
   end function
 
   ! A text as C has it.
@@ -285,68 +282,6 @@ contains
       characters(i) = text(i:i)
     end do
     characters(len_trim(text) + 1) = c_null_char
-  end function
-
-  integer(c_int) function mend_commit(session, version) result(status)
-    type(c_ptr), intent(in) :: session
-    integer(c_long), intent(out), optional :: version
-    integer(c_long) :: committed
-
-    committed = 0
-    status = c_commit(session, committed)
-    if (present(version)) version = committed
-  end function
-
-  integer(c_int) function mend_finish_commit(session, version) result(status)
-    type(c_ptr), intent(in) :: session
-    integer(c_long), intent(out), optional :: version
-    integer(c_long) :: newest
-
-    newest = 0
-    status = c_finish_commit(session, newest)
-    if (present(version)) version = newest
-  end function
-
-  integer(c_int) function mend_restore_version(session, wanted, version) result(status)
-    type(c_ptr), intent(in) :: session
-    integer(c_long), intent(in) :: wanted
-    integer(c_long), intent(out), optional :: version
-    integer(c_long) :: restored
-
-    restored = 0
-    status = c_restore_version(session, wanted, restored)
-    if (present(version)) version = restored
-  end function
-
-  integer(c_int) function mend_restore_from(session, rank, version) result(status)
-    type(c_ptr), intent(in) :: session
-    integer(c_int), intent(in) :: rank
-    integer(c_long), intent(out), optional :: version
-    integer(c_long) :: restored
-
-    restored = 0
-    status = c_restore_from(session, rank, restored)
-    if (present(version)) version = restored
-  end function
-
-  integer(c_int) function mend_restore(session, version) result(status)
-    type(c_ptr), intent(in) :: session
-    integer(c_long), intent(out), optional :: version
-    integer(c_long) :: restored
-
-    restored = 0
-    status = c_restore(session, restored)
-    if (present(version)) version = restored
-  end function
-
-  integer(c_int) function mend_restore_others(session, version) result(status)
-    type(c_ptr), intent(in) :: session
-    integer(c_long), intent(out), optional :: version
-    integer(c_long) :: restored
-
-    restored = 0
-    status = c_restore_others(session, restored)
-    if (present(version)) version = restored
   end function
 
   integer(c_int) function mend_commit_due(session, due) result(status)

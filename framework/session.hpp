@@ -95,10 +95,11 @@ class Session {
 };
 
 /// Runs `work` as a unit: if it returns true on every rank, what is protected is committed; if not, it is what the last
-/// commit or restore before has left, on every rank, and what `work` has committed meanwhile is taken back too. So it is if a
-/// process dies: the next restore() goes back to before the unit; and nothing inside it goes to disk. Units may be nested: those
-/// inside hold when the outermost does. While there are commits inside, one more version is kept. Returns which. `work` takes part in the same MPI calls as on the other ranks, whatever it
-/// returns. Collective over the session's ranks. Throws as commit and restore do.
+/// commit or restore before has left, on every rank, and what `work` has committed meanwhile is taken back too. So it is if
+/// a process dies: the next restore() goes back to before the unit; and nothing inside it goes to disk. Units may be nested:
+/// those inside hold when the outermost does. While there are commits inside, one more version is kept. Returns which.
+/// `work` takes part in the same MPI calls as on the other ranks, whatever it returns. Collective over the session's ranks.
+/// Throws as commit and restore do.
 bool transaction(Session& session, const std::function<bool()>& work);
 
 }  // namespace mend

@@ -24,7 +24,7 @@ struct SharedArray {
   Extents whole;
   std::vector<Piece> pieces;  ///< none of them empty; there is none of an array without elements
 
-  ByteCount element_bytes() const { return ArrayPart{element, {}, {}, {}}.element_bytes(); }
+  ByteCount element_bytes() const { return mend::element_bytes(element); }
 };
 std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks);
 

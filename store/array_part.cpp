@@ -53,18 +53,6 @@ class Scanner {
   bool fine_ = true;
 };
 
-/// How many bytes an element of that name has; nothing for a name that nobody gives.
-std::optional<ByteCount> bytes_by_name(std::string_view name) {
-  const auto digits = std::min(name.find_first_of("0123456789"), name.size());
-  const std::string_view kind = name.substr(0, digits);
-  ByteCount count = 0;
-  const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), count);
-  if (error != std::errc{} || end != name.data() + name.size() || count == 0) return std::nullopt;
-  if (kind == "bytes") return count;
-  const bool is_number = kind == "float" || kind == "int" || kind == "uint";
-  return is_number && count % 8 == 0 ? std::optional(count / 8) : std::nullopt;
-}
-
 bool makes_sense(const ArrayPart& part) {
   if (part.whole.empty() || part.extents.size() != part.whole.size() || part.offset.size() != part.whole.size()) return false;
   for (std::size_t axis = 0; axis < part.whole.size(); ++axis) {
@@ -79,6 +67,17 @@ std::size_t elements_in(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
 }
 
+ByteCount element_bytes(std::string_view name) {
+  const auto digits = std::min(name.find_first_of("0123456789"), name.size());
+  const std::string_view kind = name.substr(0, digits);
+  ByteCount count = 0;
+  const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), count);
+  if (error != std::errc{} || end != name.data() + name.size()) return 0;
+  if (kind == "bytes") return count;
+  const bool is_number = kind == "float" || kind == "int" || kind == "uint";
+  return is_number && count % 8 == 0 ? count / 8 : 0;
+}
+
 void ArrayPart::require_sense() const {
   if (makes_sense(*this)) return;
   throw UsageError(fmt::format("a part [{}] at [{}] is no part of an array [{}]: all three need as many numbers, and the part "
@@ -86,7 +85,6 @@ void ArrayPart::require_sense() const {
                                fmt::join(extents, ","), fmt::join(offset, ","), fmt::join(whole, ",")));
 }
 
-ByteCount ArrayPart::element_bytes() const { return bytes_by_name(element).value_or(0); }
 ByteCount ArrayPart::bytes() const { return element_bytes() * elements_in(extents); }
 
 std::string to_string(const ArrayPart& part) {
@@ -104,7 +102,7 @@ std::optional<ArrayPart> parse_array_part(std::string_view text) {
   part.offset = scanner.numbers();
   scanner.expect(" of ");
   part.whole = scanner.numbers();
-  if (!scanner.done() || !bytes_by_name(part.element) || !makes_sense(part)) return std::nullopt;
+  if (!scanner.done() || element_bytes(part.element) == 0 || !makes_sense(part)) return std::nullopt;
   return part;
 }
 

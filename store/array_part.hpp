@@ -30,6 +30,9 @@ using Extents = std::vector<std::size_t>;
 /// How many elements a box has.
 std::size_t elements_in(const Extents& extents);
 
+/// How many bytes an element of that name has (ArrayPart::element); 0 for a name that nobody gives.
+ByteCount element_bytes(std::string_view name);
+
 struct ArrayPart {
   std::string element;  ///< "float64", "int32", "uint8", ...; "bytes24" for what is no number
   Extents extents;      ///< of the part
@@ -39,7 +42,7 @@ struct ArrayPart {
 
   /// Throws UsageError when that is no part of an array.
   void require_sense() const;
-  ByteCount element_bytes() const;
+  ByteCount element_bytes() const { return mend::element_bytes(element); }
   ByteCount bytes() const;
   bool is_whole() const { return extents == whole; }
 };

@@ -1,7 +1,7 @@
 #include "store/change_finder.hpp"
 
-#include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -57,9 +57,7 @@ WrittenSince ChangeFinder::since(Version older) const {
     for (const Look& look : watched.looks) {
       if (look.version > older) all.insert(all.end(), look.written.begin(), look.written.end());
     }
-    std::ranges::sort(all, {}, &ByteRange::begin);
-    std::vector<ByteRange>& joined = known[name];
-    for (const ByteRange& range : all) add_range(joined, range);
+    known.emplace(name, joined(std::move(all)));
   }
   return known;
 }

@@ -1,6 +1,7 @@
 #include "store/combination.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -63,22 +64,19 @@ std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, st
   const auto is_new = [&](Rank rank) { return changes[static_cast<std::size_t>(rank.value)].everything; };
   // A keeper's too: if its size has changed, so may have the length of the pieces.
   if (std::ranges::any_of(stripe.owners, is_new) || std::ranges::any_of(stripe.keepers, is_new)) return {{0, length}};
-  std::vector<ByteRange> all;
+  const bool is_parity = stripe.owners.size() > 1;
+  std::vector<ByteRange> stale;
   for (std::size_t i = 0; i < stripe.owners.size(); ++i) {
     const ByteCount begin = i * length;
     for (const ByteRange& range : changes[static_cast<std::size_t>(stripe.owners[i].value)].ranges) {
-      const ByteRange within{std::max(range.begin, begin), std::min(range.end, begin + length)};
-      if (within.begin < within.end) all.push_back({within.begin - begin, within.end - begin});
+      if (range.end <= begin || range.begin >= begin + length) continue;
+      ByteRange within{std::max(range.begin, begin) - begin, std::min(range.end, begin + length) - begin};
+      // A parity is hashed by whole pages: were a part of one left as it lies, damage there would be hashed with it.
+      if (is_parity) within = {within.begin / page_bytes * page_bytes, std::min(length, page_count(within.end) * page_bytes)};
+      stale.push_back(within);
     }
   }
-  std::ranges::sort(all, {}, &ByteRange::begin);
-  std::vector<ByteRange> stale;
-  for (const ByteRange& range : all) {
-    // A parity is hashed by whole pages: were a part of one left as it lies, damage there would be hashed with it.
-    const bool is_parity = stripe.owners.size() > 1;
-    add_range(stale, is_parity ? ByteRange{range.begin / page_bytes * page_bytes, std::min(length, page_count(range.end) * page_bytes)} : range);
-  }
-  return stale;
+  return joined(std::move(stale));
 }
 
 }  // namespace mend

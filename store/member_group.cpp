@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <new>
@@ -39,6 +40,15 @@ std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Si
     }
   }
   return work;
+}
+
+/// What a rank's part in `work` is made of.
+std::vector<Source> given_by(Rank rank, std::span<const Combination> work) {
+  std::vector<Source> given;
+  for (const Combination& step : work) {
+    std::ranges::copy_if(step.sources, std::back_inserter(given), [&](const Source& source) { return source.from == rank; });
+  }
+  return given;
 }
 
 /// Does what needs memory for other ranks' data, while they send it already: this one cannot refuse by itself.
@@ -143,17 +153,10 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
 /// meanwhile, it would spoil the parities, and nobody could tell; so it is packed again.
 void MemberGroup::check_unchanged(std::span<const Combination> work, const Changes& mine, Version version, std::exception_ptr& problem) {
   if (mine.everything) return;
-  std::vector<ByteRange> all;
-  for (const Combination& step : work) {
-    for (const Source& source : step.sources) {
-      if (source.from == self_) all.push_back({source.offset, source.offset + source.length});
-    }
-  }
-  std::ranges::sort(all, {}, &ByteRange::begin);
   std::vector<ByteRange> used;
-  for (const ByteRange& range : all) add_range(used, range);
+  for (const Source& source : given_by(self_, work)) used.push_back({source.offset, source.offset + source.length});
   Kept& own = shelves_.at(Block::snapshot_of(self_), version);
-  if (is_sound(own.bytes, without(used, mine.ranges))) return;
+  if (is_sound(own.bytes, without(joined(std::move(used)), mine.ranges))) return;
   log::warn(fmt::format("the snapshot of rank {} was damaged where it lay: it is packed anew", self_.value));
   try {
     pack(members_, self_, version, own.bytes);
@@ -252,11 +255,7 @@ bool MemberGroup::forget_damaged(Version version) {
 bool MemberGroup::forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem) {
   std::set<Block> given;
   for (const std::vector<Combination>* steps : {&plan.bring, &plan.protect}) {
-    for (const Combination& step : *steps) {
-      for (const Source& source : step.sources) {
-        if (source.from == self_) given.insert(source.block);
-      }
-    }
+    for (const Source& source : given_by(self_, *steps)) given.insert(source.block);
   }
   return forget_if(*plan.version, [&](const Block& block, const Kept& kept) -> std::optional<std::string> {
     if (block == Block::snapshot_of(self_) && !members_.empty()) return try_unpack(kept.bytes, self_, kept.version, problem);

@@ -39,6 +39,14 @@ inline void add_range(std::vector<ByteRange>& ranges, ByteRange range) {
   }
 }
 
+/// What `ranges` have together, in ascending order, apart from each other.
+inline std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
+  std::ranges::sort(ranges, {}, &ByteRange::begin);
+  std::vector<ByteRange> all;
+  for (const ByteRange& range : ranges) add_range(all, range);
+  return all;
+}
+
 /// Those bytes of `ranges` that are in none of `others`; all in ascending order, and apart from each other.
 inline std::vector<ByteRange> without(std::span<const ByteRange> ranges, std::span<const ByteRange> others) {
   std::vector<ByteRange> left;

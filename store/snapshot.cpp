@@ -89,8 +89,10 @@ class Reading {
 
   const Header& header() const { return header_; }
   const std::vector<Entry>& entries() const { return entries_; }
-  std::uint64_t page_hash(std::size_t page) const {
-    return *read_at<std::uint64_t>(bytes_, outline_.hashes_begin + page * sizeof(std::uint64_t));
+  /// Whether a page of an entry is what its hash says.
+  bool is_sound(const Entry& entry, std::size_t page) const {
+    const ByteCount place = outline_.hashes_begin + (entry.first_page + page) * sizeof(std::uint64_t);
+    return hash_of(page_of(entry.hashed, page)) == *read_at<std::uint64_t>(bytes_, place);
   }
 
  private:
@@ -304,12 +306,9 @@ class Checking {
     }
   }
 
-  bool is_sound(const Entry& entry, std::size_t page) const {
-    return hash_of(page_of(entry.hashed, page)) == reading_->page_hash(entry.first_page + page);
-  }
   bool is_sound(const Entry& entry) const {
     for (std::size_t page = 0; page < page_count(entry.hashed.size()); ++page) {
-      if (!is_sound(entry, page)) return false;
+      if (!reading_->is_sound(entry, page)) return false;
     }
     return true;
   }
@@ -321,7 +320,7 @@ class Checking {
     if (!as_it_lies && !is_sound(entry)) return false;
     if (!as_it_lies) member.unpack(entry.data);
     for (std::size_t page = 0; as_it_lies && page < page_count(entry.data.size()); ++page) {
-      if (!is_sound(entry, page)) return false;
+      if (!reading_->is_sound(entry, page)) return false;
       copy_page(page_of(entry.data, page), page_of(place, page), entry.data.size());
     }
     return true;
@@ -350,7 +349,7 @@ bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ra
       if (range.end <= first || range.begin >= first + entry.hashed.size()) continue;
       const std::size_t last = page_count(std::min(range.end - first, entry.hashed.size()));
       for (next = std::max<std::size_t>(next, (std::max(range.begin, first) - first) / page_bytes); next < last; ++next) {
-        if (hash_of(page_of(entry.hashed, next)) != reading->page_hash(entry.first_page + next)) return false;
+        if (!reading->is_sound(entry, next)) return false;
       }
     }
   }

@@ -10,9 +10,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 
 support::JobEnd play_in_fortran(const std::string& scenario, int spares, const std::vector<std::string>& options = {}) {
-  std::vector<std::string> program{MEND_FORTRAN_SUBJECT, scenario};
-  program.insert(program.end(), options.begin(), options.end());
-  return support::run_job(support::mend_run(4, spares, program));
+  return play(scenario, 4, spares, options, MEND_FORTRAN_SUBJECT);
 }
 
 TEST(InFortran, the_body_is_entered_again) {

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-/// Runs `scenario` under mend run.
-support::JobEnd play(const std::string& scenario, int ranks, int spares, const std::vector<std::string>& options = {});
+/// Runs `scenario` under mend run, as the subject has it or another program.
+support::JobEnd play(const std::string& scenario, int ranks, int spares, const std::vector<std::string>& options = {},
+                     const std::string& program = MEND_SUBJECT);
 
 /// What the ranks said, in rank order: "rank 0: ...". Other lines are left out.
 std::vector<std::string> said(const support::JobEnd& end);
