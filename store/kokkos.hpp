@@ -1,11 +1,13 @@
 // Kokkos Views as members: any rank, layout and memory space.
 //
 // A View whose elements lie without gaps is copied as it lies. Any other (a strided subview, padding) goes through a
-// gapless copy in its own memory space, so that one large transfer crosses to the host whatever the layout.
+// gapless copy in its own memory space, so that one large transfer crosses to the host whatever the layout. From memory
+// that is only a device's, it crosses through pinned buffers (store/staging.hpp).
 
 #pragma once
 
 #include "store/member.hpp"
+#include "store/staging.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -30,11 +32,11 @@ class ViewMember final : public Member {
   void pack(std::span<std::byte> to) const override {
     if (view_.size() == 0) return;
     if (lies_as_packed()) {
-      Kokkos::deep_copy(host_bytes(to), bytes_of(view_));
+      take_out(bytes_of(view_), to);
     } else {
       const Packed packed = make_packed();
       Kokkos::deep_copy(packed, view_);
-      Kokkos::deep_copy(host_bytes(to), bytes_of(packed));
+      take_out(bytes_of(packed), to);
     }
   }
 
@@ -47,10 +49,10 @@ class ViewMember final : public Member {
   void unpack(std::span<const std::byte> from) override {
     if (view_.size() == 0) return;
     if (lies_as_packed()) {
-      Kokkos::deep_copy(bytes_of(view_), host_bytes(from));
+      put_in(from, bytes_of(view_));
     } else {
       const Packed packed = make_packed();
-      Kokkos::deep_copy(bytes_of(packed), host_bytes(from));
+      put_in(from, bytes_of(packed));
       Kokkos::deep_copy(view_, packed);
     }
   }
@@ -68,8 +70,6 @@ class ViewMember final : public Member {
   /// The order of the elements in a snapshot depends on the type alone, not on whether this View has gaps.
   using PackedLayout = std::conditional_t<std::is_same_v<Layout, Kokkos::LayoutLeft>, Layout, Kokkos::LayoutRight>;
   using Packed = Kokkos::View<typename View::non_const_data_type, PackedLayout, Memory>;
-  template <class Byte, class Space>
-  using Bytes = Kokkos::View<Byte*, Kokkos::LayoutRight, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   static_assert(!std::is_const_v<typename View::value_type>, "a protected View must be writable: restore writes into it");
   static_assert(std::is_trivially_copyable_v<Value>, "a protected View must hold plain values");
@@ -80,15 +80,17 @@ class ViewMember final : public Member {
     else return "View, strided,";
   }
 
-  static Bytes<const std::byte, Kokkos::HostSpace> host_bytes(std::span<const std::byte> bytes) {
-    return Bytes<const std::byte, Kokkos::HostSpace>(bytes.data(), bytes.size());
+  static void take_out(const BytesIn<std::byte, Memory>& from, std::span<std::byte> to) {
+    if constexpr (is_out_of_reach<Memory>) staging<Memory>().to_host(from, to);
+    else Kokkos::deep_copy(BytesIn<std::byte, Kokkos::HostSpace>(to.data(), to.size()), from);
   }
-  static Bytes<std::byte, Kokkos::HostSpace> host_bytes(std::span<std::byte> bytes) {
-    return Bytes<std::byte, Kokkos::HostSpace>(bytes.data(), bytes.size());
+  static void put_in(std::span<const std::byte> from, const BytesIn<std::byte, Memory>& to) {
+    if constexpr (is_out_of_reach<Memory>) staging<Memory>().to_device(from, to);
+    else Kokkos::deep_copy(to, BytesIn<const std::byte, Kokkos::HostSpace>(from.data(), from.size()));
   }
   template <class AnyView>
-  static Bytes<std::byte, Memory> bytes_of(const AnyView& view) {
-    return Bytes<std::byte, Memory>(reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value));
+  static BytesIn<std::byte, Memory> bytes_of(const AnyView& view) {
+    return BytesIn<std::byte, Memory>(reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value));
   }
 
   /// Whether the elements lie without gaps and in the order of a snapshot. Gapless strides may still be in any order.

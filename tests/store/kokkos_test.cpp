@@ -122,6 +122,27 @@ TEST(Parts, are_restored_without_touching_what_lies_around_them) {
   }
 }
 
+/// Device memory is played by the host's: no device is needed to see that every byte crosses, and none else is touched.
+TEST(Staging, carries_any_size_over_both_ways) {
+  using Host = Kokkos::HostSpace;
+  constexpr std::size_t buffer = 16;
+  mend::detail::Staging<Host, Host> staging(buffer);
+  for (const std::size_t size : {0, 1, 15, 16, 17, 31, 32, 33, 48, 100}) {
+    std::vector<std::byte> data(size);
+    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i + 1);
+    std::vector<std::byte> device(size + 1, std::byte{0xee});
+    const mend::detail::BytesIn<std::byte, Host> there(device.data(), size);
+    staging.to_device(data, there);
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), device.begin())) << size;
+    EXPECT_EQ(device.back(), std::byte{0xee}) << size;
+
+    std::vector<std::byte> back(size + 1, std::byte{0xdd});
+    staging.to_host(there, std::span(back).first(size));
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), back.begin())) << size;
+    EXPECT_EQ(back.back(), std::byte{0xdd}) << size;
+  }
+}
+
 /// A View with gaps and one without are of one type and shape: what one was committed as the other may be restored
 /// from.
 template <class Layout>
