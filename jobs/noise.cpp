@@ -15,6 +15,11 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 bool framed_noise(std::string_view text) {
   if (contains(text, "is not tested for post-failure")) return true;
+  // Of a process that has died in MPI_Init.
+  if (contains(text, "failed during shared memory initialization") && contains(text, "open(2)") &&
+      contains(text, "No such file or directory")) {
+    return true;
+  }
   // mpirun and the processes clear away the same shared memory at the end.
   return contains(text, "We attempted to remove a file") && contains(text, "pmix-gds") &&
          contains(text, "No such file or directory");
@@ -28,6 +33,7 @@ bool interrupted_collective(std::string_view line) {
 bool line_noise(std::string_view line) {
   // What mpirun leaves after some of its help texts.
   if (line == std::string_view("\0", 1)) return true;
+  if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail")) return true;
   // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
   if (interrupted_collective(line) || line.starts_with("Error in NBC_Start_round() (")) return true;

@@ -74,6 +74,16 @@ TEST(AJob, that_loses_more_than_its_spares_at_the_start_says_so_also_when_proces
   expect_end(play("processes_0_and_1_die_at_the_start", 3, 1), 3, "2 of 4 processes died while the job was starting, and it has only 1 spares");
 }
 
+TEST(AJob, whose_processes_die_in_MPI_Init_goes_on_though_some_come_too_late_to_meet_them) {
+  const std::string late = "2";
+  for (const std::string dying : {"0", "1,3"}) {
+    const auto end = play(dying, 3, dying == "0" ? 1 : 2, {late}, MEND_EARLY_DEATHS);
+    EXPECT_EQ(end.exit_code, 0) << dying << ": " << end.errors;
+    EXPECT_THAT(said(end), ElementsAre("rank 0: 3 ranks", "rank 1: 3 ranks", "rank 2: 3 ranks")) << dying;
+  }
+  expect_end(play("0,1,4,5", 4, 2, {late}, MEND_EARLY_DEATHS), 3, "4 of 6 processes died while the job was starting, and it has only 2 spares");
+}
+
 TEST(ByItself, a_program_runs_as_a_single_rank) {
   Job job;
   job.command = {MEND_SUBJECT, "nobody_dies"};

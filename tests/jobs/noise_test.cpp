@@ -15,6 +15,14 @@ const std::string cleared_twice = frame +
                                   "  Path:  /tmp/prterun.node.1.0/1/pmix-gds-shmem2.node-prterun@1.session.1\n"
                                   "  Error: No such file or directory\n" +
                                   frame + std::string("\0\n", 2);
+const std::string segment_of_the_dead = frame +
+                                        "A system call failed during shared memory initialization that should\n"
+                                        "not have.  It is likely that your MPI job will now either abort or\n"
+                                        "experience performance degradation.\n\n"
+                                        "  Local host:  node\n"
+                                        "  System call: open(2) \n"
+                                        "  Error:       No such file or directory (errno 2)\n" +
+                                        frame + std::string("\0\n", 2);
 const std::string real_help = frame + "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n" + frame;
 const std::string complaint =
     "[warn] Epoll MOD(1) on fd 21 failed. Old events were 6; read change was 0 (none); write change was 2 (del); "
@@ -34,7 +42,7 @@ std::string filtered(const std::string& text, std::size_t piece) {
 
 TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
   const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
-                           "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested + cleared_twice + "no newline at the end";
+                           "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested + cleared_twice + segment_of_the_dead + "no newline at the end";
   const std::string expected =
       "first\nsecond\n" + real_help + "[node:5] a line of the program\nNow another\nEven more\n- a dash\nno newline at the end";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{100}, text.size()}) {

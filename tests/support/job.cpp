@@ -184,7 +184,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::string line;
   for (const char letter : text + "\n") {
-    if (letter == '\r') continue;
+    if (letter == '\r' || letter == '\0') continue;
     if (letter != '\n') {
       line += letter;
     } else if (!line.empty()) {

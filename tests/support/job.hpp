@@ -47,7 +47,8 @@ std::chrono::seconds soak_time(std::chrono::seconds unless_told = std::chrono::m
 /// Until `done`, looking again and again; false when that takes too long.
 bool soon(const std::function<bool()>& done);
 
-/// The lines of `text` that are not empty, without the carriage returns that mpirun's terminals add.
+/// The lines of `text` that are not empty, without the carriage returns that mpirun's terminals add, and the zeros that it
+/// leaves after help texts.
 std::vector<std::string> lines_of(const std::string& text);
 
 /// The lines on standard error that are for the user to mind: all but Open MPI's notice that Cartesian communicators
