@@ -75,41 +75,39 @@ void Session::on_repair(std::function<void()> callback) { engine_.on_repair(std:
 
 std::span<const RecoveryReport> Session::recoveries() const { return engine_.recoveries(); }
 
+namespace {
+
+/// What `work` returns. If it throws, and no recovery follows, `undo` is called first.
+template <class Work, class Undo>
+auto unless_refused(Work work, Undo undo) {
+  try {
+    return work();
+  } catch (const ProcessFailure&) {
+    throw;
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+}  // namespace
+
 bool transaction(Session& session, const std::function<bool()>& work) {
   Store& store = session.store();
   store.finish_commit();
   if (!store.has_version()) store.commit();  // something to go back to
   const Version before = store.version();
-  const bool is_outermost = store.hold();
-  const auto let_go = [&] {
-    if (is_outermost) store.let_go();
-  };
+  store.hold();  // until this has ended; a recovery ends it, too
+  const auto drop = [&] { store.drop_provisional(); };
   const auto take_back = [&] {
-    // Transactions and commits inside the work are taken back with it.
-    store.version() == before ? store.restore() : store.restore(before);
-    let_go();
+    unless_refused([&] { store.version() == before ? store.restore() : store.restore(before); }, drop);
+    store.let_go();
   };
-  bool well = false;
-  try {
-    well = session.agree(work());
-  } catch (const ProcessFailure&) {
-    throw;  // the recovery takes it back
-  } catch (...) {
-    let_go();
-    throw;
-  }
-  if (!well) {
+  if (!unless_refused([&] { return session.agree(work()); }, drop)) {
     take_back();
     return false;
   }
-  try {
-    is_outermost ? store.commit_and_let_go() : store.commit();
-  } catch (const ProcessFailure&) {
-    throw;
-  } catch (...) {  // refused, on all ranks
-    take_back();
-    throw;
-  }
+  unless_refused([&] { store.commit_and_let_go(); }, take_back);
   return true;
 }
 

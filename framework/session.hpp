@@ -32,8 +32,9 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// The application's communicator: the ranks in fixed order, as many as were launched less the spares, unless some
-  /// were given up (--mend-on-failure shrink or blank). Use it for plain MPI calls, whose errors are thrown: ProcessFailure when a process died (let it pass), EnvironmentError
-  /// otherwise. Do not free it. Do not MPI_Comm_dup or split it yourself: see derive.
+  /// were given up (--mend-on-failure shrink or blank). Use it for plain MPI calls, whose errors are thrown: ProcessFailure
+  /// when a process died (let it pass), EnvironmentError otherwise. Do not free it. Do not MPI_Comm_dup or split it yourself:
+  /// see derive. Open MPI's windows (RMA) and files (MPI-IO) do not outlive the death of a process that has them open.
   MPI_Comm comm() const;
   Rank rank() const;
   int size() const;
@@ -97,9 +98,10 @@ class Session {
 /// Runs `work` as a unit: if it returns true on every rank, what is protected is committed; if not, it is what the last
 /// commit or restore before has left, on every rank, and what `work` has committed meanwhile is taken back too. So it is if
 /// a process dies: the next restore() goes back to before the unit; and nothing inside it goes to disk. Units may be nested:
-/// those inside hold when the outermost does. While there are commits inside, one more version is kept. Returns which.
+/// those inside hold when the outermost does. While there are commits inside, one more version is kept for each. Returns which.
 /// `work` takes part in the same MPI calls as on the other ranks, whatever it returns. Collective over the session's ranks.
-/// Throws as commit and restore do.
+/// Throws as commit and restore do, and what `work` throws: then what it has committed is no version any more, and the next
+/// restore() goes back to before the unit.
 bool transaction(Session& session, const std::function<bool()>& work);
 
 }  // namespace mend

@@ -162,32 +162,40 @@ void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
   const trace::Span span("disk");
   stage_ = Stage::writing;
   try {
-    const std::vector<PackedMember> members = copy(snapshots);
+    const auto [copies, members] = copy(snapshots);
     const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
     std::error_code error;
     std::filesystem::create_directory(folder, error);
     if (error) throw EnvironmentError(folder.string() + ": " + error.message());
     const std::filesystem::path file = folder / rank_file_name(self_);
     const FileSeal seal{under_way_, self_, ranks_, 0, 0};
-    background_.begin([file, seal, pieces = lay_out_rank_file(file, members)] { fill_rank_file(file, pieces, seal); });
+    background_.begin([file, seal, copies, pieces = lay_out_rank_file(file, members)] {
+      for (const auto snapshot : copies) {
+        if (const auto damage = find_damage(snapshot, seal.rank, seal.version)) {
+          throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value, seal.version.value, *damage));
+        }
+      }
+      fill_rank_file(file, pieces, seal);
+    });
   } catch (const std::exception& problem) {
     failure_ = problem.what();
   }
 }
 
-/// Copies the snapshots; returns the members in the copy.
-std::vector<PackedMember> DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
+/// Copies the snapshots; returns where the copies are, and the members in them.
+DiskTier::Copies DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
   ByteCount bytes = 0;
   for (const auto& snapshot : snapshots) bytes += snapshot.size();
   resize_block(copy_, bytes);
   std::span<std::byte> left = copy_;
-  std::vector<PackedMember> members;
+  Copies copies;
   for (const auto& snapshot : snapshots) {
     copy_past_caches(snapshot, left);
-    std::ranges::move(members_of(left.first(snapshot.size())), std::back_inserter(members));
+    copies.whole.push_back(left.first(snapshot.size()));
+    std::ranges::move(members_of(copies.whole.back()), std::back_inserter(copies.members));
     left = left.subspan(snapshot.size());
   }
-  return members;
+  return copies;
 }
 
 /// All files are there: rank 0 makes one version of them.
@@ -348,10 +356,15 @@ void DiskTier::fill_own(const Found& found, const std::string& name, Member& mem
   member.unpack(kept->bytes);
 }
 
-void DiskTier::go_on_from(Version version) {
-  ours_ = ours_ || found_;
+void DiskTier::go_on_from(Version version, bool found_here) {
+  ours_ = ours_ || found_here;
   found_.reset();
-  complete_ = version;
+  complete_ = found_here ? version : std::min(complete_, version);
+  const bool goes_on = stage_ == Stage::writing || stage_ == Stage::sealing;
+  if (goes_on && under_way_ > version) {
+    if (stage_ == Stage::writing) remove_attempt();
+    stage_ = Stage::nothing;  // should it be complete by now, it is put aside with the others
+  }
   if (!is_first()) return;
   try {
     background_.wait();

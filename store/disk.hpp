@@ -59,6 +59,9 @@ class DiskTier {
   /// Gives up what is under way. Local. `comm` must outlive the epoch. `begins_job`: it is the first.
   void begin_epoch(MPI_Comm comm, bool begins_job);
 
+  /// Whether the commit that has begun is to go to disk. The same on all ranks.
+  bool is_due() const { return due_; }
+
   // --- beside a commit -----------------------------------------------------------------------------------------------
 
   /// What this rank says beside the vote that opens the commit of `version`.
@@ -83,8 +86,9 @@ class DiskTier {
   /// Fills `members` from what find has found. Local. Throws UsageError when a member is not there, has another shape, or
   /// needs as many ranks as have written it; EnvironmentError.
   void fill(const Members& members) const;
-  /// All have gone back to that version, found here or because they wanted it: what is newer is put aside. Local.
-  void go_on_from(Version version);
+  /// All have gone back to that version, which was found here, or is in memory and was wanted: what is newer is put aside, and
+  /// what is being written of it, given up. Local.
+  void go_on_from(Version version, bool found_here);
 
  private:
   /// What is under way, alike on all ranks.
@@ -100,7 +104,11 @@ class DiskTier {
   void remove_attempt();
   void remove_unless_complete();
   void put_others_aside();
-  std::vector<PackedMember> copy(std::span<const std::span<const std::byte>> snapshots);
+  struct Copies {
+    std::vector<std::span<const std::byte>> whole;
+    std::vector<PackedMember> members;
+  };
+  Copies copy(std::span<const std::span<const std::byte>> snapshots);
   void seal();
   std::optional<Found> share(std::optional<CompleteVersion> version);
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;

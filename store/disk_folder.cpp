@@ -27,13 +27,16 @@ std::string hash_of_text(const std::string& text) { return hex(hash_of(std::as_b
 
 std::uint64_t number_in(const std::string& text) { return std::stoull(text, nullptr, 16); }
 
+/// The version that is in a folder of that name; nothing when it is none of mend's.
 std::optional<Version> version_in(const std::string& folder_name) {
   if (!folder_name.starts_with(version_prefix)) return std::nullopt;
+  const char* const last = folder_name.data() + folder_name.size();
   std::uint64_t number = 0;
-  const char* const begin = folder_name.data() + version_prefix.size();
-  const auto [end, error] = std::from_chars(begin, folder_name.data() + folder_name.size(), number);
-  if (error != std::errc{} || number == 0 || *end != '-') return std::nullopt;
-  return Version{number};
+  const auto [end, error] = std::from_chars(folder_name.data() + version_prefix.size(), last, number);
+  if (error != std::errc{} || number == 0 || end == last) return std::nullopt;
+  std::uint32_t attempt = 0;
+  std::from_chars(end + 1, last, attempt, 16);
+  return folder_of({}, Version{number}, attempt) == folder_name ? std::optional(Version{number}) : std::nullopt;
 }
 
 /// The folders of all versions, complete or not.

@@ -47,7 +47,7 @@ class MemberGroup {
   void forget_newer(Version newest);
   void forget_older(Version oldest);
   void hold(Version version) { shelves_.hold(version); }
-  void let_go() { shelves_.let_go(); }
+  void let_go(Version version) { shelves_.let_go(version); }
   ByteCount memory() const { return shelves_.memory(); }
   std::vector<ByteCount> block_sizes(Version version) const { return shelves_.sizes(version); }
 
@@ -62,7 +62,8 @@ class MemberGroup {
   void prepare_commit();
   /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`. `tag`:
   /// as all ranks number this group. If they cannot be packed, that is the `problem`, and a snapshot of nothing is sent.
-  void begin_commit(Version version, Version settled, int tag, std::exception_ptr& problem);
+  /// `copied_on`: what is written elsewhere is made of the snapshot.
+  void begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem);
   bool is_under_way() const { return under_way_ != nullptr; }
   /// When it returns, all that this rank makes is in its slots, and not yet published.
   void finish_commit(Version version);
@@ -112,7 +113,7 @@ class MemberGroup {
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return shelves_.at(block, version).bytes; }
   Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
-  void check_unchanged(std::span<const Combination> work, const Changes& mine, Version version, std::exception_ptr& problem);
+  void check_unchanged(std::vector<ByteRange> used, const Changes& mine, Version version, std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void finish(Version version);

@@ -51,30 +51,32 @@ Kept& Shelves::slot(const Block& block, Version version) {
 }
 
 Kept& Shelves::at(const Block& block, Version version) {
-  const auto aside = version == held_ ? aside_.find(block) : aside_.end();
-  return aside != aside_.end() ? aside->second : slot(block, version);
+  if (const auto of_version = aside_.find(version); of_version != aside_.end()) {
+    if (const auto aside = of_version->second.find(block); aside != of_version->second.end()) return aside->second;
+  }
+  return slot(block, version);
 }
 
 Kept& Shelves::slot_for(const Block& block, Version version) {
   Kept& kept = slot(block, version);
-  if (kept.version == held_) aside_.insert_or_assign(block, std::exchange(kept, {}));
+  if (holds(kept.version)) aside_.at(kept.version).insert_or_assign(block, std::exchange(kept, {}));
   kept.version = Version{};
   return kept;
 }
 
 Version Shelves::older_in_slot(const Block& block, Version version) {
   const Version there = slot(block, version).version;
-  return there < version && there != held_ ? there : Version{};
+  return there < version && !holds(there) ? there : Version{};
 }
 
-void Shelves::let_go() {
-  for (auto& [block, kept] : aside_) {
+void Shelves::let_go(Version version) {
+  const auto of_version = aside_.extract(version);
+  if (of_version.empty()) return;
+  for (auto& [block, kept] : of_version.mapped()) {
     if (kept.version == Version{}) continue;
     Kept& there = slot(block, kept.version);
     if (there.version == Version{}) there = std::move(kept);
   }
-  aside_.clear();
-  held_.reset();
 }
 
 void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
@@ -83,15 +85,17 @@ void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
       if (kept.version != Version{}) visit(block, kept);
     }
   }
-  for (auto& [block, kept] : aside_) {
-    if (kept.version != Version{}) visit(block, kept);
+  for (auto& [version, blocks] : aside_) {
+    for (auto& [block, kept] : blocks) {
+      if (kept.version != Version{}) visit(block, kept);
+    }
   }
 }
 
 void Shelves::forget_old(Version newest) {
   std::erase_if(shelves_, [&](const auto& shelf) {
     return std::all_of(shelf.second.begin(), shelf.second.end(),
-                       [&](const Kept& kept) { return kept.version.value + versions_ <= newest.value && kept.version != held_; });
+                       [&](const Kept& kept) { return kept.version.value + versions_ <= newest.value && !holds(kept.version); });
   });
 }
 
@@ -113,7 +117,9 @@ ByteCount Shelves::memory() const {
   for (const auto& [block, slots] : shelves_) {
     for (const Kept& kept : slots) bytes += kept.bytes.capacity();
   }
-  for (const auto& [block, kept] : aside_) bytes += kept.bytes.capacity();
+  for (const auto& [version, blocks] : aside_) {
+    for (const auto& [block, kept] : blocks) bytes += kept.bytes.capacity();
+  }
   return bytes;
 }
 

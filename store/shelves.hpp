@@ -47,10 +47,10 @@ class Shelves {
   void publish(const Block& block, Version version) { at(block, version).version = version; }
 
   /// Keeps this version from now on, also when the slots have come round: what is in its slot is put aside then.
-  void hold(Version version) { held_ = version; }
-  std::optional<Version> held() const { return held_; }
+  void hold(Version version) { aside_.try_emplace(version); }
+  bool holds(Version version) const { return aside_.contains(version); }
   /// No more; what was put aside goes back to its slot, unless there is a newer version.
-  void let_go();
+  void let_go(Version version);
 
   /// Calls `visit` with every block published, of every version.
   void visit(const std::function<void(const Block&, Kept&)>& visit);
@@ -72,8 +72,7 @@ class Shelves {
 
   std::size_t versions_;
   std::map<Block, std::vector<Kept>> shelves_;
-  std::optional<Version> held_;
-  std::map<Block, Kept> aside_;  // of the version held
+  std::map<Version, std::map<Block, Kept>> aside_;  // of the versions held
 };
 
 /// What is wrong with a published block: nothing, or a description such as "member 'u' is corrupt". Checks every hash.

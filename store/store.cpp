@@ -65,11 +65,11 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   nodes_.assign(nodes.begin(), nodes.end());
   numbers_.assign(numbers.begin(), numbers.end());
   for (int i = static_cast<int>(numbers_.size()); i < ranks(); ++i) numbers_.push_back(Rank{i});
-  if (held_) {  // the failure takes back what was provisional
-    forget_newer(*held_);
-    published_ = std::min(published_, *held_);
-    let_go();
+  if (!held_.empty()) {  // the failure takes back what was provisional
+    forget_newer(held_.front());
+    published_ = std::min(published_, held_.front());
   }
+  while (!held_.empty()) let_go();
   for (auto& [redundancy, group] : groups_) group.begin_epoch(comm, nodes_);
   settled_ = published_;
   is_first_epoch_ = epoch == Epoch{0};
@@ -137,14 +137,13 @@ auto Store::whole(Work work) {
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
 agreement::Remarks Store::meet_for(Motion motion) {
   if (ballot_ == nullptr) throw agreement::Abandoned();
-  // What is provisional does not go to disk.
-  agreement::Remarks said = disk_ ? disk_->remarks(held_ ? Version{} : published_.next()) : agreement::Remarks{};
+  const bool is_provisional = held_.size() > (lets_go_ ? 1 : 0);  // and does not go to disk
+  agreement::Remarks said = disk_ ? disk_->remarks(is_provisional ? Version{} : published_.next()) : agreement::Remarks{};
   if (!commit_problem_) said |= can_be_packed;
   if (!groups_may_differ_ && groups_with_members() == used_here_) said |= knows_all_groups;
   if (!keeps_members_) said |= gives_up_its_data;
   if (!ballot_->vote(motion, true, said)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
   if (disk_ && motion == Motion::commit) disk_->hear(said);
-  if (motion == Motion::restore) some_keep_members_ = !(said & gives_up_its_data);
   catch_up_with_survivors();
   if (!(said & knows_all_groups)) agree_on_groups();
   return said;
@@ -221,7 +220,7 @@ void Store::commit_async() {
   reach("commit.pack");
   whole([&] {
     for_each_group([&](MemberGroup& group, int tag) {
-      if (in_use_.contains(group.redundancy())) group.begin_commit(version, settled_, tag, commit_problem_);
+      if (in_use_.contains(group.redundancy())) group.begin_commit(version, settled_, tag, disk_ && disk_->is_due(), commit_problem_);
     });
   });
   reach("commit.exchange");
@@ -250,8 +249,8 @@ Version Store::finish_commit() {
   }
   committed_by_ = ranks();
   published_ = version;
-  if (std::exchange(is_last_provisional_, false)) let_go();
-  some_keep_members_ = false;
+  if (lets_go_) let_go();
+  members_differ_ = false;
   if (disk_) {
     std::vector<std::span<const std::byte>> snapshots;
     for (MemberGroup* group : begun) snapshots.push_back(group->own_snapshot(version));
@@ -271,23 +270,36 @@ std::vector<ByteCount> Store::block_sizes() const {
   return all;
 }
 
-bool Store::hold() {
-  if (held_) return false;
-  held_ = published_;
-  for (auto& [redundancy, group] : groups_) group.hold(*held_);
-  return true;
+void Store::hold() {
+  held_.push_back(published_);
+  for (auto& [redundancy, group] : groups_) group.hold(published_);
 }
 
 void Store::let_go() {
-  held_.reset();
-  is_last_provisional_ = false;
-  for (auto& [redundancy, group] : groups_) group.let_go();
+  const Version version = held_.back();
+  held_.pop_back();
+  lets_go_ = false;
+  if (std::ranges::find(held_, version) != held_.end()) return;
+  for (auto& [redundancy, group] : groups_) group.let_go(version);
 }
 
 Version Store::commit_and_let_go() {
-  commit_async();
-  is_last_provisional_ = true;
-  return finish_commit();
+  finish_commit();
+  lets_go_ = true;
+  return commit();
+}
+
+void Store::drop_provisional() {
+  try {
+    finish_commit();  // its messages would be taken for another's
+  } catch (const ProcessFailure&) {
+    throw;
+  } catch (...) {  // refused, and so dropped
+  }
+  forget_newer(held_.back());
+  settled_ = published_ = std::min(published_, held_.back());
+  members_differ_ = true;
+  let_go();
 }
 
 /// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is so.
@@ -324,7 +336,9 @@ void Store::note_sizes() {
 }
 
 void Store::finish_disk() {
-  if (disk_ && ballot_ != nullptr) disk_->finish(*ballot_);
+  if (!disk_ || ballot_ == nullptr) return;
+  finish_commit();
+  disk_->finish(*ballot_);
 }
 
 // --- restore ---------------------------------------------------------------------------------------------------
@@ -343,11 +357,13 @@ Version Store::restore(Version wanted) {
 Version Store::restore_version(std::optional<Version> wanted) {
   const trace::Span span("restore");
   Stopwatch watch;
-  meet_for(Motion::restore);
+  const bool fills_all = (meet_for(Motion::restore) & gives_up_its_data) != 0;
+  members_differ_ = true;  // should this throw
   reach("restore.inventory");
   const Version version = whole([&] { return restore_what_is_planned(wanted); });
+  members_differ_ = !fills_all;
   if (version == Version{}) return version;
-  if (disk_ && (wanted || origin_ == Origin::disk)) disk_->go_on_from(version);
+  if (disk_ && (wanted || origin_ == Origin::disk)) disk_->go_on_from(version, origin_ == Origin::disk);
   return has_gone_back_to(version, watch);
 }
 
@@ -492,12 +508,13 @@ Version Store::restore_from(Rank from) {
   Stopwatch watch;
   meet_for(Motion::restore);
   from = find_rank(from);
+  members_differ_ = true;  // from now on
   if (has_committed_by_others()) {
     throw UsageError(fmt::format("another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit", committed_by_));
   }
   reach("restore.inventory");
   const JointPlan plan = plan_undamaged({});
-  if (!plan.version && disk_ && (plan.newest_seen || published_ != Version{})) {
+  if (!plan.version && disk_ && (plan.newest_seen || published_ != Version{} || disk_->find(members_, {}))) {
     throw UsageError("another rank's data is not in memory any more, and cannot be had from disk: restore() first, and commit");
   }
   if (!plan.version) return restore_from_disk({}, plan);

@@ -79,7 +79,8 @@ class Store {
   }
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
-  /// mend::run (a View is kept alive by the store). Protecting a name again replaces the object, as re-entering the
+  /// mend::run. Of a View, what it refers to now is kept alive and saved: when you assign, swap or resize it, protect it
+  /// again. Protecting a name again replaces the object, as re-entering the
   /// body does. Throws UsageError for an empty name, and with --mend-disk for one that is not UTF-8.
   template <class T>
     requires Protectable<std::remove_cvref_t<T>>
@@ -155,9 +156,10 @@ class Store {
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
 
-  /// Whether restore() would bring back what the last commit or restore of this epoch has left; not, after a recovery,
-  /// before the first of them, nor when some ranks have kept other data (restore_others). The same on all ranks. Local.
-  bool has_version() const { return published_ != Version{} && !ranks_may_differ_ && !some_keep_members_; }
+  /// Whether restore() would bring back what the last commit or restore of this epoch has left, to the ranks that have committed
+  /// it; not, after a recovery, before the first of them, nor when some ranks have other data (restore_others, restore_from, or
+  /// a restore that was refused). The same on all ranks. Local.
+  bool has_version() const { return published_ != Version{} && !ranks_may_differ_ && !members_differ_ && !has_committed_by_others(); }
 
   /// Where the last restore() found what it has restored.
   Origin restored_from() const { return origin_; }
@@ -189,11 +191,14 @@ class Store {
   void forget_members();
 
   /// What is committed from now on is provisional, until commit_and_let_go() or let_go(): a failure takes it back to version(),
-  /// which is kept as long, and nothing of it goes to disk. False, and without effect, within another such. Local; on all ranks.
-  bool hold();
+  /// which is kept as long, and nothing of it goes to disk. These may be nested; what is inside another is its part. Local; on all
+  /// ranks.
+  void hold();
   void let_go();
   /// The last commit of such, with which it holds. Collective.
   Version commit_and_let_go();
+  /// Ends such: there is no version any more that was committed since. Members are left as they are. Collective.
+  void drop_provisional();
 
   /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
   void end_epoch();
@@ -242,7 +247,7 @@ class Store {
   int committed_by_ = 0;              // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
   bool ranks_may_differ_ = false;     // a newcomer may not know the published version yet
   bool keeps_members_ = false;        // in the restore that is under way
-  bool some_keep_members_ = false;    // some rank did in the last one, and nothing was committed since
+  bool members_differ_ = false;       // some rank's may hold something else than the newest version, as a restore has left them
   bool groups_may_differ_ = false;    // some rank may have a group that others do not know yet
   Version published_{};
   Version settled_{};                 // what is newer has been placed where it lies in this epoch, by commits alone
@@ -255,8 +260,8 @@ class Store {
   Origin origin_ = Origin::nowhere;
   std::function<void()> commit_listener_;
   std::exception_ptr commit_problem_;  // this rank could not pack what it has for the commit that is under way
-  std::optional<Version> held_;        // newer versions are provisional
-  bool is_last_provisional_ = false;   // the commit under way ends that
+  std::vector<Version> held_;          // newer versions than the first are provisional
+  bool lets_go_ = false;               // the commit under way ends the last of them
 };
 
 }  // namespace mend

@@ -101,6 +101,15 @@ INSTANTIATE_TEST_SUITE_P(EveryPoint, ShrinkAtPoint,
                            return name;
                          });
 
+TEST(Transaction, after_ranks_were_given_up_goes_back_to_where_it_began) {
+  for (const char* ladder : {"shrink", "blank"}) {
+    const auto end = play("one_is_given_up_and_then_come_units", 4, 0, {"--mend-on-failure", ladder, "--mend-redundancy", "replicas:2"});
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(said(end), testing::SizeIs(2));
+    EXPECT_THAT(said(end), Each(EndsWith("value 101")));
+  }
+}
+
 TEST(Blank, keeps_the_numbers) {
   const auto end = play_with("spare,blank", "one_is_given_up", 4, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

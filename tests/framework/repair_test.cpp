@@ -124,6 +124,27 @@ TEST(Transaction, takes_back_those_inside_it) {
   EXPECT_THAT(said(end), Each(EndsWith("value 0")));
 }
 
+TEST(Transaction, inside_another_is_taken_back_to_where_it_began) {
+  const auto end = play("takes_back_a_part_after_many_commits_in_it", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 1")));
+}
+
+TEST(Transaction, that_throws_leaves_no_version_of_itself) {
+  const auto end = play("throws_in_a_transaction", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("11 at version 2, true")));
+}
+
+TEST(Transaction, is_taken_back_to_what_a_restore_has_left_before_it) {
+  const auto end = play("takes_back_to_what_another_had", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 102")));
+}
+
 TEST(Transaction, leaves_nothing_of_itself_when_a_process_dies_in_it) {
   const support::ScratchFolder disk;
   for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--mend-disk", disk.path().string() + ",every=1"}}) {

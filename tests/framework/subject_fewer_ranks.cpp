@@ -102,6 +102,28 @@ Scenarios fewer_ranks_scenarios() {
       if (step == 5 && was(session, 1)) die();
     });
   };
+  // Of two units after that, one is taken back, and rank 2 dies in the other.
+  all["one_is_given_up_and_then_come_units"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", mend::replicated(value));
+    if (session.epoch() == mend::Epoch{0}) {
+      session.store().commit();
+      if (was(session, 1)) die();
+      MPI_Barrier(session.comm());
+    }
+    session.store().restore();
+    const auto add = [&](long what, bool well) {
+      mend::transaction(session, [&, well] {
+        value += what;
+        session.store().commit();
+        if (well && session.epoch() == mend::Epoch{1} && session.origin(session.rank()) == mend::Rank{2}) die();
+        return well;
+      });
+    };
+    add(10, false);
+    add(100, true);
+    say(session, fmt::format("value {}", value));
+  };
   all["one_is_given_up_and_all_take_the_data_of_rank_3"] = [](mend::Session& session) {
     if (session.epoch() == mend::Epoch{0} && was(session, 1)) die();
     if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());

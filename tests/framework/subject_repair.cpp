@@ -243,6 +243,49 @@ Scenarios repair_scenarios() {
     });
     say(session, fmt::format("value {}", value));
   };
+  all["takes_back_a_part_after_many_commits_in_it"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    mend::transaction(session, [&] {
+      value = 1;
+      session.store().commit();
+      mend::transaction(session, [&] {
+        for (value = 10; value < 15; ++value) session.store().commit();
+        return false;
+      });
+      return true;
+    });
+    say(session, fmt::format("value {}", value));
+  };
+  all["throws_in_a_transaction"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    session.store().commit();
+    try {
+      mend::transaction(session, [&]() -> bool {
+        for (value = 2; value < 7; ++value) session.store().commit();
+        throw std::runtime_error("on all ranks");
+      });
+    } catch (const std::runtime_error&) {
+    }
+    session.store().restore();
+    const bool well = mend::transaction(session, [&] {
+      value += 10;
+      return true;
+    });
+    say(session, fmt::format("{} at version {}, {}", value, session.store().version().value, well));
+  };
+  all["takes_back_to_what_another_had"] = [](mend::Session& session) {
+    long value = 100 + session.rank().value;
+    session.store().protect("value", value);
+    session.store().commit();
+    session.store().restore_from(mend::Rank{2});
+    mend::transaction(session, [&] {
+      value = -1;
+      return false;
+    });
+    say(session, fmt::format("value {}", value));
+  };
   // Rank 1 dies in a unit in which some parts are committed already; of the first entry, nothing may be left.
   all["dies_in_a_transaction_after_parts_of_it"] = [](mend::Session& session) {
     long value = 0;

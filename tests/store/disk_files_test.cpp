@@ -415,9 +415,15 @@ TEST_F(Versions, are_kept_as_many_as_wanted_and_nothing_else_is_touched) {
   add(3, 8, false);
   add(5, 9, false);
   std::ofstream(scratch_ / "notes.txt") << "of the user";
+  const std::vector<std::string> of_the_user{"version-2-of-my-paper", "version-0000000001-", "version-0000000001-0000000g", "version-1-00000007",
+                                             "version-0000000001-00000007.old", "version-0000000001-0000000A"};
+  for (const std::string& name : of_the_user) {
+    std::filesystem::create_directory(scratch_ / name);
+    std::ofstream(scratch_ / name / mend::manifest_name) << "chapter one";
+  }
   mend::remove_old_versions(scratch_.path(), 2);
   EXPECT_THAT(complete(), ElementsAre(4, 3));
-  EXPECT_EQ(entries(), 3U);
+  EXPECT_EQ(entries(), 3U + of_the_user.size());
 }
 
 TEST_F(Versions, that_were_gone_back_behind_are_put_aside) {

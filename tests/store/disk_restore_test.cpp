@@ -1,12 +1,14 @@
 // Stores with a tier on disk, among real ranks: what one job has written, another finds, of any number of ranks.
 
 #include "tests/store/epochs.hpp"
+#include "tests/store/marked.hpp"
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "store/disk_folder.hpp"
 #include "store/durable.hpp"
+#include "store/pages.hpp"
 #include "tests/support/job.hpp"
 
 #include <fmt/format.h>
@@ -282,6 +284,94 @@ TEST_F(DiskStores, refuse_elements_that_nobody_had_where_parts_overlap) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("8 elements of member 'u'"));
   }
+}
+
+TEST_F(DiskStores, give_up_what_is_being_written_when_a_version_before_is_gone_back_to) {
+  Table table(rank_, size_);
+  {
+    Epochs first = job();
+    commit_each(first, table, 1, 1);
+    table.set(2);
+    first.store().commit();  // on its way to disk
+    EXPECT_EQ(first.store().restore(Version{1}), Version{1});
+    table.set(12);
+    EXPECT_EQ(first.store().commit(), Version{2});
+    first.store().finish_disk();
+  }
+  Epochs second = job();
+  table.protect_in(second.store());
+  EXPECT_EQ(second.store().restore(), Version{2});
+  table.expect(12);
+}
+
+TEST_F(DiskStores, count_from_what_is_on_disk_and_not_from_what_was_gone_back_to) {
+  Epochs epochs = job(3);
+  Table table(rank_, size_);
+  table.protect_in(epochs.store());
+  for (int step = 1; step <= 2; ++step) epochs.store().commit();
+  epochs.store().restore(Version{2});
+  epochs.store().commit();
+  epochs.store().finish_disk();
+  EXPECT_EQ(on_disk().size(), 1U);
+}
+
+TEST_F(DiskStores, write_the_commit_that_ends_what_was_provisional) {
+  Epochs epochs = job();
+  Table table(rank_, size_);
+  table.protect_in(epochs.store());
+  epochs.store().hold();
+  epochs.store().commit();
+  epochs.store().finish_disk();
+  EXPECT_THAT(on_disk(), testing::IsEmpty());
+  epochs.store().commit_and_let_go();
+  epochs.store().finish_disk();
+  ASSERT_EQ(on_disk().size(), 1U);
+  EXPECT_EQ(on_disk().front().version, Version{2});
+}
+
+TEST_F(DiskStores, write_a_commit_that_is_not_finished_yet) {
+  Epochs epochs = job();
+  Table table(rank_, size_);
+  table.protect_in(epochs.store());
+  epochs.store().commit_async();
+  epochs.store().finish_disk();
+  EXPECT_EQ(on_disk().size(), 1U);
+}
+
+TEST_F(DiskStores, do_not_take_a_ranks_own_data_for_anothers) {
+  Table table(rank_, size_);
+  {
+    Epochs first = job();
+    commit_each(first, table, 1, 1);
+  }
+  Epochs second = job();
+  table.set(-1);
+  table.protect_in(second.store());
+  EXPECT_THROW(second.store().restore_from(mend::Rank{0}), UsageError);
+  expect_restored(second, table, 1, Origin::disk);
+}
+
+TEST_F(DiskStores, do_not_write_what_was_damaged_where_it_lay) {
+  std::vector<double> field(100 * mend::page_bytes / sizeof(double), rank_);
+  const std::vector<double> committed = field;
+  const auto protect_in = [&](mend::Store& store) {
+    store.protect("field", field);
+    store.protect("marked", std::make_unique<Marked>());  // lies behind
+  };
+  {
+    Epochs first = job(4);
+    protect_in(first.store());
+    for (int step = 1; step <= 4; ++step) {
+      first.store().commit();
+      if (step == 2 && rank_ == 0) Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
+    }
+    first.store().finish_disk();
+  }
+  Epochs second = job(4);
+  field.assign(field.size(), -1);
+  protect_in(second.store());
+  EXPECT_EQ(second.store().restore(), Version{4});
+  EXPECT_EQ(field, committed);
 }
 
 TEST_F(DiskStores, keep_arrays_without_elements) {

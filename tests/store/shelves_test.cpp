@@ -80,8 +80,23 @@ TEST(Shelves, keep_a_version_that_is_held_until_it_is_let_go) {
     EXPECT_EQ(mend::find_damage(parity, shelves.at(parity, Version{2})), std::nullopt);
   }
   EXPECT_THAT(versions(shelves), ElementsAre(2, 7, 8));
-  shelves.let_go();
+  shelves.let_go(Version{2});
   EXPECT_THAT(versions(shelves), ElementsAre(7, 8));
+}
+
+TEST(Shelves, hold_as_many_versions_as_they_are_told_to) {
+  Shelves shelves(2);
+  for (std::uint64_t version = 1; version <= 8; ++version) {
+    keep_published(shelves, parity, Version{version});
+    if (version == 2 || version == 5) shelves.hold(Version{version});
+  }
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 5, 7, 8));
+  shelves.forget_newer(Version{5});
+  shelves.let_go(Version{5});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 5));
+  shelves.let_go(Version{5});  // not held any more
+  shelves.let_go(Version{2});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 5));
 }
 
 TEST(Shelves, go_on_from_a_version_that_was_held) {
@@ -90,7 +105,7 @@ TEST(Shelves, go_on_from_a_version_that_was_held) {
   shelves.hold(Version{2});
   for (std::uint64_t version = 3; version <= 8; ++version) keep_published(shelves, parity, Version{version});
   shelves.forget_newer(Version{2});
-  shelves.let_go();
+  shelves.let_go(Version{2});
   EXPECT_THAT(versions(shelves), ElementsAre(2));
   keep_published(shelves, parity, Version{3});
   EXPECT_THAT(versions(shelves), ElementsAre(2, 3));
