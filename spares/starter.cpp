@@ -6,9 +6,11 @@
 #include <pmix.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -16,18 +18,20 @@
 namespace mend {
 namespace {
 
-/// Where the program was started: what its arguments say may be relative to that.
-const std::string first_folder = [] {
-  std::error_code ignored;
-  return std::filesystem::current_path(ignored).string();
-}();
-
-std::vector<std::string> own_arguments() {
-  std::ifstream file("/proc/self/cmdline");
+/// How this process was started, before main has changed any of it: another is started alike.
+struct Beginning {
+  Beginning() {
+    std::error_code ignored;
+    folder = std::filesystem::current_path(ignored).string();
+    std::ifstream file("/proc/self/cmdline");
+    for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+    for (char** setting = environ; *setting != nullptr; ++setting) settings.emplace_back(*setting);
+  }
+  std::string folder;
   std::vector<std::string> arguments;
-  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
-  return arguments;
-}
+  std::vector<std::string> settings;
+};
+const Beginning beginning;
 
 /// Says who this process is among those launched with it, or who it was started as: not for others.
 bool is_personal(std::string_view setting) {
@@ -45,9 +49,9 @@ struct Order {
     PMIX_APP_CONSTRUCT(&app);
     std::error_code ignored;
     app.cmd = ::strdup(std::filesystem::read_symlink("/proc/self/exe", ignored).c_str());
-    for (const std::string& argument : own_arguments()) PMIx_Argv_append_nosize(&app.argv, argument.c_str());
+    for (const std::string& argument : beginning.arguments) PMIx_Argv_append_nosize(&app.argv, argument.c_str());
     for (const std::string& setting : settings) PMIx_Argv_append_nosize(&app.env, setting.c_str());
-    app.cwd = ::strdup(first_folder.c_str());
+    app.cwd = ::strdup(beginning.folder.c_str());
     app.maxprocs = 1;
     PMIX_INFO_CREATE(app.info, 1);
     app.ninfo = 1;
@@ -78,9 +82,7 @@ void started(pmix_status_t status, pmix_nspace_t job, void* given) {
 
 void start_process(ProcessId process, const std::string& door, const std::string& leash, std::function<void(const Birth&)> told) {
   std::vector<std::string> settings;
-  for (char** setting = environ; *setting != nullptr; ++setting) {
-    if (!is_personal(*setting)) settings.emplace_back(*setting);
-  }
+  std::ranges::copy_if(beginning.settings, std::back_inserter(settings), [](const std::string& setting) { return !is_personal(setting); });
   settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
   settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));
   settings.push_back(fmt::format("{}={}", launch::door_variable, door));
