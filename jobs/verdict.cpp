@@ -121,6 +121,8 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   if (agreed_end && *reports.finished != 0) {
     // Those who speak are elsewhere, it may be, if not everyone is here.
     const bool nobody_spoke = !reports.said && reports.started >= processes;
+    // What the processes say goes through mpirun.
+    if (mpirun.ended_by) return {*reports.finished, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
     return {*reports.finished, nobody_spoke ? reports.unsaid : ""};
   }
   if (mpirun.was_stuck && !agreed_end) {

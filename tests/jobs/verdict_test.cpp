@@ -48,6 +48,16 @@ TEST(Verdict, a_process_that_exits_before_the_end_is_a_death_like_another) {
   EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 5) << "it may be of the one that has not said what it exited with";
 }
 
+TEST(Verdict, of_mpirun_that_was_killed_it_is_said_for_nobody_was_heard_any_more) {
+  ChildEnd killed = exited(0);
+  killed.ended_by = SIGKILL;
+  Reports reports = agreed(3);
+  reports.said = true;
+  const auto verdict = judge(killed, reports, launched);
+  EXPECT_EQ(verdict.exit_code, 3);
+  EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was killed by SIGKILL"));
+}
+
 TEST(Verdict, a_crash_after_the_agreed_end_counts) {
   Reports reports = agreed(0);
   reports.crashed_afterwards = SIGSEGV;
