@@ -162,7 +162,9 @@ void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
   const trace::Span span("disk");
   stage_ = Stage::writing;
   try {
-    const auto [copies, members] = copy(snapshots);
+    const auto copies = copy(snapshots);
+    std::vector<PackedMember> members;
+    for (const auto snapshot : copies) std::ranges::move(members_of(snapshot), std::back_inserter(members));
     const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
     std::error_code error;
     std::filesystem::create_directory(folder, error);
@@ -182,17 +184,16 @@ void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
   }
 }
 
-/// Copies the snapshots; returns where the copies are, and the members in them.
-DiskTier::Copies DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
+/// Copies the snapshots; returns the copies.
+std::vector<std::span<const std::byte>> DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
   ByteCount bytes = 0;
   for (const auto& snapshot : snapshots) bytes += snapshot.size();
   resize_block(copy_, bytes);
   std::span<std::byte> left = copy_;
-  Copies copies;
+  std::vector<std::span<const std::byte>> copies;
   for (const auto& snapshot : snapshots) {
     copy_past_caches(snapshot, left);
-    copies.whole.push_back(left.first(snapshot.size()));
-    std::ranges::move(members_of(copies.whole.back()), std::back_inserter(copies.members));
+    copies.push_back(left.first(snapshot.size()));
     left = left.subspan(snapshot.size());
   }
   return copies;

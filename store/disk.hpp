@@ -104,11 +104,7 @@ class DiskTier {
   void remove_attempt();
   void remove_unless_complete();
   void put_others_aside();
-  struct Copies {
-    std::vector<std::span<const std::byte>> whole;
-    std::vector<PackedMember> members;
-  };
-  Copies copy(std::span<const std::span<const std::byte>> snapshots);
+  std::vector<std::span<const std::byte>> copy(std::span<const std::span<const std::byte>> snapshots);
   void seal();
   std::optional<Found> share(std::optional<CompleteVersion> version);
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;

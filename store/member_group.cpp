@@ -113,10 +113,7 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
   const Changes mine = pack_own(version, settled, problem);
   const std::vector<Changes> changes = exchange_changes(concerned_, comm_, mine, sizes_);
   std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
-  std::vector<ByteRange> used;
-  for (const Source& source : given_by(self_, work)) used.push_back({source.offset, source.offset + source.length});
-  if (copied_on) used.push_back({0, sizes_[static_cast<std::size_t>(self_.value)]});
-  check_unchanged(joined(std::move(used)), mine, version, problem);
+  check_unchanged(work, copied_on, mine, version, problem);
   under_way_ = begin(std::move(work), version, tag);
 }
 
@@ -154,10 +151,14 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
 
 /// Parities and files are also made of pages that have not changed, and have lain here since an older version. Were such a one
 /// damaged meanwhile, it would spoil them, and nobody could tell; so all is packed again.
-void MemberGroup::check_unchanged(std::vector<ByteRange> used, const Changes& mine, Version version, std::exception_ptr& problem) {
+void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine, Version version,
+                                  std::exception_ptr& problem) {
   if (mine.everything) return;
+  std::vector<ByteRange> used;
+  for (const Source& source : given_by(self_, work)) used.push_back({source.offset, source.offset + source.length});
+  if (copied_on) used.push_back({0, sizes_[static_cast<std::size_t>(self_.value)]});
   Kept& own = shelves_.at(Block::snapshot_of(self_), version);
-  if (is_sound(own.bytes, without(used, mine.ranges))) return;
+  if (is_sound(own.bytes, without(joined(std::move(used)), mine.ranges))) return;
   log::warn(fmt::format("the snapshot of rank {} was damaged where it lay: it is packed anew", self_.value));
   try {
     pack(members_, self_, version, own.bytes);

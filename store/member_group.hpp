@@ -113,7 +113,8 @@ class MemberGroup {
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return shelves_.at(block, version).bytes; }
   Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
-  void check_unchanged(std::vector<ByteRange> used, const Changes& mine, Version version, std::exception_ptr& problem);
+  void check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine, Version version,
+                       std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void finish(Version version);
