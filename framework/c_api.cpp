@@ -118,6 +118,8 @@ mend::Extents extents_at(const std::size_t* numbers, int axes) {
   return {numbers, numbers + std::max(axes, 0)};
 }
 
+bool is_rank_of(const mend_session* session, int rank) { return rank >= 0 && rank < session_of(session).size(); }
+
 /// Calls a function of the user's.
 template <class Function>
 int call(Function function, Session& session, void* data) {
@@ -155,6 +157,17 @@ MPI_Comm mend_comm(const mend_session* session) { return session_of(session).com
 MPI_Fint mend_comm_fortran(const mend_session* session) { return MPI_Comm_c2f(mend_comm(session)); }
 int mend_rank(const mend_session* session) { return session_of(session).rank().value; }
 int mend_size(const mend_session* session) { return session_of(session).size(); }
+int mend_predecessors(const mend_session* session) { return session_of(session).predecessors(); }
+
+int mend_rank_in_comm(const mend_session* session, int rank) {
+  if (!is_rank_of(session, rank)) return MPI_PROC_NULL;
+  return session_of(session).rank_in_comm(mend::Rank{rank}).value_or(mend::Rank{MPI_PROC_NULL}).value;
+}
+
+int mend_origin(const mend_session* session, int rank) {
+  return is_rank_of(session, rank) ? session_of(session).origin(mend::Rank{rank}).value : MPI_PROC_NULL;
+}
+
 int mend_epoch(const mend_session* session) { return static_cast<int>(session_of(session).epoch().value); }
 
 int mend_role(const mend_session* session) {
@@ -171,6 +184,27 @@ int mend_comm_dup(mend_session* session, MPI_Comm* made) {
 
 int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
   return guarded([&] { *made = session_of(session).split(color, key); });
+}
+
+int mend_comm_cart(mend_session* session, int axes, const int* dims, const int* periods, MPI_Comm* made) {
+  return guarded([&] {
+    const auto all = [&](const int* numbers) { return std::span(numbers, numbers == nullptr ? 0 : static_cast<std::size_t>(std::max(axes, 0))); };
+    *made = session_of(session).cart(all(dims), all(periods));
+  });
+}
+
+int mend_comm_derive(mend_session* session, int (*factory)(MPI_Comm, MPI_Comm*, void*), void* data, MPI_Comm* made) {
+  return guarded([&] {
+    *made = session_of(session).derive([&](MPI_Comm parent) {
+      MPI_Comm of_factory = MPI_COMM_NULL;
+      const int code = [&] {
+        const ErrorsHandled as_in_c(OnError::tells_and_returns);
+        return factory(parent, &of_factory, data);
+      }();
+      mend::check_mpi(code, "making a communicator");
+      return of_factory;
+    });
+  });
 }
 
 int mend_protect(mend_session* session, const char* name, void* data, size_t bytes) {

@@ -27,7 +27,8 @@ module mend
 
   public :: mend_body, mend_run
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
-  public :: mend_comm_dup, mend_comm_split
+  public :: mend_rank_in_comm, mend_origin, mend_predecessors
+  public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_c2f
   public :: mend_protect, mend_protect_part, mend_protect_replicated
   public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
@@ -69,6 +70,21 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
+    integer(c_int) function mend_predecessors(session) bind(C, name="mend_predecessors")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    ! MPI_PROC_NULL for a hole, and for a rank that there is not; so is mend_origin.
+    integer(c_int) function mend_rank_in_comm(session, rank) bind(C, name="mend_rank_in_comm")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: rank
+    end function
+    integer(c_int) function mend_origin(session, rank) bind(C, name="mend_origin")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: rank
+    end function
     integer(c_int) function mend_check(session) bind(C, name="mend_check")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -91,6 +107,11 @@ module mend
       type(c_ptr), value :: session
       integer(c_int), value :: color, key
       type(c_ptr), intent(out) :: made
+    end function
+    ! What these have made, as mpi and mpi_f08 have it: an integer, there comm%MPI_VAL.
+    integer(c_int) function mend_comm_c2f(comm) bind(C, name="MPI_Comm_c2f")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: comm
     end function
 
     ! Versions are set where the status is MEND_SUCCESS.
@@ -127,6 +148,13 @@ module mend
       integer(c_long), intent(inout), optional :: version
     end function
 
+    integer(c_int) function c_comm_cart(session, axes, dims, periods, made) bind(C, name="mend_comm_cart")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: axes
+      integer(c_int), intent(in) :: dims(*), periods(*)
+      type(c_ptr), intent(out) :: made
+    end function
     integer(c_int) function c_run(argc, argv, body, data) bind(C, name="mend_run")
       import :: c_int, c_ptr, c_funptr
       integer(c_int), value :: argc
@@ -225,6 +253,19 @@ contains
     end do
     argv(size(argv)) = c_null_ptr
     code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(body), data_or_null(data))
+  end function
+
+  ! A Cartesian topology, `periods` as long as `dims`; ranks keep their numbers.
+  integer(c_int) function mend_comm_cart(session, dims, periods, made) result(status)
+    type(c_ptr), intent(in) :: session
+    integer(c_int), intent(in) :: dims(:)
+    logical, intent(in) :: periods(:)
+    type(c_ptr), intent(out) :: made
+    integer :: axes
+
+    axes = size(dims)
+    if (size(periods) /= axes) axes = 0     ! which is refused
+    status = c_comm_cart(session, int(axes, c_int), dims, merge(1_c_int, 0_c_int, periods), made)
   end function
 
   ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of what outlives the body. With a `redundancy` of its own

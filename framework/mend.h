@@ -54,13 +54,26 @@ MPI_Comm mend_comm(const mend_session *session);
 MPI_Fint mend_comm_fortran(const mend_session *session);
 int mend_rank(const mend_session *session);
 int mend_size(const mend_session *session);
+/** After a rank was given up. Where those above it close up (--mend-on-failure=shrink), mend_rank and mend_size are those of
+ * mend_comm. Where they keep their numbers (blank), mend_rank is what it was at the start, and so is mend_size: the ranks
+ * given up leave holes. Returns the rank in mend_comm of the one with this number: MPI_PROC_NULL for a hole, and for a rank
+ * that there is not. Local. */
+int mend_rank_in_comm(const mend_session *session, int rank);
+/** What the rank with this number was numbered at the start; MPI_PROC_NULL for a rank that there is not. Local. */
+int mend_origin(const mend_session *session, int rank);
 /** How many recoveries there have been. */
 int mend_epoch(const mend_session *session);
 int mend_role(const mend_session *session);
+/** How many processes have played this rank before this one. */
+int mend_predecessors(const mend_session *session);
 
-/** Communicators that are interrupted when a process fails, and freed when the body is left or repaired. */
+/** Communicators that are interrupted when a process fails, and freed when the body is left or repaired. Collective. */
 int mend_comm_dup(mend_session *session, MPI_Comm *made);
 int mend_comm_split(mend_session *session, int color, int key, MPI_Comm *made);
+/** A Cartesian topology of `axes` axes; ranks keep their numbers. */
+int mend_comm_cart(mend_session *session, int axes, const int *dims, const int *periods, MPI_Comm *made);
+/** Any other: `factory` makes it of `parent`, and returns what MPI has. */
+int mend_comm_derive(mend_session *session, int (*factory)(MPI_Comm parent, MPI_Comm *made, void *data), void *data, MPI_Comm *made);
 
 /** Protects `bytes` bytes at `data`, which must outlive the body. Local. */
 int mend_protect(mend_session *session, const char *name, void *data, size_t bytes);

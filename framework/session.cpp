@@ -45,7 +45,7 @@ MPI_Comm Session::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { ret
 
 MPI_Comm Session::cart(std::span<const int> dims, std::span<const int> periods) {
   if (dims.empty() || dims.size() != periods.size()) {
-    throw UsageError(fmt::format("a Cartesian topology needs as many periods as dimensions, not {} and {}", periods.size(), dims.size()));
+    throw UsageError("a Cartesian topology needs dimensions, and for each of them whether it is periodic");
   }
   return derive([&](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;

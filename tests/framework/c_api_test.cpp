@@ -49,6 +49,21 @@ TEST(InC, parts_of_arrays_are_given_to_the_ranks_that_are_left) {
   EXPECT_THAT(said(end), Each(EndsWith("after 6 steps, from version 3, 0 wrong")));
 }
 
+TEST(InC, ranks_that_are_left_know_where_they_are) {
+  const auto closed_up = play_in_c("numbers", 0, {"--mend-on-failure=shrink"});
+  EXPECT_EQ(closed_up.exit_code, 0) << closed_up.errors;
+  EXPECT_THAT(said(closed_up), ElementsAre("rank 0: 0 in comm, was 0, a rank 1, between 2 and 1, half are 2, after 0",
+                                           "rank 1: 1 in comm, was 2, a rank 1, between 0 and 2, half are 1, after 0",
+                                           "rank 2: 2 in comm, was 3, a rank 1, between 1 and 0, half are 2, after 0"));
+  const auto numbered = play_in_c("numbers", 0, {"--mend-on-failure=blank"});
+  EXPECT_EQ(numbered.exit_code, 0) << numbered.errors;
+  EXPECT_THAT(said(numbered), ElementsAre("rank 0: 0 in comm, was 0, no rank 1, between 2 and 1, half are 2, after 0",
+                                          "rank 2: 1 in comm, was 2, no rank 1, between 0 and 2, half are 1, after 0",
+                                          "rank 3: 2 in comm, was 3, no rank 1, between 1 and 0, half are 2, after 0"));
+  const auto taken_over = play_in_c("numbers", 1);
+  EXPECT_THAT(said(taken_over), testing::Contains("rank 1: 1 in comm, was 1, a rank 1, between 0 and 2, half are 2, after 1"));
+}
+
 TEST(InC, without_spares_the_job_ends_in_one_sentence) {
   for (const char* style : {"again", "in_place"}) {
     expect_end(play_in_c(style, 0), 3, "rank 1 .process 1. died and no spare is left");
@@ -59,6 +74,8 @@ TEST(InC, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_c("wrong", 0), 2, "a protected member needs a name");
   expect_end(play_in_c("nameless", 0), 2, "the name of a protected member is NULL");
   expect_end(play_in_c("ends", 0), 1, "rank 1: the body, or a callback, returned MEND_END, which no function of mend had returned");
+  expect_end(play_in_c("no_axes", 0), 2, "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
+  expect_end(play_in_c("unmade", 0), 1, "making a communicator failed: MPI_ERR_TOPOLOGY");
   expect_end(play_in_c("wrong_parts", 0), 2, "the whole, the offset or the extents of a protected part are NULL");
   expect_end(play_in_c("older_than_kept", 0), 2, "version 7");
   expect_end(play_in_c("unknown", 0), 2, "'mirror' is no redundancy: give partner, replicas:K");

@@ -1,6 +1,7 @@
 /* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument says
  * how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
- * "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks. */
+ * "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers"
+ * tells which they are. */
 
 #include "framework/mend.h"
 
@@ -129,6 +130,49 @@ static int parts_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
+static int take_half(MPI_Comm parent, MPI_Comm *made, void *data) {
+  int rank = 0;
+  (void)data;
+  MPI_Comm_rank(parent, &rank);
+  return MPI_Comm_split(parent, rank % 2, 0, made);
+}
+
+static int numbers_body(mend_session *session, void *data) {
+  const int dims[] = {3}, periods[] = {1};
+  const int rank = mend_rank(session);
+  int before = 0, after = 0, members = 0;
+  MPI_Comm ring = MPI_COMM_NULL, half = MPI_COMM_NULL;
+  char text[160];
+  (void)data;
+  if (mend_epoch(session) == 0) return die_on_rank_1(session);
+  if (mend_rank_in_comm(session, mend_size(session)) != MPI_PROC_NULL || mend_origin(session, -1) != MPI_PROC_NULL) return MEND_END;
+  int status = mend_comm_cart(session, 1, dims, periods, &ring);
+  if (status == MEND_SUCCESS) status = mend_comm_derive(session, take_half, NULL, &half);
+  if (status != MEND_SUCCESS) return status;
+  MPI_Cart_shift(ring, 0, 1, &before, &after);
+  MPI_Comm_size(half, &members);
+  snprintf(text, sizeof text, "%d in comm, was %d, %s rank 1, between %d and %d, half are %d, after %d", mend_rank_in_comm(session, rank),
+           mend_origin(session, rank), mend_rank_in_comm(session, 1) == MPI_PROC_NULL ? "no" : "a", before, after, members,
+           mend_predecessors(session));
+  return say(session, text);
+}
+
+static int no_axes_body(mend_session *session, void *data) {
+  MPI_Comm ring = MPI_COMM_NULL;
+  (void)data;
+  return mend_comm_cart(session, 1, NULL, NULL, &ring);
+}
+
+static int makes_nothing(MPI_Comm parent, MPI_Comm *made, void *data) {
+  (void)parent, (void)made, (void)data;
+  return MPI_ERR_TOPOLOGY;
+}
+
+static int unmade_body(mend_session *session, void *data) {
+  MPI_Comm none = MPI_COMM_NULL;
+  return mend_comm_derive(session, makes_nothing, data, &none);
+}
+
 static int part_is_refused(mend_session *session, const char *element, size_t first, const char *why) {
   const size_t whole = 4, extent = 2;
   const int status = mend_protect_part(session, "table", table, element, 1, &whole, &first, &extent, NULL);
@@ -209,6 +253,9 @@ int main(int argc, char **argv) {
   if (count.async) return mend_run(argc, argv, async_body, &count);
   if (argc > 1 && strcmp(argv[1], "older") == 0) return mend_run(argc, argv, older_body, NULL);
   if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "no_axes") == 0) return mend_run(argc, argv, no_axes_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "unmade") == 0) return mend_run(argc, argv, unmade_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong_parts") == 0) return mend_run(argc, argv, wrong_parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "older_than_kept") == 0) return mend_run(argc, argv, older_than_kept_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);

@@ -47,7 +47,7 @@ TEST(Derived, communicators_of_before_a_recovery_are_of_no_use_and_do_no_harm) {
 }
 
 TEST(Derived, communicators_made_of_nonsense_are_refused) {
-  expect_end(play("derives_with_nonsense", 4, 0), 2, "as many periods as dimensions, not 1 and 2");
+  expect_end(play("derives_with_nonsense", 4, 0), 2, "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
 }
 
 TEST(Derived, communicators_are_made_anew_in_every_epoch) {

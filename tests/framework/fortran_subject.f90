@@ -1,6 +1,7 @@
 ! A Fortran program that uses mend: counts, as the C subject does, and dies where it is told to. Its first argument says
 ! how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
-! "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks.
+! "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and
+! "numbers" tells which they are.
 
 module counting
   use, intrinsic :: iso_c_binding
@@ -25,6 +26,10 @@ module counting
       type(c_ptr), value :: comm
       real(c_double), value :: mine
       real(c_double), intent(out) :: sum
+    end function
+    integer(c_int) function sum_of_ranks(comm) bind(C)
+      import :: c_int
+      integer(c_int), value :: comm
     end function
     integer(c_int) function raise(signal) bind(C)
       import :: c_int
@@ -158,6 +163,31 @@ contains
       mend_rank(session), first, first + mine - 1, table_step, version, wrong
   end function
 
+  integer(c_int) function numbers_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    type(c_ptr) :: ring, half
+    integer(c_int) :: rank
+
+    status = MEND_SUCCESS
+    if (mend_epoch(session) == 0) status = die_on_rank_1(session)
+    rank = mend_rank(session)
+    if (status == MEND_SUCCESS) status = mend_comm_cart(session, [3_c_int], [.true.], ring)
+    if (status == MEND_SUCCESS) status = mend_comm_split(session, mod(rank, 3_c_int) / 2, 0_c_int, half)
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    print "('rank ', i0, ': ', i0, ' in comm, was ', i0, ', ', a, ' rank 1, sums ', i0, ' and ', i0, ', after ', i0)", rank, &
+      mend_rank_in_comm(session, rank), mend_origin(session, rank), trim(merge("no", "a ", mend_rank_in_comm(session, 1) < 0)), &
+      sum_of_ranks(mend_comm_c2f(ring)), sum_of_ranks(mend_comm_c2f(half)), mend_predecessors(session)
+  end function
+
+  integer(c_int) function no_axes_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    type(c_ptr) :: ring
+
+    status = mend_comm_cart(session, [4_c_int], [logical ::], ring)
+    if (c_associated(data)) status = MEND_ERROR
+  end function
+
   integer(c_int) function wrong_parts_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
 
@@ -237,6 +267,10 @@ program fortran_subject
     code = mend_run(older_body)
   case ("parts")
     code = mend_run(parts_body)
+  case ("numbers")
+    code = mend_run(numbers_body)
+  case ("no_axes")
+    code = mend_run(no_axes_body)
   case ("wrong_parts")
     code = mend_run(wrong_parts_body)
   case default

@@ -50,8 +50,17 @@ TEST(InFortran, parts_of_arrays_are_given_to_the_ranks_that_are_left_with_the_fi
   EXPECT_THAT(said(end), Each(EndsWith("after 6 steps, from version 3, 0 wrong")));
 }
 
+TEST(InFortran, ranks_that_are_left_know_where_they_are) {
+  const auto end = play_in_fortran("numbers", 0, {"--mend-on-failure=blank"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: 0 in comm, was 0, no rank 1, sums 3 and 1, after 0",
+                                     "rank 2: 1 in comm, was 2, no rank 1, sums 3 and 0, after 0",
+                                     "rank 3: 2 in comm, was 3, no rank 1, sums 3 and 1, after 0"));
+}
+
 TEST(InFortran, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_fortran("wrong", 0), 2, "a protected member needs a name");
+  expect_end(play_in_fortran("no_axes", 0), 2, "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
   expect_end(play_in_fortran("wrong_parts", 0), 2, "all three need as many numbers");
 }
 
