@@ -31,6 +31,7 @@ namespace {
 constexpr pmix_status_t call_code = PMIX_EXTERNAL_ERR_BASE - 77;
 constexpr const char* call_epoch_key = "mend.epoch";
 constexpr const char* advice_key = "mend.advice";
+constexpr const char* version_key = "mend.version";
 constexpr const char* own_word_key = "mend.own_word";  // on what mend itself tells the library
 
 const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
@@ -122,6 +123,15 @@ class Mailbox {
     changed_.notify_all();
   }
 
+  Version announced() const {
+    const std::lock_guard lock(mutex_);
+    return announced_;
+  }
+  void add_version(Version version) {
+    const std::lock_guard lock(mutex_);
+    announced_ = std::max(announced_, version);
+  }
+
   void add_advice(std::span<const ByteCount> sizes) {
     const std::lock_guard lock(mutex_);
     advice_.emplace(sizes.begin(), sizes.end());
@@ -140,6 +150,7 @@ class Mailbox {
   std::map<ProcessId, RuntimeName> latecomers_;
   std::vector<WitnessedDeath> deaths_;
   std::optional<Epoch> called_;
+  Version announced_;
   std::optional<std::vector<ByteCount>> advice_;  // the last, not taken yet
   std::mutex listener_mutex_;
   std::function<void(ProcessId)> listener_;
@@ -166,6 +177,7 @@ void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   if (const pmix_info_t* epoch = find({info, ninfo}, call_epoch_key)) mailbox().add_call(Epoch{epoch->value.data.uint32});
+  if (const pmix_info_t* version = find({info, ninfo}, version_key)) mailbox().add_version(Version{version->value.data.uint64});
   if (const pmix_info_t* advice = find({info, ninfo}, advice_key)) {
     const pmix_byte_object_t& said = advice->value.data.bo;
     std::vector<ByteCount> sizes(said.size / sizeof(ByteCount));
@@ -282,6 +294,10 @@ void RuntimeWitness::tell_library(ProcessId process) {
 }
 
 void RuntimeWitness::call(Epoch epoch) { say_to_all(call_epoch_key, &epoch.value, PMIX_UINT32); }
+
+void RuntimeWitness::announce(Version version) { say_to_all(version_key, &version.value, PMIX_UINT64); }
+Version RuntimeWitness::announced() const { return mailbox().announced(); }
+void RuntimeWitness::hear(Version announced) { mailbox().add_version(announced); }
 
 void RuntimeWitness::advise(std::span<const ByteCount> sizes) {
   pmix_byte_object_t said;

@@ -80,6 +80,16 @@ class RuntimeWitness {
   /// Tells every process of the launch that is in wait() what it should have memory for. Local; returns before they know.
   void advise(std::span<const ByteCount> sizes);
 
+  /// Tells every process of the launch that the job has committed `version`: of those who know by themselves nobody may be
+  /// left. Local; returns when the daemon of this machine knows.
+  void announce(Version version);
+
+  /// The newest version that this process was told of in this way; Version{0} when it was told of none. Local.
+  Version announced() const;
+
+  /// Puts on record what it was told of otherwise. Local.
+  void hear(Version announced);
+
   /// Takes an advice. Meanwhile it should ask now and then whether there is still `time` for that.
   using Prepare = std::function<void(std::span<const ByteCount> sizes, const std::function<bool()>& time)>;
 

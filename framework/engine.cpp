@@ -100,6 +100,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(
   const auto memories = nlohmann::json::parse(arrival.memories());
   first_size_ = memories.at("first_size");
   fruitless_ = memories.at("fruitless");
+  witness_.hear(Version{memories.at("committed")});
   std::vector<NodeId> places;
   for (const std::uint32_t node : memories.at("places")) places.push_back(NodeId{node});
   recruiter_.prefer(std::move(places));
@@ -135,7 +136,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
   while_mpi_waits([this] { notice_while_waiting(); });
   store_.on_commit([this] {
     BlockReserve::instance().clear();  // a newcomer has what it needs
-    advise_spares();
+    tell_spares();
   });
   // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
   council_.on_death([this](ProcessId process) {
@@ -158,6 +159,7 @@ void Engine::begin_epoch(bool newcomer) {
   interrupted_ = false;
   progressed_ = false;
   news_ = {};
+  announced_ = false;
   advised_.clear();
   noticed_.reset();
   schedule_.restart();
@@ -166,8 +168,9 @@ void Engine::begin_epoch(bool newcomer) {
   watch_.enter(world_.members);
   if (!rank_) return;
   take_into_epoch(store_);
+  store_.hear(witness_.announced());
   if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
-    log::warn("with a single rank nobody holds a copy of its data: if it dies, the spare starts from the beginning");
+    log::warn("with a single rank nobody holds a copy of its data: if it dies, they are lost");
   }
 }
 
@@ -351,9 +354,12 @@ void Engine::call_spares() {
   if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty()) witness_.call(world_.epoch);
 }
 
-/// Tells the spares what memory a rank needs for its blocks, when that is new. Rank 0 speaks for all.
-void Engine::advise_spares() {
-  if (!spares_prepare_ || rank_ != Rank{0} || world_.roster.spares.empty()) return;
+/// Tells the spares, after a commit, that there is one, in case that all ranks die at once; and what memory a rank needs for
+/// its blocks, when that is new. Rank 0 speaks for all.
+void Engine::tell_spares() {
+  if (rank_ != Rank{0} || world_.roster.spares.empty()) return;
+  if (!std::exchange(announced_, true)) witness_.announce(store_.version());
+  if (!spares_prepare_) return;
   std::vector<ByteCount> sizes = store_.block_sizes();
   std::erase_if(sizes, [](ByteCount size) { return size < large_page; });
   std::ranges::transform(sizes, sizes.begin(), with_room_to_grow);
@@ -473,7 +479,7 @@ std::string Engine::memories(const Recovery& recovery) const {
   for (const NodeId place : recruiter_.places()) places.push_back(place.value);
   std::vector<std::uint32_t> dead;
   for (const ProcessId process : recovery.dead.members()) dead.push_back(process.value);
-  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"places", places}, {"recoveries", write_reports(recoveries_)},
+  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"committed", std::max(store_.version(), witness_.announced()).value}, {"places", places}, {"recoveries", write_reports(recoveries_)},
                         {"before", write_roster(recovery.before)}, {"dead", dead}}.dump();
 }
 

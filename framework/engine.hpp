@@ -136,7 +136,7 @@ class Engine {
   void notice_while_waiting();
   void interrupt();
   void call_spares();
-  void advise_spares();
+  void tell_spares();
   void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
   std::string advice_on_disk(ExitCode code) const;
@@ -151,6 +151,7 @@ class Engine {
   Recruiter recruiter_;
   int wanted_spares_;
   bool spares_prepare_;
+  bool announced_ = false;          // in this epoch, that there is a commit
   std::vector<ByteCount> advised_;  // in this epoch
   int spawn_tries_;
   int first_size_ = 0;

@@ -153,10 +153,11 @@ agreement::Remarks Store::meet_for(Motion motion) {
 /// versions there were.
 void Store::catch_up_with_survivors() {
   if (!ranks_may_differ_) return;
-  std::array<std::uint64_t, 2> known{published_.value, static_cast<std::uint64_t>(committed_by_)};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, known.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  std::array<std::uint64_t, 3> known{published_.value, static_cast<std::uint64_t>(committed_by_), announced_.value};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, known.data(), known.size(), MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
   settled_ = published_ = Version{known[0]};
   committed_by_ = static_cast<int>(known[1]);
+  announced_ = Version{known[2]};
   ranks_may_differ_ = false;
 }
 
@@ -345,7 +346,7 @@ void Store::finish_disk() {
 
 Version Store::restore() {
   finish_commit();
-  if (!ranks_may_differ_ && published_ == Version{} && !disk_) return Version{};  // known to all without asking
+  if (!ranks_may_differ_ && std::max(published_, announced_) == Version{} && !disk_) return Version{};  // known to all without asking
   return restore_version({});
 }
 
@@ -557,9 +558,9 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan&
       throw DataLoss(describe_loss(plan, wanted ? "another version may be whole" : "the job must be started again"));
     }
     if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
-    if (published_ != Version{}) {
-      throw DataLoss(fmt::format("version {} is lost: nobody lives who has any of it{}; the job must be started again", published_.value,
-                                 disk_ ? ", and it is not on disk" : ""));
+    if (const Version lost = std::max(published_, announced_); lost != Version{}) {
+      throw DataLoss(fmt::format("version {} is lost{}: nobody lives who has any of it{}; the job must be started again", lost.value,
+                                 published_ == Version{} ? ", and all after it" : "", disk_ ? ", and it is not on disk" : ""));
     }
     if (disk_) confirm(nullptr);
     return Version{};

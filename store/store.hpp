@@ -174,6 +174,8 @@ class Store {
                    std::span<const Rank> numbers = {});
   /// Has `listener` called whenever a commit has been published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
+  /// This rank was told that there is version `announced`, or a newer one: should nobody else know of any, it is lost. Local.
+  void hear(Version announced) { announced_ = announced; }
   /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
   /// The job is over: whoever commits or restores all the same gets agreement::Abandoned. Local.
@@ -250,6 +252,7 @@ class Store {
   bool members_differ_ = false;       // some rank's may hold something else than the newest version, as a restore has left them
   bool groups_may_differ_ = false;    // some rank may have a group that others do not know yet
   Version published_{};
+  Version announced_{};               // what this rank was told of
   Version settled_{};                 // what is newer has been placed where it lies in this epoch, by commits alone
   Members members_;                   // of all groups
   std::map<Redundancy, MemberGroup> groups_;

@@ -98,6 +98,17 @@ TEST_F(Witness, takes_the_last_advice_while_it_waits_and_before_that) {
   EXPECT_THAT(heard, testing::ElementsAre(30, 40, 50));
 }
 
+TEST_F(Witness, remembers_the_newest_version_that_was_announced) {
+  if (world_rank() == 0) {
+    for (const std::uint64_t version : {3, 7, 5}) witness_.announce(mend::Version{version});
+    witness_.call(epoch_);  // and arrives after them
+  }
+  witness_.wait(epoch_, nobody);
+  EXPECT_EQ(witness_.announced(), mend::Version{7});
+  witness_.hear(mend::Version{9});
+  EXPECT_EQ(witness_.announced(), mend::Version{9});
+}
+
 TEST_F(Witness, waits_at_no_cost) {
   const auto cpu_time = [] {
     timespec now{};

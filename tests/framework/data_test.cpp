@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace {
 
@@ -15,6 +16,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::SizeIs;
 
 void expect_counted(const support::JobEnd& end, int ranks, long steps, int epoch) {
@@ -37,14 +39,22 @@ TEST(Recovery, takes_up_the_count_where_it_was_whoever_died) {
   }
 }
 
-TEST(Recovery, of_a_single_rank_starts_from_the_beginning_and_was_warned_of) {
+TEST(Recovery, of_a_single_rank_finds_nothing_and_was_warned_of) {
   const auto end = play("rank_0_dies", 1, 1);
-  expect_counted(end, 1, 10, 1);
-  EXPECT_THAT(support::lines_of(end.errors), ElementsAre(HasSubstr("single rank"), HasSubstr("1 recovery: ")));
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_THAT(support::lines_of(end.errors), IsSupersetOf({HasSubstr("single rank"), HasSubstr("version 1 is lost")}));
 }
 
-TEST(Recovery, of_all_ranks_at_once_starts_from_the_beginning) {
-  expect_counted(play("ranks_0_and_1_die", 2, 2), 2, 10, 1);
+TEST(Recovery, of_all_ranks_at_once_begins_anew_before_the_first_commit) {
+  for (const int ranks : {1, 2, 3}) expect_counted(play("all_ranks_die_before_a_commit", ranks, ranks), ranks, 10, 1);
+}
+
+TEST(Recovery, of_all_ranks_at_once_says_that_their_data_are_lost) {
+  for (const auto& [ranks, spares, options] : std::vector<std::tuple<int, int, std::vector<std::string>>>{
+           {2, 2, {}}, {2, 2, {"--mend-spare-memory=none"}}, {3, 4, {}}, {2, 1, {"--mend-on-failure=spare,spawn"}}, {3, 1, {"--mend-on-failure=spare,shrink"}}}) {
+    expect_end(play("all_ranks_die_after_a_commit", ranks, spares, options), 3,
+               "version 1 is lost, and all after it: nobody lives who has any of it; the job must be started again");
+  }
 }
 
 TEST(Recovery, goes_on_as_long_as_there_are_spares) { expect_counted(play("a_rank_dies_in_every_epoch", 3, 5), 3, 17, 5); }

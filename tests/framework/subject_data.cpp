@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -154,6 +155,21 @@ mend::Body die_when_a_spare_is_ready(std::string_view what) {
   };
 }
 
+/// Rank 0 kills all ranks, before the first commit or `after` it; others count to the end.
+mend::Body die_all_at_once(bool after) {
+  return [after](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step != (after ? 5 : 0) || session.epoch() != mend::Epoch{0}) return;
+      const pid_t self = ::getpid();
+      std::vector<pid_t> all(static_cast<std::size_t>(session.size()));
+      MPI_Allgather(&self, 1, MPI_INT, all.data(), 1, MPI_INT, session.comm());
+      while (session.rank() != mend::Rank{0}) ::pause();
+      for (const pid_t other : all | std::views::drop(1)) ::kill(other, SIGKILL);
+      die();
+    });
+  };
+}
+
 mend::Body evolve_in_two_groups(std::string_view what) {
   const auto semicolon = what.find(';');
   return [of_field = std::string(what.substr(0, semicolon)), deaths = deaths_in(what.substr(semicolon + 1))](mend::Session& session) {
@@ -168,6 +184,9 @@ Scenarios data_scenarios() {
   all["rank_1_dies"] = count_while_these_die({1});
   all["a_rank_and_its_holder_die"] = count_while_these_die({1, 2});
   all["ranks_0_and_1_die"] = count_while_these_die({0, 1});
+
+  all["all_ranks_die_before_a_commit"] = die_all_at_once(false);
+  all["all_ranks_die_after_a_commit"] = die_all_at_once(true);
 
   all["a_rank_dies_in_every_epoch"] = [](mend::Session& session) {
     count(session, 17, [&](long step) {

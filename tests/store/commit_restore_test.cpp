@@ -357,6 +357,37 @@ TEST_F(Stores, begin_anew_when_nobody_is_left_who_knows_of_a_commit) {
   expect_restored(epochs, data, 1, Version{1});
 }
 
+TEST_F(Stores, know_what_is_lost_when_one_has_heard_of_it) {
+  Epochs epochs;
+  Data data(epochs.rank());
+  for (int step = 1; step < 4; ++step) commit(epochs, data, step);
+  std::vector<int> everyone(static_cast<std::size_t>(epochs.size()));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  epochs.next(everyone);
+  if (epochs.rank() == epochs.size() - 1) epochs.store().hear(Version{2});
+  data.protect_in(epochs.store());
+  for (int i = 0; i < 2; ++i) {
+    try {
+      epochs.store().restore();
+      ADD_FAILURE() << "restored what is lost";
+    } catch (const DataLoss& loss) {
+      EXPECT_STREQ(loss.what(), "version 2 is lost, and all after it: nobody lives who has any of it; the job must be started again");
+    }
+  }
+  commit(epochs, data, 4);
+  expect_restored(epochs, data, 4, Version{1});
+}
+
+TEST_F(Stores, go_by_what_is_there_and_not_by_what_one_has_heard) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank());
+  commit(epochs, data, 1);
+  epochs.next({1});
+  if (epochs.rank() == 1) epochs.store().hear(Version{2});
+  expect_restored(epochs, data, 1, Version{1});
+}
+
 TEST_F(Stores, pass_over_a_damaged_copy) {
   Epochs epochs;
   if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
