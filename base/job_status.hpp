@@ -15,6 +15,7 @@
 //   quit N       when it exits with N without having finished.
 //   skipped N P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for it, and
 //                whose parent is process P.
+//   aborted N    when it has called MPI_Abort with N for others, too: the launcher ends the job.
 //   said         when it has said on standard error why the job does not begin.
 //   unsaid TEXT  that reason, from one that leaves it to another to say it, who may be dead.
 //
@@ -41,19 +42,21 @@ namespace detail {
 inline bool has_started = false;
 inline bool has_finished = false;
 
-/// Safe in a signal handler.
-inline void append_to(const char* path, std::string_view line) {
+/// Returns whether a launcher can read it. Safe in a signal handler.
+inline bool append_to(const char* path, std::string_view line) {
   // No O_CREAT: a file that is not there belongs to a launcher on another node.
   const int file = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) return;
+  if (file < 0) return false;
   // One short appending write is atomic among the processes. Were it to fail, the launcher would miss a good end,
   // never take a bad one for good.
   [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
   ::close(file);
+  return true;
 }
 
-inline void append(std::string_view line) {
-  if (const char* path = std::getenv(environment_variable); path != nullptr) append_to(path, line);
+inline bool append(std::string_view line) {
+  const char* path = std::getenv(environment_variable);
+  return path != nullptr && append_to(path, line);
 }
 }  // namespace detail
 
@@ -63,9 +66,13 @@ inline void loaded() { detail::append("loaded\n"); }
 /// Every process that exits, as late as may be; whether it has come to MPI_Init. Local.
 inline void left(int status, bool met_others = true) {
   const std::string code = std::to_string(status);
-  if (detail::has_finished) return detail::append("left " + code + "\n");
-  if (detail::has_started || met_others) return detail::append("quit " + code + "\n");
-  detail::append("skipped " + code + " " + std::to_string(::getppid()) + "\n");
+  if (detail::has_finished) {
+    detail::append("left " + code + "\n");
+  } else if (detail::has_started || met_others) {
+    detail::append("quit " + code + "\n");
+  } else {
+    detail::append("skipped " + code + " " + std::to_string(::getppid()) + "\n");
+  }
 }
 
 /// Every process, before MPI_Init. Local.
@@ -79,6 +86,9 @@ inline void running() { detail::append("running\n"); }
 
 /// A process that knows of deaths which the runtime has not told, before it says that it has finished. Local.
 inline void unseen() { detail::append("unseen\n"); }
+
+/// A process that is to end the job. Returns whether the launcher will. Local.
+inline bool aborted(int code) { return detail::append("aborted " + std::to_string(code) + "\n"); }
 
 /// A process that has told the user why the job does not begin. Local.
 inline void said() { detail::append("said\n"); }

@@ -142,3 +142,12 @@ ExitCode Job::fail(std::exception_ptr error) {
 }
 
 }  // namespace mend
+
+/// To the program this is the end of the job; to the library, the death of a process, from which the others would recover.
+/// So it is left to the launcher, which ends all as soon as it has read of it.
+extern "C" int MPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
+  const bool is_for_others = comm != MPI_COMM_SELF;
+  const bool will_be_ended = is_for_others && mend::job_status::aborted(code);
+  while (will_be_ended) ::pause();
+  return PMPI_Abort(comm, code);
+}

@@ -131,8 +131,9 @@ int run(Arguments& arguments) {
   const Stopwatch since_launch;
   bool known_to_run = false;
   const auto still_wanted = [&](pid_t child) {
-    if (known_to_run) return true;
     const auto reports = read_reports(status.path());
+    if (reports.aborted) return false;
+    if (known_to_run) return true;
     known_to_run = reports.running > 0;
     // A program that reports nothing may take its time.
     if (known_to_run || reports.started == 0) return true;

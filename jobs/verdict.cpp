@@ -101,6 +101,7 @@ Reports read_reports(const std::filesystem::path& status_file) {
       ++reports.left;
       if (status != 0) statuses.push_back(status);
     }
+    if (int code = 0; word == "aborted" && file >> code) reports.aborted = reports.aborted.value_or(code);
     if (word == "unseen") ++reports.unseen;
     if (word == "started") ++reports.started;
     if (word == "running") ++reports.running;
@@ -117,6 +118,10 @@ Reports read_reports(const std::filesystem::path& status_file) {
 }
 
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
+  if (reports.aborted) {
+    const int code = *reports.aborted & 0xff;  // what is left of it
+    return {code == 0 ? failed : code, fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
+  }
   const bool agreed_end = reports.finished.has_value();
   if (agreed_end && *reports.finished != 0) {
     // Those who speak are elsewhere, it may be, if not everyone is here.

@@ -3,6 +3,7 @@
 // mpirun's exit code says what processes that lived to exit returned, and nothing of those that were killed: it is 0
 // when all were. The status file (base/job_status.hpp) closes the gap, but only for processes of this node. Hence:
 //
+//   - a process has called MPI_Abort: that ends the job, whatever the others do;
 //   - the processes reported a common end: that counts, unless one of them then exited with an error of its own. One
 //     that exits before, with whatever code, is a death among others, though mpirun returns what it did;
 //   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;
@@ -49,6 +50,7 @@ struct Reports {
   /// What processes that had finished then exited with, if that was neither 0 nor what they had reported.
   std::optional<int> error_afterwards{};
   std::optional<int> crashed_afterwards{};  ///< the signal that ended one that had finished, by a fault of its own
+  std::optional<int> aborted{};             ///< the first code that MPI_Abort was called with
   bool said = false;                        ///< somebody has told the user why the job does not begin
   std::string unsaid{};                     ///< that reason, as those know it who left it to another to tell
 

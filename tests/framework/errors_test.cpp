@@ -24,6 +24,20 @@ TEST(AnException, of_a_rank_that_dies_before_it_is_told_does_not_end_the_job_sil
   expect_end(play("one_rank_throws_and_dies_before_it_is_told", 4, 1), 1, "a process that has died before it could say");
 }
 
+TEST(Abort, by_one_rank_ends_the_job_with_its_code_although_a_spare_waits) {
+  expect_end(play("one_rank_aborts", 3, 1), 7, "a process ended the job by MPI_Abort with code 7");
+}
+
+TEST(Abort, by_all_ranks_is_told_once_and_is_an_error_whatever_the_code) {
+  expect_end(play("all_ranks_abort", 4, 0), 1, "a process ended the job by MPI_Abort with code 256");
+}
+
+TEST(Abort, of_a_process_alone_is_its_death) {
+  const auto end = play("one_rank_aborts_alone", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 10, 1));
+}
+
 TEST(AFailure, does_not_throw_again_out_of_destructors_on_its_way) {
   const auto end = play("calls_MPI_in_a_destructor", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

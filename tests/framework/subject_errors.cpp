@@ -80,6 +80,16 @@ Scenarios error_scenarios() {
     die_before_telling();
     throw std::runtime_error("no more ink");
   };
+  all["one_rank_aborts"] = [](mend::Session& session) {
+    if (session.rank() == mend::Rank{1}) MPI_Abort(session.comm(), 7);
+    wait_for_ever(session);
+  };
+  all["all_ranks_abort"] = [](mend::Session&) { MPI_Abort(MPI_COMM_WORLD, 256); };
+  all["one_rank_aborts_alone"] = [](mend::Session& session) {
+    subject::count(session, 10, [&](long step) {
+      if (step == 5 && subject::is_first(session, 1)) MPI_Abort(MPI_COMM_SELF, 7);
+    });
+  };
   all["one_rank_throws_a_number"] = [](mend::Session& session) {
     if (session.rank() == mend::Rank{2}) throw 42;
     wait_for_ever(session);

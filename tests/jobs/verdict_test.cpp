@@ -26,6 +26,19 @@ TEST(Verdict, an_agreed_good_end_is_success) {
   EXPECT_THAT(verdict.sentence, IsEmpty());
 }
 
+TEST(Verdict, an_abort_counts_whatever_the_others_did) {
+  Reports reports = agreed(0);
+  reports.aborted = 5;
+  ChildEnd ended = exited(0);
+  ended.gave_up = true;
+  EXPECT_EQ(judge(ended, reports, launched).exit_code, 5);
+  EXPECT_THAT(judge(ended, reports, launched).sentence, HasSubstr("MPI_Abort with code 5"));
+  reports.aborted = 0;
+  EXPECT_EQ(judge(ended, reports, launched).exit_code, 1);
+  reports.aborted = -1;
+  EXPECT_EQ(judge(ended, reports, launched).exit_code, 255);
+}
+
 TEST(Verdict, deaths_after_the_agreed_end_do_not_spoil_it) {
   EXPECT_EQ(judge(exited(128 + SIGKILL), agreed(0), launched).exit_code, 0);
 }
