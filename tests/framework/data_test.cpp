@@ -73,6 +73,11 @@ TEST(Recovery, by_starting_processes_ends_when_nothing_comes_of_it) {
                      "in a row without a commit: .*--mend-spawn-tries");
 }
 
+TEST(Recovery, by_starting_processes_starts_them_as_others_were_whatever_main_has_made_of_that) {
+  const auto end = play("takes_its_beginning_apart:one,two", 2, 0, {"--mend-on-failure=spawn"});
+  EXPECT_THAT(said(end), ElementsAre("rank 0: takes_its_beginning_apart one two unset", "rank 1: takes_its_beginning_apart one two unset")) << end.errors;
+}
+
 TEST(Recovery, that_comes_to_nothing_though_nobody_dies_ends) {
   expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 3, "4 recoveries in a row came to nothing, and in the last nobody had died");
 }

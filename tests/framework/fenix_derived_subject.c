@@ -1,4 +1,4 @@
-/* A program for Fenix with communicators of its own: two rows, and a grid of all. In each step rank 2 waits in its row for
+/* A program for Fenix with communicators of its own: two rows, what connects these, and a grid of all. In each step rank 2 waits in its row for
  * rank 3, which waits in the resilient communicator for rank 1: when that dies, rank 2 must hear of it all the same. */
 
 #include <fenix.h>
@@ -16,6 +16,8 @@ static long nobody_sends;
 static MPI_Request pending = MPI_REQUEST_NULL;
 static MPI_Comm row = MPI_COMM_NULL;
 static MPI_Comm grid = MPI_COMM_NULL;
+static MPI_Comm across = MPI_COMM_NULL; /* from row to row */
+static MPI_Comm merged = MPI_COMM_NULL; /* of both, by way of that */
 
 static void make_communicators(MPI_Comm comm, int rank, int size) {
   const int periodic = 1;
@@ -27,10 +29,14 @@ static void make_communicators(MPI_Comm comm, int rank, int size) {
     MPI_Comm_free(&row);
   }
   if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
+  if (merged != MPI_COMM_NULL) MPI_Comm_free(&merged);
+  if (across != MPI_COMM_NULL) MPI_Comm_free(&across);
   MPI_Comm_dup(comm, &same);
   MPI_Comm_split(same, rank / 2, rank, &row);
   MPI_Irecv(&nobody_sends, 1, MPI_LONG, MPI_ANY_SOURCE, 98, row, &pending);
   MPI_Cart_create(comm, 1, &size, &periodic, 0, &grid);
+  MPI_Intercomm_create(row, 0, comm, rank < 2 ? 2 : 0, 7, &across);
+  MPI_Intercomm_merge(across, rank / 2, &merged);
   MPI_Comm_free(&same);
 }
 
@@ -41,12 +47,21 @@ static void wait_in_row(int rank) {
   MPI_Recv(&nothing, 1, MPI_LONG, 1 - rank % 2, 99, row, MPI_STATUS_IGNORE);
 }
 
+/* All but rank 0, and for none but those. */
+static void wait_for_others(const char *where, MPI_Comm in, int rank, int for_rank_1, int for_rank_3) {
+  long nothing = 0;
+  die_at(where, progress[0], rank);
+  MPI_Recv(&nothing, 1, MPI_LONG, rank == 1 ? for_rank_3 : for_rank_1, 97, in, MPI_STATUS_IGNORE);
+}
+
 static void one_step(MPI_Comm comm, int rank) {
   long mine = progress[0] + rank;
   long passed = 0;
   long of_row = 0;
   long of_all = 0;
   if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "rows_wait:5") != NULL) wait_in_row(rank);
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "across_wait:5") != NULL) wait_for_others("across_wait", across, rank, 1, 1);
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "merged_wait:5") != NULL) wait_for_others("merged_wait", merged, rank, 1, 3);
   die_at("before_sending", progress[0], rank);
   if (rank == 1) MPI_Send(&mine, 1, MPI_LONG, 3, 0, comm);
   if (rank == 3) {

@@ -9,6 +9,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace subject {
 
@@ -67,6 +70,20 @@ int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
   return code;
 }
 
+/// As programs do that read their arguments with strtok, and set their environment: what is left of these is for nobody else.
+int take_beginning_apart(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (const char* word = std::strtok(argv[1], ":,"); word != nullptr; word = std::strtok(nullptr, ":,")) words.emplace_back(word);
+  const char* const setting = std::getenv("SUBJECT_SETTING");
+  words.emplace_back(setting == nullptr ? "unset" : setting);
+  ::setenv("SUBJECT_SETTING", "set by main", 1);
+  return mend::run(argc, argv, [&](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    MPI_Barrier(session.comm());
+    say(session, fmt::format("{}", fmt::join(words, " ")));
+  });
+}
+
 }  // namespace
 }  // namespace subject
 
@@ -87,6 +104,7 @@ int main(int argc, char** argv) {
     mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
     std::abort();
   }
+  if (wanted.starts_with("takes_its_beginning_apart:")) return subject::take_beginning_apart(argc, argv);
   if (wanted == "crashes_before_mend") std::abort();
   if (wanted == "runs_twice") {
     const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };
