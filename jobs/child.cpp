@@ -154,23 +154,10 @@ void kill_leftovers() {
   }
 }
 
-/// Whether a child has lost all children that it had.
-class Childless {
- public:
-  bool now(pid_t child) {
-    const bool has_some = !children_of(child).empty();
-    had_some_ = had_some_ || has_some;
-    return had_some_ && !has_some;
-  }
-
- private:
-  bool had_some_ = false;
-};
-
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool childless)>& over) {
+                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool has_no_children)>& over) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -183,7 +170,6 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
   ChildEnd end;
   end.pid = child;
   std::optional<Clock::time_point> give_up_at;
-  Childless childless;
   std::optional<Clock::time_point> over_since;
   for (;;) {
     siginfo_t info{};
@@ -214,7 +200,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       kill(child, SIGTERM);
     }
     if (signal < 0) {
-      over_since = over(childless.now(child)) ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
+      over_since = over(children_of(child).empty()) ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
     }
     if (over_since && Clock::now() > *over_since + patience) {
       end.was_stuck = true;

@@ -31,10 +31,10 @@ struct ChildEnd {
 /// What the child says on standard error is shown without known noise (jobs/noise.hpp).
 ///
 /// `still_wanted`, told which process the child is, is asked about every half second; once it says no, the child is told
-/// to end. `over`, asked as often and told whether the child has lost all children that it had, says whether nothing is left
-/// for the child to wait for: if it has not ended ten seconds later, it is killed. Local; main thread, once per process.
+/// to end. `over`, asked as often and told whether the child has no children (now), says whether nothing is left for it to
+/// wait for: if it has not ended ten seconds later, it is killed. Local; main thread, once per process.
 /// Throws EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool childless)>& over);
+                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool has_no_children)>& over);
 
 }  // namespace mend::jobs

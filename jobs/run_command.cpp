@@ -139,11 +139,13 @@ int run(Arguments& arguments) {
     if (known_to_run || reports.started == 0) return true;
     return since_launch.elapsed() < start_limit && !reports.skipped_by_child_of(child);
   };
-  const auto over = [&](bool childless) {
+  bool had_processes = false;
+  const auto over = [&](bool has_none) {
     const auto reports = read_reports(status.path());
+    had_processes = had_processes || !has_none || reports.loaded > 0;
     // Others may have been started elsewhere, which mpirun may wait for.
     const bool all_ran_here = (launch.hosts.empty() && launch.hostfile.empty()) || reports.started >= launch.processes();
-    return (childless && all_ran_here) || reports.waits_for_the_lost();
+    return (had_processes && has_none && all_ran_here) || reports.waits_for_the_lost();
   };
   const auto end = run_child(line, environment, still_wanted, over);
   const auto verdict = judge(end, read_reports(status.path()), launch.processes());

@@ -24,6 +24,13 @@ TEST(AnException, of_a_rank_that_dies_before_it_is_told_does_not_end_the_job_sil
   expect_end(play("one_rank_throws_and_dies_before_it_is_told", 4, 1), 1, "a process that has died before it could say");
 }
 
+/// It has the standard output that mpirun reads, which waits for its end.
+TEST(AChild, that_a_dead_rank_has_left_does_not_keep_the_job) {
+  const auto end = play("a_dead_ranks_child_stays", 2, 0, {"--mend-on-failure=shrink"});  // is over in a tenth of a second
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::ElementsAre("rank 0: done"));
+}
+
 TEST(Abort, by_one_rank_ends_the_job_with_its_code_although_a_spare_waits) {
   expect_end(play("one_rank_aborts", 3, 1), 7, "a process ended the job by MPI_Abort with code 7");
 }

@@ -80,6 +80,14 @@ Scenarios error_scenarios() {
     die_before_telling();
     throw std::runtime_error("no more ink");
   };
+  all["a_dead_ranks_child_stays"] = [](mend::Session& session) {
+    if (subject::is_first(session, 1)) {
+      if (::fork() == 0) ::execlp("sleep", "sleep", "300", nullptr);
+      subject::die();
+    }
+    MPI_Barrier(session.comm());
+    subject::say(session, "done");
+  };
   all["one_rank_aborts"] = [](mend::Session& session) {
     if (session.rank() == mend::Rank{1}) MPI_Abort(session.comm(), 7);
     wait_for_ever(session);
