@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "framework/last_words.hpp"
+#include "framework/made_communicators.hpp"
 #include "framework/welcome.hpp"
 #include "store/block_reserve.hpp"
 #include "transport/progress.hpp"
@@ -134,6 +135,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
   log::set_speaker(self_);
   on_process_failure([this] { notice_failure(); });
   while_mpi_waits([this] { notice_while_waiting(); });
+  on_communicator_made([this](MPI_Comm parent, MPI_Comm made) { follow(parent, made); });
   store_.on_commit([this] {
     BlockReserve::instance().clear();  // a newcomer has what it needs
     tell_spares();
@@ -145,6 +147,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
 }
 
 Engine::~Engine() {
+  on_communicator_made({});
   while_mpi_waits({});
   on_process_failure({});
   free_all(derived_);
@@ -558,6 +561,10 @@ agreement::Ballot& Engine::ballot() {
 void Engine::repair() {
   if (ended_) throw agreement::Abandoned();
   if (in_callbacks_) throw UsageError("repair() was called by a callback of on_repair(): let the failure pass, and repair again after that");
+  if (store_.holds()) {
+    abandon(ExitCode::usage, fmt::format("rank {}: repair() was called inside a transaction: let the failure pass, and repair after that", rank_->value));
+    throw agreement::Abandoned();
+  }
   attend(leave_body(Motion::recover));
   if (ended_) throw agreement::Abandoned();
   step_watch_ = Stopwatch();
@@ -581,10 +588,13 @@ MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
   return made;
 }
 
+/// The application has made `made` of `parent` by MPI itself, and will free it, or is on the way to what derive() is for:
+/// should it descend from this epoch's communicator, nobody stays blocked in it after a failure.
 void Engine::follow(MPI_Comm parent, MPI_Comm made) {
-  if (parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
+  if (ended_ || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
   take_for_new(made);
-  const bool descends = parent == world_.application.get() || std::ranges::find(followed_, parent) != followed_.end();
+  const auto has = [parent](const Comms& list) { return std::ranges::find(list, parent) != list.end(); };
+  const bool descends = parent == world_.application.get() || has(derived_) || has(followed_);
   if (!descends) return;
   enlist(made, followed_);
   if (interrupted_) revoke(made);  // while it was made

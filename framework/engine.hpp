@@ -96,9 +96,6 @@ class Engine {
   bool commit_due();
   void check();
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
-  /// The application has made `made` of `parent` by MPI itself, and will free it: should it descend from this epoch's
-  /// communicator, nobody stays blocked in it after a failure. Local.
-  void follow(MPI_Comm parent, MPI_Comm made);
   std::span<const RecoveryReport> recoveries();
   void repair();
   void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
@@ -132,6 +129,7 @@ class Engine {
   void fill_ranks(Recovery recovery, bool held_rank);
   RebuildOutcome rebuild_until_filled(Recovery& recovery);
   std::string memories(const Recovery& recovery) const;
+  void follow(MPI_Comm parent, MPI_Comm made);
   void notice_failure();
   void notice_while_waiting();
   void interrupt();

@@ -329,10 +329,6 @@ void receive_error(MPI_Comm comm, int code, bool failure) {
   receive_other_error(code);
 }
 
-void note_derived(MPI_Comm parent, MPI_Comm made) {
-  if (state().active) state().engine().follow(parent, made);
-}
-
 void leave_mpi() {
   State& now = state();
   if (!now.job) return;

@@ -98,9 +98,6 @@ void resume();
 /// What is done with an error of MPI that is met in the application's own code.
 void receive_error(MPI_Comm comm, int code, bool failure);
 
-/// As Engine::follow, while there is a job.
-void note_derived(MPI_Comm parent, MPI_Comm made);
-
 /// Leaves MPI, in the way that all processes have agreed on; done once. For MPI_Finalize, and for processes that exit
 /// without it.
 void leave_mpi();

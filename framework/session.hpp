@@ -33,8 +33,9 @@ class Session {
 
   /// The application's communicator: the ranks in fixed order, as many as were launched less the spares, unless some
   /// were given up (--mend-on-failure shrink or blank). Use it for plain MPI calls, whose errors are thrown: ProcessFailure
-  /// when a process died (let it pass), EnvironmentError otherwise. Do not free it. Do not MPI_Comm_dup or split it yourself:
-  /// see derive. Open MPI's windows (RMA) and files (MPI-IO) do not outlive the death of a process that has them open.
+  /// when a process died (let it pass), EnvironmentError otherwise. Do not free it. What you or a
+  /// library make of it by MPI itself, unless by MPI_Comm_idup, is interrupted like what derive() makes, and yours to free. Open
+  /// MPI's windows (RMA) and files (MPI-IO) do not outlive the death of a process that has them open.
   MPI_Comm comm() const;
   Rank rank() const;
   int size() const;
@@ -65,7 +66,7 @@ class Session {
   /// Throws ProcessFailure when a rank is known to have died. Local, costs a load: for long stretches without MPI.
   void check();
 
-  /// A communicator made from the session's by `factory` (a split, a topology, a dup). Collective over the session's
+  /// A communicator made from the session's by `factory` (a split, a topology, a dup; several steps). Collective over the session's
   /// ranks, in the same order on each. mend interrupts it when a process fails, so that nobody stays blocked in it,
   /// and frees it, unless you have done so. It is for this epoch: in the next, MPI calls with it return errors, and after
   /// that it is gone. A rank whose factory returns MPI_COMM_NULL takes no part.
@@ -80,7 +81,8 @@ class Session {
   /// stay protected, with whatever values they have here. A newcomer enters the body from its beginning meanwhile, so what
   /// the survivors do next (a restore() on all ranks, say, or sending the newcomer its data) must match what the body
   /// does there. Collective over the ranks: the others come here too, or leave the body, which amounts to the same.
-  /// Throws when the job cannot go on: let that pass.
+  /// Throws when the job cannot go on: let that pass. Throws UsageError in a callback of on_repair(); in a transaction, it ends
+  /// the job.
   void repair();
 
   /// Has `callback` called at the end of each repair(), after those registered before it: register outer layers of a

@@ -197,6 +197,8 @@ class Store {
   /// ranks.
   void hold();
   void let_go();
+  /// Whether there is such. Local.
+  bool holds() const { return !held_.empty(); }
   /// The last commit of such, with which it holds. Collective.
   Version commit_and_let_go();
   /// Ends such: there is no version any more that was committed since. Members are left as they are. Collective.
@@ -232,6 +234,7 @@ class Store {
   void require_all_committed(const JointPlan& plan, std::exception_ptr& problem);
   Version has_gone_back_to(Version version, Stopwatch watch);
   Version restore_from_disk(std::optional<Version> wanted, const JointPlan& plan);
+  std::string describe_total_loss(std::string_view consequence) const;
   void confirm(std::exception_ptr problem);
   void forget_newer(Version newest);
   void note_sizes();

@@ -18,8 +18,14 @@ TEST_P(Blocked, is_interrupted_when_a_rank_dies) {
   EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("are here again"))));
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Blocked, testing::Values("dup", "split", "cart", "dup_of_a_split"),
+INSTANTIATE_TEST_SUITE_P(In, Blocked, testing::Values("dup", "split", "cart", "dup_of_a_split", "communicator_of_a_library"),
                          [](const auto& scenario) { return scenario.param; });
+
+TEST(Derived, communicators_are_interrupted_while_they_are_made_in_several_steps) {
+  const auto end = play("one_leaves_a_factory_and_another_waits_for_it_there", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+}
 
 TEST(Derived, communicators_may_leave_ranks_out) {
   const auto end = play("some_take_no_part", 4, 1);

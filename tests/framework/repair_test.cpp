@@ -131,6 +131,10 @@ TEST(Transaction, inside_another_is_taken_back_to_where_it_began) {
   EXPECT_THAT(said(end), Each(EndsWith("value 1")));
 }
 
+TEST(Transaction, in_which_a_rank_repairs_ends_the_job_instead_of_waiting_for_the_newcomer) {
+  expect_end(play("repairs_inside_a_transaction", 3, 1), 2, "rank [02]: repair\\(\\) was called inside a transaction: let the failure pass");
+}
+
 TEST(Transaction, that_throws_leaves_no_version_of_itself) {
   const auto end = play("throws_in_a_transaction", 3, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

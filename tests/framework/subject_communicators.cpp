@@ -51,6 +51,25 @@ Scenarios communicator_scenarios() {
       return made;
     });
   });
+  all["blocked_in_a_communicator_of_a_library"] = blocked_in([](mend::Session& session) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(session.comm(), &made);
+    return made;
+  });
+  all["one_leaves_a_factory_and_another_waits_for_it_there"] = [](mend::Session& session) {
+    session.derive([&](MPI_Comm parent) {
+      MPI_Comm half = MPI_COMM_NULL;
+      MPI_Comm made = MPI_COMM_NULL;
+      MPI_Comm_split(parent, session.rank().value % 2, 0, &half);
+      if (is_first(session, 0)) die();
+      while (is_first(session, 1)) session.check();
+      MPI_Comm_dup(half, &made);
+      MPI_Comm_free(&half);
+      return made;
+    });
+    MPI_Barrier(session.comm());
+    say(session, "is here again");
+  };
   all["some_take_no_part"] = [](mend::Session& session) {
     const MPI_Comm some = session.split(session.rank().value < 2 ? 0 : MPI_UNDEFINED, 0);
     if (session.rank().value < 2) {

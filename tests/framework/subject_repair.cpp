@@ -257,6 +257,20 @@ Scenarios repair_scenarios() {
     });
     say(session, fmt::format("value {}", value));
   };
+  all["repairs_inside_a_transaction"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    mend::transaction(session, [&] {
+      if (is_first(session, 1)) die();
+      try {
+        MPI_Barrier(session.comm());
+      } catch (const mend::ProcessFailure&) {
+        session.repair();
+      }
+      return true;
+    });
+    say(session, "is through");
+  };
   all["throws_in_a_transaction"] = [](mend::Session& session) {
     long value = 1;
     session.store().protect("value", value);
