@@ -421,7 +421,7 @@ bool Store::restore_from_memory(const JointPlan& plan) {
     for (auto& [redundancy, group] : groups_) group.forget_blocks(version);
   }
   if (damage != 0) return false;
-  // At once: should somebody die now, this is not lost with it.
+  // As soon as this rank knows that nothing is damaged anywhere: should somebody die now, this is not lost with it.
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
   protect_again(plan);
   reach("restore.unpack");
@@ -550,6 +550,13 @@ void Store::forget_newer(Version newest) {
   for (auto& [redundancy, group] : groups_) group.forget_newer(newest);
 }
 
+/// Of what nobody has anything any more.
+std::string Store::describe_total_loss(std::string_view consequence) const {
+  const bool all_died = published_ == Version{};
+  return all_died ? fmt::format("all ranks have died, and what they had committed is lost: nobody lives who has any of it; {}", consequence)
+                  : fmt::format("version {} is lost: nobody lives who has any of it; {}", published_.value, consequence);
+}
+
 /// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
 Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan& plan) {
   const auto version = disk_ ? disk_->find(members_, wanted) : std::nullopt;
@@ -558,15 +565,19 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan&
       throw DataLoss(describe_loss(plan, wanted ? "another version may be whole" : "the job must be started again"));
     }
     if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
-    if (const Version lost = std::max(published_, announced_); lost != Version{}) {
-      throw DataLoss(fmt::format("version {} is lost{}: nobody lives who has any of it{}; the job must be started again", lost.value,
-                                 published_ == Version{} ? ", and all after it" : "", disk_ ? ", and it is not on disk" : ""));
+    if (published_ != Version{} || announced_ != Version{}) {
+      throw DataLoss(describe_total_loss(disk_ ? "nothing is on disk, and the job must be started again" : "the job must be started again"));
     }
     if (disk_) confirm(nullptr);
     return Version{};
   }
-  if (plan.newest_seen && self_ == Rank{0}) {
-    log::warn(describe_loss(plan, fmt::format("all go back to version {}, which is on disk", version->value)));
+  if (self_ == Rank{0}) {
+    const std::string consequence = fmt::format("all go back to version {}, which is on disk", version->value);
+    if (plan.newest_seen) {
+      log::warn(describe_loss(plan, consequence));
+    } else if (published_ != Version{} || announced_ != Version{}) {
+      log::warn(describe_total_loss(consequence));
+    }
   }
   std::exception_ptr problem;
   try {

@@ -42,7 +42,7 @@ TEST(Recovery, takes_up_the_count_where_it_was_whoever_died) {
 TEST(Recovery, of_a_single_rank_finds_nothing_and_was_warned_of) {
   const auto end = play("rank_0_dies", 1, 1);
   EXPECT_EQ(end.exit_code, 3);
-  EXPECT_THAT(support::lines_of(end.errors), IsSupersetOf({HasSubstr("single rank"), HasSubstr("version 1 is lost")}));
+  EXPECT_THAT(support::lines_of(end.errors), IsSupersetOf({HasSubstr("single rank"), HasSubstr("what they had committed is lost")}));
 }
 
 TEST(Recovery, of_all_ranks_at_once_begins_anew_before_the_first_commit) {
@@ -53,7 +53,7 @@ TEST(Recovery, of_all_ranks_at_once_says_that_their_data_are_lost) {
   for (const auto& [ranks, spares, options] : std::vector<std::tuple<int, int, std::vector<std::string>>>{
            {2, 2, {}}, {2, 2, {"--mend-spare-memory=none"}}, {3, 4, {}}, {2, 1, {"--mend-on-failure=spare,spawn"}}, {3, 1, {"--mend-on-failure=spare,shrink"}}}) {
     expect_end(play("all_ranks_die_after_a_commit", ranks, spares, options), 3,
-               "version 1 is lost, and all after it: nobody lives who has any of it; the job must be started again");
+               "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job must be started again");
   }
 }
 

@@ -62,6 +62,13 @@ const std::string& undisturbed(int steps) {
   return hash;
 }
 
+TEST_F(Disk, has_what_memory_has_lost_when_all_ranks_die_at_once_and_that_is_said) {
+  const auto end = play("all_ranks_die_after_a_commit", 2, 2, {option(1)});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(2, 10, 1));
+  EXPECT_THAT(end.errors, HasSubstr("all ranks have died, and what they had committed is lost: nobody lives who has any of it; all go back to version "));
+}
+
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
   EXPECT_EQ(hash_said(evolve(fmt::format("{}", first_steps), 4, 0), 4), undisturbed(first_steps));
   EXPECT_THAT(versions(), SizeIs(2));

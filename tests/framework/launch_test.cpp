@@ -48,7 +48,7 @@ TEST(PlainMpirun, without_fault_tolerance_is_refused_in_one_sentence) {
 }
 
 TEST(PlainMpirun, takes_the_number_of_spares_from_the_environment) {
-  const auto end = mpirun({"--with-ft", "ulfm", "-x", "MEND_SPARES=2"}, 4, {MEND_SUBJECT, "ranks_0_and_1_die"});
+  const auto end = mpirun({"--with-ft", "ulfm", "-x", "MEND_SPARES=2"}, 4, {MEND_SUBJECT, "all_ranks_die_before_a_commit"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(2, 10, 1));
 }

@@ -160,6 +160,7 @@ mend::Body die_all_at_once(bool after) {
   return [after](mend::Session& session) {
     count(session, 10, [&](long step) {
       if (step != (after ? 5 : 0) || session.epoch() != mend::Epoch{0}) return;
+      session.store().finish_disk();  // if there is one
       const pid_t self = ::getpid();
       std::vector<pid_t> all(static_cast<std::size_t>(session.size()));
       MPI_Allgather(&self, 1, MPI_INT, all.data(), 1, MPI_INT, session.comm());

@@ -371,7 +371,7 @@ TEST_F(Stores, know_what_is_lost_when_one_has_heard_of_it) {
       epochs.store().restore();
       ADD_FAILURE() << "restored what is lost";
     } catch (const DataLoss& loss) {
-      EXPECT_STREQ(loss.what(), "version 2 is lost, and all after it: nobody lives who has any of it; the job must be started again");
+      EXPECT_STREQ(loss.what(), "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job must be started again");
     }
   }
   commit(epochs, data, 4);
