@@ -18,7 +18,7 @@ inline constexpr std::string_view fault_points[] = {
     "commit.publish", "restore.inventory", "restore.vote", "restore.exchange", "restore.transfer", "restore.unpack",
     "restore.protect", "restore.done", "recovery.interrupt", "recovery.begin", "recovery.settle", "recovery.shrink", "recovery.shrunk",
     "recovery.plan", "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done", "spare.parked",
-    "spare.prepare", "spare.prepared", "spare.woken", "finish.before", "finish.after", "end.say", "finalize.before", "disk.begin", "disk.write", "disk.rename",
+    "spare.prepare", "spare.prepared", "spare.woken", "finish.before", "finish.after", "end.say", "finalize.before", "disk.begin", "disk.write", "disk.rename", "disk.save",
     "spawn.wait", "spawn.meet", "spawn.connect", "spawn.create", "spawn.merge", "spawn.confirm", "spawn.admit", "spawn.done",
     "newcomer.call", "newcomer.introduce", "newcomer.connect", "newcomer.create", "newcomer.greet", "newcomer.merge",
     "newcomer.merged", "newcomer.admitted", "disk.index", "disk.manifest", "disk.clean", "disk.read",

@@ -471,8 +471,34 @@ RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
       outcome.replacements = replacements(before, world_.roster);
       return outcome;
     }
-    if (!policy.spawn) throw Unrecoverable(describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt));
+    if (!policy.spawn) {
+      const std::string why = describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt);
+      save_what_is_left();
+      throw Unrecoverable(why);
+    }
     if (recruiter_.recruit(world_, memories(recovery)) == Recruitment::nobody) policy.spawn = false;
+  }
+}
+
+/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to disk before that,
+/// in a world without the others.
+void Engine::save_what_is_left() {
+  if (!disk_) return;
+  Policy with_fewer;
+  with_fewer.shrink = true;
+  for (;;) {
+    const Epoch next = world_.epoch.next();
+    rebuild(world_, with_fewer, council_, [&] { witness_.call(next); });
+    begin_epoch(false);
+    Motion motion = Motion::finish;
+    try {
+      store_.save_what_is_left();
+    } catch (const ProcessFailure&) {
+      motion = Motion::recover;
+    }
+    if (leave_body(motion) != Intent::recover) return;
+    store_.end_epoch();
+    take_for_outdated(world_.application.get());
   }
 }
 

@@ -128,6 +128,7 @@ class Engine {
   void recover();
   void fill_ranks(Recovery recovery, bool held_rank);
   RebuildOutcome rebuild_until_filled(Recovery& recovery);
+  void save_what_is_left();
   std::string memories(const Recovery& recovery) const;
   void follow(MPI_Comm parent, MPI_Comm made);
   void notice_failure();

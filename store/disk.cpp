@@ -47,6 +47,28 @@ void complete(const std::filesystem::path& disk, const std::filesystem::path& fo
   remove_old_versions(disk, kept_versions);
 }
 
+std::vector<Piece> lay_out(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots) {
+  std::vector<PackedMember> members;
+  for (const auto snapshot : snapshots) std::ranges::move(members_of(snapshot), std::back_inserter(members));
+  return lay_out_rank_file(file, members);
+}
+
+/// What was laid out.
+void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots, std::span<const Piece> pieces, const FileSeal& seal) {
+  for (const auto snapshot : snapshots) {
+    if (const auto damage = find_damage(snapshot, seal.rank, seal.version)) {
+      throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value, seal.version.value, *damage));
+    }
+  }
+  fill_rank_file(file, pieces, seal);
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) throw EnvironmentError(folder.string() + ": " + error.message());
+}
+
 }  // namespace
 
 void DiskTier::begin_epoch(MPI_Comm comm, bool begins_job) {
@@ -80,7 +102,7 @@ void DiskTier::hear(agreement::Remarks all) {
   if (stage_ == Stage::writing) {
     stage_ = Stage::sealing;
     ours_ = true;  // what was not has been put aside: rank 0 is well
-    if (is_first()) seal();
+    if (is_first()) seal(ranks_);
   } else {
     if (stage_ == Stage::sealing) complete_ = under_way_;
     stage_ = Stage::nothing;
@@ -162,23 +184,12 @@ void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
   const trace::Span span("disk");
   stage_ = Stage::writing;
   try {
-    const auto copies = copy(snapshots);
-    std::vector<PackedMember> members;
-    for (const auto snapshot : copies) std::ranges::move(members_of(snapshot), std::back_inserter(members));
+    const Snapshots copies = copy(snapshots);
     const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
-    std::error_code error;
-    std::filesystem::create_directory(folder, error);
-    if (error) throw EnvironmentError(folder.string() + ": " + error.message());
+    make_folder(folder);
     const std::filesystem::path file = folder / rank_file_name(self_);
     const FileSeal seal{under_way_, self_, ranks_, 0, 0};
-    background_.begin([file, seal, copies, pieces = lay_out_rank_file(file, members)] {
-      for (const auto snapshot : copies) {
-        if (const auto damage = find_damage(snapshot, seal.rank, seal.version)) {
-          throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value, seal.version.value, *damage));
-        }
-      }
-      fill_rank_file(file, pieces, seal);
-    });
+    background_.begin([file, seal, copies, pieces = lay_out(file, copies)] { fill_in(file, copies, pieces, seal); });
   } catch (const std::exception& problem) {
     failure_ = problem.what();
   }
@@ -199,12 +210,12 @@ std::vector<std::span<const std::byte>> DiskTier::copy(std::span<const std::span
   return copies;
 }
 
-/// All files are there: rank 0 makes one version of them.
-void DiskTier::seal() {
+/// All files are there, of so many ranks: rank 0 makes one version of them.
+void DiskTier::seal(int ranks) {
   try {
     Manifest manifest{under_way_, {}, {}};
-    const std::size_t length = all_parts_.size() / static_cast<std::size_t>(ranks_);
-    for (std::size_t at = 0; at < static_cast<std::size_t>(ranks_); ++at) {
+    const std::size_t length = all_parts_.size() / static_cast<std::size_t>(ranks);
+    for (std::size_t at = 0; at < static_cast<std::size_t>(ranks); ++at) {
       manifest.parts.push_back(parse_parts(std::string_view(all_parts_).substr(at * length, length)));
     }
     const auto arrays = arrays_of(manifest.parts);
@@ -228,6 +239,68 @@ void DiskTier::finish(agreement::Ballot& ballot) {
     hear(said);
   }
   due_ = false;
+}
+
+void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>& mine) {
+  background_.wait();
+  failure_.reset();
+  if (knows_newer(version)) return;
+  std::map<Rank, std::string> parts;
+  std::array<std::uint64_t, 2> common{0, is_first() ? std::random_device()() : 0};  // the longest text, and what rank 0 has drawn
+  for (const auto& [rank, snapshots] : mine) {
+    Parts of_all;
+    for (const auto snapshot : snapshots) of_all.merge(parts_of(snapshot));
+    parts[rank] = to_text(of_all);
+    common[0] = std::max(common[0], static_cast<std::uint64_t>(parts[rank].size()));
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  std::string here(common[0] * static_cast<std::size_t>(ranks), '\0');
+  for (const auto& [rank, text] : parts) here.replace(common[0] * static_cast<std::size_t>(rank.value), text.size(), text);
+  all_parts_ = here;
+  check_mpi(MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_), "MPI_Reduce");
+
+  under_way_ = version;
+  attempt_ = static_cast<std::uint32_t>(common[1]);
+  const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+  reach("disk.save");
+  try {
+    make_folder(folder);
+    for (const auto& [rank, snapshots] : mine) {
+      const std::filesystem::path file = folder / rank_file_name(rank);
+      fill_in(file, snapshots, lay_out(file, snapshots), {version, rank, ranks, 0, 0});
+    }
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+  }
+  const auto sentence = [&] {
+    return failure_ ? std::optional(fmt::format("version {} cannot be written to disk: {}", version.value, *failure_)) : std::nullopt;
+  };
+  const bool is_written = !say_once(sentence());
+  if (is_first() && is_written) {
+    seal(ranks);
+    background_.wait();
+    if (auto failure = background_.take_failure()) failure_ = std::move(failure);
+  }
+  if (is_written && !say_once(sentence())) return;
+  std::error_code ignored;
+  if (is_first()) std::filesystem::remove_all(folder, ignored);
+}
+
+/// Whether this version, or a newer one, is on disk already. What is not this job's is put aside. Collective.
+bool DiskTier::knows_newer(Version version) {
+  int all_ours = ours_ ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_ours, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  std::array<int, 2> known{0, 1};  // whether it is there, and all is ours now
+  if (is_first() && all_ours == 0) {
+    put_others_aside();
+    known[1] = failure_ ? 0 : 1;
+  } else if (is_first()) {
+    const auto there = complete_versions(options_.folder);
+    known[0] = !there.empty() && there.front().version >= version ? 1 : 0;
+  }
+  check_mpi(MPI_Bcast(known.data(), 2, MPI_INT, 0, comm_), "MPI_Bcast");
+  ours_ = known[1] != 0;
+  return known[0] != 0;
 }
 
 // --- restoring -----------------------------------------------------------------------------------------------------

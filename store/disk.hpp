@@ -74,6 +74,12 @@ class DiskTier {
   void write(std::span<const std::span<const std::byte>> snapshots);
   /// Waits until what is under way is complete. Collective; at the end of the body. Throws as Ballot::vote does.
   void finish(agreement::Ballot& ballot);
+  /// A rank's, one for each group of members.
+  using Snapshots = std::vector<std::span<const std::byte>>;
+  /// Writes a version that `ranks` ranks have committed, others than there are now, unless it is there already; returns when
+  /// it is complete. `mine`: what this rank writes, of ranks of then; each of those is one rank's. Collective, without a commit
+  /// under way. What goes wrong is said. Throws ProcessFailure.
+  void save(Version version, int ranks, const std::map<Rank, Snapshots>& mine);
   /// Waits for this process's thread. Local.
   void wait() { background_.wait(); }
 
@@ -105,7 +111,8 @@ class DiskTier {
   void remove_unless_complete();
   void put_others_aside();
   std::vector<std::span<const std::byte>> copy(std::span<const std::span<const std::byte>> snapshots);
-  void seal();
+  bool knows_newer(Version version);
+  void seal(int ranks);
   std::optional<Found> share(std::optional<CompleteVersion> version);
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;
   void fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const;

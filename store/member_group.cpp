@@ -336,6 +336,24 @@ void MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
   });
 }
 
+std::map<Rank, Bytes> MemberGroup::bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag) {
+  std::map<Rank, Bytes> came;
+  std::vector<Combination> work;
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    const Rank owner{static_cast<int>(i)};
+    const std::vector<Rank>& keepers = plan.keepers[i];
+    if (std::ranges::find(keepers, writers[i]) != keepers.end()) continue;
+    work.push_back(copy(owner, keepers.front(), writers[i], plan.restore.sizes));
+    if (writers[i] == self_) came.emplace(owner, with_memory([&] { return Bytes(plan.restore.sizes[i]); }));
+  }
+  Exchange exchange(std::move(work), comm_, tag, [&](const Block& block) {
+    const auto at = came.find(block.owners.front());
+    return at != came.end() ? std::span<std::byte>(at->second) : find(block, *plan.restore.version);
+  });
+  with_memory([&] { exchange.finish(); });
+  return came;
+}
+
 void MemberGroup::forget_sizes() {
   int ranks = 0;
   MPI_Comm_size(comm_, &ranks);

@@ -18,6 +18,7 @@
 #include <mpi.h>
 
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -73,7 +74,8 @@ class MemberGroup {
   /// Of this rank's snapshot: its size, and what of that the last commit had to copy and to send.
   ByteCount snapshot_bytes() const { return sizes_[static_cast<std::size_t>(self_.value)]; }
   ByteCount changed_bytes() const { return changed_bytes_; }
-  std::span<const std::byte> own_snapshot(Version version) { return find(Block::snapshot_of(self_), version); }
+  std::span<const std::byte> own_snapshot(Version version) { return snapshot_of(self_, version); }
+  std::span<const std::byte> snapshot_of(Rank owner, Version version) { return find(Block::snapshot_of(owner), version); }
 
   // --- a restore -----------------------------------------------------------------------------------------------------
 
@@ -105,6 +107,10 @@ class MemberGroup {
 
   /// Fills members that are parts of arrays out of snapshots of other ranks than those of now. Collective.
   void redistribute_to_members(const GatheringPlan& plan);
+
+  /// Gives rank writers[r] the snapshot of rank r of then, unless it keeps that. Returns what this rank was given, by rank of
+  /// then. Collective.
+  std::map<Rank, Bytes> bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag);
 
   /// Other ranks than those of now have made what is on the shelves: what plans say of sizes is of theirs.
   void forget_sizes();

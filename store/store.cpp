@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <ranges>
 #include <set>
@@ -131,6 +132,19 @@ auto Store::whole(Work work) {
     end_epoch();
     throw;
   }
+}
+
+/// Does `work` with what other ranks have committed; meanwhile, sizes are those of their snapshots.
+template <class Work>
+auto Store::as_of_then(Work work) {
+  const struct SizesOfNow {
+    explicit SizesOfNow(Store& store) : store_(store) {}
+    ~SizesOfNow() {
+      for (auto& [redundancy, group] : store_.groups_) group.forget_sizes();
+    }
+    Store& store_;
+  } afterwards(*this);
+  return work();
 }
 
 /// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
@@ -385,16 +399,10 @@ Version Store::restore_what_is_planned(std::optional<Version> wanted) {
       if (restore_from_memory(plan)) return *plan.version;
     }
   }
-  // Meanwhile, the sizes are those of the snapshots of the ranks of then.
-  const struct SizesOfNow {
-    explicit SizesOfNow(Store& store) : store_(store) {}
-    ~SizesOfNow() {
-      for (auto& [redundancy, group] : store_.groups_) group.forget_sizes();
-    }
-    Store& store_;
-  } back_then(*this);
-  const JointPlan plan = plan_undamaged(wanted);
-  return plan.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan);
+  return as_of_then([&] {
+    const JointPlan plan = plan_undamaged(wanted);
+    return plan.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan);
+  });
 }
 
 /// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten then,
@@ -481,6 +489,32 @@ Version Store::restore_of_other_ranks(const JointPlan& plan) {
   forget_newer(version);
   origin_ = Origin::memory;
   return version;
+}
+
+void Store::save_what_is_left() {
+  if (!disk_) return;
+  meet_for(Motion::restore);
+  if (!has_committed_by_others()) return;
+  whole([&] {
+    as_of_then([&] {
+      const JointPlan plan = plan_undamaged({});
+      if (!plan.version) return;
+      bring_back(plan);
+      std::vector<Rank> writers;  // by rank of then
+      std::vector<std::map<Rank, Bytes>> came;
+      std::map<Rank, DiskTier::Snapshots> mine;
+      for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
+        if (writers.empty()) std::ranges::transform(of.keepers, std::back_inserter(writers), [](const auto& keepers) { return keepers.front(); });
+        const auto& given = came.emplace_back(group.bring_to(writers, of, tag));
+        for (Rank rank{0}; rank.value < committed_by_; ++rank.value) {
+          if (writers[static_cast<std::size_t>(rank.value)] != self_) continue;
+          const auto at = given.find(rank);
+          mine[rank].push_back(at != given.end() ? std::span<const std::byte>(at->second) : group.snapshot_of(rank, *plan.version));
+        }
+      });
+      disk_->save(*plan.version, committed_by_, mine);
+    });
+  });
 }
 
 Version Store::restore_others() {

@@ -184,6 +184,9 @@ class Store {
     ballot_ = nullptr;
     if (disk_) disk_->wait();
   }
+  /// Before the job ends for want of ranks: writes the newest version that can be had to disk, of all ranks that have committed
+  /// it; if there is a disk, and it is not there yet. Collective over the ranks that are left. Throws ProcessFailure.
+  void save_what_is_left();
   /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
   void forget_everything() {
     forget_newer(Version{});
@@ -213,6 +216,8 @@ class Store {
   void catch_up_with_survivors();
   template <class Work>
   auto whole(Work work);
+  template <class Work>
+  auto as_of_then(Work work);
   void agree_on_groups();
   void add_group(Redundancy redundancy);
   std::set<Redundancy> groups_with_members() const;

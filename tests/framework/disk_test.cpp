@@ -116,6 +116,27 @@ TEST_P(DiskDeaths, without_a_spare_end_the_job_and_a_new_one_goes_on) {
 INSTANTIATE_TEST_SUITE_P(Places, DiskDeaths, testing::Values("1@disk.begin", "1@disk.write", "0@disk.write", "2@disk.rename",
                                                               "0@disk.index", "0@disk.manifest", "0@disk.clean"), place_name);
 
+TEST_F(Disk, gets_what_is_left_when_the_job_must_end) {
+  for (const auto& [deaths, newest] : {std::pair{"1@commit.publish+9", 10}, std::pair{"0@commit.exchange+9", 9}}) {
+    std::filesystem::remove_all(folder());
+    const auto end = play(fmt::format("evolves_a_table:{};{}", first_steps, deaths), 4, 0, {option(1000), "--mend-commit-every=1"});
+    expect_end(end, 3, fmt::format("died and no spare is left: .*; version {} is on disk: start again with --mend-disk=", newest));
+    EXPECT_THAT(versions(), SizeIs(1));
+    const auto next = evolve(fmt::format("{}", all_steps), 3, 0);
+    EXPECT_EQ(hash_said(next, 3), undisturbed(all_steps));
+    EXPECT_THAT(said(next), Each(HasSubstr("from disk")));
+  }
+}
+
+TEST_F(Disk, gets_what_is_left_though_another_dies_meanwhile) {
+  const auto end = play("dies_while_the_rest_is_saved", 4, 0, {option(1000)});
+  expect_end(end, 3, "rank 1 .process 1. died and no spare is left: .*; version 3 is on disk: start again with --mend-disk=");
+  EXPECT_THAT(versions(), SizeIs(1));
+  const auto next = play("dies_while_the_rest_is_saved", 4, 0, {option(1000)});
+  EXPECT_EQ(next.exit_code, 0) << next.errors;
+  EXPECT_THAT(said(next), ElementsAre("rank 0: 30 of version 3", "rank 1: 31 of version 3", "rank 2: 32 of version 3", "rank 3: 33 of version 3"));
+}
+
 TEST_F(Disk, is_where_a_job_goes_on_that_has_died_as_a_whole) {
   hash_said(evolve("8", 2, 0), 2);
   const auto end = evolve(fmt::format("{};1@disk.read", first_steps), 2, 1);

@@ -104,6 +104,24 @@ Scenarios disk_scenarios() {
     session.store().commit();
     say(session, fmt::format("own {}", own));
   };
+  all["dies_while_the_rest_is_saved"] = [](mend::Session& session) {
+    long own = 0;
+    session.store().protect("own", own);
+    if (const mend::Version version = session.store().restore(); version != mend::Version{}) {
+      return say(session, fmt::format("{} of version {}", own, version.value));
+    }
+    if (is_first(session, 3)) {
+      mend::on_fault_point([](std::string_view point) {
+        if (point == "disk.save") die();
+      });
+    }
+    for (int version = 1; version <= 3; ++version) {
+      own = 10 * version + session.rank().value;
+      session.store().commit();
+    }
+    if (session.rank() == mend::Rank{1}) die();
+    MPI_Barrier(session.comm());
+  };
   all["begins_anew"] = [](mend::Session& session) {
     int value = 0;
     session.store().protect("value", value);

@@ -614,4 +614,51 @@ TEST_F(DiskStores, go_on_without_the_disk_when_it_fails) {
   EXPECT_EQ(on_disk().size(), 1U);
 }
 
+TEST_F(DiskStores, bring_what_is_left_of_all_ranks_to_disk) {
+  if (size_ < 4) GTEST_SKIP() << "four ranks are wanted";
+  struct Case {
+    std::vector<const char*> redundancies;
+    std::vector<int> dead;
+  };
+  int number = 0;
+  for (const Case& c : {Case{{"partner"}, {1}}, Case{{"partner", "replicas:2"}, {0}}, Case{{"xor:4", "partner"}, {2}},
+                        Case{{"rs:2+2", "replicas:2", "partner"}, {3}}, Case{{"rs:2+2", "replicas:2"}, {0, 1}}}) {
+    const DiskOptions options{std::filesystem::path(folder_) / fmt::format("case-{}", number++), 1000};
+    SCOPED_TRACE(options.folder.string());
+    if (rank_ == 0) mend::prepare_folder(options.folder);
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::vector<std::vector<long>> fields(c.redundancies.size(), std::vector<long>(static_cast<std::size_t>(100 + 50 * rank_)));
+    const auto protect_in = [&](Epochs& epochs) {
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        epochs.store().protect(fmt::format("field {}", i), fields[i], mend::Redundancy::parse(c.redundancies[i]));
+      }
+    };
+    const auto value = [&](std::size_t field, int version) { return 1000 * version + 10 * rank_ + static_cast<long>(field); };
+    Epochs job({}, {}, 2, options);
+    protect_in(job);
+    for (int version = 1; version <= 3; ++version) {
+      for (std::size_t i = 0; i < fields.size(); ++i) std::ranges::fill(fields[i], value(i, version));
+      job.store().commit();
+    }
+    const bool dies = std::ranges::find(c.dead, rank_) != c.dead.end();
+    MPI_Comm left = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, dies ? MPI_UNDEFINED : 0, rank_, &left);
+    for (int again = 0; again < 2 && !dies; ++again) {
+      job.go_on_among(left);
+      job.store().save_what_is_left();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto there = mend::complete_versions(options.folder);
+    ASSERT_EQ(there.size(), 1U);
+    EXPECT_EQ(there.front().version, Version{3});
+    MPI_Barrier(MPI_COMM_WORLD);
+    Epochs next({}, {}, 2, options);
+    for (auto& field : fields) std::ranges::fill(field, -1);
+    protect_in(next);
+    EXPECT_EQ(next.store().restore(), Version{3});
+    for (std::size_t i = 0; i < fields.size(); ++i) EXPECT_THAT(fields[i], testing::Each(value(i, 3)));
+    if (left != MPI_COMM_NULL) MPI_Comm_free(&left);
+  }
+}
+
 }  // namespace
