@@ -249,6 +249,18 @@ void say_to_all(const char* key, const void* value, pmix_data_type_t type) {
   for (pmix_info_t& info : infos) PMIX_INFO_DESTRUCT(&info);
 }
 
+/// Returns when the daemon has read what this process has said: it answers in that order.
+void wait_for_daemon() {
+  pmix_query_t query;
+  PMIX_QUERY_CONSTRUCT(&query);
+  PMIx_Argv_append_nosize(&query.keys, PMIX_QUERY_NAMESPACES);
+  pmix_info_t* answer = nullptr;
+  std::size_t count = 0;
+  PMIx_Query_info(&query, 1, &answer, &count);
+  if (answer != nullptr) PMIX_INFO_FREE(answer, count);
+  PMIX_QUERY_DESTRUCT(&query);
+}
+
 void notice_passed_on(pmix_status_t, void* notice) { delete static_cast<Notice*>(notice); }
 
 /// Registers the handlers, once in the life of the process. They are never taken back: a call that arrived after that
@@ -295,7 +307,10 @@ void RuntimeWitness::tell_library(ProcessId process) {
 
 void RuntimeWitness::call(Epoch epoch) { say_to_all(call_epoch_key, &epoch.value, PMIX_UINT32); }
 
-void RuntimeWitness::announce(Version version) { say_to_all(version_key, &version.value, PMIX_UINT64); }
+void RuntimeWitness::announce(Version version) {
+  say_to_all(version_key, &version.value, PMIX_UINT64);
+  wait_for_daemon();
+}
 Version RuntimeWitness::announced() const { return mailbox().announced(); }
 void RuntimeWitness::hear(Version announced) { mailbox().add_version(announced); }
 

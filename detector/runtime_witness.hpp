@@ -81,7 +81,7 @@ class RuntimeWitness {
   void advise(std::span<const ByteCount> sizes);
 
   /// Tells every process of the launch that the job has committed `version`: of those who know by themselves nobody may be
-  /// left. Local; returns when the daemon of this machine knows.
+  /// left. Local; returns when the daemon of this machine has read that: it would tell of this process's death later.
   void announce(Version version);
 
   /// The newest version that this process was told of in this way; Version{0} when it was told of none. Local.

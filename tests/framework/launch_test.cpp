@@ -110,7 +110,7 @@ TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
   const auto loud = play("rank_1_dies", 3, 1, {"--mend-log", "info"});
   EXPECT_EQ(loud.exit_code, 0);
   EXPECT_THAT(loud.errors, testing::ContainsRegex("epoch 1: rank 1: process 1 died, process 3 took over; interrupt"));
-  const auto quiet = play("rank_0_dies", 1, 1, {"--mend-log", "off"});
+  const auto quiet = play("rank_0_dies", 2, 1, {"--mend-log", "off"});
   EXPECT_EQ(quiet.exit_code, 0);
   EXPECT_THAT(quiet.errors, IsEmpty());
 }
