@@ -63,6 +63,19 @@ void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snaps
   fill_rank_file(file, pieces, seal);
 }
 
+/// What the ranks have in common before they write.
+struct Attempt {
+  std::size_t longest_text;
+  std::uint32_t number;  ///< drawn by rank 0
+};
+
+/// Collective.
+Attempt agree_on_attempt(MPI_Comm comm, bool draws, std::size_t longest_text) {
+  std::array<std::uint64_t, 2> common{longest_text, draws ? std::random_device()() : 0};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  return {common[0], static_cast<std::uint32_t>(common[1])};
+}
+
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
@@ -167,16 +180,14 @@ void DiskTier::prepare(Version version, const Members& members) {
   if (!due_) return;
   reach("disk.begin");
   const std::string mine = to_text(parts_of(members));
-  const std::uint64_t drawn = is_first() ? std::random_device()() : 0;
-  std::array<std::uint64_t, 2> common{mine.size(), drawn};  // the longest text, and what rank 0 has drawn
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  const Attempt attempt = agree_on_attempt(comm_, is_first(), mine.size());
   std::string padded = mine;
-  padded.resize(common[0], '\0');
+  padded.resize(attempt.longest_text, '\0');
   all_parts_.assign(is_first() ? padded.size() * static_cast<std::size_t>(ranks_) : 0, '\0');
   const auto length = static_cast<int>(padded.size());
   check_mpi(MPI_Gather(padded.data(), length, MPI_CHAR, all_parts_.data(), length, MPI_CHAR, 0, comm_), "MPI_Gather");
   under_way_ = version;
-  attempt_ = static_cast<std::uint32_t>(common[1]);
+  attempt_ = attempt.number;
 }
 
 void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
@@ -246,21 +257,21 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
   failure_.reset();
   if (knows_newer(version)) return;
   std::map<Rank, std::string> parts;
-  std::array<std::uint64_t, 2> common{0, is_first() ? std::random_device()() : 0};  // the longest text, and what rank 0 has drawn
+  std::size_t longest = 0;
   for (const auto& [rank, snapshots] : mine) {
     Parts of_all;
     for (const auto snapshot : snapshots) of_all.merge(parts_of(snapshot));
     parts[rank] = to_text(of_all);
-    common[0] = std::max(common[0], static_cast<std::uint64_t>(parts[rank].size()));
+    longest = std::max(longest, parts[rank].size());
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
-  std::string here(common[0] * static_cast<std::size_t>(ranks), '\0');
-  for (const auto& [rank, text] : parts) here.replace(common[0] * static_cast<std::size_t>(rank.value), text.size(), text);
+  const Attempt attempt = agree_on_attempt(comm_, is_first(), longest);
+  std::string here(attempt.longest_text * static_cast<std::size_t>(ranks), '\0');
+  for (const auto& [rank, text] : parts) here.replace(attempt.longest_text * static_cast<std::size_t>(rank.value), text.size(), text);
   all_parts_ = here;
   check_mpi(MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_), "MPI_Reduce");
 
   under_way_ = version;
-  attempt_ = static_cast<std::uint32_t>(common[1]);
+  attempt_ = attempt.number;
   const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
   reach("disk.save");
   try {
