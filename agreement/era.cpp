@@ -1,4 +1,4 @@
-#include "agreement/era_rules.hpp"
+#include "agreement/era_impl.hpp"
 
 namespace mend::agreement {
 

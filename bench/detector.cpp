@@ -10,8 +10,8 @@
 #include "bench/jobs.hpp"
 #include "detector/runtime_witness.hpp"
 #include "framework/mend.hpp"
-#include "framework/mpi_runtime.hpp"
-#include "framework/watch.hpp"
+#include "framework/process/mpi_runtime.hpp"
+#include "framework/process/failure_detector.hpp"
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

@@ -6,8 +6,8 @@
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/median.hpp"
-#include "store/block_reserve.hpp"
-#include "store/coding.hpp"
+#include "store/snapshot/block_reserve.hpp"
+#include "store/placement/coding.hpp"
 #include "store/store.hpp"
 #include "transport/mpi.hpp"
 
@@ -108,7 +108,7 @@ class ProtectedField {
 /// Makes all parities of one stripe of `data` pieces that are `bytes` together.
 std::function<void()> encoder(int data, int parity, const std::vector<double>& field, std::vector<double>& parities) {
   return [=, &field, &parities] {
-    constexpr std::size_t slice = std::size_t{256} << 10;  // as store/exchange.cpp does it
+    constexpr std::size_t slice = std::size_t{256} << 10;  // as store/placement/exchange.cpp does it
     const auto all = std::as_bytes(std::span(field));
     const std::size_t length = all.size() / static_cast<std::size_t>(data);
     for (std::size_t at = 0; at < length; at += slice) {

@@ -2,7 +2,7 @@
 # `cmake --install`, after which find_package(mend) finds both. Kokkos is no part of mend: store/kokkos.hpp serves programs
 # that have it.
 
-set(_mend_rooms base transport agreement detector spares store framework)
+set(_mend_rooms base transport agreement detector spares store framework bindings)
 set(_mend_room_targets ${_mend_rooms})
 list(TRANSFORM _mend_room_targets PREPEND mend_)
 set(_mend_objects ${_mend_room_targets})
@@ -18,9 +18,11 @@ set_target_properties(mend PROPERTIES
 target_compile_features(mend PUBLIC cxx_std_20)
 target_include_directories(mend PUBLIC
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
-  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework>"  # for #include "mend.hpp"
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework>"   # for #include <mend.hpp>
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bindings/c>"  # for #include <mend.h>
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend>"
-  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/framework>")
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/framework>"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/bindings/c>")
 # What the headers need, then what the objects need.
 target_link_libraries(mend
   PUBLIC MPI::MPI_CXX Threads::Threads
@@ -28,7 +30,7 @@ target_link_libraries(mend
           mend_hdf5
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
-# What programs for Fenix link: the same, and framework/fenix.h.
+# What programs for Fenix link: the same, and fenix/fenix.h.
 add_library(fenix $<TARGET_OBJECTS:mend_fenix>)
 add_library(mend::fenix ALIAS fenix)
 set_target_properties(fenix PROPERTIES
@@ -37,6 +39,9 @@ set_target_properties(fenix PROPERTIES
   INSTALL_RPATH_USE_LINK_PATH ON
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_include_directories(fenix PUBLIC
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/fenix>"  # for #include <fenix.h>
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/fenix>")
 target_link_libraries(fenix PUBLIC mend PRIVATE fmt::fmt "$<BUILD_INTERFACE:mend_sanitizers>")
 
 include(CMakePackageConfigHelpers)
@@ -44,7 +49,7 @@ set(_mend_config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/mend")
 install(TARGETS mend fenix EXPORT mend_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-foreach(room IN LISTS _mend_rooms)
+foreach(room IN LISTS _mend_rooms ITEMS fenix)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${room}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mend"
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.f90")
 endforeach()

@@ -1,6 +1,6 @@
 # mend_room(NAME SOURCES... [LINKS rooms and libraries...] [PRIVATE_LINKS libraries...])
 # Adds the object library mend_NAME for the folder it is called from, so that a room can be built and tested
-# alone. Includes are written from the repository root: #include "store/snapshot.hpp".
+# alone. Includes are written from the repository root: #include "store/snapshot/snapshot.hpp".
 function(mend_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(mend_${name} OBJECT ${ROOM_SOURCES})

@@ -1,7 +1,7 @@
 #include "detector/lifeline.hpp"
 
 #include "base/signals_blocked.hpp"
-#include "detector/short_turns.hpp"
+#include "detector/scheduler_slice.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "detector/ring_rules.hpp"
+#include "detector/ring_impl.hpp"
 
 namespace mend::detector {
 

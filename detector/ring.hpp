@@ -42,7 +42,7 @@
 //
 // Where the text of the paper does not do
 // ---------------------------------------
-// tests/detector_core/ring_explorer_test.cpp has the shortest run in which the text fails.
+// tests/detector/ring_explorer_test.cpp has the shortest run in which the text fails.
 //   - T5 adds to D the one process that the broadcast is about, and not the list that comes with it. If a source dies
 //     in the middle of its broadcast, those that it did not reach never hear of the death it told: its observer, which
 //     did hear, passes over both. (Rule::tell_the_list) So the list is believed, and it alone is sent.

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/launch.hpp"
-#include "detector/short_turns.hpp"
+#include "detector/scheduler_slice.hpp"
 
 #include <fmt/format.h>
 #include <pmix.h>

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/signals_blocked.hpp"
-#include "detector/short_turns.hpp"
+#include "detector/scheduler_slice.hpp"
 #include "detector/wire.hpp"
 
 #include <sys/resource.h>

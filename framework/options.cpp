@@ -1,9 +1,9 @@
 #include "framework/options.hpp"
 
 #include "base/error.hpp"
-#include "framework/commit_schedule.hpp"
+#include "framework/recovery/commit_schedule.hpp"
 #include "spares/policy.hpp"
-#include "store/disk_folder.hpp"
+#include "store/disk/folder.hpp"
 #include "store/redundancy.hpp"
 
 #include <CLI/CLI.hpp>

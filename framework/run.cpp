@@ -5,9 +5,9 @@
 #include "base/job_status.hpp"
 #include "base/launch.hpp"
 #include "base/log.hpp"
-#include "framework/job.hpp"
-#include "framework/mpi_runtime.hpp"
-#include "store/folder_lock.hpp"
+#include "framework/recovery/job.hpp"
+#include "framework/process/mpi_runtime.hpp"
+#include "store/disk/folder_lock.hpp"
 
 #include <fmt/format.h>
 

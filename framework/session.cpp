@@ -1,7 +1,7 @@
 #include "framework/session.hpp"
 
 #include "base/error.hpp"
-#include "framework/engine.hpp"
+#include "framework/recovery/engine.hpp"
 
 #include <fmt/format.h>
 

@@ -62,6 +62,7 @@ main() {
     flock 9
   fi
   install_missing_packages
+  plan_openmpi
   find_openmpi || build_openmpi
   write_environment
   say "ready, with Open MPI $(openmpi_release "$mpi_home") in $mpi_home"

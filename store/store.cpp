@@ -22,7 +22,7 @@ namespace {
 
 using agreement::Motion;
 
-/// Said beside the vote that opens a commit, with what the disk says (store/disk.cpp).
+/// Said beside the vote that opens a commit, with what the disk says (store/disk/disk_tier.cpp).
 constexpr agreement::Remarks knows_all_groups = 128;
 
 /// The same: members say what they are.

@@ -12,7 +12,7 @@
 // After a failure, newcomers hold nothing. restore() finds the newest version at which every rank's snapshot is still
 // somewhere or can be rebuilt, brings each newcomer its own, unpacks, and makes again what died with the dead.
 //
-// Members may have redundancies of their own: those that have the same one are a group (store/member_group.hpp), and each
+// Members may have redundancies of their own: those that have the same one are a group (store/placement/member_group.hpp), and each
 // group has snapshots of its own. Versions are common to all groups: each is published, and restored, in all or in none.
 //
 // A snapshot is packed over the one that had its slot before, and only pages that differ from that are copied and sent.
@@ -27,12 +27,12 @@
 #include "agreement/ballot.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "store/disk.hpp"
-#include "store/joint_plan.hpp"
+#include "store/disk/disk_tier.hpp"
+#include "store/restore/joint_plan.hpp"
 #include "store/member.hpp"
-#include "store/member_group.hpp"
+#include "store/placement/member_group.hpp"
 #include "store/redundancy.hpp"
-#include "store/snapshot.hpp"
+#include "store/snapshot/snapshot.hpp"
 
 #include <mpi.h>
 

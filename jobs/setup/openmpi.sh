@@ -2,9 +2,6 @@
 
 openmpi_version=5.0.7
 openmpi_patches=$here/setup/patches
-# Named after mend's corrections too: other corrections, another Open MPI.
-openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(cat "$openmpi_patches"/*.patch | sha256sum | head -c 8)
-
 # The two places where the source comes from, each with the digest of what was tried.
 debian_suite=trixie
 debian_source=openmpi=$openmpi_version-1
@@ -16,11 +13,25 @@ release_sha256=119f2009936a403334d0df3c0d74d5595a32d99497f9b1d41e90019fee2fc2dd
 
 # Bundled libraries, so that mend's PMIx is the one Open MPI speaks. What mend does not use is left out: it saves
 # minutes, and network layers that do not survive failures.
-configure_options=(
-  --with-ft=ulfm --with-pmix=internal --with-prrte=internal --with-hwloc=internal --with-libevent=internal
-  --disable-mpi-fortran --disable-oshmem --disable-man-pages --disable-sphinx
-  --without-ucx --without-ofi --disable-io-romio --disable-debug CFLAGS=-O2
-)
+# Sets $configure_options and $openmpi_prefix; again after packages have been installed, for the Fortran compiler.
+plan_openmpi() {
+  configure_options=(
+    --with-ft=ulfm --with-pmix=internal --with-prrte=internal --with-hwloc=internal --with-libevent=internal
+    --disable-oshmem --disable-man-pages --disable-sphinx
+    --without-ucx --without-ofi --disable-io-romio --disable-debug CFLAGS=-O2
+  )
+  # Programs in Fortran need the modules mpi and mpi_f08.
+  if command -v gfortran >/dev/null; then
+    configure_options+=(--enable-mpi-fortran=all)
+  else
+    configure_options+=(--disable-mpi-fortran)
+  fi
+  # Named after mend's corrections and the configuration: with others, it is another Open MPI.
+  openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(
+    { cat "$openmpi_patches"/*.patch; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
+  )
+}
+plan_openmpi
 
 # Lines that configure and make write, for the progress display.
 configure_lines=4650
@@ -148,9 +159,6 @@ install_openmpi() {
   local objects=$1 staging=$mend_prefix/.installing
   rm -rf "$staging"
   make -C "$objects" install DESTDIR="$staging" || return
-  # Processes that are spawned later do not inherit mpirun's --with-ft.
-  printf '\n# mend: survive the death of processes.\nmpi_ft_enable = true\n' \
-    >>"$staging$openmpi_prefix/etc/openmpi-mca-params.conf" || return
   # What tells this Open MPI from others.
   mkdir -p "$staging$openmpi_prefix/share/mend/corrections" &&
     cp "$openmpi_patches"/*.patch "$staging$openmpi_prefix/share/mend/corrections" || return

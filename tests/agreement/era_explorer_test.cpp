@@ -1,7 +1,7 @@
 // Every run of small ERA systems; and for each rule, the shortest run that goes wrong without it, kept in golden/.
 // The counts of states are printed. MEND_LONG_TESTS=1 takes the larger systems too (minutes).
 
-#include "agreement/era_rules.hpp"
+#include "agreement/era_impl.hpp"
 #include "tests/agreement/agreement_node.hpp"
 #include "tests/agreement/golden.hpp"
 

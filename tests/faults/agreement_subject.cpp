@@ -9,7 +9,7 @@
 #include "agreement/service.hpp"
 #include "base/fault_point.hpp"
 #include "base/job_status.hpp"
-#include "framework/mpi_runtime.hpp"
+#include "framework/process/mpi_runtime.hpp"
 #include "tests/support/flush.hpp"
 #include "tests/support/world.hpp"
 #include "transport/mpi_endpoint.hpp"

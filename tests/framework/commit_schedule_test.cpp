@@ -1,5 +1,5 @@
-#include "framework/commit_economy.hpp"
-#include "framework/commit_schedule.hpp"
+#include "framework/recovery/commit_economy.hpp"
+#include "framework/recovery/commit_schedule.hpp"
 
 #include "base/error.hpp"
 

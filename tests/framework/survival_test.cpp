@@ -1,5 +1,5 @@
 // What each redundancy survives (the table in store/redundancy.hpp), on processes that are killed: every row by exactly
-// what it promises, and by one more. tests/store/survival_test.cpp kills every subset, in memory.
+// what it promises, and by one more. tests/store/placement/survival_test.cpp kills every subset, in memory.
 
 #include "tests/framework/subject_job.hpp"
 

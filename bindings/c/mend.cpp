@@ -1,0 +1,293 @@
+// The C API (mend.h): a Session, with status codes for exceptions. No exception passes through a frame of C.
+
+#include "bindings/c/mend.h"
+
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "framework/run.hpp"
+#include "framework/session.hpp"
+#include "store/member.hpp"
+#include "transport/mpi.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using mend::ErrorsHandled;
+using mend::OnError;
+using mend::Session;
+
+/// What the last MEND_ERROR stood for, so that the body can return it.
+std::exception_ptr last_error;
+std::string last_text;
+bool job_is_over = false;  // a function of the API has said so
+
+/// A callback has returned this, on the way through C++ code.
+struct Returned {
+  int status;
+};
+
+Session& session_of(mend_session* handle) { return *reinterpret_cast<Session*>(handle); }
+const Session& session_of(const mend_session* handle) { return *reinterpret_cast<const Session*>(handle); }
+mend_session* handle_of(Session& session) { return reinterpret_cast<mend_session*>(&session); }
+
+int remember(const char* text) {
+  last_error = std::current_exception();
+  last_text = text;
+  return MEND_ERROR;
+}
+
+/// Does what a function of the API stands for, called from C.
+template <class Work>
+int guarded(Work work) {
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  try {
+    work();
+    return MEND_SUCCESS;
+  } catch (const Returned& returned) {
+    return returned.status;
+  } catch (const mend::ProcessFailure&) {
+    return MEND_FAILURE;
+  } catch (const mend::agreement::Abandoned&) {
+    job_is_over = true;
+    return MEND_END;
+  } catch (const std::exception& error) {
+    return remember(error.what());
+  } catch (...) {
+    return remember("an exception that is no std::exception");
+  }
+}
+
+/// The same, of work that has a version for its result, which the caller may want.
+template <class Work>
+int guarded(unsigned long* version, Work work) {
+  return guarded([&] {
+    const mend::Version of_work = work();
+    if (version != nullptr) *version = of_work.value;
+  });
+}
+
+const char* text_of(const char* text, const char* what) {
+  if (text == nullptr) throw mend::UsageError(std::string("the ") + what + " of a protected member is NULL");
+  return text;
+}
+
+std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
+  if (data == nullptr && bytes > 0) throw mend::UsageError("the data of a protected member are NULL");
+  return {static_cast<std::byte*>(data), bytes};
+}
+
+/// What is not said is as the job has it.
+std::optional<mend::Redundancy> redundancy_of(const char* text) {
+  return text == nullptr ? std::nullopt : std::optional(mend::Redundancy::parse(text));
+}
+
+mend::ByteCount bytes_of_element(const std::string& element) {
+  constexpr std::array<std::string_view, 10> numbers{"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"};
+  const mend::ByteCount bytes = mend::element_bytes(element);
+  if (bytes > 0 && (element.starts_with("bytes") || std::ranges::find(numbers, element) != numbers.end())) return bytes;
+  throw mend::UsageError("'" + element + "' is no element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or bytes24, say, for what is no number");
+}
+
+void protect_array(Session& session, const char* name, void* data, mend::ArrayPart place, const char* redundancy) {
+  place.require_sense();
+  const auto bytes = bytes_of_element(place.element) * mend::elements_in(place.extents);
+  mend::ArrayMember member{std::make_unique<mend::detail::SpanMember<std::byte>>(bytes_at(data, bytes)), std::move(place)};
+  auto protectable = mend::MemberOf<mend::ArrayMember>::make(member);
+  if (const auto own = redundancy_of(redundancy)) {
+    session.store().protect(text_of(name, "name"), std::move(protectable), *own);
+  } else {
+    session.store().protect(text_of(name, "name"), std::move(protectable));
+  }
+}
+
+/// `axes` numbers.
+mend::Extents extents_at(const std::size_t* numbers, int axes) {
+  if (axes > 0 && numbers == nullptr) throw mend::UsageError("the whole, the offset or the extents of a protected part are NULL");
+  return {numbers, numbers + std::max(axes, 0)};
+}
+
+bool is_rank_of(const mend_session* session, int rank) { return rank >= 0 && rank < session_of(session).size(); }
+
+/// Calls a function of the user's.
+template <class Function>
+int call(Function function, Session& session, void* data) {
+  const ErrorsHandled as_in_c(OnError::tells_and_returns);
+  return function(handle_of(session), data);
+}
+
+void leave_with(int status) {
+  switch (status) {
+    case MEND_SUCCESS: return;
+    case MEND_FAILURE: throw mend::ProcessFailure("the body returned MEND_FAILURE");
+    case MEND_END:
+      if (job_is_over) throw mend::agreement::Abandoned();
+      throw std::runtime_error("the body, or a callback, returned MEND_END, which no function of mend had returned: return "
+                               "MEND_SUCCESS where the work is done, MEND_ERROR where it cannot be");
+    case MEND_ERROR:
+      if (last_error) std::rethrow_exception(last_error);
+      [[fallthrough]];
+    default: throw std::runtime_error("the body returned " + std::to_string(status));
+  }
+}
+
+}  // namespace
+
+int mend_run(int argc, char** argv, mend_body body, void* data) {
+  std::vector<char*> arguments(argv, argv + argc);  // of which mend takes its own out
+  arguments.push_back(nullptr);
+  return mend::run(argc, arguments.data(), [&](Session& session) {
+    last_error = nullptr;
+    leave_with(call(body, session, data));
+  });
+}
+
+MPI_Comm mend_comm(const mend_session* session) { return session_of(session).comm(); }
+MPI_Fint mend_comm_fortran(const mend_session* session) { return MPI_Comm_c2f(mend_comm(session)); }
+int mend_rank(const mend_session* session) { return session_of(session).rank().value; }
+int mend_size(const mend_session* session) { return session_of(session).size(); }
+int mend_predecessors(const mend_session* session) { return session_of(session).predecessors(); }
+
+int mend_rank_in_comm(const mend_session* session, int rank) {
+  if (!is_rank_of(session, rank)) return MPI_PROC_NULL;
+  return session_of(session).rank_in_comm(mend::Rank{rank}).value_or(mend::Rank{MPI_PROC_NULL}).value;
+}
+
+int mend_origin(const mend_session* session, int rank) {
+  return is_rank_of(session, rank) ? session_of(session).origin(mend::Rank{rank}).value : MPI_PROC_NULL;
+}
+
+int mend_epoch(const mend_session* session) { return static_cast<int>(session_of(session).epoch().value); }
+
+int mend_role(const mend_session* session) {
+  switch (session_of(session).role()) {
+    case mend::Role::survivor: return MEND_ROLE_SURVIVOR;
+    case mend::Role::newcomer: return MEND_ROLE_NEWCOMER;
+    default: return MEND_ROLE_INITIAL;
+  }
+}
+
+int mend_comm_dup(mend_session* session, MPI_Comm* made) {
+  return guarded([&] { *made = session_of(session).dup(); });
+}
+
+int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
+  return guarded([&] { *made = session_of(session).split(color, key); });
+}
+
+int mend_comm_cart(mend_session* session, int axes, const int* dims, const int* periods, MPI_Comm* made) {
+  return guarded([&] {
+    const auto all = [&](const int* numbers) { return std::span(numbers, numbers == nullptr ? 0 : static_cast<std::size_t>(std::max(axes, 0))); };
+    *made = session_of(session).cart(all(dims), all(periods));
+  });
+}
+
+int mend_comm_derive(mend_session* session, int (*factory)(MPI_Comm, MPI_Comm*, void*), void* data, MPI_Comm* made) {
+  return guarded([&] {
+    *made = session_of(session).derive([&](MPI_Comm parent) {
+      MPI_Comm of_factory = MPI_COMM_NULL;
+      const int code = [&] {
+        const ErrorsHandled as_in_c(OnError::tells_and_returns);
+        return factory(parent, &of_factory, data);
+      }();
+      mend::check_mpi(code, "making a communicator");
+      return of_factory;
+    });
+  });
+}
+
+int mend_protect(mend_session* session, const char* name, void* data, size_t bytes) {
+  return guarded([&] { session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes)); });
+}
+
+int mend_protect_with(mend_session* session, const char* name, void* data, size_t bytes, const char* redundancy) {
+  return guarded([&] {
+    session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes), mend::Redundancy::parse(text_of(redundancy, "redundancy")));
+  });
+}
+
+int mend_protect_part(mend_session* session, const char* name, void* data, const char* element, int axes, const size_t* whole,
+                      const size_t* offset, const size_t* extents, const char* redundancy) {
+  return guarded([&] {
+    protect_array(session_of(session), name, data,
+                  {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)}, redundancy);
+  });
+}
+
+int mend_protect_replicated(mend_session* session, const char* name, void* data, const char* element, size_t count, const char* redundancy) {
+  return guarded([&] { protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy); });
+}
+
+int mend_commit(mend_session* session, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().commit(); });
+}
+
+int mend_commit_async(mend_session* session) {
+  return guarded([&] { session_of(session).store().commit_async(); });
+}
+
+int mend_finish_commit(mend_session* session, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().finish_commit(); });
+}
+
+int mend_restore(mend_session* session, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().restore(); });
+}
+
+int mend_restore_version(mend_session* session, unsigned long wanted, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().restore(mend::Version{wanted}); });
+}
+
+int mend_restore_from(mend_session* session, int rank, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().restore_from(mend::Rank{rank}); });
+}
+
+int mend_restore_others(mend_session* session, unsigned long* version) {
+  return guarded(version, [&] { return session_of(session).store().restore_others(); });
+}
+
+int mend_commit_due(mend_session* session, int* due) {
+  return guarded([&] { *due = session_of(session).commit_due() ? 1 : 0; });
+}
+
+int mend_agree(mend_session* session, int* flag) {
+  return guarded([&] { *flag = session_of(session).agree(*flag != 0) ? 1 : 0; });
+}
+
+int mend_check(mend_session* session) {
+  return guarded([&] { session_of(session).check(); });
+}
+
+int mend_repair(mend_session* session) {
+  return guarded([&] { session_of(session).repair(); });
+}
+
+int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*), void* data) {
+  return guarded([&] {
+    Session& of = session_of(session);
+    of.on_repair([&of, callback, data] {
+      const int status = call(callback, of, data);
+      if (status != MEND_SUCCESS) throw Returned{status};
+    });
+  });
+}
+
+int mend_transaction(mend_session* session, int (*work)(mend_session*, void*), void* data, int* committed) {
+  return guarded([&] {
+    Session& in = session_of(session);
+    *committed = mend::transaction(in, [&] { return call(work, in, data) != 0; }) ? 1 : 0;
+  });
+}
+
+const char* mend_error_text(void) { return last_text.c_str(); }

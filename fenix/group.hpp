@@ -1,0 +1,126 @@
+// A Fenix data group on mend's store: one Store to each group, with one member, which is the group as a whole.
+//
+//   buffer --member_store--> staged --commit--> history (the last depth+1 snapshots) --the store--> survives failures
+//          <--------------------member_restore------'
+//
+// A store copies the elements meant into what is staged; a commit shares all that is staged with a new snapshot of the
+// history, and has the Store commit that history. So a snapshot has the newest value of every element that was ever
+// stored, and after a failure the history comes back as a whole, to newcomers too, with the definitions of the members.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "fenix/regions.hpp"
+#include "store/store.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend {
+class Engine;
+struct RecoveryReport;
+}
+
+namespace mend::fenix {
+
+using Bytes = std::vector<std::byte>;
+
+/// What the application has said of a member.
+struct Definition {
+  int id = 0;
+  void* buffer = nullptr;  ///< null on a newcomer, until it says where
+  std::size_t count = 0;   ///< 0: as many as each store says
+  std::size_t element_bytes = 0;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+};
+
+/// A member's elements that were stored.
+struct Elements {
+  Regions known;
+  Bytes bytes;  ///< from element 0 up to the last known
+};
+using SharedElements = std::shared_ptr<const Elements>;
+
+struct FenixSnapshot {
+  int time_stamp = 0;
+  std::map<int, SharedElements> members;
+};
+
+/// What is committed, as the Store sees it.
+struct Committed {
+  std::vector<Definition> definitions;
+  std::deque<FenixSnapshot> history;  ///< newest first
+};
+
+struct GroupSettings {
+  int start_time_stamp = 0;
+  int depth = 0;
+  int policy_name = 0;
+  std::vector<int> policy_value;  ///< as Fenix_Data_group_create takes it
+};
+
+class Group {
+ public:
+  /// Throws UsageError for a policy that cannot be had. Local.
+  Group(GroupSettings settings, Engine& engine);
+  ~Group();
+
+  const GroupSettings& settings() const { return settings_; }
+  Store& store() { return store_; }
+
+  /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
+  /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself. Collective over
+  /// the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore does, but for lost
+  /// data: then the history is empty, and a warning says so.
+  void catch_up();
+
+  const std::vector<Definition>& definitions() const { return committed_.definitions; }
+  /// Null if there is none.
+  Definition* find(int id);
+  /// Adds a member, or replaces its definition.
+  void define(const Definition& definition);
+  void remove(int id);
+
+  /// Copies these elements of the member's buffer. Local.
+  void stage(const Definition& definition, const Regions& regions);
+  /// Collective over the ranks. Returns the time stamp.
+  int commit();
+
+  const std::deque<FenixSnapshot>& history() const { return committed_.history; }
+  /// The newest, or that with this time stamp; null if it is not kept.
+  const FenixSnapshot* snapshot(int time_stamp) const;
+  /// Returns whether there was one. Local.
+  bool forget(int time_stamp);
+
+  /// The same member of other ranks: `mine` is what this one lends, `source` whose it wants. Collective over the ranks.
+  Elements fetch(const Elements& mine, int source);
+
+ private:
+  const RecoveryReport* recovery_with_fewer_ranks() const;
+  void keep_own_history(const RecoveryReport& recovery);
+  void restore();
+  void stage_newest();
+  void share_definitions();
+
+  GroupSettings settings_;
+  Engine& engine_;
+  Store store_;
+  bool informed_;  // of all members that were ever created
+  Epoch caught_up_{};
+  std::uint64_t commits_ = 0;
+  Committed committed_;
+  std::map<int, SharedElements> staged_;
+};
+
+/// Copies the first `count` elements at most, those known, to `target`. Returns which.
+Regions copy_elements(const Elements& elements, std::size_t element_bytes, std::size_t count, std::byte* target);
+
+}  // namespace mend::fenix

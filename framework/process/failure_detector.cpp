@@ -1,0 +1,282 @@
+#include "framework/process/failure_detector.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/job_status.hpp"
+#include "base/log.hpp"
+#include "spares/policy.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mpi-ext.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <ranges>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace mend {
+namespace {
+
+using transport::ControlAddress;
+using transport::Interface;
+using transport::Ipv4;
+
+/// What a process says of itself when all meet first. Sent as it is, between machines of one byte order.
+struct Introduction {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> machine{};
+  detector::LocalIdentity identity;
+  detector::Time wake_up_delay{0};
+  std::uint32_t interface_count = 0;
+  std::array<Interface, 8> interfaces{};
+};
+
+/// What it says once its detector listens. Sent as it is.
+struct Reach {
+  ControlAddress address;
+  int lifeline = detector::Lifeline::none;
+};
+
+Introduction introduce_self(bool with_network) {
+  Introduction self;
+  int length = 0;
+  MPI_Get_processor_name(self.machine.data(), &length);
+  if (!with_network) return self;
+  self.identity = detector::LocalIdentity::self();
+  self.wake_up_delay = detector::measure_wake_up_delay();
+  for (const Interface& interface : transport::interfaces()) {
+    if (self.interface_count < self.interfaces.size()) self.interfaces[self.interface_count++] = interface;
+  }
+  return self;
+}
+
+template <class T>
+std::vector<T> all_gather(const T& mine, MPI_Comm base, std::size_t size) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> all(size);
+  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, base), "MPI_Allgather");
+  return all;
+}
+
+/// A number for each machine, the same on all processes: the rank of its first member.
+std::vector<Placed> number_machines(const std::vector<Introduction>& all, const std::vector<ProcessId>& members) {
+  std::map<std::string_view, NodeId> nodes;
+  std::vector<Placed> placed;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NodeId fresh{static_cast<std::uint32_t>(i)};
+    placed.push_back({members[i], nodes.try_emplace(all[i].machine.data(), fresh).first->second});
+  }
+  return placed;
+}
+
+/// The numbers of these machines. Throws UsageError for one that nobody is on.
+std::vector<NodeId> find_machines(const std::vector<std::string>& names, const std::vector<Introduction>& all,
+                                  const std::vector<Placed>& placed) {
+  std::map<std::string, NodeId> nodes;
+  for (std::size_t i = 0; i < all.size(); ++i) nodes.try_emplace(all[i].machine.data(), placed[i].node);
+  std::vector<NodeId> found;
+  for (const std::string& name : names) {
+    const auto at = nodes.find(name);
+    if (at == nodes.end()) {
+      throw UsageError(fmt::format("no process can be started on '{}' (--mend-spawn-on): the job is not there, but on {}", name,
+                                   fmt::join(nodes | std::views::keys, ", ")));
+    }
+    found.push_back(at->second);
+  }
+  return found;
+}
+
+/// The address at which process number `self` listens: on the machine itself when nobody is anywhere else.
+std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed, std::size_t self) {
+  std::vector<std::vector<Interface>> machines;
+  std::size_t mine = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool first_of_its_machine = placed[i].node.value == i;
+    if (!first_of_its_machine) continue;
+    if (placed[i].node == placed[self].node) mine = machines.size();
+    const auto* const begin = all[i].interfaces.data();
+    machines.emplace_back(begin, begin + all[i].interface_count);
+  }
+  if (machines.size() == 1) return Ipv4::loopback();
+  return transport::common_address(machines, mine);
+}
+
+detector::Time slowest_of(const std::vector<Introduction>& all) {
+  detector::Time slowest{0};
+  for (const Introduction& one : all) slowest = std::max(slowest, one.wake_up_delay);
+  return slowest;
+}
+
+detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<detector::Time>(time); }
+
+}  // namespace
+
+Watch::Watch(const Options& options)
+    : wanted_(options.detector == "ring"), timing_{whole(options.heartbeat), whole(options.timeout)} {
+  std::istringstream names(options.spawn_on);
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    name.erase(name.find_last_not_of(' ') + 1);
+    place_names_.push_back(name);
+  }
+  if (!wanted_ && Policy::parse(options.on_failure).spawn) {
+    throw UsageError("only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of --mend-on-failure");
+  }
+  if (wanted_ && timing_.delta < 2 * timing_.eta) {
+    throw UsageError(fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "
+                                 "least twice as long (--mend-timeout, --mend-heartbeat)",
+                                 options.timeout.count(), options.heartbeat.count()));
+  }
+}
+
+void Watch::begin() {
+  const std::vector<ProcessId> all = launched_processes();
+
+  // Each round in vain has met a death.
+  for (std::size_t round = 0; round <= all.size(); ++round) {
+    MPI_Comm shrunk = MPI_COMM_NULL;
+    int done = MPIX_Comm_shrink(MPI_COMM_WORLD, &shrunk) == MPI_SUCCESS ? 1 : 0;
+    const Communicator living(shrunk);
+    std::vector<ProcessId> members;
+    if (done == 1) {
+      MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
+      members = members_of(shrunk, MPI_COMM_WORLD, all);
+      try {
+        reach("start.introduce");
+        introduce(shrunk, members);
+      } catch (const ProcessFailure&) {
+        done = 0;
+        revoke(shrunk);
+      }
+    }
+    MPIX_Comm_agree(MPI_COMM_WORLD, &done);  // what all have done is right even if a process has died
+    if (done == 0) continue;
+    if (service_) {
+      service_->start(peers_);
+      enter(members);
+    }
+    reach("start.introduced");
+    return;
+  }
+  throw EnvironmentError("the processes could not introduce themselves to each other, though nobody died");
+}
+
+void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
+  const bool watching = wanted_ && members.size() > 1;
+  const auto all = all_gather(introduce_self(watching), base, members.size());
+  const std::vector<Placed> placed = number_machines(all, members);
+  places_ = find_machines(place_names_, all, placed);
+  peers_.clear();
+  for (std::size_t i = 0; i < members.size(); ++i) peers_[members[i]] = {placed[i].node, all[i].identity, {}, {}};
+  if (!watching) return;
+
+  int rank = 0;
+  MPI_Comm_rank(base, &rank);
+  const auto self = static_cast<std::size_t>(rank);
+  self_ = members[self];
+  const auto lowest_speaks = [&](auto say, const std::string& text) {
+    if (rank == 0) say(text);
+  };
+  const detector::Time safe = detector::safe_delta(timing_.eta, slowest_of(all));
+  if (timing_.delta < safe) {
+    timing_.delta = safe;
+    lowest_speaks(log::info, fmt::format("the machine is busy: a process is held dead after {:.0f} ms of silence",
+                                         Milliseconds(safe).count()));
+  }
+
+  service_.reset();
+  Reach mine;
+  const std::optional<Ipv4> host = choose_host(all, placed, self);
+  std::string obstacle = "the machines have no network in common";
+  if (host) {
+    try {
+      service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_);
+      mine = {service_->address(), service_->lifeline()};
+    } catch (const EnvironmentError& error) {
+      obstacle = error.what();
+      log::warn(obstacle);
+    }
+  }
+  const auto reaches = all_gather(mine, base, members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    peers_[members[i]].address = reaches[i].address;
+    peers_[members[i]].lifeline = reaches[i].lifeline;
+    if (reaches[i].address.port == 0) service_.reset();
+  }
+  if (!service_) {
+    lowest_speaks(log::warn, "a process that hangs will not be noticed, only one that dies: " + obstacle);
+  }
+}
+
+std::vector<Acquaintance> Watch::acquaintances() const {
+  std::vector<Acquaintance> all;
+  for (const auto& [process, peer] : peers_) {
+    const auto latecomer = latecomers_.find(process);
+    all.push_back({process, peer, latecomer == latecomers_.end() ? RuntimeName{} : latecomer->second});
+  }
+  return all;
+}
+
+void Watch::admit(const Acquaintance& newcomer) {
+  const auto& [process, peer, name] = newcomer;
+  peers_[process] = peer;
+  latecomers_[process] = name;
+  runtime_.know(process, name);
+  service_->add(process, peer);
+}
+
+Acquaintance Watch::begin_late(ProcessId self, NodeId node, transport::Ipv4 host,
+                               const std::vector<Acquaintance>& others, Standing standing) {
+  self_ = self;
+  ring_ = standing.ring;
+  timing_.delta = standing.timeout;
+  service_ = std::make_unique<detector::Service>(self, host, timing_, runtime_);
+  for (const auto& [process, peer, name] : others) {
+    peers_[process] = peer;
+    const bool later = name.job.front() != 0;
+    if (!later) continue;
+    latecomers_[process] = name;
+    runtime_.know(process, name);
+  }
+  peers_[self] = {node, detector::LocalIdentity::self(), service_->address(), service_->lifeline()};
+  latecomers_[self] = RuntimeName::self();
+  service_->start(peers_);
+  return {self, peers_[self], latecomers_[self]};
+}
+
+std::vector<Placed> Watch::place(const std::vector<ProcessId>& members) const {
+  std::vector<Placed> placed;
+  for (const ProcessId member : members) placed.push_back({member, peers_.at(member).node});
+  return placed;
+}
+
+void Watch::enter(const std::vector<ProcessId>& members) {
+  if (!service_) return;
+  ring_ = ring_.next();
+  const std::uint32_t all = peers_.rbegin()->first.value + 1;
+  service_->enter({ring_, all, difference(ProcessSet::first(all), ProcessSet::of(members))});
+}
+
+void Watch::let_go_of_the_gone() {
+  if (service_) service_->let_go_of_the_gone();
+}
+
+void Watch::end() {
+  if (!service_) return;
+  service_->end();
+  const auto counters = service_->counters();
+  if (counters.unseen > 0) job_status::unseen();
+  if (!log::debugging()) return;
+  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms; {} held dead for silence; "
+                         "{} connections broken; turned away: {} strangers, {} messages of older epochs, {} that make "
+                         "no sense",
+                         Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),
+                         counters.suspicions, counters.network.broken, counters.network.strangers,
+                         counters.old_messages, counters.garbage + counters.network.garbage));
+}
+
+}  // namespace mend

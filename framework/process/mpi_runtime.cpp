@@ -1,0 +1,111 @@
+#include "framework/process/mpi_runtime.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/job_status.hpp"
+#include "transport/mpi.hpp"
+
+#include <pmix.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+namespace mend {
+namespace {
+
+/// What a plain mpirun leaves at values that fault tolerance cannot live with; docs/open-mpi.md tells why. The
+/// user's own settings win.
+void set_library_defaults() {
+  ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
+  ::setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
+  ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+  ::setenv("OMPI_MCA_coll_tuned_allgatherv_algorithm", "2", 0);
+  ::setenv("OMPI_MCA_btl_sm_free_list_max", "-1", 0);
+  ::setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
+  ::setenv("OMPI_MCA_mpi_add_procs_cutoff", "1024", 0);
+}
+
+/// The library's own word on whether it survives deaths: the control variable mpi_ft_enable.
+bool library_tolerates_failures() {
+  // Open MPI takes what is asked for here for the level of all of MPI.
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (MPI_T_init_thread(provided, &provided) != MPI_SUCCESS) return false;
+  int index = 0;
+  int enabled = 0;
+  int count = 0;
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  if (MPI_T_cvar_get_index("mpi_ft_enable", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+    MPI_T_cvar_read(handle, &enabled);
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return enabled != 0;
+}
+
+}  // namespace
+
+void before_mpi_init() {
+  static bool done = false;
+  if (std::exchange(done, true)) return;
+  // A message to a peer that has just died must be an error, not the end of this process.
+  std::signal(SIGPIPE, SIG_IGN);
+  job_status::started();
+  reach("init.before");
+  set_library_defaults();
+}
+
+void after_mpi_init() {
+  static bool done = false;
+  if (std::exchange(done, true)) return;
+  job_status::running();
+  reach("init.after");
+}
+
+void leave_mpi_alone() {
+  // MPI_Finalize would shrink MPI_COMM_WORLD and meet in a barrier, where a death that some learn of late blocks the
+  // others. The runtime is told that this process ends well; the system takes back the rest.
+  PMIx_Finalize(nullptr, 0);
+}
+
+MpiRuntime::MpiRuntime() {
+  before_mpi_init();
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  int provided = MPI_THREAD_SINGLE;
+  if (initialised) {
+    MPI_Query_thread(&provided);
+  } else {
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    ours_ = true;
+  }
+  after_mpi_init();
+
+  // SELF's handler gets the errors that belong to no communicator.
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+
+  if (provided < MPI_THREAD_FUNNELED) {
+    throw UsageError("mend needs MPI_THREAD_FUNNELED or more: initialise MPI with it, or let mend::run do so");
+  }
+}
+
+bool MpiRuntime::tolerates_failures() const {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size == 1 || library_tolerates_failures();
+}
+
+MpiRuntime::~MpiRuntime() {
+  if (!ours_) return;
+  reach("finalize.before");
+  if (alone_) {
+    leave_mpi_alone();
+  } else {
+    MPI_Finalize();
+  }
+}
+
+}  // namespace mend

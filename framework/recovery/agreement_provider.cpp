@@ -1,0 +1,57 @@
+#include "framework/recovery/agreement_provider.hpp"
+
+#include "agreement/mpix_agreement.hpp"
+#include "transport/mpi_endpoint.hpp"
+
+#include <utility>
+
+namespace mend {
+
+Council::Council(const std::string& protocol) {
+  if (protocol != "mpi") protocol_ = agreement::parse_protocol(protocol);
+}
+
+void Council::found(MPI_Comm base, const std::vector<ProcessId>& members) {
+  if (!protocol_) return;
+  MPI_Comm own = MPI_COMM_NULL;
+  check_mpi(MPIX_Comm_shrink(base, &own), "MPIX_Comm_shrink");
+  std::vector<ProcessId> living = members_of(own, base, members);
+  ProcessSet dead = difference(ProcessSet::of(members), ProcessSet::of(living));
+  service_ = std::make_unique<agreement::Service>(
+      std::make_unique<transport::MpiEndpoint>(Communicator(own), std::move(living)), std::move(dead));
+  service_->on_death(listener_);
+}
+
+std::unique_ptr<agreement::Agreement> Council::over(agreement::GroupId id, MPI_Comm comm, std::vector<ProcessId> members) {
+  if (!service_) return std::make_unique<agreement::MpixAgreement>(comm);
+  return service_->join(id, std::move(members), *protocol_);
+}
+
+void Council::settle(MPI_Comm base) {
+  if (!service_) return;
+  const ErrorsReturned quiet;
+  int nothing = 0;
+  int settled = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Comm_iagree(base, &nothing, &request);
+  while (!settled) {
+    service_->progress();
+    MPI_Test(&request, &settled, MPI_STATUS_IGNORE);
+  }
+}
+
+void Council::forget_groups_before(agreement::GroupId id) {
+  if (service_) service_->end_groups_before(id);
+}
+
+void Council::answer() {
+  while (service_ && service_->progress()) {
+  }
+}
+
+Council::DeathListener Council::on_death(DeathListener listener) {
+  if (service_) service_->on_death(listener);
+  return std::exchange(listener_, std::move(listener));
+}
+
+}  // namespace mend

@@ -1,0 +1,629 @@
+#include "framework/recovery/engine.hpp"
+
+#include "base/fault_point.hpp"
+#include "base/log.hpp"
+#include "base/trace.hpp"
+#include "framework/recovery/exit_reason.hpp"
+#include "framework/process/communicator_hooks.hpp"
+#include "framework/spawn/join_info.hpp"
+#include "store/snapshot/block_reserve.hpp"
+#include "transport/progress.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace mend {
+namespace {
+
+using agreement::Motion;
+using agreement::Ruling;
+
+template <class Duration>
+Milliseconds to_ms(Duration duration) {
+  return std::chrono::duration_cast<Milliseconds>(duration);
+}
+
+/// Why the job cannot go on, for the user. `tries` is set when so many recoveries have come to nothing that no more
+/// processes were started.
+std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before, const Policy& policy, std::optional<int> tries) {
+  constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
+  std::vector<std::string> who;
+  for (const Rank rank : outcome.vacant) {
+    who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
+  }
+  if (!policy.takes_over_ranks()) {
+    return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{})",
+                       fmt::join(who, ", "), policy.blank ? "blank" : "shrink");
+  }
+  const std::string loss = fmt::format("{} died and no spare is left", fmt::join(who, ", "));
+  if (tries) {
+    return fmt::format("{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
+                       "program that fails; if not, allow for more (--mend-spawn-tries N)", loss, *tries);
+  }
+  if (policy.spawn) {
+    return fmt::format("{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+                       "(--mend-on-failure spare,spawn,shrink)", loss, more_spares);
+  }
+  return fmt::format("{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
+                     "(--mend-on-failure spare,shrink)", loss, more_spares);
+}
+
+using Comms = std::vector<MPI_Comm>;
+
+/// An attribute of derived communicators, whose value is the list that they are on: what is freed leaves it, whoever
+/// frees it, and what loses the attribute does.
+int list_attribute() {
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    const auto leave = [](MPI_Comm comm, int, void* list, void*) {
+      std::erase(*static_cast<Comms*>(list), comm);
+      return MPI_SUCCESS;
+    };
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &made, nullptr);
+    return made;
+  }();
+  return keyval;
+}
+
+void enlist(MPI_Comm comm, Comms& list) {
+  list.push_back(comm);
+  MPI_Comm_set_attr(comm, list_attribute(), &list);
+}
+
+void move_all(Comms& from, Comms& to) {
+  for (MPI_Comm comm : Comms(from)) enlist(comm, to);  // leaves the other
+}
+
+void free_all(Comms& list) {
+  const ErrorsReturned quiet;
+  for (MPI_Comm comm : std::exchange(list, {})) MPI_Comm_free(&comm);
+}
+
+void release_all(const Comms& list) {
+  const ErrorsReturned quiet;
+  for (const MPI_Comm comm : Comms(list)) MPI_Comm_delete_attr(comm, list_attribute());
+}
+
+}  // namespace
+
+Engine::Engine(const Options& options, Watch& watch) : Engine(options, watch, nullptr) {
+  first_size_ = world_.roster.size();
+  recruiter_.prefer(watch.places());
+  begin_epoch(false);
+}
+
+Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(options, watch, &arrival) {
+  const auto memories = nlohmann::json::parse(arrival.memories());
+  first_size_ = memories.at("first_size");
+  fruitless_ = memories.at("fruitless");
+  witness_.hear(Version{memories.at("committed")});
+  std::vector<NodeId> places;
+  for (const std::uint32_t node : memories.at("places")) places.push_back(NodeId{node});
+  recruiter_.prefer(std::move(places));
+  recoveries_ = read_reports(memories.at("recoveries"));
+  left_body_ = WallClock::now();
+  Recovery recovery{read_roster(memories.at("before")), {}};
+  for (const std::uint32_t process : memories.at("dead")) recovery.dead.insert(ProcessId{process});
+  recover_or_end([&] { fill_ranks(std::move(recovery), false); });
+}
+
+Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
+    : watch_(watch),
+      policy_(Policy::parse(options.on_failure)),
+      council_(options.agreement),
+      world_(arrival == nullptr ? first_world(options.spares, council_, watch) : arrival->join(council_)),
+      self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
+      recruiter_(self_, watch, council_, options.spawn_limit),
+      wanted_spares_(options.spares),
+      spares_prepare_(options.spare_memory == "ready"),
+      spawn_tries_(options.spawn_tries),
+      disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
+      store_(Redundancy::parse(options.redundancy), options.versions, disk_,
+             options.find_changes == "writes" ? FindChanges::by_writes : FindChanges::by_hash),
+      schedule_(options.commit_every),
+      given_mtbf_(options.mtbf) {
+  Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
+  if (options.find_changes == "writes" && !WriteWatch::is_possible() && arrival == nullptr && world_.base.rank() == 0) {
+    log::warn("this kernel does not tell what was written (Linux 6.7 and later do): commits find changes by hash");
+  }
+  if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
+  log::set_speaker(self_);
+  on_process_failure([this] { notice_failure(); });
+  while_mpi_waits([this] { notice_while_waiting(); });
+  on_communicator_made([this](MPI_Comm parent, MPI_Comm made) { follow(parent, made); });
+  store_.on_commit([this] {
+    BlockReserve::instance().clear();  // a newcomer has what it needs
+    tell_spares();
+  });
+  // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
+  council_.on_death([this](ProcessId process) {
+    if (rank_ && holds_rank(process)) notice_failure();
+  });
+}
+
+Engine::~Engine() {
+  on_communicator_made({});
+  while_mpi_waits({});
+  on_process_failure({});
+  free_all(derived_);
+  free_all(retired_);
+  release_all(followed_);
+}
+
+void Engine::begin_epoch(bool newcomer) {
+  if (!rank_) since_rank_ = Stopwatch();
+  rank_ = world_.roster.rank_of(self_);
+  newcomer_ = newcomer;
+  interrupted_ = false;
+  progressed_ = false;
+  news_ = {};
+  announced_ = false;
+  advised_.clear();
+  noticed_.reset();
+  schedule_.restart();
+  before_epoch_ = store_.statistics();
+  restored_elsewhere_ = {};
+  watch_.enter(world_.members);
+  if (!rank_) return;
+  take_into_epoch(store_);
+  store_.hear(witness_.announced());
+  if (world_.epoch == Epoch{0} && *rank_ == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
+    log::warn("with a single rank nobody holds a copy of its data: if it dies, they are lost");
+  }
+}
+
+void Engine::take_into_epoch(Store& store) {
+  std::vector<NodeId> nodes;
+  std::vector<Rank> numbers;
+  for (const Seat& seat : world_.roster.seats) {
+    nodes.push_back(seat.holder.node);
+    if (policy_.blank) numbers.push_back(seat.origin);
+  }
+  store.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch, numbers);
+}
+
+// --- the loop --------------------------------------------------------------------------------------------------
+
+ExitCode Engine::run(const Body& body) {
+  while (wait_for_rank()) {
+    const Intent intent = play(body);
+    if (!ended_) attend(intent);
+  }
+  return *ended_;
+}
+
+bool Engine::wait_for_rank() {
+  while (!ended_ && !rank_) attend(wait_as_spare());
+  return !ended_;
+}
+
+bool Engine::finish() {
+  reach("finish.before");
+  attend(leave_body(Motion::finish));
+  return ended_.has_value();
+}
+
+void Engine::abandon(ExitCode code, const std::string& sentence) {
+  error_ = Error{code, sentence};
+  attend(leave_body(Motion::abandon));
+}
+
+/// Musters, and does what all are to do: recover, or end.
+void Engine::attend(Intent intent) {
+  reach("muster.before");
+  const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
+  if (ruling.what == Intent::recover) {
+    fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
+    recover_or_end([this] { recover(); });
+    return;
+  }
+  council_.settle(world_.base.get());  // nobody answers any more after this
+  watch_.end();
+  store_.end();
+  has_lost_ = find_out_who_is_missing();
+  close_restore_time();
+  ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
+}
+
+/// Whether this rank has committed anything in this epoch.
+bool Engine::has_progressed() const {
+  return progressed_ || store_.statistics().commits > before_epoch_.commits;
+}
+
+void Engine::recover_or_end(const std::function<void()>& recovery) {
+  try {
+    recovery();
+  } catch (const std::exception& error) {
+    // The same on every living process, or beyond what they can still tell each other.
+    watch_.end();
+    store_.end();
+    has_lost_ = true;
+    error_ = Error{ExitCode::unrecoverable, error.what()};
+    ended_ = report_error(ExitCode::unrecoverable);
+  }
+}
+
+/// Whether anybody who has ever been in the job is not here any more. The same everywhere.
+bool Engine::find_out_who_is_missing() const {
+  int nothing = 0;
+  const bool known_to_all = static_cast<std::uint32_t>(world_.base.size()) < world_.processes;
+  if (!known_to_all) return MPIX_Comm_agree(world_.base.get(), &nothing) != MPI_SUCCESS;
+  part();
+  return true;
+}
+
+/// Ends when nobody needs this process's answers any more. Whoever knows that leaves, which the runtime calls no death; should
+/// one have died before it passed that on, there may be nobody left to ask. So those who are gone are not waited for.
+void Engine::part() const {
+  const ErrorsReturned quiet;
+  constexpr Seconds now_and_then{1e-3};
+  int nothing = 0;
+  int over = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Comm_iagree(world_.base.get(), &nothing, &request);
+  for (Stopwatch since; over == 0;) {
+    MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+    if (since.elapsed() < now_and_then) continue;
+    watch_.let_go_of_the_gone();
+    since = Stopwatch();
+  }
+}
+
+/// Plays this process's rank until the body is left, and returns what this process wants then.
+Intent Engine::play(const Body& body) {
+  step_watch_ = Stopwatch();
+  store_.forget_members();
+  callbacks_.clear();
+  Motion motion = Motion::finish;
+  try {
+    Session session(*this);
+    body(session);
+    store_.finish_commit();
+    store_.finish_disk();
+    reach("finish.before");
+  } catch (const ProcessFailure& failure) {
+    log::debug(fmt::format("rank {} left the body: {}", rank_->value, failure.what()));
+    motion = Motion::recover;
+  } catch (const agreement::Abandoned&) {
+    motion = Motion::abandon;
+  } catch (const UsageError& error) {
+    error_ = Error{ExitCode::usage, fmt::format("rank {}: {}", rank_->value, error.what())};
+    motion = Motion::abandon;
+  } catch (const NothingUsable& error) {
+    error_ = Error{ExitCode::unrecoverable, error.what(), false};
+    motion = Motion::abandon;
+  } catch (const DataLoss& error) {
+    error_ = Error{ExitCode::unrecoverable, error.what()};
+    motion = Motion::abandon;
+  } catch (const std::exception& error) {
+    error_ = Error{ExitCode::failed, fmt::format("rank {}: {}", rank_->value, error.what())};
+    motion = Motion::abandon;
+  } catch (...) {
+    // Let through, it would end this process, and then each spare that takes its place.
+    error_ = Error{ExitCode::failed, fmt::format("rank {}: the body threw what is no std::exception", rank_->value)};
+    motion = Motion::abandon;
+  }
+  return ended_ ? Intent::abandon : leave_body(motion);
+}
+
+/// Decides with the other ranks how to go on, after the body was left here for `motion`.
+Intent Engine::leave_body(Motion motion) {
+  if (motion != Motion::finish) notice_failure();
+  left_body_ = WallClock::now();
+  reach("ballot.before");
+  Ruling ruling = ballot().cast(motion, true);
+  if (ruling == Ruling::confused) {
+    error_ = Error{ExitCode::usage, fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
+                                                "every rank must come to these in the same order",
+                                                rank_->value)};
+    ruling = ballot().cast(Motion::abandon, true);
+  }
+  switch (ruling) {
+    case Ruling::carried: call_spares(); return Intent::finish;
+    case Ruling::abandon: call_spares(); return Intent::abandon;
+    default: break;
+  }
+  notice_failure();
+  call_spares();
+  return Intent::recover;
+}
+
+Intent Engine::wait_as_spare() {
+  reach("spare.parked");
+  const auto matters = [this](ProcessId process) { return holds_rank(process); };
+  witness_.wait(world_.epoch, matters, [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
+    reach("spare.prepare");
+    BlockReserve::instance().prepare(sizes, time);
+    reach("spare.prepared");
+  });
+  reach("spare.woken");
+  left_body_ = WallClock::now();
+  return Intent::follow;
+}
+
+/// The runtime tells the spares of a death by itself; it does not tell them that the job is over, nor of an
+/// interruption without a death. One caller is enough: were it to die, its death is what wakes them.
+void Engine::call_spares() {
+  const auto& seats = world_.roster.seats;
+  const auto alive = [&](const Seat& seat) {
+    return !witness_.has_died([&](ProcessId process) { return process == seat.holder.process; });
+  };
+  const auto first = std::find_if(seats.begin(), seats.end(), alive);
+  if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty()) witness_.call(world_.epoch);
+}
+
+/// Tells the spares, after a commit, that there is one, in case that all ranks die at once; and what memory a rank needs for
+/// its blocks, when that is new. Rank 0 speaks for all.
+void Engine::tell_spares() {
+  if (rank_ != Rank{0} || world_.roster.spares.empty()) return;
+  if (!std::exchange(announced_, true)) witness_.announce(store_.version());
+  if (!spares_prepare_) return;
+  std::vector<ByteCount> sizes = store_.block_sizes();
+  std::erase_if(sizes, [](ByteCount size) { return size < large_page; });
+  std::ranges::transform(sizes, sizes.begin(), with_room_to_grow);
+  if (sizes == advised_) return;
+  advised_ = sizes;
+  witness_.advise(sizes);
+}
+
+// --- failure and recovery --------------------------------------------------------------------------------------
+
+/// Something failed: remembers when this was known here first, and interrupts everyone else.
+void Engine::notice_failure() {
+  if (!noticed_) noticed_ = WallClock::now();
+  interrupt();
+}
+
+/// Ranks that wait for each other in a communicator of which nobody has died, and nobody has heard of anything, would
+/// go on doing so. That the application's was revoked, or that the runtime has told of a death, is seen from inside of
+/// the call in which they wait.
+void Engine::notice_while_waiting() {
+  const bool may_wait_elsewhere = !derived_.empty() || !followed_.empty();
+  if (!rank_ || interrupted_ || !may_wait_elsewhere) return;
+  const bool has_news = news_.is_there(witness_);
+  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) notice_failure();
+}
+
+/// Revokes what the application can be blocked in, what was derived first. Each epoch's communicators are revoked
+/// once by each process and belong to that epoch alone, so a late revocation cannot hit a newer one.
+void Engine::interrupt() {
+  if (interrupted_) return;
+  interrupted_ = true;
+  reach("recovery.interrupt");
+  for (MPI_Comm comm : derived_) revoke(comm);
+  for (MPI_Comm comm : followed_) revoke(comm);
+  if (world_.store) revoke(world_.store.get());
+  if (world_.application) revoke(world_.application.get());
+}
+
+void Engine::recover() {
+  const trace::Span span("recovery");
+  close_restore_time();
+  store_.end_epoch();
+  reach("recovery.begin");
+  const Roster before = world_.roster;
+  const bool held_rank = rank_.has_value();
+  for (MPI_Comm comm : derived_) take_for_outdated(comm);
+  for (MPI_Comm comm : followed_) take_for_outdated(comm);
+  free_all(retired_);
+  move_all(derived_, retired_);
+  release_all(followed_);
+  if (world_.application) take_for_outdated(world_.application.get());
+  fill_ranks({before, {}}, held_rank);
+}
+
+/// The rest of a recovery, which those who join during it go through too.
+void Engine::fill_ranks(Recovery recovery, bool held_rank) {
+  const RebuildOutcome outcome = rebuild_until_filled(recovery);
+  const Roster& before = recovery.before;
+
+  RecoveryReport report;
+  report.epoch = world_.epoch;
+  report.dead = outcome.dead.members();
+  const auto numbered = [&](Rank rank) { return policy_.blank ? before.seat(rank).origin : rank; };
+  for (const auto& [rank, dead, newcomer] : outcome.replacements) report.replacements.push_back({numbered(rank), dead, newcomer});
+  for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
+  report.noticed = noticed_.value_or(left_body_);
+  // It began with the first death of one that held a rank: a spare may have died long before.
+  for (const WitnessedDeath& death : witness_.deaths()) {
+    if (outcome.dead.contains(death.process) && before.rank_of(death.process)) report.noticed = std::min(report.noticed, death.when);
+  }
+  const auto left = std::max(left_body_, report.noticed);  // it may have waited for the others already
+  report.interrupt = to_ms(left - report.noticed);
+  report.agree = to_ms(outcome.agreed_on_dead - left);
+  const auto rebuilt = WallClock::now();
+  report.rebuild = to_ms(rebuilt - outcome.agreed_on_dead);
+  trace::record("interrupt", report.noticed, left);
+  trace::record("agree", left, outcome.agreed_on_dead);
+  trace::record("rebuild", outcome.agreed_on_dead, rebuilt);
+  report.rounds = outcome.rounds;
+  recoveries_.push_back(report);
+
+  begin_epoch(!held_rank);
+  const auto spares = static_cast<std::size_t>(wanted_spares_);
+  if (policy_.spawn && world_.roster.spares.size() < spares && recruiter_.hosts(world_)) {
+    recruiter_.prepare(spares - world_.roster.spares.size(), world_);
+  }
+  reach("recovery.done");
+}
+
+/// Makes worlds of the living until one has somebody for every rank that is not given up.
+RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
+  auto& [before, dead] = recovery;
+  Policy policy = policy_;
+  const bool in_vain = fruitless_ > spawn_tries_;  // what the program has died of, it would die of again
+  if (in_vain) policy.spawn = false;
+  int rounds = 0;
+  for (;;) {
+    const Epoch next = world_.epoch.next();
+    RebuildOutcome outcome = rebuild(world_, policy, council_, [&] { witness_.call(next); });
+    dead.insert(outcome.dead);
+    rounds += outcome.rounds;
+    if (outcome.vacant.empty()) {
+      if (dead.empty() && in_vain) throw Unrecoverable(fmt::format("{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself", fruitless_));
+      outcome.dead = dead;
+      outcome.rounds = rounds;
+      outcome.replacements = replacements(before, world_.roster);
+      return outcome;
+    }
+    if (!policy.spawn) {
+      const std::string why = describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt);
+      save_what_is_left();
+      throw Unrecoverable(why);
+    }
+    if (recruiter_.recruit(world_, memories(recovery)) == Recruitment::nobody) policy.spawn = false;
+  }
+}
+
+/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to disk before that,
+/// in a world without the others.
+void Engine::save_what_is_left() {
+  if (!disk_) return;
+  Policy with_fewer;
+  with_fewer.shrink = true;
+  for (;;) {
+    const Epoch next = world_.epoch.next();
+    rebuild(world_, with_fewer, council_, [&] { witness_.call(next); });
+    begin_epoch(false);
+    Motion motion = Motion::finish;
+    try {
+      store_.save_what_is_left();
+    } catch (const ProcessFailure&) {
+      motion = Motion::recover;
+    }
+    if (leave_body(motion) != Intent::recover) return;
+    store_.end_epoch();
+    take_for_outdated(world_.application.get());
+  }
+}
+
+/// What a process that joins later should know of what has been.
+std::string Engine::memories(const Recovery& recovery) const {
+  std::vector<std::uint32_t> places;
+  for (const NodeId place : recruiter_.places()) places.push_back(place.value);
+  std::vector<std::uint32_t> dead;
+  for (const ProcessId process : recovery.dead.members()) dead.push_back(process.value);
+  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"committed", std::max(store_.version(), witness_.announced()).value}, {"places", places}, {"recoveries", write_reports(recoveries_)},
+                        {"before", write_roster(recovery.before)}, {"dead", dead}}.dump();
+}
+
+/// The restore phase ends when the body has its data; what it took is known only afterwards.
+void Engine::close_restore_time() {
+  if (recoveries_.empty()) return;
+  recoveries_.back().restore = to_ms(store_.statistics().restore_time - before_epoch_.restore_time + restored_elsewhere_);
+}
+
+std::span<const RecoveryReport> Engine::recoveries() {
+  close_restore_time();
+  return recoveries_;
+}
+
+/// Has it be said why the job ends, and returns what all exit with.
+ExitCode Engine::report_error(ExitCode code) {
+  std::function<std::string()> why;
+  if (error_) why = [&] { return error_->text + advice_on_disk(code); };
+  say_why(world_.base.get(), why);
+  return code;
+}
+
+/// Where a new job could go on, if this one cannot.
+std::string Engine::advice_on_disk(ExitCode code) const {
+  if (!disk_ || code != ExitCode::unrecoverable || !error_->disk_may_help) return "";
+  const auto versions = complete_versions(disk_->folder);
+  if (versions.empty()) return "";
+  return fmt::format("; version {} is on disk: start again with --mend-disk={}", versions.front().version.value, disk_->folder.string());
+}
+
+// --- for Session -----------------------------------------------------------------------------------------------
+
+bool Engine::knows_of_failure() const {
+  return witness_.has_died([this](ProcessId process) { return holds_rank(process); });
+}
+
+void Engine::check() {
+  if (!knows_of_failure()) return;
+  notice_failure();
+  throw ProcessFailure("the runtime reported a death");
+}
+
+bool Engine::commit_due() {
+  if (witness_.death_count() > 0) check();
+  store_.finish_commit();
+  const Seconds since_last = step_watch_.lap();
+  if (schedule_.wants_measurement() && store_.statistics().commits > before_epoch_.commits) measure_commits(since_last);
+  return schedule_.step();
+}
+
+/// Agrees on what a commit and a step cost, so that all ranks commit at the same steps. `step_with_commit`: what lay
+/// between the last two questions. Only this epoch's commits count: they are the same on newcomers and survivors.
+void Engine::measure_commits(Seconds step_with_commit) {
+  const StoreStatistics& now = store_.statistics();
+  const Seconds commit_cost =
+      (now.commit_time - before_epoch_.commit_time) / static_cast<double>(now.commits - before_epoch_.commits);
+  // The most that any rank has measured; of the times between failures the least, so with its sign turned.
+  const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size()).time;
+  std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(), -mtbf.count()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 3, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
+  schedule_.measured(Seconds{worst[0]}, Seconds{worst[1]}, Seconds{-worst[2]});
+}
+
+CommitEconomy Engine::commit_economy() const {
+  const StoreStatistics& store = store_.statistics();
+  // Commits are those of this process, which may have come later.
+  return {since_rank_.elapsed(), store.commits, store.commit_time, recoveries_.size(), mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size())};
+}
+
+agreement::Ballot& Engine::ballot() {
+  if (ended_) throw agreement::Abandoned();
+  return *world_.ballot;
+}
+
+/// As if the body were left and entered again, but for that.
+void Engine::repair() {
+  if (ended_) throw agreement::Abandoned();
+  if (in_callbacks_) throw UsageError("repair() was called by a callback of on_repair(): let the failure pass, and repair again after that");
+  if (store_.holds()) {
+    abandon(ExitCode::usage, fmt::format("rank {}: repair() was called inside a transaction: let the failure pass, and repair after that", rank_->value));
+    throw agreement::Abandoned();
+  }
+  attend(leave_body(Motion::recover));
+  if (ended_) throw agreement::Abandoned();
+  step_watch_ = Stopwatch();
+  // What a callback registers is for the next repair.
+  const std::vector<std::function<void()>> callbacks = callbacks_;
+  const struct Within {
+    explicit Within(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Within() { flag_ = false; }
+    bool& flag_;
+  } now(in_callbacks_);
+  for (const auto& callback : callbacks) callback();
+}
+
+MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
+  const MPI_Comm made = factory(world_.application.get());
+  if (made != MPI_COMM_NULL) {
+    throw_errors_of(made);
+    enlist(made, derived_);
+    if (interrupted_) revoke(made);  // while it was made
+  }
+  return made;
+}
+
+/// The application has made `made` of `parent` by MPI itself, and will free it, or is on the way to what derive() is for:
+/// should it descend from this epoch's communicator, nobody stays blocked in it after a failure.
+void Engine::follow(MPI_Comm parent, MPI_Comm made) {
+  if (ended_ || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
+  take_for_new(made);
+  const auto has = [parent](const Comms& list) { return std::ranges::find(list, parent) != list.end(); };
+  const bool descends = parent == world_.application.get() || has(derived_) || has(followed_);
+  if (!descends) return;
+  enlist(made, followed_);
+  if (interrupted_) revoke(made);  // while it was made
+}
+
+}  // namespace mend

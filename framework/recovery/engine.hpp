@@ -1,0 +1,187 @@
+// The recovery engine: what happens around the body.
+//
+// Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all muster and
+// learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
+//
+// A body that repairs in place (Session::repair) goes through the same ballot, muster and rebuild from inside, and then
+// goes on.
+//
+//        +----------------------------------------------------------+
+//        v                                                          |
+//   play the body  --returned--> ballot(finish)  --+                |
+//     (ranks)      --failure---> ballot(recover) --+-> muster --recover--> rebuild
+//                  --exception-> ballot(abandon) --+      |
+//   wait (spares)  --called, or saw a rank die-----+      +--finish/abandon--> end
+//
+// The life of a failure along this path: the first MPI call or report that notices it takes the time and interrupts
+// (revokes what the application can be blocked in), the body is left by exception, ballot and muster gather everyone
+// for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on re-entry.
+
+#pragma once
+
+#include "base/clock.hpp"
+#include "detector/runtime_witness.hpp"
+#include "framework/recovery/commit_economy.hpp"
+#include "framework/recovery/commit_schedule.hpp"
+#include "framework/recovery/job_decision.hpp"
+#include "framework/options.hpp"
+#include "framework/recovery_report.hpp"
+#include "framework/spawn/recruiter.hpp"
+#include "framework/run.hpp"
+#include "framework/process/failure_detector.hpp"
+#include "framework/recovery/world.hpp"
+#include "spares/policy.hpp"
+#include "store/disk/folder_lock.hpp"
+#include "store/store.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+class Engine {
+ public:
+  /// Makes the first world. Collective over all processes launched. Throws as first_world does.
+  Engine(const Options& options, Watch& watch);
+  /// In a process that the job has started later: joins the others, who are in the middle of a recovery, and takes part
+  /// in what is left of that.
+  Engine(const Options& options, Watch& watch, Arrival& arrival);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Goes round the loop until the job ends. Collective over all processes. Returns what all agreed to exit with.
+  ExitCode run(const Body& body);
+
+  // --- instead of run(), for interfaces that hand it no body but call it at each step (fenix/job.cpp) -----
+  /// Returns when this process has a rank to play, at once if it has; false when the job is over. Collective.
+  bool wait_for_rank();
+  /// This rank is done. True: all are, and the job is over; false: a failure came before that and has been recovered
+  /// from, so this rank goes on. Collective over the ranks.
+  bool finish();
+  /// Ends the job because of what is wrong here. The others are interrupted, wherever they are; returns when all have
+  /// agreed to end.
+  void abandon(ExitCode code, const std::string& sentence);
+  /// What all have agreed to exit with, once the job is over.
+  std::optional<ExitCode> ended() const { return ended_; }
+  /// Whether a rank is known to have died. Local.
+  bool knows_of_failure() const;
+  /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
+  void take_into_epoch(Store& store);
+  /// Something was committed to such a store. Local.
+  void note_progress() { progressed_ = true; }
+  /// Such a store has given the application its data back, which took so long. Local.
+  void note_restore(Seconds time) { restored_elsewhere_ += time; }
+
+  /// Whether a process of the launch has died: known when run() has returned, to all alike.
+  bool has_lost() const { return has_lost_; }
+
+  /// What this process's commits have cost, and what another interval would have saved.
+  CommitEconomy commit_economy() const;
+
+  // --- for Session ---------------------------------------------------------------------------------------------
+  const World& world() const { return world_; }
+  ProcessId self() const { return self_; }
+  Rank rank() const { return *rank_; }
+  /// How many ranks there were at the start.
+  int first_size() const { return first_size_; }
+  bool plays(Rank rank) const { return rank_ == rank; }
+  bool newcomer() const { return newcomer_; }
+  const Policy& policy() const { return policy_; }
+  Store& store() { return store_; }
+  /// Throws Abandoned when the job is over, and the body has not noticed.
+  agreement::Ballot& ballot();
+  bool commit_due();
+  void check();
+  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
+  std::span<const RecoveryReport> recoveries();
+  void repair();
+  void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
+
+ private:
+  /// What went wrong in this process, when it brings the job to its end.
+  struct Error {
+    ExitCode code;
+    std::string text;
+    bool disk_may_help = true;
+  };
+
+  /// A recovery under way, the same for all who take part in it, whenever they came.
+  struct Recovery {
+    Roster before;    ///< it began
+    ProcessSet dead; ///< since the recovery before that, as far as it is agreed upon
+  };
+
+  Engine(const Options& options, Watch& watch, Arrival* arrival);
+  bool find_out_who_is_missing() const;
+  void part() const;
+  Intent play(const Body& body);
+  Intent leave_body(agreement::Motion motion);
+  void attend(Intent intent);
+  bool has_progressed() const;
+  bool holds_rank(ProcessId process) const { return world_.roster.rank_of(process).has_value(); }
+  Intent wait_as_spare();
+  void begin_epoch(bool newcomer);
+  void recover_or_end(const std::function<void()>& recovery);
+  void recover();
+  void fill_ranks(Recovery recovery, bool held_rank);
+  RebuildOutcome rebuild_until_filled(Recovery& recovery);
+  void save_what_is_left();
+  std::string memories(const Recovery& recovery) const;
+  void follow(MPI_Comm parent, MPI_Comm made);
+  void notice_failure();
+  void notice_while_waiting();
+  void interrupt();
+  void call_spares();
+  void tell_spares();
+  void measure_commits(Seconds step_with_commit);
+  ExitCode report_error(ExitCode code);
+  std::string advice_on_disk(ExitCode code) const;
+  void close_restore_time();
+
+  RuntimeWitness witness_;
+  Watch& watch_;
+  Policy policy_;
+  Council council_;
+  World world_;
+  ProcessId self_;
+  Recruiter recruiter_;
+  int wanted_spares_;
+  bool spares_prepare_;
+  bool announced_ = false;          // in this epoch, that there is a commit
+  std::vector<ByteCount> advised_;  // in this epoch
+  int spawn_tries_;
+  int first_size_ = 0;
+  std::optional<Rank> rank_;
+  bool newcomer_ = false;
+  std::vector<MPI_Comm> derived_;
+  std::vector<MPI_Comm> retired_;   // those of the epoch before, revoked: who uses one still gets an error, not another's
+  std::vector<MPI_Comm> followed_;  // left to the application to free
+  DeathNews news_;  // while waiting, in this epoch
+  std::vector<std::function<void()>> callbacks_;
+  bool in_callbacks_ = false;
+  std::optional<DiskOptions> disk_;
+  std::optional<FolderLock> disk_lock_;
+  Store store_;
+  CommitSchedule schedule_;
+  std::optional<Seconds> given_mtbf_;
+  Stopwatch since_start_;
+  Stopwatch since_rank_;     // that this process has one
+  Stopwatch step_watch_;
+
+  bool interrupted_ = false;
+  bool progressed_ = false;  // in this epoch, though store_ knows nothing of it
+  int fruitless_ = 0;        // recoveries in a row with no commit in between, the present one included
+  std::optional<WallClock::time_point> noticed_;
+  WallClock::time_point left_body_{};
+  std::vector<RecoveryReport> recoveries_;
+  StoreStatistics before_epoch_;  // as they were when the epoch began
+  Seconds restored_elsewhere_{};  // in this epoch, by other stores than store_
+  std::optional<Error> error_;
+  std::optional<ExitCode> ended_;  // all have agreed on it
+  bool has_lost_ = false;
+};
+
+}  // namespace mend

@@ -1,0 +1,58 @@
+// One process's part in a job, from MPI's start to its end: what mend::run is made of, for interfaces that cannot hand
+// the engine a body.
+
+#pragma once
+
+#include "framework/recovery/engine.hpp"
+#include "framework/process/mpi_runtime.hpp"
+#include "framework/options.hpp"
+#include "framework/process/failure_detector.hpp"
+
+#include <exception>
+#include <optional>
+
+namespace mend {
+
+class Job {
+ public:
+  /// Starts MPI unless the application has, meets the other processes, makes the first world. Collective over all
+  /// processes launched. What is wrong has then been said, and refused() is what to exit with.
+  explicit Job(const Options& options);
+
+  /// In a process that the job has started later and does not need, too: that one is to exit with success.
+  std::optional<ExitCode> refused() const { return refused_; }
+  /// To be asked for unless the job is refused or closed.
+  Engine& engine() { return *engine_; }
+
+  /// Runs `body` on every rank, and closes the job. Returns what to exit with; at once if it is refused.
+  ExitCode play(const Body& body);
+
+  /// Tells the launcher and the log how the job has ended, and gives the communicators back. Every living process calls
+  /// it when the engine has ended. Returns `code`. Local.
+  ExitCode close(ExitCode code);
+
+  /// Says what has gone wrong, for whoever speaks for all, and tells the launcher. Returns what to exit with. Local.
+  ExitCode fail(std::exception_ptr error);
+
+  /// Whether MPI is to be left by leave_mpi_alone(), because processes have died: known when the job is closed. All
+  /// living processes are told alike.
+  bool leaves_mpi_alone() const { return has_lost_; }
+
+ private:
+  void join(const Options& options);
+
+  std::optional<Watch> watch_;  // outlives MPI
+  std::optional<MpiRuntime> mpi_;
+  std::optional<Engine> engine_;
+  std::optional<ExitCode> refused_;
+  bool has_lost_ = false;
+};
+
+/// What a process brings to the start of the job, and what all bring together, bit by bit.
+enum class Start : int { go_on = 0b01, refuse = 0b10, in_disagreement = 0b00 };
+
+/// All processes launched begin with this, whether they go on or refuse to, so that none waits for another that has
+/// left. Collective over MPI_COMM_WORLD.
+Start start_together(Start mine);
+
+}  // namespace mend

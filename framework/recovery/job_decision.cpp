@@ -1,0 +1,44 @@
+#include "framework/recovery/job_decision.hpp"
+
+namespace mend {
+namespace {
+
+// The agreement is a bitwise and, so each wish is a bit that is missing when somebody has it. Exit codes are sent
+// inverted for the same reason: what comes out is the bitwise or of all.
+constexpr std::uint32_t nobody_abandons = 1U << 0;
+constexpr std::uint32_t nobody_recovers = 1U << 1;
+constexpr std::uint32_t nobody_finishes = 1U << 2;
+constexpr std::uint32_t nobody_progressed = 1U << 3;
+constexpr std::uint32_t code_shift = 8;
+constexpr std::uint32_t code_mask = 0xffU << code_shift;
+constexpr std::uint32_t indifferent = nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | code_mask;
+
+std::uint32_t contribution(Intent intent, ExitCode code) {
+  const std::uint32_t inverted_code = code_mask & ~(static_cast<std::uint32_t>(code) << code_shift);
+  switch (intent) {
+    case Intent::finish: return indifferent & ~nobody_finishes;
+    case Intent::recover: return indifferent & ~nobody_recovers;
+    case Intent::abandon: return (indifferent & ~nobody_abandons & ~code_mask) | inverted_code;
+    case Intent::follow: break;
+  }
+  return indifferent;
+}
+
+}  // namespace
+
+MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed) {
+  const std::uint32_t mine = contribution(intent, code) & ~(progressed ? nobody_progressed : 0);
+  const std::uint32_t value = everyone.agree(mine).value;
+  MusterRuling ruling;
+  ruling.progressed = !(value & nobody_progressed);
+  if (!(value & nobody_abandons)) {
+    ruling.what = Intent::abandon;
+    ruling.code = static_cast<ExitCode>((~value & code_mask) >> code_shift);
+    if (ruling.code == ExitCode::ok) ruling.code = ExitCode::failed;  // whoever knew has died, or nobody did
+  } else if ((value & nobody_recovers) && !(value & nobody_finishes)) {
+    ruling.what = Intent::finish;
+  }
+  return ruling;
+}
+
+}  // namespace mend

@@ -1,0 +1,46 @@
+// What a process is told when it joins a job that is under way.
+
+#pragma once
+
+#include "agreement/service.hpp"
+#include "detector/service.hpp"
+#include "framework/process/failure_detector.hpp"
+#include "framework/recovery/world.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+/// How the job stands, and where to connect to it.
+struct Welcome {
+  World world;  ///< without communicators
+  std::string port;
+  agreement::GroupId last_group;
+  std::string memories;
+};
+
+/// Of a world, what can be told.
+struct WelcomeWords {
+  const World& world;
+  const std::string& port;
+  agreement::GroupId last_group;
+  const std::string& memories;
+};
+std::string write_welcome(const WelcomeWords& words);
+Welcome read_welcome(std::span<const std::byte> text);
+
+std::string write_roster(const Roster& roster);
+Roster read_roster(const std::string& text);
+
+/// Who is in the job, how they stand, and which of them says so.
+struct Acquaintances {
+  std::vector<Acquaintance> all;
+  Standing standing;
+  ProcessId host;
+};
+std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host);
+Acquaintances read_acquaintances(std::span<const std::byte> bytes);
+
+}  // namespace mend

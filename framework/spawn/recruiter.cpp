@@ -1,0 +1,525 @@
+#include "framework/spawn/recruiter.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/launch.hpp"
+#include "base/log.hpp"
+#include "base/signals_blocked.hpp"
+#include "framework/spawn/join_info.hpp"
+#include "framework/spawn/process_starter.hpp"
+#include "transport/interruptible_pmix.hpp"
+#include "transport/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <stop_token>
+#include <thread>
+
+namespace mend {
+namespace {
+
+using transport::Line;
+
+constexpr int most_failures = 3;
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(std::span(&value, 1));
+}
+
+/// A newcomer's first words.
+struct Call {
+  ProcessId process;
+  detector::LocalIdentity identity;
+};
+
+/// What a line says when nothing more than that is to be said.
+constexpr std::array<std::byte, 1> a_word{std::byte{1}};
+
+Communicator returning_errors(MPI_Comm comm) {
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return Communicator(comm);
+}
+
+Communicator merged(const Communicator& between, bool newcomer) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Intercomm_merge(between.get(), newcomer ? 1 : 0, &made), "MPI_Intercomm_merge");
+  return returning_errors(made);
+}
+
+/// The host's part of meeting the newcomer, which has `port`.
+Communicator accept(const std::string& port) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_accept(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_accept");
+  return merged(returning_errors(made), false);
+}
+
+Communicator connect(const std::string& port) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_connect(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_connect");
+  return merged(returning_errors(made), true);
+}
+
+/// Joins `own`, whose member `host` has `bridge` to member `other` of it, with that one's own.
+Communicator join(MPI_Comm own, int host, const Communicator& bridge, int other) {
+  constexpr int tag = 0;
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Intercomm_create(own, host, bridge.get(), other, tag, &made), "MPI_Intercomm_create");
+  return returning_errors(made);
+}
+
+/// Everyone exchanges a byte with the newcomer. The library connects processes when they first talk, and a revocation
+/// passed on to one that died before that would wait for ever (docs/open-mpi.md).
+void greet(const Communicator& between) {
+  int others = 0;
+  MPI_Comm_remote_size(between.get(), &others);
+  for (int other = 0; other < others; ++other) {
+    char said = 0;
+    char heard = 0;
+    check_mpi(MPI_Sendrecv(&said, 1, MPI_CHAR, other, 0, &heard, 1, MPI_CHAR, other, 0, between.get(), MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
+  }
+}
+
+std::string open_port() {
+  std::array<char, MPI_MAX_PORT_NAME> name{};
+  check_mpi(MPI_Open_port(MPI_INFO_NULL, name.data()), "MPI_Open_port");
+  return name.data();
+}
+
+/// Whether `attempt` did what it should; it may be interrupted by deaths, and the library may be confused by them.
+template <class Attempt>
+bool succeeds(Attempt attempt) {
+  try {
+    attempt();
+    return true;
+  } catch (const ProcessFailure& failure) {
+    log::debug(fmt::format("a recruitment was interrupted: {}", failure.what()));
+  } catch (const std::exception& error) {
+    log::debug(fmt::format("a recruitment failed: {}", error.what()));
+  }
+  return false;
+}
+
+/// Who starts newcomers: the first of the members on the best of `places`; if nobody is on any, on the machine where
+/// somebody is missing; if nobody is left there, on the machine that has fewest.
+ProcessId host_of(const World& world, const Watch& watch, const std::vector<NodeId>& places) {
+  const std::vector<Placed> living = watch.place(world.members);
+  for (const NodeId place : places) {
+    const auto there = std::ranges::find(living, place, &Placed::node);
+    if (there != living.end()) return there->process;
+  }
+  const ProcessSet absent = world.roster.absent(world.members);
+  const auto vacant = std::ranges::find_if(world.roster.seats, [&](const Seat& seat) { return absent.contains(seat.holder.process); });
+  if (vacant != world.roster.seats.end()) {
+    const auto near = std::ranges::find(living, vacant->holder.node, &Placed::node);
+    if (near != living.end()) return near->process;
+  }
+  std::map<NodeId, int> members;
+  for (const Placed& placed : living) ++members[placed.node];
+  return std::ranges::min_element(living, {}, [&](const Placed& placed) { return members[placed.node]; })->process;
+}
+
+int rank_of(ProcessId process, const World& world) {
+  return static_cast<int>(std::ranges::find(world.members, process) - world.members.begin());
+}
+
+/// From now on `world` is that of `joined`, in which the newcomer comes last.
+void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, Council& council) {
+  world.members.push_back(newcomer.process);
+  world.roster.spares.push_back({newcomer.process, newcomer.peer.node});
+  world.ballot.reset();
+  world.everyone.reset();
+  world.base = std::move(joined);
+  council.found(world.base.get(), world.members);
+  world.everyone = council.over(council.number_group(), world.base.get(), world.members);
+}
+
+}  // namespace
+
+/// What the runtime says of the processes it was to start; it may say so when the recruiter is gone.
+struct Recruiter::Births {
+  std::mutex mutex;
+  std::map<ProcessId, Birth> told;
+
+  std::optional<Birth> take(ProcessId process) {
+    const std::lock_guard lock(mutex);
+    const auto found = told.find(process);
+    if (found == told.end()) return std::nullopt;
+    return told.extract(found).mapped();
+  }
+};
+
+/// Sees to it that the host waits for a newcomer no longer than it lives, and that it lives no longer than it may.
+class Recruiter::Patience {
+ public:
+  Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
+      : line_(*guest.line), timer_([&guest, limit](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any changed;
+          const bool in_time = changed.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); });
+          if (!in_time && guest.process) guest.process->kill();  // ends the line
+        }) {
+    line_.on_end([this, &witness, process = guest.who.process] {
+      waits_.break_off();
+      witness.tell_library(process);
+    });
+  }
+  ~Patience() { line_.on_end({}); }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+ private:
+  Line& line_;
+  transport::BreakableWaits waits_;
+  std::jthread timer_;
+};
+
+void Recruiter::Candidate::runs_as(const std::optional<detector::LocalIdentity>& identity) {
+  if (process) return;
+  if (auto found = identity ? detector::LocalProcess::find(*identity) : std::nullopt) {
+    process.emplace(std::move(*found));
+  } else {
+    has_died = true;
+  }
+}
+
+Recruiter::Recruiter(ProcessId self, Watch& watch, Council& council, Seconds limit)
+    : self_(self), watch_(watch), council_(council), limit_(limit), births_(std::make_shared<Births>()) {}
+
+Recruiter::~Recruiter() {
+  attendant_ = {};
+  attend_births();  // to know who they are
+}
+
+void Recruiter::start(const World& world) {
+  if (!leash_) leash_ = std::make_unique<Leash>();
+  if (!door_) door_ = std::make_unique<transport::Door>(watch_.host());
+  next_ = std::max(next_, world.processes);
+  const ProcessId process{next_++};
+  waiting_[process];
+  start_process(process, transport::to_string(door_->address()), leash_->name(), [births = births_, process](const Birth& birth) {
+    const std::lock_guard lock(births->mutex);
+    births->told[process] = birth;
+  });
+}
+
+void Recruiter::prepare(std::size_t count, const World& world) {
+  if (!watch_.at_work()) return;
+  attendant_ = {};
+  std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
+  start_up_to(count, world);
+  if (all_have_come()) return;
+  const SignalsBlocked in_the_thread;
+  attendant_ = std::jthread([this](const std::stop_token& stop) { attend(stop); });
+}
+
+void Recruiter::start_up_to(std::size_t count, const World& world) {
+  while (waiting_.size() < count) start(world);
+}
+
+bool Recruiter::all_have_come() const {
+  return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
+}
+
+/// Lets those in who are on their way, while nobody needs them yet: from then on they are watched. Whoever does not come in
+/// time is ended.
+void Recruiter::attend(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds now_and_then{10};
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any changed;
+  for (const auto until = deadline(); !all_have_come();) {
+    if (changed.wait_for(lock, stop, now_and_then, [&] { return stop.stop_requested(); })) return;
+    open_door();
+    if (Clock::now() < until) continue;
+    if (attend_births()) log::warn(lateness());
+    std::erase_if(waiting_, [](const auto& entry) { return !entry.second.line; });
+  }
+}
+
+/// Lets those in who have come. Each says first who it is.
+void Recruiter::open_door() {
+  if (auto line = door_->poll()) callers_.push_back(std::move(line));
+  std::erase_if(callers_, [&](auto& caller) {
+    const auto said = caller->poll();
+    if (!said) return caller->ended();
+    Call call;
+    if (said->size() == sizeof call) std::memcpy(static_cast<void*>(&call), said->data(), sizeof call);
+    if (const auto expected = waiting_.find(call.process); expected != waiting_.end() && !expected->second.line) {
+      Candidate& newcomer = expected->second;
+      newcomer.line = std::move(caller);
+      newcomer.runs_as(call.identity);
+      if (auto there = detector::LocalProcess::find(call.identity)) {
+        newcomer.vigil = std::make_unique<Vigil>(call.process, *newcomer.line, std::move(*there), watch_.standing().timeout);
+      }
+    }
+    return true;
+  });
+}
+
+/// Takes note of what the runtime has said of those on their way. Returns false when it cannot start them.
+bool Recruiter::attend_births() {
+  for (auto& [process, expected] : waiting_) {
+    const auto birth = births_->take(process);
+    if (!birth) continue;
+    if (!birth->obstacle.empty()) {
+      log::warn(fmt::format("the runtime cannot start a process to take over a rank: {}", birth->obstacle));
+      return false;
+    }
+    const auto pid = pid_of(*birth);
+    expected.runs_as(pid ? detector::LocalIdentity::of(*pid) : std::nullopt);
+  }
+  return true;
+}
+
+/// The next newcomer to have called; null when none comes.
+std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
+  auto until = deadline();
+  while (failures_ < most_failures) {
+    if (waiting_.empty()) start(world);
+    open_door();
+    if (!attend_births()) return nullptr;
+    const auto here = std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
+    if (here != waiting_.end()) return std::make_unique<Guest>(std::move(waiting_.extract(here).mapped()));
+
+    const bool late = Clock::now() > until;
+    const auto ended = std::erase_if(
+        waiting_, [&](const auto& entry) { return entry.second.is_gone() || (late && entry.second.process); });
+    failures_ += static_cast<int>(ended);
+    if (late && ended == 0) {
+      log::warn(lateness());
+      return nullptr;
+    }
+    if (late) until = deadline();
+    council_.answer();
+    std::this_thread::yield();
+  }
+  return nullptr;
+}
+
+std::string Recruiter::lateness() const {
+  return fmt::format("a process was started to take over a rank, and has not come within {:g} s", limit_.count());
+}
+
+/// The next newcomer, when it is ready to join; null when there is none to be had.
+std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
+  if (!watch_.at_work()) return nullptr;
+  attendant_ = {};
+  // Members are in ascending order: one that waited while a later one was let in is of no use.
+  std::erase_if(waiting_, [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
+  if (failures_ < most_failures) start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
+  while (auto guest = await_call(world)) {
+    guest->line->send(write_acquaintances(watch_.acquaintances(), watch_.standing(), self_));
+    if (introduced(*guest)) return guest;
+    ++failures_;
+  }
+  waiting_.clear();
+  if (failures_ >= most_failures) {
+    log::warn(fmt::format("{} processes that were started to take over a rank have died before they could", failures_));
+  }
+  failures_ = 0;
+  return nullptr;
+}
+
+/// Whether the guest has said who it is, in time.
+bool Recruiter::introduced(Guest& guest) {
+  const auto until = deadline();
+  for (;;) {
+    if (const auto said = guest.line->poll(); said && said->size() == sizeof guest.who) {
+      std::memcpy(static_cast<void*>(&guest.who), said->data(), sizeof guest.who);
+      return true;
+    }
+    if (guest.line->ended() || Clock::now() > until) return false;
+    council_.answer();
+    std::this_thread::yield();
+  }
+}
+
+bool Recruiter::hosts(const World& world) const { return host_of(world, watch_, places_) == self_; }
+
+bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
+  return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
+}
+
+Recruitment Recruiter::recruit(World& world, const std::string& memories) {
+  const ProcessId host = host_of(world, watch_, places_);
+  const bool hosting = host == self_;
+  std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
+
+  reach("spawn.wait");
+  std::unique_ptr<Guest> guest;
+  if (hosting) {
+    try {
+      guest = await_guest(world);
+    } catch (const std::exception& error) {
+      log::warn(fmt::format("no process can be started to take over a rank: {}", error.what()));
+    }
+  }
+  // The host says who comes, the others whatever it says; 0 is nobody. From now on that number is not given again: of
+  // one that does not get in, some may have heard that it died.
+  constexpr std::uint32_t whoever = 0x7fffffff;
+  const std::uint32_t mine = !hosting ? whoever : guest ? guest->who.process.value : 0;
+  const agreement::Outcome found = world.everyone->agree(mine);
+  if (found.value != whoever) world.processes = std::max(world.processes, found.value + 1);
+  if (found.somebody_died) return Recruitment::interrupted;
+  if (found.value == 0) return Recruitment::nobody;
+
+  // From here on all meet on communicators of their own, which can be revoked.
+  Communicator meeting;
+  Communicator between;
+  const auto interrupt = [&] {
+    if (meeting) revoke(meeting.get());
+    if (between) revoke(between.get());
+  };
+  const DeathWatch watch(council_, [&](ProcessId) { interrupt(); });
+  const auto all_agree = [&](bool done) {
+    if (!done) interrupt();
+    const agreement::Outcome outcome = world.everyone->agree(done ? 1 : 0);
+    const bool agreed = !outcome.somebody_died && outcome.value == 1;
+    if (!agreed && hosting) ++failures_;
+    return agreed;
+  };
+
+  reach("spawn.meet");
+  council_.settle(world.base.get());
+  MPI_Comm shrunk = MPI_COMM_NULL;
+  const bool everyone_is_here = MPIX_Comm_shrink(world.base.get(), &shrunk) == MPI_SUCCESS;
+  if (everyone_is_here) meeting = returning_errors(shrunk);
+  if (!all_agree(everyone_is_here && meeting.size() == world.base.size())) return Recruitment::interrupted;
+
+  Acquaintance newcomer;
+  std::optional<Patience> patience;
+  if (hosting) {
+    newcomer = guest->who;
+    witness_.know(newcomer.process, newcomer.name);
+    patience.emplace(*guest, witness_, limit_);
+  }
+  const int host_rank = rank_of(host, world);
+  const bool created = succeeds([&] {
+    check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting.get()), "MPI_Bcast");
+    witness_.know(newcomer.process, newcomer.name);
+    Communicator bridge;
+    if (hosting) {
+      const std::string port = open_port();
+      const std::string welcome = write_welcome({world, port, council_.last_group(), memories});
+      guest->line->send(std::as_bytes(std::span(welcome)));
+      reach("spawn.connect");
+      bridge = accept(port);
+    }
+    reach("spawn.create");
+    between = join(meeting.get(), host_rank, bridge, 1);
+  });
+  if (!all_agree(created)) return Recruitment::interrupted;
+
+  Communicator joined;
+  bool hopeless = false;
+  DeathNews news;
+  const bool merged_here = succeeds([&] {
+    // That a member has died, or that another has given up, does not end a message to a newcomer that takes none; only
+    // its own death does (docs/open-mpi.md). It is dropped, so that may be told before it is true.
+    const WhileMpiWaits look([&] {
+      const bool has_news = news.is_there(witness_);
+      if (hopeless || !(is_revoked(between.get()) || (has_news && lost_one_of(world.members)))) return;
+      hopeless = true;
+      interrupt();
+      witness_.tell_library(newcomer.process);
+    });
+    greet(between);
+    reach("spawn.merge");
+    joined = merged(between, false);
+    if (!hosting) return;
+    while (!guest->line->poll()) {
+      if (guest->line->ended()) throw ProcessFailure("the newcomer has died");
+      council_.answer();
+      std::this_thread::yield();
+    }
+  });
+  reach("spawn.confirm");
+  if (!all_agree(merged_here && !hopeless)) return Recruitment::interrupted;
+
+  patience.reset();
+  if (hosting) {
+    guest->line->send(a_word);
+    let_in_.push_back(guest->release());
+    failures_ = 0;
+  }
+  reach("spawn.admit");
+  watch_.admit(newcomer);
+  std::vector<ProcessId> members = world.members;
+  members.push_back(newcomer.process);
+  watch_.enter(members);
+  council_.settle(world.base.get());
+  enlarge(world, newcomer, std::move(joined), council_);
+  reach("spawn.done");
+  return Recruitment::joined;
+}
+
+// --- the newcomer ----------------------------------------------------------------------------------------------
+
+Arrival::Arrival(Watch& watch) : watch_(watch), self_(*launch::self()), door_(transport::parse_address(*launch::door())) {
+  reach("newcomer.call");
+  line_ = Line::dial(door_);
+  line_->send(bytes_of(Call{self_, detector::LocalIdentity::self()}));
+}
+
+Arrival::~Arrival() = default;
+
+bool Arrival::wait() {
+  const auto job = line_->wait();
+  if (!job) return false;
+  job_ = *job;
+  return true;
+}
+
+World Arrival::join(Council& council) {
+  line_->on_end([] { std::raise(SIGKILL); });  // nobody wants it any more
+  try {
+    const auto [others, standing, host] = read_acquaintances(job_);
+    const auto at_home = std::ranges::find(others, host, &Acquaintance::process);
+    const Acquaintance self = watch_.begin_late(self_, at_home->peer.node, door_.host, others, standing);
+    reach("newcomer.introduce");
+    line_->send(bytes_of(self));
+    const auto said = line_->wait();
+    if (!said) std::raise(SIGKILL);
+    Welcome welcome = read_welcome(*said);
+    memories_ = welcome.memories;
+
+    reach("newcomer.connect");
+    const Communicator bridge = connect(welcome.port);
+    reach("newcomer.create");
+    const Communicator between = mend::join(MPI_COMM_SELF, 0, bridge, 0);
+    reach("newcomer.greet");
+    greet(between);
+    reach("newcomer.merge");
+    Communicator joined = merged(between, true);
+    reach("newcomer.merged");
+    line_->send(a_word);
+    if (!line_->wait()) std::raise(SIGKILL);
+    line_->on_end({});
+    slip_the_leash();
+    line_.reset();
+
+    reach("newcomer.admitted");
+    World& world = welcome.world;
+    std::vector<ProcessId> members = world.members;
+    members.push_back(self_);
+    watch_.enter(members);
+    council.number_groups_after(welcome.last_group);
+    enlarge(world, self, std::move(joined), council);
+    return std::move(world);
+  } catch (const std::exception& error) {
+    log::debug(fmt::format("process {} could not join the job: {}", self_.value, error.what()));
+    std::raise(SIGKILL);
+    throw;
+  }
+}
+
+}  // namespace mend

@@ -1,0 +1,462 @@
+#include "store/disk/disk_tier.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/log.hpp"
+#include "base/trace.hpp"
+#include "store/disk/durable.hpp"
+#include "store/snapshot/streaming_copy.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <set>
+
+namespace mend {
+namespace {
+
+// What ranks say: a bit is heard when all say it.
+constexpr agreement::Remarks at_leisure = 1;  // nothing is being done in the background
+constexpr agreement::Remarks well = 2;        // nothing has gone wrong
+constexpr agreement::Remarks due = 4;         // enough commits since the last version on disk
+constexpr agreement::Remarks ours = 8;        // nobody else's versions are in the folder
+
+constexpr std::size_t kept_versions = 2;
+
+/// Makes a version complete whose files are all there, but for the index, which is written and has no name yet.
+void complete(const std::filesystem::path& disk, const std::filesystem::path& folder, Manifest manifest, const std::string& viewers) {
+  OpenFile(unfinished(folder / index_name), OpenFile::For::reading).sync();
+  finish_file(folder / index_name);
+  write_file(folder / viewers_name, viewers);
+  for (std::size_t i = 0; i < manifest.parts.size(); ++i) {
+    const Rank rank{static_cast<int>(i)};
+    const std::filesystem::path file = folder / rank_file_name(rank);
+    const FileSeal seal = read_seal(file);
+    if (seal.version != manifest.version || seal.rank != rank) throw EnvironmentError(fmt::format("{} is not what was written", file.string()));
+    manifest.files.push_back(seal);
+  }
+  sync_folder(disk);
+  reach("disk.manifest");
+  write_file(folder / manifest_name, to_text(manifest));
+  reach("disk.clean");
+  remove_old_versions(disk, kept_versions);
+}
+
+std::vector<Piece> lay_out(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots) {
+  std::vector<PackedMember> members;
+  for (const auto snapshot : snapshots) std::ranges::move(members_of(snapshot), std::back_inserter(members));
+  return lay_out_rank_file(file, members);
+}
+
+/// What was laid out.
+void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots, std::span<const Piece> pieces, const FileSeal& seal) {
+  for (const auto snapshot : snapshots) {
+    if (const auto damage = find_damage(snapshot, seal.rank, seal.version)) {
+      throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value, seal.version.value, *damage));
+    }
+  }
+  fill_rank_file(file, pieces, seal);
+}
+
+/// What the ranks have in common before they write.
+struct Attempt {
+  std::size_t longest_text;
+  std::uint32_t number;  ///< drawn by rank 0
+};
+
+/// Collective.
+Attempt agree_on_attempt(MPI_Comm comm, bool draws, std::size_t longest_text) {
+  std::array<std::uint64_t, 2> common{longest_text, draws ? std::random_device()() : 0};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  return {common[0], static_cast<std::uint32_t>(common[1])};
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) throw EnvironmentError(folder.string() + ": " + error.message());
+}
+
+}  // namespace
+
+void DiskTier::begin_epoch(MPI_Comm comm, bool begins_job) {
+  comm_ = comm;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks_);
+  self_ = Rank{rank};
+  if (stage_ != Stage::given_up) stage_ = Stage::nothing;
+  due_ = false;
+  told_ = false;
+  if (begins_job) ours_ = false;
+}
+
+// --- beside a commit -----------------------------------------------------------------------------------------------
+
+agreement::Remarks DiskTier::remarks(Version version) {
+  if (auto failure = background_.take_failure()) failure_ = std::move(failure);
+  agreement::Remarks mine = 0;
+  if (!background_.busy()) mine |= at_leisure;
+  if (!failure_ && stage_ != Stage::given_up) mine |= well;
+  if (version.value >= complete_.value + static_cast<std::uint64_t>(options_.every)) mine |= due;
+  if (ours_) mine |= ours;
+  return mine;
+}
+
+void DiskTier::hear(agreement::Remarks all) {
+  due_ = false;
+  if (!(all & well)) return give_up();
+  if (!(all & at_leisure)) return;
+  if (stage_ == Stage::writing) {
+    stage_ = Stage::sealing;
+    ours_ = true;  // what was not has been put aside: rank 0 is well
+    if (is_first()) seal(ranks_);
+  } else {
+    if (stage_ == Stage::sealing) complete_ = under_way_;
+    stage_ = Stage::nothing;
+    due_ = (all & due) != 0;
+    if (due_ && !(all & ours) && is_first()) put_others_aside();
+  }
+}
+
+/// The versions of a job before, from which this one has not gone on. They may be of higher numbers than its own: those
+/// would be taken for the older ones, and removed.
+void DiskTier::put_others_aside() {
+  const auto others = complete_versions(options_.folder);
+  if (others.empty()) return;
+  try {
+    put_newer_aside(options_.folder, Version{});
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+    return;
+  }
+  log::warn(fmt::format("this job begins anew, and what another has left in {} is put aside, up to version {}: restore() would have "
+                        "gone on from it", options_.folder.string(), others.front().version.value));
+}
+
+void DiskTier::give_up() {
+  const Stage was = std::exchange(stage_, Stage::given_up);
+  if (std::exchange(told_, true)) return;
+  if (was == Stage::writing) remove_attempt();
+  if (was == Stage::sealing && is_first()) remove_unless_complete();
+  const auto failure = std::exchange(failure_, std::nullopt);
+  say_once(failure ? std::optional(fmt::format("no more checkpoints are written to disk, and the job goes on without them: {}", *failure))
+                   : std::nullopt);
+}
+
+/// A full disk may have to do with it. No manifest has been begun, so these are files of nothing. Whoever is last takes the
+/// folder.
+void DiskTier::remove_attempt() {
+  background_.wait();
+  const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+  const std::filesystem::path file = folder / rank_file_name(self_);
+  std::error_code ignored;
+  for (const auto& name : {file, unfinished(file), folder}) std::filesystem::remove(name, ignored);
+}
+
+/// The others have done all that they do of it, and rank 0 knows how far it has come itself.
+void DiskTier::remove_unless_complete() {
+  background_.wait();
+  const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+  std::error_code ignored;
+  const auto manifest = std::filesystem::status(folder / manifest_name, ignored);
+  if (manifest.type() == std::filesystem::file_type::not_found) std::filesystem::remove_all(folder, ignored);
+}
+
+bool DiskTier::say_once(const std::optional<std::string>& sentence) const {
+  constexpr int nobody = std::numeric_limits<int>::max();
+  int speaker = sentence ? self_.value : nobody;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  if (speaker == self_.value) log::warn(*sentence);
+  return speaker != nobody;
+}
+
+void DiskTier::prepare(Version version, const Members& members) {
+  if (!due_) return;
+  reach("disk.begin");
+  const std::string mine = to_text(parts_of(members));
+  const Attempt attempt = agree_on_attempt(comm_, is_first(), mine.size());
+  std::string padded = mine;
+  padded.resize(attempt.longest_text, '\0');
+  all_parts_.assign(is_first() ? padded.size() * static_cast<std::size_t>(ranks_) : 0, '\0');
+  const auto length = static_cast<int>(padded.size());
+  check_mpi(MPI_Gather(padded.data(), length, MPI_CHAR, all_parts_.data(), length, MPI_CHAR, 0, comm_), "MPI_Gather");
+  under_way_ = version;
+  attempt_ = attempt.number;
+}
+
+void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
+  if (!std::exchange(due_, false)) return;
+  const trace::Span span("disk");
+  stage_ = Stage::writing;
+  try {
+    const Snapshots copies = copy(snapshots);
+    const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+    make_folder(folder);
+    const std::filesystem::path file = folder / rank_file_name(self_);
+    const FileSeal seal{under_way_, self_, ranks_, 0, 0};
+    background_.begin([file, seal, copies, pieces = lay_out(file, copies)] { fill_in(file, copies, pieces, seal); });
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+  }
+}
+
+/// Copies the snapshots; returns the copies.
+std::vector<std::span<const std::byte>> DiskTier::copy(std::span<const std::span<const std::byte>> snapshots) {
+  ByteCount bytes = 0;
+  for (const auto& snapshot : snapshots) bytes += snapshot.size();
+  resize_block(copy_, bytes);
+  std::span<std::byte> left = copy_;
+  std::vector<std::span<const std::byte>> copies;
+  for (const auto& snapshot : snapshots) {
+    copy_past_caches(snapshot, left);
+    copies.push_back(left.first(snapshot.size()));
+    left = left.subspan(snapshot.size());
+  }
+  return copies;
+}
+
+/// All files are there, of so many ranks: rank 0 makes one version of them.
+void DiskTier::seal(int ranks) {
+  try {
+    Manifest manifest{under_way_, {}, {}};
+    const std::size_t length = all_parts_.size() / static_cast<std::size_t>(ranks);
+    for (std::size_t at = 0; at < static_cast<std::size_t>(ranks); ++at) {
+      manifest.parts.push_back(parse_parts(std::string_view(all_parts_).substr(at * length, length)));
+    }
+    const auto arrays = arrays_of(manifest.parts);
+    const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+    reach("disk.index");
+    make_index(folder / index_name, arrays);
+    background_.begin([disk = options_.folder, folder, manifest, viewers = describe_for_viewers(index_name, under_way_, arrays)] {
+      complete(disk, folder, manifest, viewers);
+    });
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+  }
+}
+
+void DiskTier::finish(agreement::Ballot& ballot) {
+  background_.wait();  // also for what a failure has made useless: the next commit that is due finds all at leisure
+  while (stage_ == Stage::writing || stage_ == Stage::sealing) {
+    background_.wait();
+    agreement::Remarks said = remarks(under_way_);
+    if (!ballot.vote(agreement::Motion::commit, true, said)) throw EnvironmentError("a rank refused to end the writing to disk");
+    hear(said);
+  }
+  due_ = false;
+}
+
+void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>& mine) {
+  background_.wait();
+  failure_.reset();
+  if (knows_newer(version)) return;
+  std::map<Rank, std::string> parts;
+  std::size_t longest = 0;
+  for (const auto& [rank, snapshots] : mine) {
+    Parts of_all;
+    for (const auto snapshot : snapshots) of_all.merge(parts_of(snapshot));
+    parts[rank] = to_text(of_all);
+    longest = std::max(longest, parts[rank].size());
+  }
+  const Attempt attempt = agree_on_attempt(comm_, is_first(), longest);
+  std::string here(attempt.longest_text * static_cast<std::size_t>(ranks), '\0');
+  for (const auto& [rank, text] : parts) here.replace(attempt.longest_text * static_cast<std::size_t>(rank.value), text.size(), text);
+  all_parts_ = here;
+  check_mpi(MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_), "MPI_Reduce");
+
+  under_way_ = version;
+  attempt_ = attempt.number;
+  const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
+  reach("disk.save");
+  try {
+    make_folder(folder);
+    for (const auto& [rank, snapshots] : mine) {
+      const std::filesystem::path file = folder / rank_file_name(rank);
+      fill_in(file, snapshots, lay_out(file, snapshots), {version, rank, ranks, 0, 0});
+    }
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+  }
+  const auto sentence = [&] {
+    return failure_ ? std::optional(fmt::format("version {} cannot be written to disk: {}", version.value, *failure_)) : std::nullopt;
+  };
+  const bool is_written = !say_once(sentence());
+  if (is_first() && is_written) {
+    seal(ranks);
+    background_.wait();
+    if (auto failure = background_.take_failure()) failure_ = std::move(failure);
+  }
+  if (is_written && !say_once(sentence())) return;
+  std::error_code ignored;
+  if (is_first()) std::filesystem::remove_all(folder, ignored);
+}
+
+/// Whether this version, or a newer one, is on disk already. What is not this job's is put aside. Collective.
+bool DiskTier::knows_newer(Version version) {
+  int all_ours = ours_ ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_ours, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  std::array<int, 2> known{0, 1};  // whether it is there, and all is ours now
+  if (is_first() && all_ours == 0) {
+    put_others_aside();
+    known[1] = failure_ ? 0 : 1;
+  } else if (is_first()) {
+    const auto there = complete_versions(options_.folder);
+    known[0] = !there.empty() && there.front().version >= version ? 1 : 0;
+  }
+  check_mpi(MPI_Bcast(known.data(), 2, MPI_INT, 0, comm_), "MPI_Bcast");
+  ours_ = known[1] != 0;
+  return known[0] != 0;
+}
+
+// --- restoring -----------------------------------------------------------------------------------------------------
+
+std::optional<Version> DiskTier::find(const Members& members, std::optional<Version> wanted) {
+  reach("disk.read");
+  std::vector<CompleteVersion> there;
+  if (is_first()) {
+    background_.wait();  // it may be about to complete one, and to remove others
+    there = complete_versions(options_.folder);
+    std::erase_if(there, [&](const CompleteVersion& version) { return wanted && version.version != *wanted; });
+  }
+  bool any = false;
+  for (std::size_t next = 0;; ++next) {
+    int left = next < there.size() ? 1 : 0;
+    check_mpi(MPI_Bcast(&left, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    if (left == 0) break;
+    any = true;
+    found_ = share(is_first() ? std::optional(there[next]) : std::nullopt);
+    if (!found_) continue;
+    const auto damage = damage_in(*found_, members);
+    const Version version = found_->manifest.version;
+    if (!say_once(damage ? std::optional(fmt::format("version {} on disk cannot be used: {}", version.value, *damage)) : std::nullopt)) {
+      return version;
+    }
+  }
+  found_.reset();
+  if (!any) return std::nullopt;
+  throw NothingUsable(fmt::format("no version of the data in {} can be used; to begin anew, give another folder", options_.folder.string()));
+}
+
+/// Rank 0 tells all of a version; nothing when its manifest is damaged.
+std::optional<DiskTier::Found> DiskTier::share(std::optional<CompleteVersion> version) {
+  std::string folder;
+  std::string text;
+  std::optional<std::string> problem;
+  const auto attempt = [&](auto work) {
+    try {
+      work();
+    } catch (const EnvironmentError& error) {
+      problem = fmt::format("a version on disk cannot be used: {}", error.what());
+    }
+  };
+  if (version) {
+    folder = version->folder.string();
+    attempt([&] { text = read_file(version->folder / manifest_name); });
+  }
+  for (std::string* shared : {&folder, &text}) {
+    auto length = static_cast<int>(shared->size());
+    check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    shared->resize(static_cast<std::size_t>(length));
+    check_mpi(MPI_Bcast(shared->data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
+  }
+  Found found{folder, {}, {}};
+  attempt([&] {
+    if (problem) return;
+    found.manifest = parse_manifest(text, (found.folder / manifest_name).string());
+    found.arrays = arrays_of(found.manifest.parts);
+  });
+  if (say_once(problem)) return std::nullopt;
+  return found;
+}
+
+/// Checks all files of which this rank needs something.
+std::optional<std::string> DiskTier::damage_in(const Found& found, const Members& members) const {
+  std::set<Rank> needed;
+  for (const auto& [name, member] : members) {
+    const auto part = parse_array_part(member->shape());
+    const auto array = found.arrays.find(name);
+    if (!part && self_.value < found.manifest.ranks()) needed.insert(self_);
+    if (!part || array == found.arrays.end()) continue;
+    for (const auto& piece : array->second.pieces) {
+      if (piece.part.whole.size() == part->whole.size() && overlap(piece.part, *part)) needed.insert(piece.rank);
+    }
+  }
+  for (const Rank rank : needed) {
+    const auto& seal = found.manifest.files[static_cast<std::size_t>(rank.value)];
+    if (auto damage = find_damage(found.folder / rank_file_name(rank), seal)) return damage;
+  }
+  return std::nullopt;
+}
+
+void DiskTier::fill(const Members& members) const {
+  for (const auto& [name, member] : members) {
+    if (const auto part = parse_array_part(member->shape())) fill_part(*found_, name, *member, *part);
+    else fill_own(*found_, name, *member);
+  }
+}
+
+void DiskTier::fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const {
+  const auto at = found.arrays.find(name);
+  if (at == found.arrays.end()) {
+    throw UsageError(fmt::format("member '{}' is a {} but version {} on disk has no such array", name, to_string(part), found.manifest.version.value));
+  }
+  const SharedArray& array = at->second;
+  require_same_array(name, part, array);
+  Bytes bytes(part.bytes());
+  Unfound unfound(part);
+  for (const auto& [rank, stored] : array.pieces) {
+    if (!overlap(stored, part)) continue;
+    RankFile(found.folder / rank_file_name(rank)).read_overlap(name, stored, part, bytes);
+    unfound.take_out(stored);
+  }
+  if (const std::size_t missing = unfound.elements(); missing > 0) {
+    throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's when version {} was committed", missing,
+                                 name, to_string(part), found.manifest.version.value));
+  }
+  member.unpack(bytes);
+}
+
+void DiskTier::fill_own(const Found& found, const std::string& name, Member& member) const {
+  const Manifest& manifest = found.manifest;
+  if (manifest.ranks() != ranks_) {
+    throw UsageError(fmt::format("member '{}' is kept rank by rank, and version {} on disk is of {} ranks: start as many, or protect it as "
+                                 "mend::part of an array or as mend::replicated",
+                                 name, manifest.version.value, manifest.ranks()));
+  }
+  const auto kept = RankFile(found.folder / rank_file_name(self_)).read_member(name);
+  if (!kept) {
+    throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the same members "
+                                 "before restore as before commit",
+                                 name, manifest.version.value));
+  }
+  if (kept->shape != member.shape()) {
+    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name, member.shape(), kept->shape));
+  }
+  member.unpack(kept->bytes);
+}
+
+void DiskTier::go_on_from(Version version, bool found_here) {
+  ours_ = ours_ || found_here;
+  found_.reset();
+  complete_ = found_here ? version : std::min(complete_, version);
+  const bool goes_on = stage_ == Stage::writing || stage_ == Stage::sealing;
+  if (goes_on && under_way_ > version) {
+    if (stage_ == Stage::writing) remove_attempt();
+    stage_ = Stage::nothing;  // should it be complete by now, it is put aside with the others
+  }
+  if (!is_first()) return;
+  try {
+    background_.wait();
+    put_newer_aside(options_.folder, version);
+  } catch (const std::exception& problem) {
+    failure_ = problem.what();
+  }
+}
+
+}  // namespace mend

@@ -1,0 +1,186 @@
+#include "store/disk/folder.hpp"
+
+#include "base/error.hpp"
+#include "store/disk/durable.hpp"
+#include "store/snapshot/hash.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <system_error>
+
+namespace mend {
+namespace {
+
+using nlohmann::json;
+
+constexpr int format = 1;
+constexpr std::string_view version_prefix = "version-";
+
+std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+std::string hash_of_text(const std::string& text) { return hex(hash_of(std::as_bytes(std::span(text)))); }
+
+std::uint64_t number_in(const std::string& text) { return std::stoull(text, nullptr, 16); }
+
+/// The version that is in a folder of that name; nothing when it is none of mend's.
+std::optional<Version> version_in(const std::string& folder_name) {
+  if (!folder_name.starts_with(version_prefix)) return std::nullopt;
+  const char* const last = folder_name.data() + folder_name.size();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(folder_name.data() + version_prefix.size(), last, number);
+  if (error != std::errc{} || number == 0 || end == last) return std::nullopt;
+  std::uint32_t attempt = 0;
+  std::from_chars(end + 1, last, attempt, 16);
+  return folder_of({}, Version{number}, attempt) == folder_name ? std::optional(Version{number}) : std::nullopt;
+}
+
+/// The folders of all versions, complete or not.
+std::vector<CompleteVersion> all_versions(const std::filesystem::path& disk, std::error_code& error) {
+  std::vector<CompleteVersion> all;
+  for (auto entry = std::filesystem::directory_iterator(disk, error); !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    if (const auto version = version_in(entry->path().filename().string())) all.push_back({*version, entry->path()});
+  }
+  const auto key = [](const CompleteVersion& version) { return std::pair(version.version, version.folder); };
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) > key(b); });
+  return all;
+}
+
+bool is_complete(const CompleteVersion& version) {
+  std::error_code ignored;
+  return std::filesystem::exists(version.folder / manifest_name, ignored);
+}
+
+/// "x,key=value".
+bool ends_in_an_option(std::string_view name) {
+  const auto comma = name.rfind(',');
+  const auto equals = name.find('=', comma);
+  if (comma == std::string_view::npos || equals == std::string_view::npos) return false;
+  const std::string_view key = name.substr(comma + 1, equals - comma - 1);
+  return !key.empty() && std::ranges::all_of(key, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '-' || c == '_'; });
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::error_code& error) {
+  throw EnvironmentError(path.string() + ": " + error.message());
+}
+
+}  // namespace
+
+DiskOptions DiskOptions::parse(std::string_view text) {
+  constexpr std::string_view key = ",every=";
+  DiskOptions options;
+  const auto comma = text.rfind(key);
+  options.folder = text.substr(0, comma);
+  bool fine = !options.folder.empty() && !ends_in_an_option(options.folder.filename().string());
+  if (comma != std::string_view::npos) {
+    const std::string_view number = text.substr(comma + key.size());
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), options.every);
+    fine = fine && error == std::errc{} && end == number.data() + number.size() && options.every >= 1;
+  }
+  if (!fine) {
+    throw UsageError(fmt::format("'{}' is no place on disk: give a folder, or DIR,every=N to write every N-th commit there", text));
+  }
+  return options;
+}
+
+void prepare_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) throw UsageError(fmt::format("the folder {} for checkpoints on disk cannot be made: {}", folder.string(), error.message()));
+  std::string probe = folder / ".mend-XXXXXX";
+  const int handle = ::mkstemp(probe.data());
+  if (handle < 0) {
+    const auto why = std::generic_category().message(errno);
+    throw UsageError(fmt::format("the folder {} for checkpoints on disk cannot be used: {}", folder.string(), why));
+  }
+  ::close(handle);
+  ::unlink(probe.c_str());
+}
+
+void require_name_for_disk(std::string_view name) {
+  try {
+    static_cast<void>(json(name).dump());
+  } catch (const json::type_error&) {
+    const std::string as_it_can_be_said = json(name).dump(-1, ' ', false, json::error_handler_t::replace);
+    throw UsageError(fmt::format("the name {} of a protected member is not UTF-8, as names on disk have to be: give it another, or do "
+                                 "without --mend-disk", as_it_can_be_said));
+  }
+}
+
+std::string to_text(const Manifest& manifest) {
+  json files = json::array();
+  for (std::size_t rank = 0; rank < manifest.files.size(); ++rank) {
+    json arrays = json::object();
+    for (const auto& [name, part] : manifest.parts[rank]) arrays[name] = to_string(part);
+    files.push_back({{"bytes", manifest.files[rank].bytes}, {"hash", hex(manifest.files[rank].hash)}, {"arrays", arrays}});
+  }
+  const json contents{{"format", format}, {"version", manifest.version.value}, {"files", files}};
+  const std::string written = contents.dump(1);
+  return fmt::format("{{\"hash\": \"{}\", \"contents\":\n{}\n}}\n", hash_of_text(json::parse(written).dump()), written);
+}
+
+Manifest parse_manifest(std::string_view text, const std::string& name) {
+  try {
+    const json whole = json::parse(text);
+    const json& contents = whole.at("contents");
+    if (hash_of_text(contents.dump()) != whole.at("hash")) throw EnvironmentError(fmt::format("{} is damaged", name));
+    if (contents.at("format") != format) throw EnvironmentError(fmt::format("{} is of another format than this release of mend reads", name));
+    Manifest manifest{Version{contents.at("version").get<std::uint64_t>()}, {}, {}};
+    const json& files = contents.at("files");
+    for (const json& file : files) {
+      const Rank rank{static_cast<int>(manifest.files.size())};
+      manifest.files.push_back({manifest.version, rank, static_cast<int>(files.size()), file.at("bytes").get<ByteCount>(),
+                                number_in(file.at("hash").get<std::string>())});
+      Parts& parts = manifest.parts.emplace_back();
+      for (const auto& [member, part] : file.at("arrays").items()) parts[member] = parse_array_part(part.get<std::string>()).value();
+    }
+    return manifest;
+  } catch (const EnvironmentError&) {
+    throw;
+  } catch (const std::exception&) {
+    throw EnvironmentError(fmt::format("{} is torn, or no manifest of mend's", name));
+  }
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& disk, Version version, std::uint32_t attempt) {
+  return disk / fmt::format("{}{:010}-{:08x}", version_prefix, version.value, attempt);
+}
+
+std::vector<CompleteVersion> complete_versions(const std::filesystem::path& disk) {
+  std::error_code ignored;
+  std::vector<CompleteVersion> found = all_versions(disk, ignored);
+  std::erase_if(found, [](const CompleteVersion& version) { return !is_complete(version); });
+  return found;
+}
+
+void remove_old_versions(const std::filesystem::path& disk, std::size_t kept) {
+  std::error_code error;
+  for (const CompleteVersion& version : all_versions(disk, error)) {
+    const bool complete = is_complete(version);
+    if (complete && kept > 0) {
+      --kept;
+      continue;
+    }
+    // Without its manifest first: what is half removed is none.
+    std::filesystem::remove(version.folder / manifest_name, error);
+    std::filesystem::remove_all(version.folder, error);
+    if (error) fail(version.folder, error);
+  }
+  if (error) fail(disk, error);
+}
+
+void put_newer_aside(const std::filesystem::path& disk, Version newest) {
+  std::error_code error;
+  for (const CompleteVersion& version : complete_versions(disk)) {
+    if (version.version <= newest) break;
+    std::filesystem::rename(version.folder, disk / ("aside-" + version.folder.filename().string()), error);
+    if (error) fail(version.folder, error);
+  }
+}
+
+}  // namespace mend

@@ -1,0 +1,62 @@
+#include "store/placement/announcement.hpp"
+
+#include "transport/requests.hpp"
+
+#include <cstdint>
+#include <set>
+
+namespace mend {
+namespace {
+
+constexpr int tag = 2;  // exchanges have others (store/store.cpp)
+
+struct Announcement {
+  std::uint64_t size = 0;
+  std::uint64_t ranges = 0;  ///< how many follow; 0: everything has changed
+};
+
+std::size_t index_of(Rank rank) { return static_cast<std::size_t>(rank.value); }
+
+/// All who have a part in one of these stripes, but not `self`.
+std::set<Rank> peers_in(std::span<const Stripe> stripes, Rank self) {
+  std::set<Rank> peers;
+  for (const Stripe& stripe : stripes) {
+    peers.insert(stripe.owners.begin(), stripe.owners.end());
+    peers.insert(stripe.keepers.begin(), stripe.keepers.end());
+  }
+  peers.erase(self);
+  return peers;
+}
+
+}  // namespace
+
+std::vector<Changes> exchange_changes(std::span<const Stripe> stripes, MPI_Comm comm, Changes mine, Sizes& sizes) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const Rank self{rank};
+  const std::set<Rank> peers = peers_in(stripes, self);
+  std::vector<Announcement> announced(sizes.size());
+  std::vector<Changes> changes(sizes.size());
+  announced[index_of(self)] = {sizes[index_of(self)], mine.everything ? 0 : mine.ranges.size()};
+  changes[index_of(self)] = std::move(mine);
+  const Changes& own = changes[index_of(self)];
+
+  Requests requests(comm);
+  for (const Rank peer : peers) {
+    requests.receive(std::as_writable_bytes(std::span(&announced[index_of(peer)], 1)), peer.value, tag);
+    requests.send(std::as_bytes(std::span(&announced[index_of(self)], 1)), peer.value, tag);
+  }
+  requests.wait_all();
+  for (const Rank peer : peers) {
+    sizes[index_of(peer)] = announced[index_of(peer)].size;
+    Changes& theirs = changes[index_of(peer)];
+    theirs.ranges.resize(announced[index_of(peer)].ranges);
+    theirs.everything = theirs.ranges.empty();
+    if (!theirs.everything) requests.receive(std::as_writable_bytes(std::span(theirs.ranges)), peer.value, tag);
+    if (!own.everything) requests.send(std::as_bytes(std::span(own.ranges)), peer.value, tag);
+  }
+  requests.wait_all();
+  return changes;
+}
+
+}  // namespace mend

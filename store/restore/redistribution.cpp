@@ -1,0 +1,208 @@
+#include "store/restore/redistribution.hpp"
+
+#include "base/error.hpp"
+#include "store/restore/array_index.hpp"
+#include "transport/mpi.hpp"
+#include "transport/requests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace mend {
+namespace {
+
+/// Shares out who sends what, so that all who keep something send about as much.
+class Sharing {
+ public:
+  Sharing(const Keepers& keepers, ByteCount slab, std::vector<Transfer>& transfers)
+      : keepers_(keepers), slab_(slab), transfers_(transfers) {}
+
+  void ask_for(const Overlap& box, ByteCount element_bytes, Rank owner, Rank to, const std::string& name) {
+    const std::vector<Rank>& keepers = keepers_[static_cast<std::size_t>(owner.value)];
+    if (std::find(keepers.begin(), keepers.end(), to) != keepers.end()) {
+      transfers_.push_back({to, owner, to, name, box});
+      return;
+    }
+    const ByteCount bytes = element_bytes * elements_in(box.extents);
+    // Cut along the first axis that can be cut: the boxes are contiguous then, as far as they were.
+    std::size_t axis = 0;
+    while (axis + 1 < box.extents.size() && box.extents[axis] == 1) ++axis;
+    const std::size_t most = std::min(keepers.size(), std::max<std::size_t>(bytes / std::max<ByteCount>(slab_, 1), 1));
+    const std::size_t slabs = std::min(most, box.extents[axis]);
+    for (std::size_t i = 0; i < slabs; ++i) {
+      const std::size_t begin = box.extents[axis] * i / slabs;
+      Overlap slab = box;
+      slab.extents[axis] = box.extents[axis] * (i + 1) / slabs - begin;
+      slab.in_first[axis] += begin;
+      slab.in_second[axis] += begin;
+      const Rank from = least_asked(keepers);
+      asked_[from] += element_bytes * elements_in(slab.extents);
+      transfers_.push_back({from, owner, to, name, slab});
+    }
+  }
+
+ private:
+  Rank least_asked(const std::vector<Rank>& keepers) {
+    return *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return asked_[a] < asked_[b]; });
+  }
+
+  const Keepers& keepers_;
+  ByteCount slab_;
+  std::vector<Transfer>& transfers_;
+  std::map<Rank, ByteCount> asked_;
+};
+
+const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays, const std::string& name, const ArrayPart& wanted) {
+  const auto at = arrays.find(name);
+  if (at == arrays.end()) throw UsageError(fmt::format("member '{}' is a {} but was committed as something else", name, to_string(wanted)));
+  require_same_array(name, wanted, at->second);
+  return at->second;
+}
+
+/// Each rank's text, in order. Collective.
+std::vector<std::string> gather_texts(MPI_Comm comm, std::string mine) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  auto longest = static_cast<int>(mine.size());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  mine.resize(static_cast<std::size_t>(longest), '\0');
+  std::string all(mine.size() * static_cast<std::size_t>(ranks), '\0');
+  check_mpi(MPI_Allgather(mine.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, comm), "MPI_Allgather");
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) texts.push_back(all.substr(rank * mine.size(), mine.size()));
+  return texts;
+}
+
+/// What this rank has of the others, and they of it, as planned: one message from each to each other, with all boxes in the
+/// order of the plan. What it needs of its own it takes where it lies.
+class Redistribution {
+ public:
+  Redistribution(MPI_Comm comm, const FindSnapshot& find, const std::vector<Parts>& stored, std::vector<Transfer> transfers)
+      : comm_(comm), find_(find), stored_(stored), transfers_(std::move(transfers)) {
+    MPI_Comm_rank(comm_, &self_.value);
+  }
+
+  /// What is sent is let go of at the end.
+  void exchange() {
+    constexpr int tag = 2;
+    std::map<Rank, ByteCount> sizes;
+    std::map<Rank, Bytes> outgoing;
+    for (const Transfer& transfer : transfers_) {
+      if (transfer.from == self_ && transfer.to != self_) sizes[transfer.to] += bytes_of(transfer);
+    }
+    for (const auto& [to, size] : sizes) outgoing[to].reserve(size);
+    sizes.clear();
+    for (const Transfer& transfer : transfers_) {
+      if (transfer.from == self_ && transfer.to != self_) append(transfer, outgoing[transfer.to]);
+      if (transfer.to == self_ && transfer.from != self_) sizes[transfer.from] += bytes_of(transfer);
+    }
+    for (const auto& [from, size] : sizes) incoming_[from].resize(size);
+    Requests requests(comm_);
+    for (auto& [from, message] : incoming_) requests.receive(message, from.value, tag);
+    for (const auto& [to, message] : outgoing) requests.send(message, to.value, tag);
+    requests.wait_all();
+  }
+
+  /// One member after the other, so that no more than one is there twice.
+  void fill(const Members& members, const Parts& wanted) {
+    std::map<Rank, ByteCount> taken;
+    auto next = transfers_.begin();
+    for (const auto& [name, part] : wanted) {
+      Bytes filled(part.bytes());
+      for (; next != transfers_.end() && (next->to != self_ || next->name == name); ++next) {
+        if (next->to != self_) continue;
+        Bytes own;
+        if (next->from == self_) append(*next, own);
+        ByteCount& at = taken[next->from];
+        std::span<const std::byte> box = next->from == self_ ? std::span(own) : std::span(incoming_.at(next->from)).subspan(at);
+        at += bytes_of(*next);
+        const Runs runs = runs_of(part, next->what.in_second, next->what.extents);
+        for (const ByteCount offset : runs.offsets) {
+          std::memcpy(filled.data() + offset, box.data(), runs.length);
+          box = box.subspan(runs.length);
+        }
+      }
+      members.find(name)->second->unpack(filled);
+    }
+  }
+
+ private:
+  const ArrayPart& part_of(const Transfer& transfer) const { return stored_[static_cast<std::size_t>(transfer.owner.value)].at(transfer.name); }
+  ByteCount bytes_of(const Transfer& transfer) const { return part_of(transfer).element_bytes() * elements_in(transfer.what.extents); }
+
+  /// The box, as it lies in the owner's snapshot, which this rank keeps.
+  void append(const Transfer& transfer, Bytes& message) {
+    const auto [at, is_new] = packed_.try_emplace(transfer.owner);
+    if (is_new) at->second = members_of(find_(transfer.owner));
+    const auto member = std::ranges::find(at->second, transfer.name, &PackedMember::name);
+    const Runs runs = runs_of(part_of(transfer), transfer.what.in_first, transfer.what.extents);
+    message.reserve(message.size() + bytes_of(transfer));
+    for (const ByteCount offset : runs.offsets) {
+      message.resize(message.size() + runs.length);
+      std::memcpy(message.data() + message.size() - runs.length, member->data.data() + offset, runs.length);
+    }
+  }
+
+  MPI_Comm comm_;
+  const FindSnapshot& find_;
+  const std::vector<Parts>& stored_;
+  std::vector<Transfer> transfers_;  // those to a rank in the order of its members
+  Rank self_{};
+  std::map<Rank, std::vector<PackedMember>> packed_;  // by owner
+  std::map<Rank, Bytes> incoming_;
+};
+
+}  // namespace
+
+std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Keepers& keepers, const std::vector<Parts>& wanted,
+                                          ByteCount slab) {
+  const auto arrays = arrays_of(stored);
+  std::vector<Transfer> transfers;
+  Sharing sharing(keepers, slab, transfers);
+  for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
+    for (const auto& [name, part] : wanted[rank]) {
+      const SharedArray& array = array_named(arrays, name, part);
+      Unfound unfound(part);
+      for (const auto& [owner, piece] : array.pieces) {
+        const auto common = overlap(piece, part);
+        if (!common) continue;
+        unfound.take_out(piece);
+        sharing.ask_for(*common, part.element_bytes(), owner, Rank{static_cast<int>(rank)}, name);
+      }
+      const std::size_t missing = unfound.elements();
+      if (missing > 0) throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's", missing, name, to_string(part)));
+    }
+  }
+  return transfers;
+}
+
+void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find, const Members& members) {
+  int self = 0;
+  MPI_Comm_rank(comm, &self);
+  const Rank me{self};
+
+  // What I keep for others to look at: of each snapshot, the first of its keepers tells what is in it.
+  Parts told;  // with the owner before each name
+  for (std::size_t owner = 0; owner < keepers.size(); ++owner) {
+    if (keepers[owner].front() != me) continue;
+    for (auto& [name, part] : parts_of(find(Rank{static_cast<int>(owner)}))) told[fmt::format("{}/{}", owner, name)] = part;
+  }
+  std::vector<Parts> stored(keepers.size());
+  for (const std::string& text : gather_texts(comm, to_text(told))) {
+    for (const auto& [name, part] : parse_parts(text)) {
+      const auto slash = name.find('/');
+      stored[std::stoul(name.substr(0, slash))][name.substr(slash + 1)] = part;
+    }
+  }
+  std::vector<Parts> wanted;
+  for (const std::string& text : gather_texts(comm, to_text(parts_of(members)))) wanted.push_back(parse_parts(text));
+
+  Redistribution work(comm, find, stored, plan_redistribution(stored, keepers, wanted));
+  work.exchange();
+  work.fill(members, wanted[static_cast<std::size_t>(self)]);
+}
+
+}  // namespace mend

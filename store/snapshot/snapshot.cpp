@@ -1,0 +1,392 @@
+#include "store/snapshot/snapshot.hpp"
+
+#include "base/error.hpp"
+#include "store/snapshot/hash.hpp"
+#include "store/snapshot/streaming_copy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace mend {
+namespace {
+
+constexpr std::uint64_t magic = 0x32304e5344454e4dULL;  // "MNEDSN02"
+constexpr ByteCount alignment = 64;
+
+struct Header {
+  std::uint64_t magic;
+  std::uint64_t version;
+  std::int64_t owner;
+  std::uint64_t total_bytes;
+  std::uint64_t member_count;
+  std::uint64_t directory_bytes;
+  std::uint64_t directory_hash;  // of directory and page hashes, and what fills them up
+  std::uint64_t header_hash;     // of everything before it
+};
+
+struct EntryHead {
+  std::uint32_t name_bytes;
+  std::uint32_t shape_bytes;
+  std::uint64_t offset;
+  std::uint64_t size;
+};
+
+struct Entry {
+  std::string_view name;
+  std::string_view shape;
+  std::span<const std::byte> data;
+  std::span<const std::byte> hashed;  ///< data and the zeros that fill it up
+  std::size_t first_page;
+};
+
+ByteCount align(ByteCount offset) { return (offset + alignment - 1) / alignment * alignment; }
+
+std::uint64_t hash_of_header(const Header& header) {
+  return hash_of(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_hash)));
+}
+
+template <class T>
+std::optional<T> read_at(std::span<const std::byte> bytes, ByteCount offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, ByteCount size) {
+  return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
+}
+
+/// Copies a page of a member that has so many bytes.
+void copy_page(std::span<const std::byte> from, std::span<std::byte> to, ByteCount of) {
+  if (of >= beyond_caches) {
+    copy_past_caches(from, to);
+  } else if (!from.empty()) {
+    std::memcpy(to.data(), from.data(), from.size());
+  }
+}
+
+/// Where the parts of a snapshot are.
+struct Outline {
+  ByteCount hashes_begin = 0;
+  ByteCount data_begin = 0;
+
+  Outline(ByteCount directory_bytes, std::size_t pages)
+      : hashes_begin(align(sizeof(Header) + directory_bytes)), data_begin(align(hashes_begin + pages * sizeof(std::uint64_t))) {}
+};
+
+/// A snapshot that can be read: header and directory are sound.
+class Reading {
+ public:
+  static std::optional<Reading> of(std::span<const std::byte> bytes) {
+    Reading reading;
+    return reading.read(bytes) ? std::optional(std::move(reading)) : std::nullopt;
+  }
+
+  const Header& header() const { return header_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  /// Whether a page of an entry is what its hash says.
+  bool is_sound(const Entry& entry, std::size_t page) const {
+    const ByteCount place = outline_.hashes_begin + (entry.first_page + page) * sizeof(std::uint64_t);
+    return hash_of(page_of(entry.hashed, page)) == *read_at<std::uint64_t>(bytes_, place);
+  }
+
+ private:
+  bool read(std::span<const std::byte> bytes) {
+    const auto header = read_at<Header>(bytes, 0);
+    if (!header || header->magic != magic || header->header_hash != hash_of_header(*header)) return false;
+    if (header->total_bytes != bytes.size() || header->directory_bytes > bytes.size() - sizeof(Header)) return false;
+    bytes_ = bytes;
+    header_ = *header;
+    return read_entries(bytes.subspan(sizeof(Header), header->directory_bytes)) && outline_.data_begin <= bytes.size() &&
+           hash_of(bytes.subspan(sizeof(Header), outline_.data_begin - sizeof(Header))) == header->directory_hash;
+  }
+
+  bool read_entries(std::span<const std::byte> directory) {
+    ByteCount at = 0;
+    std::size_t pages = 0;
+    for (std::uint64_t i = 0; i < header_.member_count; ++i) {
+      const auto head = read_at<EntryHead>(directory, at);
+      if (!head) return false;
+      at += sizeof(EntryHead);
+      if (ByteCount{head->name_bytes} + head->shape_bytes > directory.size() - at) return false;
+      if (head->size > bytes_.size() || head->offset > bytes_.size() || align(head->size) > bytes_.size() - head->offset) return false;
+      entries_.push_back({text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
+                          bytes_.subspan(head->offset, head->size), bytes_.subspan(head->offset, align(head->size)), pages});
+      at += head->name_bytes + head->shape_bytes;
+      pages += page_count(align(head->size));
+    }
+    outline_ = Outline(header_.directory_bytes, pages);
+    return true;
+  }
+
+  std::span<const std::byte> bytes_;
+  Header header_{};
+  Outline outline_{0, 0};
+  std::vector<Entry> entries_;
+};
+
+/// Writes one snapshot.
+class Packing {
+ public:
+  explicit Packing(const Members& members) : members_(members) {
+    ByteCount directory_bytes = 0;
+    std::size_t pages = 0;
+    for (const auto& [name, member] : members) {
+      Planned& planned = planned_.emplace_back(Planned{name, *member, member->shape(), member->size(), 0});
+      directory_bytes += sizeof(EntryHead) + name.size() + planned.shape.size();
+      pages += page_count(align(planned.size));
+    }
+    outline_ = Outline(directory_bytes, pages);
+    total_ = outline_.data_begin;
+    for (Planned& planned : planned_) {
+      planned.offset = total_;
+      total_ += align(planned.size);
+    }
+    write_directory(directory_bytes);
+  }
+
+  Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older, const WrittenSince& written) {
+    const bool same = over_older && snapshot.size() == total_ &&
+                      std::memcmp(snapshot.data() + sizeof(Header), directory_.data(), directory_.size()) == 0;
+    resize_block(snapshot, total_);
+    bytes_ = snapshot;
+    changes_ = {!same, {}, {}};
+    std::memcpy(bytes_.data() + sizeof(Header), directory_.data(), directory_.size());
+    hashes_.assign(outline_.data_begin - outline_.hashes_begin, std::byte{});
+    if (same) std::memcpy(hashes_.data(), bytes_.data() + outline_.hashes_begin, hashes_.size());
+    add_range(changes_.ranges, {0, outline_.data_begin});
+
+    std::size_t page = 0;
+    for (const Planned& planned : planned_) {
+      const auto known = written.find(planned.name);
+      const std::vector<ByteRange> all{{0, planned.size}};
+      changes_.of_members.push_back(write(planned, page, same && known != written.end() ? known->second : all));
+      page += page_count(planned.size);
+    }
+    std::memcpy(bytes_.data() + outline_.hashes_begin, hashes_.data(), hashes_.size());
+    write_header(owner, version);
+    return std::move(changes_);
+  }
+
+ private:
+  struct Planned {
+    std::string_view name;
+    const Member& member;
+    std::string shape;
+    ByteCount size;
+    ByteCount offset;
+  };
+
+  void write_directory(ByteCount directory_bytes) {
+    directory_.resize(outline_.hashes_begin - sizeof(Header));
+    directory_bytes_ = directory_bytes;
+    std::byte* at = directory_.data();
+    const auto write = [&at](const void* from, std::size_t size) {
+      if (size > 0) std::memcpy(at, from, size);
+      at += size;
+    };
+    for (const Planned& planned : planned_) {
+      const EntryHead head{static_cast<std::uint32_t>(planned.name.size()), static_cast<std::uint32_t>(planned.shape.size()),
+                           planned.offset, planned.size};
+      write(&head, sizeof head);
+      write(planned.name.data(), planned.name.size());
+      write(planned.shape.data(), planned.shape.size());
+    }
+  }
+
+  void write_header(Rank owner, Version version) {
+    const auto hashed = bytes_.subspan(sizeof(Header), outline_.data_begin - sizeof(Header));
+    Header header{magic, version.value, owner.value, total_, members_.size(), directory_bytes_, hash_of(hashed), 0};
+    header.header_hash = hash_of_header(header);
+    std::memcpy(bytes_.data(), &header, sizeof header);
+  }
+
+  /// Writes the pages of one member, and their hashes, that have bytes in these ranges. Returns how many bytes have changed.
+  ByteCount write(const Planned& planned, std::size_t first_page, std::span<const ByteRange> ranges) {
+    const std::span<std::byte> place = bytes_.subspan(planned.offset, align(planned.size));
+    const bool in_place = planned.member.contiguous().size() != planned.size;
+    if (in_place) planned.member.pack(place.first(planned.size));
+    std::memset(place.data() + planned.size, 0, place.size() - planned.size);
+    ByteCount changed = 0;
+    std::size_t next = 0;
+    for (const ByteRange& range : ranges) {
+      for (next = std::max<std::size_t>(next, range.begin / page_bytes); next < page_count(range.end); ++next) {
+        const std::span<std::byte> to = page_of(place, next);
+        const auto from = in_place ? to : page_source(planned, to, next * page_bytes);
+        if (!note_hash(first_page + next, hash_of(from))) continue;
+        if (from.data() != to.data()) copy_page(from, to, planned.size);
+        const ByteCount begin = planned.offset + next * page_bytes;
+        add_range(changes_.ranges, {begin, begin + to.size()});
+        changed += to.size();
+      }
+    }
+    return changed;
+  }
+
+  /// What is to be in page `to` of a member that lies in one piece. Hashed where it lies, if it fills the page: then an
+  /// unchanged page is not copied, and a changed one is read from the cache.
+  static std::span<const std::byte> page_source(const Planned& planned, std::span<std::byte> to, ByteCount begin) {
+    const std::span<const std::byte> source = planned.member.contiguous().subspan(begin);
+    if (to.size() <= source.size()) return source.first(to.size());
+    std::memcpy(to.data(), source.data(), source.size());
+    return to;
+  }
+
+  /// Whether that page has changed.
+  bool note_hash(std::size_t page, std::uint64_t hash) {
+    std::byte* at = hashes_.data() + page * sizeof hash;
+    if (!changes_.everything && std::memcmp(at, &hash, sizeof hash) == 0) return false;
+    std::memcpy(at, &hash, sizeof hash);
+    return true;
+  }
+
+  const Members& members_;
+  std::vector<Planned> planned_;
+  Outline outline_{0, 0};
+  ByteCount total_ = 0;
+  ByteCount directory_bytes_ = 0;
+  std::vector<std::byte> directory_;  // as it lies between header and hashes
+  std::vector<std::byte> hashes_;     // as they lie between directory and data
+  std::span<std::byte> bytes_;
+  Changes changes_;
+};
+
+/// Reads a snapshot that may be damaged.
+class Checking {
+ public:
+  Checking(std::span<const std::byte> snapshot, Rank owner, Version version) : reading_(Reading::of(snapshot)) {
+    if (!reading_) {
+      problem_ = "its directory is corrupt";
+    } else if (reading_->header().owner != owner.value || reading_->header().version != version.value) {
+      problem_ = fmt::format("it is rank {}'s at version {}", reading_->header().owner, reading_->header().version);
+    }
+  }
+
+  bool is_readable() const { return !problem_; }
+
+  std::optional<std::string> damage() const {
+    if (problem_) return problem_;
+    for (const Entry& entry : reading_->entries()) {
+      if (!is_sound(entry)) return describe(entry);
+    }
+    return std::nullopt;
+  }
+
+  /// Of one that is readable.
+  std::optional<std::string> unpack(const Members& members) const {
+    require_all(members);
+    for (const Entry& entry : reading_->entries()) {
+      const auto member = members.find(entry.name);
+      if (!(member == members.end() ? is_sound(entry) : unpack(entry, *member->second))) return describe(entry);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::string describe(const Entry& entry) { return fmt::format("member '{}' is corrupt", entry.name); }
+
+  void require_all(const Members& members) const {
+    for (const auto& [name, member] : members) {
+      const auto& entries = reading_->entries();
+      const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+      if (entry == entries.end()) {
+        throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
+                                     "same members before restore as before commit",
+                                     name, reading_->header().version));
+      }
+      if (entry->shape != member->shape()) {
+        throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
+                                     member->shape(), entry->shape));
+      }
+    }
+  }
+
+  bool is_sound(const Entry& entry) const {
+    for (std::size_t page = 0; page < page_count(entry.hashed.size()); ++page) {
+      if (!reading_->is_sound(entry, page)) return false;
+    }
+    return true;
+  }
+
+  /// A page that has been hashed is copied out of the cache.
+  bool unpack(const Entry& entry, Member& member) const {
+    const std::span<std::byte> place = member.place_for(entry.data.size());
+    const bool as_it_lies = place.size() == entry.data.size() && !place.empty();
+    if (!as_it_lies && !is_sound(entry)) return false;
+    if (!as_it_lies) member.unpack(entry.data);
+    for (std::size_t page = 0; as_it_lies && page < page_count(entry.data.size()); ++page) {
+      if (!reading_->is_sound(entry, page)) return false;
+      copy_page(page_of(entry.data, page), page_of(place, page), entry.data.size());
+    }
+    return true;
+  }
+
+  std::optional<Reading> reading_;
+  std::optional<std::string> problem_;
+};
+
+}  // namespace
+
+Pack prepare(const Members& members) {
+  return [packing = std::make_shared<Packing>(members)](Rank owner, Version version, Bytes& snapshot, bool over_older,
+                                                        const WrittenSince& written) {
+    return packing->into(snapshot, owner, version, over_older, written);
+  };
+}
+
+bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges) {
+  const auto reading = Reading::of(snapshot);
+  if (!reading) return false;
+  for (const Entry& entry : reading->entries()) {
+    const auto first = static_cast<ByteCount>(entry.hashed.data() - snapshot.data());
+    std::size_t next = 0;
+    for (const ByteRange& range : ranges) {
+      if (range.end <= first || range.begin >= first + entry.hashed.size()) continue;
+      const std::size_t last = page_count(std::min(range.end - first, entry.hashed.size()));
+      for (next = std::max<std::size_t>(next, (std::max(range.begin, first) - first) / page_bytes); next < last; ++next) {
+        if (!reading->is_sound(entry, next)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version) {
+  return Checking(snapshot, owner, version).damage();
+}
+
+std::vector<PackedMember> members_of(std::span<const std::byte> snapshot) {
+  const auto reading = Reading::of(snapshot);
+  if (!reading) throw DataLoss("a snapshot is corrupt");
+  std::vector<PackedMember> members;
+  for (const Entry& entry : reading->entries()) members.push_back({entry.name, entry.shape, entry.data});
+  return members;
+}
+
+Parts parts_of(const Members& members) {
+  Parts parts;
+  for (const auto& [name, member] : members) {
+    if (auto part = parse_array_part(member->shape())) parts[name] = std::move(*part);
+  }
+  return parts;
+}
+
+Parts parts_of(std::span<const std::byte> snapshot) {
+  Parts parts;
+  for (const PackedMember& member : members_of(snapshot)) {
+    if (auto part = parse_array_part(member.shape)) parts[std::string(member.name)] = std::move(*part);
+  }
+  return parts;
+}
+
+std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owner, Version version, const Members& members) {
+  const Checking checking(snapshot, owner, version);
+  return checking.is_readable() ? checking.unpack(members) : checking.damage();
+}
+
+}  // namespace mend

@@ -1,0 +1,266 @@
+/* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument says
+ * how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
+ * "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers"
+ * tells which they are. */
+
+#include "bindings/c/mend.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { steps = 10 };
+
+struct count {
+  int in_place;
+  int async;
+  int repairs;
+  int told;
+  MPI_Comm comm;
+  long total;
+};
+
+static int take_comm(mend_session *session, void *data) {
+  struct count *count = data;
+  return mend_comm_dup(session, &count->comm);
+}
+
+static int add_one_unless_rank_1(mend_session *session, void *data) {
+  ((struct count *)data)->total += 1;
+  return mend_rank(session) != 1;
+}
+
+static int one_step(mend_session *session, struct count *count, long *step) {
+  int due = 0;
+  long sum = 0;
+  const long mine = *step + mend_rank(session);
+  if (*step == 5 && mend_epoch(session) == 0 && mend_rank(session) == 1) kill(getpid(), SIGKILL);
+  if (MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, count->comm) != MPI_SUCCESS) return MEND_FAILURE;
+  count->total += sum;
+  *step += 1;
+  const int status = mend_commit_due(session, &due);
+  if (status != MEND_SUCCESS || !due) return status;
+  return count->async ? mend_commit_async(session) : mend_commit(session, NULL);
+}
+
+static int say(mend_session *session, const char *text) {
+  char line[160];
+  snprintf(line, sizeof line, "rank %d: %s\n", mend_rank(session), text);
+  return write(STDOUT_FILENO, line, strlen(line)) > 0 ? MEND_SUCCESS : MEND_ERROR;
+}
+
+static int async_body(mend_session *session, void *data) {
+  struct count *count = data;
+  long step = 0;
+  unsigned long restored = 0;
+  unsigned long version = 0;
+  char text[128];
+  count->total = 0;
+  mend_protect(session, "step", &step, sizeof step);
+  mend_protect(session, "total", &count->total, sizeof count->total);
+  int status = take_comm(session, count);
+  if (status == MEND_SUCCESS) status = mend_restore(session, &restored);
+  while (status == MEND_SUCCESS && step < steps) status = one_step(session, count, &step);
+  if (status == MEND_SUCCESS) status = mend_finish_commit(session, &version);
+  if (status != MEND_SUCCESS) return status;
+  snprintf(text, sizeof text, "total %ld after %ld steps in epoch %d, from version %lu to %lu", count->total, step, mend_epoch(session), restored, version);
+  return say(session, text);
+}
+
+static int die_on_rank_1(mend_session *session) {
+  if (mend_rank(session) == 1) kill(getpid(), SIGKILL);
+  return MPI_Barrier(mend_comm(session)) == MPI_SUCCESS ? MEND_ERROR : MEND_FAILURE;
+}
+
+static int older_body(mend_session *session, void *data) {
+  long value = 0;
+  unsigned long older = 0;
+  unsigned long neighbours = 0;
+  char text[128];
+  (void)data;
+  mend_protect(session, "value", &value, sizeof value);
+  if (mend_epoch(session) == 0) {
+    for (long version = 1; version <= 2; ++version) {
+      value = 10 * version + mend_rank(session);
+      const int status = mend_commit(session, NULL);
+      if (status != MEND_SUCCESS) return status;
+    }
+    return die_on_rank_1(session);
+  }
+  int status = mend_restore_version(session, 1, &older);
+  if (status != MEND_SUCCESS) return status;
+  const long own = value;
+  status = mend_restore_from(session, (mend_rank(session) + 1) % mend_size(session), &neighbours);
+  if (status != MEND_SUCCESS) return status;
+  snprintf(text, sizeof text, "%ld of version %lu, beside %ld of version %lu", own, older, value, neighbours);
+  return say(session, text);
+}
+
+/* A table of which every rank has some columns, whole ones: what is neighbours in memory is not so in the table. */
+enum { rows = 4, columns = 12, part_steps = 6 };
+static double table[rows * columns];
+static int table_step;
+
+static double at(int row, int column, int step) { return 100 * row + column + 1000 * step; }
+
+static int parts_body(mend_session *session, void *data) {
+  const size_t ranks = (size_t)mend_size(session);
+  const size_t mine = columns / ranks;
+  const size_t first = mine * (size_t)mend_rank(session);
+  const size_t whole[] = {rows, columns}, offset[] = {0, first}, extents[] = {rows, mine};
+  unsigned long version = 0;
+  int wrong = 0;
+  char text[128];
+  (void)data;
+  for (size_t i = 0; i < rows * mine; ++i) table[i] = at((int)(i / mine), (int)(first + i % mine), 0);
+  table_step = 0;
+  int status = mend_protect_part(session, "table", table, "float64", 2, whole, offset, extents, NULL);
+  if (status == MEND_SUCCESS) status = mend_protect_replicated(session, "step", &table_step, "int32", 1, "replicas:2");
+  if (status == MEND_SUCCESS) status = mend_restore(session, &version);
+  while (status == MEND_SUCCESS && table_step < part_steps) {
+    for (size_t i = 0; i < rows * mine; ++i) table[i] += 1000;
+    ++table_step;
+    status = mend_commit(session, NULL);
+    if (status == MEND_SUCCESS && table_step == 3 && mend_epoch(session) == 0) return die_on_rank_1(session);
+  }
+  if (status != MEND_SUCCESS) return status;
+  for (size_t i = 0; i < rows * mine; ++i) wrong += table[i] != at((int)(i / mine), (int)(first + i % mine), table_step);
+  snprintf(text, sizeof text, "columns %zu to %zu after %d steps, from version %lu, %d wrong", first, first + mine, table_step, version, wrong);
+  return say(session, text);
+}
+
+static int take_half(MPI_Comm parent, MPI_Comm *made, void *data) {
+  int rank = 0;
+  (void)data;
+  MPI_Comm_rank(parent, &rank);
+  return MPI_Comm_split(parent, rank % 2, 0, made);
+}
+
+static int numbers_body(mend_session *session, void *data) {
+  const int dims[] = {3}, periods[] = {1};
+  const int rank = mend_rank(session);
+  int before = 0, after = 0, members = 0;
+  MPI_Comm ring = MPI_COMM_NULL, half = MPI_COMM_NULL;
+  char text[160];
+  (void)data;
+  if (mend_epoch(session) == 0) return die_on_rank_1(session);
+  if (mend_rank_in_comm(session, mend_size(session)) != MPI_PROC_NULL || mend_origin(session, -1) != MPI_PROC_NULL) return MEND_END;
+  int status = mend_comm_cart(session, 1, dims, periods, &ring);
+  if (status == MEND_SUCCESS) status = mend_comm_derive(session, take_half, NULL, &half);
+  if (status != MEND_SUCCESS) return status;
+  MPI_Cart_shift(ring, 0, 1, &before, &after);
+  MPI_Comm_size(half, &members);
+  snprintf(text, sizeof text, "%d in comm, was %d, %s rank 1, between %d and %d, half are %d, after %d", mend_rank_in_comm(session, rank),
+           mend_origin(session, rank), mend_rank_in_comm(session, 1) == MPI_PROC_NULL ? "no" : "a", before, after, members,
+           mend_predecessors(session));
+  return say(session, text);
+}
+
+static int no_axes_body(mend_session *session, void *data) {
+  MPI_Comm ring = MPI_COMM_NULL;
+  (void)data;
+  return mend_comm_cart(session, 1, NULL, NULL, &ring);
+}
+
+static int makes_nothing(MPI_Comm parent, MPI_Comm *made, void *data) {
+  (void)parent, (void)made, (void)data;
+  return MPI_ERR_TOPOLOGY;
+}
+
+static int unmade_body(mend_session *session, void *data) {
+  MPI_Comm none = MPI_COMM_NULL;
+  return mend_comm_derive(session, makes_nothing, data, &none);
+}
+
+static int part_is_refused(mend_session *session, const char *element, size_t first, const char *why) {
+  const size_t whole = 4, extent = 2;
+  const int status = mend_protect_part(session, "table", table, element, 1, &whole, &first, &extent, NULL);
+  return status == MEND_ERROR && strncmp(mend_error_text(), why, strlen(why)) == 0;
+}
+
+static int wrong_parts_body(mend_session *session, void *data) {
+  (void)data;
+  if (!part_is_refused(session, "double", 0, "'double' is no element of an array: give float32")) return MEND_SUCCESS;
+  if (!part_is_refused(session, "float63", 0, "'float63' is no element")) return MEND_SUCCESS;
+  if (!part_is_refused(session, NULL, 0, "the element of a protected member is NULL")) return MEND_SUCCESS;
+  if (!part_is_refused(session, "bytes24", 3, "a part [2] at [3] is no part of an array [4]")) return MEND_SUCCESS;
+  return mend_protect_part(session, "table", table, "int8", 1, NULL, NULL, NULL, NULL);
+}
+
+static int older_than_kept_body(mend_session *session, void *data) {
+  long value = 0;
+  (void)data;
+  mend_protect(session, "value", &value, sizeof value);
+  const int status = mend_commit(session, NULL);
+  return status == MEND_SUCCESS ? mend_restore_version(session, 7, NULL) : status;
+}
+
+static int body(mend_session *session, void *data) {
+  struct count *count = data;
+  long step = 0;
+  int flag = 1;
+  int committed = 1;
+  char text[128];
+  count->total = 0;
+  mend_protect(session, "step", &step, sizeof step);
+  if (mend_protect_with(session, "total", &count->total, sizeof count->total, "replicas:2") != MEND_SUCCESS) return MEND_ERROR;
+  int status = take_comm(session, count);
+  if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
+  mend_on_repair(session, take_comm, count);
+  while (step < steps) {
+    if (status == MEND_SUCCESS) status = one_step(session, count, &step);
+    if (status == MEND_FAILURE && count->in_place) {
+      status = mend_repair(session);
+      if (status == MEND_SUCCESS) status = mend_restore_others(session, NULL);
+      count->repairs += status == MEND_SUCCESS;
+    } else if (status != MEND_SUCCESS) {
+      return status;
+    }
+  }
+  if ((status = mend_agree(session, &flag)) != MEND_SUCCESS) return status;
+  if ((status = mend_transaction(session, add_one_unless_rank_1, count, &committed)) != MEND_SUCCESS) return status;
+  snprintf(text, sizeof text, "total %ld after %ld steps in epoch %d, %d repairs, %s, %s", count->total, step,
+           mend_epoch(session), count->repairs, flag ? "agreed" : "not agreed", committed ? "committed" : "taken back");
+  return say(session, text);
+}
+
+static int wrong_body(mend_session *session, void *data) {
+  (void)data;
+  const int status = mend_protect(session, "", NULL, 0);
+  if (strcmp(mend_error_text(), "a protected member needs a name") != 0) return MEND_SUCCESS;
+  return status;
+}
+
+static int unknown_body(mend_session *session, void *data) {
+  (void)data;
+  return mend_protect_with(session, "total", NULL, 0, "mirror");
+}
+
+static int ending_body(mend_session *session, void *data) {
+  (void)data;
+  int flag = 1;
+  return mend_rank(session) == 1 ? MEND_END : mend_agree(session, &flag);
+}
+
+static int nameless_body(mend_session *session, void *data) {
+  (void)data;
+  return mend_protect(session, NULL, &session, sizeof session);
+}
+
+int main(int argc, char **argv) {
+  struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, argc > 1 && strcmp(argv[1], "async") == 0, 0, 0, MPI_COMM_NULL, 0};
+  if (count.async) return mend_run(argc, argv, async_body, &count);
+  if (argc > 1 && strcmp(argv[1], "older") == 0) return mend_run(argc, argv, older_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "no_axes") == 0) return mend_run(argc, argv, no_axes_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "unmade") == 0) return mend_run(argc, argv, unmade_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "wrong_parts") == 0) return mend_run(argc, argv, wrong_parts_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "older_than_kept") == 0) return mend_run(argc, argv, older_than_kept_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "ends") == 0) return mend_run(argc, argv, ending_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "nameless") == 0) return mend_run(argc, argv, nameless_body, NULL);
+  return mend_run(argc, argv, body, &count);
+}

@@ -1,0 +1,2 @@
+// The same program in C++, with exceptions.
+#include "tests/fenix/return_subject.c"

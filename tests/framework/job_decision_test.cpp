@@ -1,0 +1,115 @@
+// The muster and its rule, over every mixture of what up to four processes may bring to it.
+
+#include "framework/recovery/job_decision.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace {
+
+using mend::ExitCode;
+using mend::Intent;
+using mend::MusterRuling;
+
+/// Gives away what it is told, and answers with what the others contributed as well.
+class Recorded final : public mend::agreement::Agreement {
+ public:
+  explicit Recorded(std::uint32_t others) : others_(others) {}
+  mend::agreement::Outcome agree(std::uint32_t contribution) override {
+    contributed = contribution;
+    return {contribution & others_, false};
+  }
+  std::uint32_t contributed = 0;
+
+ private:
+  std::uint32_t others_;
+};
+
+struct Wish {
+  Intent intent;
+  ExitCode code = ExitCode::ok;
+  bool progressed = false;
+};
+
+std::uint32_t contribution_of(Wish wish) {
+  Recorded alone(~0U);
+  mend::muster(alone, wish.intent, wish.code, wish.progressed);
+  return alone.contributed;
+}
+
+/// What each of `wishes` is told.
+std::vector<MusterRuling> rulings(const std::vector<Wish>& wishes) {
+  std::uint32_t all = ~0U;
+  for (Wish wish : wishes) all &= contribution_of(wish);
+  std::vector<MusterRuling> told;
+  for (Wish wish : wishes) {
+    Recorded agreement(all);
+    told.push_back(mend::muster(agreement, wish.intent, wish.code, wish.progressed));
+  }
+  return told;
+}
+
+constexpr std::array<Wish, 8> possible{{{Intent::finish},
+                                        {Intent::recover},
+                                        {Intent::recover, ExitCode::ok, true},
+                                        {Intent::finish, ExitCode::ok, true},
+                                        {Intent::follow},
+                                        {Intent::abandon, ExitCode::failed},
+                                        {Intent::abandon, ExitCode::usage},
+                                        {Intent::abandon, ExitCode::unrecoverable}}};
+
+Intent expected(const std::vector<Wish>& wishes) {
+  const auto any = [&](Intent intent) {
+    return std::any_of(wishes.begin(), wishes.end(), [&](Wish wish) { return wish.intent == intent; });
+  };
+  if (any(Intent::abandon)) return Intent::abandon;
+  if (any(Intent::recover)) return Intent::recover;
+  return any(Intent::finish) ? Intent::finish : Intent::recover;
+}
+
+void check_all(std::vector<Wish>& wishes, std::size_t count) {
+  if (wishes.size() == count) {
+    const auto told = rulings(wishes);
+    const bool progressed = std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.progressed; });
+    for (const MusterRuling& ruling : told) {
+      ASSERT_EQ(ruling.what, expected(wishes));
+      ASSERT_EQ(ruling.code, told.front().code);
+      ASSERT_EQ(ruling.code != ExitCode::ok, ruling.what == Intent::abandon);
+      ASSERT_EQ(ruling.progressed, progressed);
+    }
+    return;
+  }
+  for (const Wish& wish : possible) {
+    wishes.push_back(wish);
+    check_all(wishes, count);
+    wishes.pop_back();
+  }
+}
+
+TEST(Muster, tells_all_the_same_and_obeys_its_order_of_wishes) {
+  for (std::size_t count = 1; count <= 4; ++count) {
+    std::vector<Wish> wishes;
+    check_all(wishes, count);
+  }
+}
+
+TEST(Muster, ends_with_the_code_of_the_one_who_abandons) {
+  for (ExitCode code : {ExitCode::failed, ExitCode::usage, ExitCode::unrecoverable}) {
+    for (const MusterRuling& ruling : rulings({{Intent::follow}, {Intent::abandon, code}, {Intent::recover}})) {
+      EXPECT_EQ(ruling.code, code);
+    }
+  }
+}
+
+TEST(Muster, of_spares_alone_recovers) {
+  EXPECT_EQ(rulings({{Intent::follow}, {Intent::follow}}).front().what, Intent::recover);
+}
+
+TEST(Muster, keeps_to_the_31_bits_that_an_agreement_carries) {
+  for (const Wish& wish : possible) EXPECT_EQ(contribution_of(wish) >> 31U, 0U);
+}
+
+}  // namespace

@@ -1,0 +1,147 @@
+// Bodies with communicators of their own, and with agreements.
+
+#include "tests/framework/subject/subject.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <array>
+#include <functional>
+
+namespace subject {
+namespace {
+
+/// Rank 3 dies, and each of the others waits for the next: rank 2 for rank 3, rank 1 for rank 2, and rank 0 for its
+/// neighbour in a communicator that `derive` made, in which nobody need have died.
+mend::Body blocked_in(std::function<MPI_Comm(mend::Session&)> derive) {
+  return [derive](mend::Session& session) {
+    MPI_Comm derived = derive(session);
+    MPI_Barrier(session.comm());
+    if (is_first(session, 3)) die();
+    if (session.epoch() == mend::Epoch{0}) {
+      int nothing = 0;
+      const int rank = session.rank().value;
+      if (rank > 0) MPI_Recv(&nothing, 1, MPI_INT, rank + 1, 5, session.comm(), MPI_STATUS_IGNORE);
+      MPI_Recv(&nothing, 1, MPI_INT, 1, 5, derived, MPI_STATUS_IGNORE);
+    }
+    int sum = 0;
+    const int one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, derived);
+    say(session, fmt::format("{} are here again", sum));
+  };
+}
+
+}  // namespace
+
+Scenarios communicator_scenarios() {
+  Scenarios all;
+  all["blocked_in_a_dup"] = blocked_in([](mend::Session& session) { return session.dup(); });
+  all["blocked_in_a_split"] =
+      blocked_in([](mend::Session& session) { return session.split(session.rank().value / 2, 0); });
+  all["blocked_in_a_cart"] = blocked_in([](mend::Session& session) {
+    const std::array dims{session.size()};
+    const std::array periods{1};
+    return session.cart(dims, periods);
+  });
+  all["blocked_in_a_dup_of_a_split"] = blocked_in([](mend::Session& session) {
+    const MPI_Comm half = session.split(session.rank().value % 2, 0);
+    return session.derive([half](MPI_Comm) {
+      MPI_Comm made = MPI_COMM_NULL;
+      MPI_Comm_dup(half, &made);
+      return made;
+    });
+  });
+  all["blocked_in_a_communicator_of_a_library"] = blocked_in([](mend::Session& session) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(session.comm(), &made);
+    return made;
+  });
+  all["one_leaves_a_factory_and_another_waits_for_it_there"] = [](mend::Session& session) {
+    session.derive([&](MPI_Comm parent) {
+      MPI_Comm half = MPI_COMM_NULL;
+      MPI_Comm made = MPI_COMM_NULL;
+      MPI_Comm_split(parent, session.rank().value % 2, 0, &half);
+      if (is_first(session, 0)) die();
+      while (is_first(session, 1)) session.check();
+      MPI_Comm_dup(half, &made);
+      MPI_Comm_free(&half);
+      return made;
+    });
+    MPI_Barrier(session.comm());
+    say(session, "is here again");
+  };
+  all["some_take_no_part"] = [](mend::Session& session) {
+    const MPI_Comm some = session.split(session.rank().value < 2 ? 0 : MPI_UNDEFINED, 0);
+    if (session.rank().value < 2) {
+      if (is_first(session, 1)) die();
+      MPI_Barrier(some);
+    }
+    MPI_Barrier(session.comm());
+    say(session, some == MPI_COMM_NULL ? "took no part" : "took part");
+  };
+  all["uses_what_it_has_derived_before"] = [](mend::Session& session) {
+    static std::array<MPI_Comm, 2> old{MPI_COMM_NULL, MPI_COMM_NULL};
+    if (session.epoch() == mend::Epoch{0}) {
+      old = {session.dup(), session.split(session.rank().value % 2, 0)};
+      if (is_first(session, 1)) die();
+      MPI_Barrier(session.comm());
+    }
+    session.dup();  // might get what an old one had
+    bool refused = true;
+    for (MPI_Comm& comm : old) {
+      if (comm == MPI_COMM_NULL) continue;
+      refused = refused && MPI_Barrier(comm) != MPI_SUCCESS;
+      MPI_Comm_free(&comm);
+    }
+    MPI_Barrier(session.comm());
+    say(session, refused ? "is here again" : "has used an old one");
+  };
+  all["blocked_where_nobody_has_died"] = [](mend::Session& session) {
+    const MPI_Comm half = session.split(session.rank().value / 2, 0);
+    if (session.epoch() == mend::Epoch{0}) {
+      MPI_Barrier(session.comm());
+      if (session.rank() == mend::Rank{0}) die();
+      int nothing = 0;
+      const int other = 1 - session.rank().value % 2;
+      MPI_Recv(&nothing, 1, MPI_INT, other, 5, half, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(half);
+    say(session, "is here again");
+  };
+  all["frees_what_it_has_derived"] = [](mend::Session& session) {
+    MPI_Comm kept = session.dup();
+    MPI_Comm freed = session.dup();
+    MPI_Comm_free(&freed);
+    if (is_first(session, 1)) die();
+    MPI_Barrier(kept);
+    MPI_Comm_free(&kept);
+    say(session, "is here again");
+  };
+  all["derives_with_nonsense"] = [](mend::Session& session) {
+    const std::array dims{2, 2};
+    const std::array periods{1};
+    session.cart(dims, periods);
+  };
+  all["many_derived_communicators_and_deaths"] = [](mend::Session& session) {
+    for (int i = 0; i < 20; ++i) session.split(session.rank().value % 2, i);
+    count(session, 12, [&](long step) {
+      const int epoch = static_cast<int>(session.epoch().value);
+      if (epoch < 2 && step == 4 * epoch + 3 && session.rank().value == 2 * epoch) die();
+    });
+  };
+
+  all["agrees_in_a_loop"] = [](mend::Session& session) {
+    int rounds = 0;
+    int agreed = 0;
+    while (session.agree(rounds < 50)) {
+      if (rounds == 20 && is_first(session, 1)) die();
+      ++rounds;
+    }
+    agreed += session.agree(true) ? 1 : 0;
+    agreed += session.agree(session.rank() != mend::Rank{0}) ? 1 : 0;
+    say(session, fmt::format("left after {} rounds, {} of 2 agreed", rounds, agreed));
+  };
+  return all;
+}
+
+}  // namespace subject

@@ -1,0 +1,149 @@
+#include "tests/framework/subject/subject.hpp"
+
+#include "base/fault_point.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace subject {
+
+void say(const mend::Session& session, std::string_view text) {
+  const std::string line = fmt::format("rank {}: {}\n", session.rank().value, text);
+  // One write, so that ranks do not talk into each other.
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+void die() {
+  std::raise(SIGKILL);
+  std::abort();  // not reached
+}
+
+bool is_first(const mend::Session& session, int rank) {
+  return session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{rank};
+}
+
+void count_step(mend::Session& session, long& step, long& total) {
+  long sum = 0;
+  const long mine = step + session.rank().value;
+  MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+  total += sum;
+  ++step;
+  if (session.commit_due()) session.store().commit();
+}
+
+void count(mend::Session& session, long steps, const std::function<void(long)>& at_step) {
+  long step = 0;
+  long total = 0;
+  session.store().protect("step", step);
+  session.store().protect("total", total);
+  session.store().restore();
+  while (step < steps) {
+    if (at_step) at_step(step);
+    count_step(session, step, total);
+  }
+  say(session, fmt::format("total {} after {} steps in epoch {}", total, step, session.epoch().value));
+}
+
+namespace {
+
+int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, wanted_level, &provided);
+  const int code = mend::run(argc, argv, [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  });
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  std::printf("MPI is %s after mend\n", finalized ? "finalized" : "still there");
+  std::fflush(stdout);
+  MPI_Finalize();
+  return code;
+}
+
+/// As programs do that read their arguments with strtok, and set their environment: what is left of these is for nobody else.
+int take_beginning_apart(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (const char* word = std::strtok(argv[1], ":,"); word != nullptr; word = std::strtok(nullptr, ":,")) words.emplace_back(word);
+  const char* const setting = std::getenv("SUBJECT_SETTING");
+  words.emplace_back(setting == nullptr ? "unset" : setting);
+  ::setenv("SUBJECT_SETTING", "set by main", 1);
+  return mend::run(argc, argv, [&](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    MPI_Barrier(session.comm());
+    say(session, fmt::format("{}", fmt::join(words, " ")));
+  });
+}
+
+}  // namespace
+}  // namespace subject
+
+int main(int argc, char** argv) {
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
+  const char* launched = std::getenv("PMIX_RANK");
+  if (wanted == "process_1_refuses" && launched != nullptr && std::string_view(launched) == "1") {
+    return mend::refuse("subject: process 1 finds no paper");
+  }
+  if (wanted == "process_1_refuses") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "processes_0_and_1_die_at_the_start" && launched != nullptr && std::string_view(launched) < "2") {
+    mend::on_fault_point([](std::string_view reached) {
+      if (reached == "init.after") subject::die();
+    });
+  }
+  if (wanted == "processes_0_and_1_die_at_the_start") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "crashes_after_mend") {
+    mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
+    std::abort();
+  }
+  if (wanted.starts_with("takes_its_beginning_apart:")) return subject::take_beginning_apart(argc, argv);
+  if (wanted == "crashes_before_mend") std::abort();
+  if (wanted == "runs_twice") {
+    const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };
+    return mend::run(argc, argv, body) + 10 * mend::run(argc, argv, body);
+  }
+  if (wanted == "runs_inside_a_run") {
+    return mend::run(argc, argv, [&](mend::Session& session) {
+      int provided = MPI_THREAD_SINGLE;
+      MPI_Query_thread(&provided);
+      const int code = mend::run(argc, argv, [](mend::Session&) {});
+      subject::say(session, fmt::format("has {}, the run inside returned {}", provided == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "another", code));
+    });
+  }
+  if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
+  if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
+  if (wanted == "a_rank_dies_long_after_a_spare") return mend::run(argc, argv, subject::die_long_after_a_spare());
+  constexpr std::string_view these_die = "these_die:";
+  if (wanted.starts_with(these_die)) {
+    return mend::run(argc, argv, subject::evolve_while_these_die(wanted.substr(these_die.size())));
+  }
+  constexpr std::string_view commits_async = "commits_asynchronously:";
+  if (wanted.starts_with(commits_async)) {
+    return mend::run(argc, argv, subject::commit_asynchronously_while_these_die(wanted.substr(commits_async.size())));
+  }
+  constexpr std::string_view in_two_groups = "in_two_groups:";
+  if (wanted.starts_with(in_two_groups)) return mend::run(argc, argv, subject::evolve_in_two_groups(wanted.substr(in_two_groups.size())));
+  constexpr std::string_view gives_up_two = "gives_up_two:";
+  if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
+  constexpr std::string_view keeps_a_pool = "keeps_a_pool:";
+  if (wanted.starts_with(keeps_a_pool)) return mend::run(argc, argv, subject::keep_a_pool(wanted.substr(keeps_a_pool.size())));
+  constexpr std::string_view evolves_a_table = "evolves_a_table:";
+  if (wanted.starts_with(evolves_a_table)) return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
+  constexpr std::string_view has_ready = "has_a_spare_with_memory:";
+  if (wanted.starts_with(has_ready)) return mend::run(argc, argv, subject::die_when_a_spare_is_ready(wanted.substr(has_ready.size())));
+  for (const auto& scenarios :
+       {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
+        subject::repair_scenarios(), subject::fewer_ranks_scenarios(), subject::disk_scenarios()}) {
+    if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
+  }
+  std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());
+  return 99;
+}

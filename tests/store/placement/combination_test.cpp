@@ -1,0 +1,76 @@
+#include "store/placement/combination.hpp"
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using mend::ByteRange;
+using mend::Changes;
+using mend::Rank;
+using mend::Sizes;
+using mend::stale_ranges;
+using mend::Stripe;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const Stripe copies{{Rank{1}}, {Rank{0}, Rank{2}}};
+const Stripe group{{Rank{1}, Rank{2}}, {Rank{0}}};
+const Sizes sizes{1000, 1280, 700};  // pieces of 640 bytes
+
+Changes only(std::vector<ByteRange> ranges) { return {false, std::move(ranges)}; }
+
+TEST(Pieces, are_as_long_as_the_longest_snapshot_of_the_group_needs) {
+  EXPECT_EQ(kept_bytes(group, sizes), 640U);
+  EXPECT_EQ(kept_bytes(Stripe{{Rank{0}, Rank{2}}, {Rank{1}}}, sizes), 640U) << "a keeper's counts too";
+  EXPECT_EQ(kept_bytes(copies, sizes), 1280U);
+}
+
+TEST(Encode, leaves_out_what_short_snapshots_do_not_have) {
+  const auto whole = encode(group, 0, sizes);
+  ASSERT_EQ(whole.sources.size(), 2U);
+  EXPECT_EQ(whole.sources[1].offset, 640U);
+  EXPECT_EQ(whole.sources[1].length, 60U);
+  const auto end = encode(group, 0, sizes, {100, 200});
+  ASSERT_EQ(end.sources.size(), 1U);
+  EXPECT_EQ(end.sources[0].offset, 100U);
+  EXPECT_EQ(end.sources[0].length, 100U);
+  EXPECT_EQ(end.whole, 640U);
+}
+
+TEST(StaleRanges, are_all_when_anybody_packed_anew) {
+  std::vector<Changes> changes{only({}), only({}), only({})};
+  EXPECT_THAT(stale_ranges(group, sizes, changes), IsEmpty());
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    auto one_new = changes;
+    one_new[rank].everything = true;
+    EXPECT_THAT(stale_ranges(group, sizes, one_new), ElementsAre(ByteRange{0, 640}));
+    EXPECT_THAT(stale_ranges(copies, sizes, one_new), ElementsAre(ByteRange{0, 1280}));
+  }
+}
+
+TEST(StaleRanges, of_a_copy_are_what_has_changed) {
+  const std::vector<Changes> changes{only({{0, 64}}), only({{0, 64}, {500, 600}}), only({})};
+  EXPECT_THAT(stale_ranges(copies, sizes, changes), ElementsAre(ByteRange{0, 64}, ByteRange{500, 600}));
+}
+
+TEST(StaleRanges, of_a_parity_are_the_pages_in_which_any_of_its_pieces_has_changed) {
+  constexpr mend::ByteCount page = mend::page_bytes;
+  const Sizes large{1000, 20 * page, 700};  // pieces of 10 pages
+  // Piece 0 of rank 1 is its first 10 pages; piece 1 of rank 2 begins at its 11th.
+  const std::vector<Changes> changes{only({{0, 1000}}), only({{page + 10, page + 20}, {5 * page, 6 * page}, {9 * page + 1, 15 * page}}),
+                                     only({{0, 10}, {12 * page + 7, 13 * page + 1}})};
+  EXPECT_THAT(stale_ranges(group, large, changes),
+              ElementsAre(ByteRange{page, 4 * page}, ByteRange{5 * page, 6 * page}, ByteRange{9 * page, 10 * page}));
+  const std::vector<Changes> short_ones{only({}), only({{0, 64}}), only({})};
+  EXPECT_THAT(stale_ranges(group, sizes, short_ones), ElementsAre(ByteRange{0, 640}));
+}
+
+TEST(Ranges, without_others_are_what_is_left) {
+  const std::vector<ByteRange> ranges{{0, 10}, {20, 30}, {40, 50}, {60, 70}};
+  EXPECT_THAT(mend::without(ranges, std::vector<ByteRange>{}), testing::ElementsAreArray(ranges));
+  EXPECT_THAT(mend::without(ranges, ranges), IsEmpty());
+  EXPECT_THAT(mend::without(ranges, std::vector<ByteRange>{{5, 25}, {27, 28}, {40, 45}, {66, 100}}),
+              ElementsAre(ByteRange{0, 5}, ByteRange{25, 27}, ByteRange{28, 30}, ByteRange{45, 50}, ByteRange{60, 66}));
+}
+
+}  // namespace

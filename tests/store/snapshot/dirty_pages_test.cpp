@@ -1,0 +1,155 @@
+#include "store/snapshot/dirty_pages.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+using mend::ByteRange;
+using mend::WriteWatch;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Optional;
+
+constexpr std::size_t page = 4096;
+
+/// Pages of this process alone, all of them written.
+class Pages {
+ public:
+  explicit Pages(std::size_t count, int flags = MAP_PRIVATE) : bytes_(count * page), begin_(map(nullptr, flags)) { std::memset(begin_, 1, bytes_); }
+  ~Pages() { ::munmap(begin_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  std::span<std::byte> all() { return {static_cast<std::byte*>(begin_), bytes_}; }
+  void write(std::size_t at) { all()[at] ^= std::byte{1}; }
+  void map_anew() { map(begin_, MAP_PRIVATE | MAP_FIXED); }
+
+ private:
+  void* map(void* at, int flags) const { return ::mmap(at, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0); }
+
+  std::size_t bytes_;
+  void* begin_;
+};
+
+class AWriteWatch : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!WriteWatch::is_possible()) GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+  }
+};
+
+TEST_F(AWriteWatch, tells_which_pages_were_written_since_it_was_asked_last) {
+  Pages pages(100);
+  const auto watch = WriteWatch::begin(pages.all());
+  ASSERT_TRUE(watch);
+  EXPECT_THAT(watch->take(), Optional(IsEmpty()));
+  pages.write(0);
+  pages.write(7 * page + 5);
+  pages.write(8 * page);
+  pages.write(100 * page - 1);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page}, ByteRange{7 * page, 9 * page}, ByteRange{99 * page, 100 * page})));
+  EXPECT_THAT(watch->take(), Optional(IsEmpty()));
+  pages.write(8 * page);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{8 * page, 9 * page})));
+}
+
+TEST_F(AWriteWatch, misses_nothing_of_many_writes) {
+  constexpr std::size_t count = 3000;
+  Pages pages(count);
+  const auto watch = WriteWatch::begin(pages.all());
+  ASSERT_TRUE(watch);
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<bool> written(count, false);
+    for (int i = 0; i < 1 << (round % 12); ++i) {
+      const std::size_t at = random() % (count * page);
+      pages.write(at);
+      written[at / page] = true;
+    }
+    const auto told = watch->take();
+    ASSERT_TRUE(told);
+    std::vector<bool> found(count, false);
+    for (const ByteRange& range : *told) {
+      for (std::size_t i = range.begin / page; i < range.end / page; ++i) found[i] = true;
+    }
+    EXPECT_EQ(found, written) << "round " << round;
+  }
+}
+
+TEST_F(AWriteWatch, knows_what_the_kernel_writes_for_the_process) {
+  Pages pages(10);
+  const auto watch = WriteWatch::begin(pages.all());
+  ASSERT_TRUE(watch);
+  const int zeros = ::open("/dev/zero", O_RDONLY);
+  ASSERT_EQ(::read(zeros, pages.all().data() + 3 * page, 10), 10);
+  ::close(zeros);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{3 * page, 4 * page})));
+  ::madvise(pages.all().data() + 6 * page, page, MADV_DONTNEED);  // which makes it zeros
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{6 * page, 7 * page})));
+}
+
+TEST_F(AWriteWatch, always_names_what_shares_a_page_with_something_else) {
+  Pages pages(10);
+  const auto watch = WriteWatch::begin(pages.all().subspan(100, 5 * page));
+  ASSERT_TRUE(watch);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{5 * page - 100, 5 * page})));
+  pages.write(9 * page);
+  pages.write(2 * page);
+  EXPECT_THAT(watch->take(),
+              Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{2 * page - 100, 3 * page - 100}, ByteRange{5 * page - 100, 5 * page})));
+}
+
+TEST_F(AWriteWatch, does_not_know_memory_that_was_mapped_anew) {
+  Pages pages(10);
+  const auto watch = WriteWatch::begin(pages.all());
+  ASSERT_TRUE(watch);
+  pages.map_anew();
+  EXPECT_EQ(watch->take(), std::nullopt);
+}
+
+TEST_F(AWriteWatch, goes_on_when_the_process_has_a_child) {
+  Pages pages(10);
+  const auto watch = WriteWatch::begin(pages.all());
+  ASSERT_TRUE(watch);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    pages.write(page);
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  pages.write(4 * page);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * page, 5 * page})));
+}
+
+TEST_F(AWriteWatch, is_refused_for_memory_that_others_may_write) {
+  Pages shared(10, MAP_SHARED);
+  EXPECT_FALSE(WriteWatch::begin(shared.all()));
+}
+
+TEST_F(AWriteWatch, is_refused_for_less_than_a_page) {
+  Pages pages(2);
+  EXPECT_FALSE(WriteWatch::begin(pages.all().subspan(1, 2 * page - 2)));
+  EXPECT_FALSE(WriteWatch::begin({}));
+}
+
+TEST_F(AWriteWatch, is_refused_for_what_is_watched_already) {
+  Pages pages(10);
+  auto watch = WriteWatch::begin(pages.all().subspan(2 * page, 4 * page));
+  ASSERT_TRUE(watch);
+  EXPECT_FALSE(WriteWatch::begin(pages.all()));
+  EXPECT_FALSE(WriteWatch::begin(pages.all().subspan(5 * page, 3 * page)));
+  EXPECT_FALSE(WriteWatch::begin(pages.all().subspan(0, 3 * page)));
+  EXPECT_TRUE(WriteWatch::begin(pages.all().subspan(6 * page, 3 * page)));
+  watch.reset();
+  EXPECT_TRUE(WriteWatch::begin(pages.all()));
+}
+
+}  // namespace

@@ -1,0 +1,192 @@
+#include "store/snapshot/version_slots.hpp"
+
+#include "store/restore/inventory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+namespace {
+
+using mend::Block;
+using mend::ByteRange;
+using mend::Kept;
+using mend::Rank;
+using mend::Shelves;
+using mend::Version;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr mend::ByteCount length = mend::page_bytes + 100;
+const Block parity{{Rank{1}, Rank{2}, Rank{4}}, 1};
+
+Kept& keep(Shelves& shelves, const Block& block, Version version) {
+  Kept& kept = shelves.slot_for(block, version);
+  kept.sizes = {100, 200, 300};
+  kept.bytes.resize(length);
+  for (std::size_t i = 0; i < length; ++i) kept.bytes[i] = static_cast<std::byte>(i * 7 + version.value);
+  seal(block, version, std::vector<ByteRange>{{0, length}}, kept);
+  return kept;
+}
+void keep_published(Shelves& shelves, const Block& block, Version version) {
+  keep(shelves, block, version);
+  shelves.publish(block, version);
+}
+
+std::vector<std::uint64_t> versions(Shelves& shelves) {
+  std::vector<std::uint64_t> all;
+  shelves.visit([&](const Block&, Kept& kept) { all.push_back(kept.version.value); });
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(Shelves, show_what_is_published_alone) {
+  Shelves shelves(2);
+  keep(shelves, parity, Version{1});
+  EXPECT_THAT(versions(shelves), IsEmpty());
+  shelves.publish(parity, Version{1});
+  EXPECT_THAT(versions(shelves), ElementsAre(1));
+}
+
+TEST(Shelves, keep_as_many_versions_as_they_have_slots) {
+  for (int slots : {2, 3, 5}) {
+    Shelves shelves(slots);
+    for (std::uint64_t version = 1; version <= 10; ++version) keep_published(shelves, parity, Version{version});
+    const auto kept = versions(shelves);
+    ASSERT_EQ(kept.size(), static_cast<std::size_t>(slots));
+    EXPECT_EQ(kept.back(), 10U);
+    EXPECT_EQ(kept.front(), 11U - static_cast<unsigned>(slots));
+  }
+}
+
+TEST(Shelves, never_give_room_at_the_cost_of_the_newest_version) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{1});
+  keep_published(shelves, parity, Version{2});
+  shelves.slot_for(parity, Version{3});
+  EXPECT_THAT(versions(shelves), ElementsAre(2));
+}
+
+TEST(Shelves, keep_a_version_that_is_held_until_it_is_let_go) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{1});
+  keep_published(shelves, parity, Version{2});
+  shelves.hold(Version{2});
+  for (std::uint64_t version = 3; version <= 8; ++version) {
+    keep_published(shelves, parity, Version{version});
+    shelves.forget_old(Version{version});
+    EXPECT_EQ(versions(shelves).front(), 2U) << version;
+    EXPECT_EQ(shelves.at(parity, Version{2}).version, Version{2});
+    EXPECT_EQ(mend::find_damage(parity, shelves.at(parity, Version{2})), std::nullopt);
+  }
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 7, 8));
+  shelves.let_go(Version{2});
+  EXPECT_THAT(versions(shelves), ElementsAre(7, 8));
+}
+
+TEST(Shelves, hold_as_many_versions_as_they_are_told_to) {
+  Shelves shelves(2);
+  for (std::uint64_t version = 1; version <= 8; ++version) {
+    keep_published(shelves, parity, Version{version});
+    if (version == 2 || version == 5) shelves.hold(Version{version});
+  }
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 5, 7, 8));
+  shelves.forget_newer(Version{5});
+  shelves.let_go(Version{5});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 5));
+  shelves.let_go(Version{5});  // not held any more
+  shelves.let_go(Version{2});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 5));
+}
+
+TEST(Shelves, go_on_from_a_version_that_was_held) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{2});
+  shelves.hold(Version{2});
+  for (std::uint64_t version = 3; version <= 8; ++version) keep_published(shelves, parity, Version{version});
+  shelves.forget_newer(Version{2});
+  shelves.let_go(Version{2});
+  EXPECT_THAT(versions(shelves), ElementsAre(2));
+  keep_published(shelves, parity, Version{3});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 3));
+  keep_published(shelves, parity, Version{4});
+  EXPECT_THAT(versions(shelves), ElementsAre(3, 4));
+}
+
+TEST(Shelves, forget_newer_versions_and_blocks_that_are_too_old) {
+  Shelves shelves(3);
+  const Block other = Block::snapshot_of(Rank{5});
+  keep_published(shelves, other, Version{1});
+  for (std::uint64_t version = 1; version <= 3; ++version) keep_published(shelves, parity, Version{version});
+  shelves.forget_old(Version{3});
+  EXPECT_THAT(versions(shelves), ElementsAre(1, 1, 2, 3));
+  keep_published(shelves, parity, Version{4});
+  const auto memory = shelves.memory();
+  shelves.forget_old(Version{4});
+  EXPECT_THAT(versions(shelves), ElementsAre(2, 3, 4));
+  EXPECT_EQ(shelves.memory(), memory - length);
+  shelves.forget_newer(Version{2});
+  EXPECT_THAT(versions(shelves), ElementsAre(2));
+}
+
+TEST(Parities, with_any_bit_flipped_are_found_damaged) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{3});
+  Kept& kept = shelves.at(parity, Version{3});
+  EXPECT_EQ(find_damage(parity, kept), std::nullopt);
+  const auto expect_found_in = [&](std::span<std::byte> bytes) {
+    for (std::byte& byte : bytes) {
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        byte ^= std::byte{static_cast<unsigned char>(1U << bit)};
+        ASSERT_TRUE(find_damage(parity, kept));
+        byte ^= std::byte{static_cast<unsigned char>(1U << bit)};
+      }
+    }
+  };
+  expect_found_in(std::span(kept.bytes).first(200));
+  expect_found_in(std::span(kept.bytes).last(200));
+  expect_found_in(std::as_writable_bytes(std::span(kept.hashes)));
+  expect_found_in(std::as_writable_bytes(std::span(kept.sizes)));
+  expect_found_in(std::as_writable_bytes(std::span(&kept.version, 1)));
+  expect_found_in(std::as_writable_bytes(std::span(&kept.seal, 1)));
+  EXPECT_EQ(find_damage(parity, kept), std::nullopt);
+}
+
+TEST(Parities, that_are_damaged_where_nothing_is_new_stay_so_and_are_found) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{3});
+  Kept& kept = shelves.at(parity, Version{3});
+  kept.bytes.back() ^= std::byte{1};
+  kept.bytes.front() ^= std::byte{1};
+  seal(parity, Version{3}, std::vector<ByteRange>{{0, 1}}, kept);
+  EXPECT_TRUE(find_damage(parity, kept));
+  kept.bytes.back() ^= std::byte{1};
+  EXPECT_FALSE(find_damage(parity, kept));
+}
+
+TEST(Parities, of_another_stripe_or_row_are_not_taken_for_the_right_one) {
+  Shelves shelves(2);
+  keep_published(shelves, parity, Version{3});
+  const Kept& kept = shelves.at(parity, Version{3});
+  EXPECT_TRUE(find_damage({parity.owners, 0}, kept));
+  EXPECT_TRUE(find_damage({{Rank{1}, Rank{2}, Rank{5}}, 1}, kept));
+}
+
+TEST(Inventory, is_read_as_it_is_written) {
+  std::vector<std::uint64_t> numbers;
+  write_holding(parity, Kept{Version{3}, {10, 20, 30}, mend::Bytes(64), {}, 0}, numbers);
+  write_holding(Block::snapshot_of(Rank{6}), Kept{Version{4}, {99}, mend::Bytes(99), {}, 0}, numbers);
+  numbers.resize(numbers.size() + 9);
+  std::vector<mend::Holding> inventory;
+  read_holdings(Rank{8}, numbers, inventory);
+  ASSERT_EQ(inventory.size(), 2U);
+  EXPECT_EQ(inventory[0].keeper, Rank{8});
+  EXPECT_EQ(inventory[0].version, Version{3});
+  EXPECT_EQ(inventory[0].block, parity);
+  EXPECT_EQ(inventory[0].length, 64U);
+  EXPECT_THAT(inventory[0].sizes, ElementsAre(10, 20, 30));
+  EXPECT_EQ(inventory[1].block, Block::snapshot_of(Rank{6}));
+  EXPECT_THAT(inventory[1].sizes, ElementsAre(99));
+}
+
+}  // namespace

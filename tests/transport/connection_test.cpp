@@ -1,0 +1,139 @@
+#include "transport/connection.hpp"
+
+#include "base/error.hpp"
+
+#include <asio.hpp>
+#include <gmock/gmock.h>
+
+#include <future>
+#include <string>
+#include <thread>
+
+namespace {
+
+using asio::ip::tcp;
+using mend::transport::ControlAddress;
+using mend::transport::Door;
+using mend::transport::Ipv4;
+using mend::transport::Line;
+using testing::HasSubstr;
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::string text_of(const std::optional<std::vector<std::byte>>& message) {
+  return message ? std::string(reinterpret_cast<const char*>(message->data()), message->size()) : "(nothing)";
+}
+
+class Doorway : public testing::Test {
+ protected:
+  std::unique_ptr<Line> open() {
+    for (;;) {
+      if (auto line = door_.poll()) return line;
+    }
+  }
+  Door door_{Ipv4::loopback()};
+};
+
+TEST_F(Doorway, opens_to_who_shows_the_key) {
+  const auto caller = Line::dial(door_.address());
+  const auto host = open();
+  caller->send(bytes_of("it is me"));
+  caller->send({});
+  caller->send(bytes_of("again"));
+  EXPECT_EQ(text_of(host->wait()), "it is me");
+  EXPECT_EQ(text_of(host->wait()), "");
+  EXPECT_EQ(text_of(host->wait()), "again");
+  const std::string long_one(3'000'000, 'x');
+  host->send(bytes_of(long_one));
+  EXPECT_EQ(text_of(caller->wait()), long_one);
+  EXPECT_FALSE(caller->ended());
+}
+
+TEST_F(Doorway, line_answers_for_a_process_that_does_nothing) {
+  const auto caller = Line::dial(door_.address());
+  const auto host = open();
+  const auto asked = mend::Clock::now();
+  host->ask();
+  while (host->heard() < asked) std::this_thread::yield();
+  EXPECT_EQ(host->poll(), std::nullopt);
+  EXPECT_EQ(caller->poll(), std::nullopt) << "that is between the lines";
+  caller->send(bytes_of("it is me"));
+  EXPECT_EQ(text_of(host->wait()), "it is me");
+}
+
+TEST_F(Doorway, stays_shut_to_strangers) {
+  asio::io_context io;
+  const auto knock = [&](const std::string& text) {
+    tcp::socket socket(io);
+    socket.connect({asio::ip::address_v4(door_.address().host.value), door_.address().port});
+    asio::write(socket, asio::buffer(text));
+    return socket;
+  };
+  auto garbage = knock("0123456789abcdef");
+  const auto mute = knock("");
+  const auto caller = Line::dial(door_.address());
+  const auto host = open();
+  caller->send(bytes_of("it is me"));
+  EXPECT_EQ(text_of(host->wait()), "it is me");
+  door_.poll();
+  asio::error_code error;
+  char nothing = 0;
+  asio::read(garbage, asio::buffer(&nothing, 1), error);
+  EXPECT_TRUE(error) << "cut off";
+}
+
+TEST_F(Doorway, is_nowhere_when_it_is_gone) {
+  ControlAddress gone;
+  {
+    const Door door(Ipv4::loopback());
+    gone = door.address();
+  }
+  try {
+    Line::dial(gone);
+    FAIL() << "somebody was there";
+  } catch (const mend::EnvironmentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nobody answers at 127.0.0.1:"));
+  }
+}
+
+TEST_F(Doorway, has_an_address_in_words) {
+  const ControlAddress read = mend::transport::parse_address(mend::transport::to_string(door_.address()));
+  EXPECT_EQ(read.host, door_.address().host);
+  EXPECT_EQ(read.port, door_.address().port);
+  EXPECT_EQ(read.key, door_.address().key);
+  for (const char* wrong : {"", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:1:00", "here:1:000102030405060708090a0b0c0d0e0f",
+                            "127.0.0.1:99999:000102030405060708090a0b0c0d0e0f",
+                            "127.0.0.1:1:000102030405060708090a0b0c0d0e0g"}) {
+    EXPECT_THROW(mend::transport::parse_address(wrong), mend::UsageError) << wrong;
+  }
+}
+
+TEST_F(Doorway, line_ends_with_the_other_side_and_says_so) {
+  auto caller = Line::dial(door_.address());
+  const auto host = open();
+  caller->send(bytes_of("last words"));
+  std::promise<void> told;
+  host->on_end([&] { told.set_value(); });
+  caller.reset();
+  told.get_future().wait();
+  EXPECT_TRUE(host->ended());
+  EXPECT_EQ(text_of(host->wait()), "last words") << "what has come can still be had";
+  EXPECT_EQ(text_of(host->wait()), "(nothing)");
+  EXPECT_EQ(host->poll(), std::nullopt);
+  int calls = 0;
+  host->on_end([&] { ++calls; });
+  EXPECT_EQ(calls, 1) << "told at once";
+  host->send(bytes_of("to nobody"));
+}
+
+TEST_F(Doorway, line_that_is_hung_up_here_tells_nobody_here) {
+  const auto caller = Line::dial(door_.address());
+  int calls = 0;
+  {
+    const auto host = open();
+    host->on_end([&] { ++calls; });
+  }
+  EXPECT_EQ(text_of(caller->wait()), "(nothing)");
+  EXPECT_EQ(calls, 0);
+}
+
+}  // namespace
