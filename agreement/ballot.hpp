@@ -21,12 +21,12 @@ namespace mend::agreement {
 
 /// What a rank comes to a ballot for. The numbers are bits on the wire.
 enum class Motion : std::uint32_t {
-  commit = 0,    ///< publish the version that has been placed
-  restore = 1,   ///< go on from the version that has been restored
-  flag = 2,      ///< the application's own question (Session::agree)
-  finish = 3,    ///< the body has returned
-  recover = 4,   ///< a failure was met
-  abandon = 5,   ///< this rank cannot go on: end the job
+  commit = 0,   ///< publish the version that has been placed
+  restore = 1,  ///< go on from the version that has been restored
+  flag = 2,     ///< the application's own question (Session::agree)
+  finish = 3,   ///< the body has returned
+  recover = 4,  ///< a failure was met
+  abandon = 5,  ///< this rank cannot go on: end the job
 };
 std::string_view name_of(Motion motion);
 

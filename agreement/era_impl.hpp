@@ -263,7 +263,9 @@ template <Rule omitted>
 void BasicEra<omitted>::look_around(View& view) const {
   view.parent = view.tree->parent(self_, dead_);
   view.tree->children(self_, dead_, view.children);
-  view.partner = view.parent ? view.parent : view.children.empty() ? std::nullopt : std::optional(view.children.front());
+  view.partner = view.parent             ? view.parent
+                 : view.children.empty() ? std::nullopt
+                                         : std::optional(view.children.front());
   if (view.tree->size() - view.agreed.size() != 2) view.partner.reset();
 }
 

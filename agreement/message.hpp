@@ -18,7 +18,7 @@ namespace mend::agreement {
 /// Sets of members that travel with a contribution, and are nearly always all empty. They hold news only: what
 /// differs from the failures that all members had agreed on before (Core::agreed_dead).
 struct Sets {
-  ProcessSet members{};         ///< the caller's own; combined by union
+  ProcessSet members{};       ///< the caller's own; combined by union
   ProcessSet failed;          ///< known to have died; combined by union
   ProcessSet acknowledged;    ///< failures the caller has acknowledged; combined by intersection
   ProcessSet unacknowledged;  ///< failures agreed on before, which the caller has not acknowledged; by union

@@ -126,8 +126,8 @@ class Tree {
   std::uint32_t size_;
   Layout layout_;
   ProcessSet left_out_;
-  Gaps gaps_;          // the left out
-  Gaps empty_groups_;  // by number: groups of which all are left out
+  Gaps gaps_;             // the left out
+  Gaps empty_groups_;     // by number: groups of which all are left out
   std::uint32_t groups_;  // the others
 };
 

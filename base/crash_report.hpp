@@ -5,9 +5,9 @@
 
 namespace mend {
 
-/// From now on the launcher is told when a signal that stands for a fault of the program (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-/// SIGABRT) ends this process; what else is done about that signal is done as before. Without a launcher nothing is
-/// changed. Not told is a stack that overflows, on which no handler can run. Local; once in a process.
+/// From now on the launcher is told when a signal that stands for a fault of the program (SIGSEGV, SIGBUS, SIGFPE,
+/// SIGILL, SIGABRT) ends this process; what else is done about that signal is done as before. Without a launcher
+/// nothing is changed. Not told is a stack that overflows, on which no handler can run. Local; once in a process.
 void report_crashes();
 
 }  // namespace mend

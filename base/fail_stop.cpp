@@ -10,7 +10,7 @@
 
 namespace mend {
 
-void end_alone(std::string_view why) {
+void fail_stop(std::string_view why) {
   log::error(fmt::format("process {} cannot go on: {}", launch::self().value_or(ProcessId{}).value, why));
   std::raise(SIGKILL);
   std::abort();  // not reached

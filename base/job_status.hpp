@@ -8,12 +8,14 @@
 //   running      after MPI_Init. The launcher ends a job that started but does not run: a process that dies in
 //                MPI_Init leaves the others hanging there.
 //   finished N   after the living have agreed that the application is done, with the exit code they agreed on.
-//   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for ever.
-//   left N       when it exits with N, after it has finished: with anything but 0 or what was agreed on, it has found an
+//   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for
+//   ever. left N       when it exits with N, after it has finished: with anything but 0 or what was agreed on, it has
+//   found an
 //                error of its own. One that is killed does not come to this.
 //   crashed N    when signal N ends it by a fault of its own (base/crash_report.hpp), after mend::run has returned.
 //   quit N       when it exits with N without having finished.
-//   skipped N P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for it, and
+//   skipped N P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for it,
+//   and
 //                whose parent is process P.
 //   aborted N    when it has called MPI_Abort with N for others, too: the launcher ends the job.
 //   said         when it has said on standard error why the job does not begin.

@@ -1,5 +1,6 @@
 // Which process of which job this is, as far as that is known before MPI is initialised: by the runtime's word, or, for
-// one that the job itself has started later (framework/spawn/process_starter.hpp), by the word of the process that started it.
+// one that the job itself has started later (framework/spawn/process_starter.hpp), by the word of the process that
+// started it.
 
 #pragma once
 
@@ -10,12 +11,12 @@
 
 namespace mend::launch {
 
-/// Set in processes that the job has started later: their number, the name of the job, where they are awaited, and what they
-/// hang on (framework/spawn/parent_death_signal.hpp).
+/// Set in processes that the job has started later: their number, the name of the job, where they are awaited, and what
+/// they hang on (framework/spawn/parent_death_signal.hpp).
 inline constexpr const char* process_variable = "MEND_PROCESS";
 inline constexpr const char* job_variable = "MEND_JOB";
 inline constexpr const char* door_variable = "MEND_DOOR";
-inline constexpr const char* leash_variable = "MEND_LEASH";
+inline constexpr const char* parent_death_variable = "MEND_PARENT_DEATH";
 
 /// This process's number; nothing when no launcher has started it.
 std::optional<ProcessId> self();

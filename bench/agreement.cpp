@@ -88,7 +88,8 @@ void print(const std::vector<Contestant>& contestants, int size, const Arguments
     const double least = *std::min_element(contestant.times.begin(), contestant.times.end());
     fmt::print("{:22} {:9.2f} {:9.2f} {:18.2f} {:16.2f} {:12}\n", contestant.name, middle, least, middle / library,
                middle / allreduce, contestant.allocations);
-    document[contestant.name] = {{"us", middle}, {"least_us", least}, {"allocations", contestant.allocations}, {"rounds_us", contestant.times}};
+    document[contestant.name] = {
+        {"us", middle}, {"least_us", least}, {"allocations", contestant.allocations}, {"rounds_us", contestant.times}};
   }
   if (!arguments.json.empty()) {
     std::ofstream(arguments.json) << nlohmann::json{{"processes", size}, {"agreements", document}}.dump(2) << "\n";
@@ -120,7 +121,8 @@ void run(const Arguments& arguments) {
                          }});
 
   std::erase_if(contestants, [&](const Contestant& contestant) {
-    return contestant.name.find(arguments.only) == std::string::npos && contestant.name.find("MPI") == std::string::npos;
+    return contestant.name.find(arguments.only) == std::string::npos &&
+           contestant.name.find("MPI") == std::string::npos;
   });
 
   for (int round = 0; round < arguments.rounds; ++round) {
@@ -135,7 +137,9 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
   CLI::App app("How long agreements take on real processes. Start it with mend run -n N.", "bench_agreement");
-  app.add_option("--rounds", arguments.rounds, "Times that each is measured")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--rounds", arguments.rounds, "Times that each is measured")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--repetitions", arguments.repetitions, "Agreements in one measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

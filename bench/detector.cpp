@@ -36,9 +36,9 @@ struct Arguments {
   int samples = 30;
   int rounds = 21;
   std::string json;
-  std::string subject;      // what a process of a launched job does
+  std::string subject;  // what a process of a launched job does
   std::string fate = "kill";
-  std::string record;       // where processes of a launched job say what happened
+  std::string record;  // where processes of a launched job say what happened
 };
 
 // ---- A process of a job in which rank 1 fails
@@ -172,9 +172,9 @@ int compare_costs(const Arguments& arguments) {
   if (rank == 0) {
     const auto& [with, without, again] = contestants;
     say(arguments.record, nlohmann::json{{"ranks", size},
-                                  {"allreduce", {with.allreduce, without.allreduce, again.allreduce}},
-                                  {"stencil", {with.stencil, without.stencil, again.stencil}}}
-                       .dump());
+                                         {"allreduce", {with.allreduce, without.allreduce, again.allreduce}},
+                                         {"stencil", {with.stencil, without.stencil, again.stencil}}}
+                              .dump());
   }
   return 0;
 }
@@ -194,8 +194,9 @@ constexpr double delta_ms = 100;
 
 void sample(Case& one) {
   std::istringstream said(said_by_job(
-      MEND_COMMAND, ranks, 0, fmt::format("--subject {} --fate {} --mend-detector {} --mend-heartbeat 20 --mend-timeout {} --mend-log off",
-                         one.work, one.fate, one.detector, delta_ms)));
+      MEND_COMMAND, ranks, 0,
+      fmt::format("--subject {} --fate {} --mend-detector {} --mend-heartbeat 20 --mend-timeout {} --mend-log off",
+                  one.work, one.fate, one.detector, delta_ms)));
   std::int64_t failed = 0;
   std::int64_t known = 0;
   std::int64_t interrupted = 0;
@@ -225,10 +226,11 @@ std::vector<Case> all_cases() {
 }
 
 void print_latencies(const std::vector<Case>& cases, int samples) {
-  fmt::print("{} ranks, medians of {} (greatest in brackets), in ms after the failure; a stopped process is held dead after\n"
-             "{} ms, counted from its last heartbeat, and one comes every 20 ms\n\n"
-             "{:<8} {:<12} {:<10} {:>20} {:>24}\n",
-             ranks, samples, delta_ms, "failure", "others", "detector", "everyone knows", "everyone interrupted");
+  fmt::print(
+      "{} ranks, medians of {} (greatest in brackets), in ms after the failure; a stopped process is held dead after\n"
+      "{} ms, counted from its last heartbeat, and one comes every 20 ms\n\n"
+      "{:<8} {:<12} {:<10} {:>20} {:>24}\n",
+      ranks, samples, delta_ms, "failure", "others", "detector", "everyone knows", "everyone interrupted");
   for (const Case& one : cases) {
     fmt::print("{:<8} {:<12} {:<10} {:>10.2f} ({:>7.2f}) {:>14.2f} ({:>7.2f})\n", one.fate, one.work, one.detector,
                median(one.known), std::ranges::max(one.known), median(one.interrupted),
@@ -245,8 +247,8 @@ double median_difference(const std::vector<double>& one, const std::vector<doubl
 }
 
 nlohmann::json print_costs(int processes, int rounds) {
-  const nlohmann::json costs =
-      nlohmann::json::parse(said_by_job(MEND_COMMAND, processes, 0, fmt::format("--subject costs --rounds {}", rounds)));
+  const nlohmann::json costs = nlohmann::json::parse(
+      said_by_job(MEND_COMMAND, processes, 0, fmt::format("--subject costs --rounds {}", rounds)));
   for (const char* what : {"allreduce", "stencil"}) {
     const auto times = costs[what].get<std::array<std::vector<double>, 3>>();
     fmt::print("{:>5} {:<10} {:>12.3f} {:>12.3f} {:>+11.2f} % {:>+11.2f} %\n", processes, what, median(times[0]),
@@ -261,9 +263,10 @@ int compare(const Arguments& arguments) {
     for (Case& one : cases) sample(one);
   }
   print_latencies(cases, arguments.samples);
-  fmt::print("What the detector costs while nobody fails, a heartbeat every 100 ms: microseconds, medians of {}\n\n"
-             "{:>5} {:<10} {:>12} {:>12} {:>13} {:>13}\n",
-             arguments.rounds, "ranks", "what", "with", "without", "difference", "of the same");
+  fmt::print(
+      "What the detector costs while nobody fails, a heartbeat every 100 ms: microseconds, medians of {}\n\n"
+      "{:>5} {:<10} {:>12} {:>12} {:>13} {:>13}\n",
+      arguments.rounds, "ranks", "what", "with", "without", "difference", "of the same");
   nlohmann::json result;
   for (const int processes : {2, 4}) result["costs"].push_back(print_costs(processes, arguments.rounds));
   for (const Case& one : cases) {
@@ -282,10 +285,15 @@ int compare(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace mend::bench;
-  CLI::App app("Measures mend's failure detector on this machine, by killing and stopping processes.", "bench_detector");
+  CLI::App app("Measures mend's failure detector on this machine, by killing and stopping processes.",
+               "bench_detector");
   Arguments arguments;
-  app.add_option("--samples", arguments.samples, "Failures of each kind")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--rounds", arguments.rounds, "Measurements of the cost")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--samples", arguments.samples, "Failures of each kind")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--rounds", arguments.rounds, "Measurements of the cost")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--json", arguments.json, "Write all measurements to FILE")->type_name("FILE");
   app.add_option("--subject", arguments.subject, "What a process of a launched job does")->group("");
   app.add_option("--record", arguments.record, "Where it says what happened")->group("");

@@ -37,8 +37,8 @@ inline std::string said_by_job(const std::string& mend, int ranks, int spares, c
   const auto record = std::filesystem::temp_directory_path() / fmt::format("mend-bench-{}", ::getpid());
   // Its exit code may say that ranks were lost, which is the point; what the record does not say is missed.
   [[maybe_unused]] const int code =
-      std::system(fmt::format("{} run -n {} --spares {} -- {} {} --record {} >/dev/null 2>&1", mend, ranks, spares, self,
-                              options, record.string())
+      std::system(fmt::format("{} run -n {} --spares {} -- {} {} --record {} >/dev/null 2>&1", mend, ranks, spares,
+                              self, options, record.string())
                       .c_str());
   std::ifstream in(record);
   const std::string said{std::istreambuf_iterator<char>(in), {}};

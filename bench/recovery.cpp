@@ -58,8 +58,8 @@ void work_until_the_kill(Session& session, const Arguments& arguments) {
   }
 }
 
-/// "in-place-ready": as in-place, but the memory is there before mend is, on the spare too. "in-place-kept": the survivors
-/// keep their data besides.
+/// "in-place-ready": as in-place, but the memory is there before mend is, on the spare too. "in-place-kept": the
+/// survivors keep their data besides.
 int play(int argc, char** argv, const Arguments& arguments) {
   const auto count = static_cast<std::size_t>(arguments.mebibytes * (1 << 20) / sizeof(double));
   const bool in_place = arguments.subject.starts_with("in-place");
@@ -103,8 +103,9 @@ struct Case {
 };
 
 void sample(Case& one, const Arguments& arguments) {
-  std::istringstream said(said_by_job(MEND_COMMAND, ranks, 1,
-                                      fmt::format("--subject {} --size {} --mend-log off {}", one.subject, arguments.mebibytes, one.options)));
+  std::istringstream said(said_by_job(
+      MEND_COMMAND, ranks, 1,
+      fmt::format("--subject {} --size {} --mend-log off {}", one.subject, arguments.mebibytes, one.options)));
   std::int64_t killed = 0;
   std::int64_t noticed = 0;
   std::int64_t repaired = 0;
@@ -135,20 +136,27 @@ void sample(Case& one, const Arguments& arguments) {
 }
 
 void print(const std::vector<Case>& cases, const Arguments& arguments) {
-  fmt::print("{} ranks and a spare, one rank killed in a loop of MPI_Allreduce, {:g} MiB a rank; medians of {} (greatest in\n"
-             "brackets), in ms. Detect: until the first process knows; phases: of the slowest process, each by itself.\n\n"
-             "{:<14} {:<24} {:>8} {:>10} {:>8} {:>8} {:>22} {:>22}\n",
-             ranks, arguments.mebibytes, arguments.samples, "recovery", "options", "detect", "interrupt", "agree", "rebuild",
-             "kill to repaired", "kill to restored");
+  fmt::print(
+      "{} ranks and a spare, one rank killed in a loop of MPI_Allreduce, {:g} MiB a rank; medians of {} (greatest in\n"
+      "brackets), in ms. Detect: until the first process knows; phases: of the slowest process, each by itself.\n\n"
+      "{:<14} {:<24} {:>8} {:>10} {:>8} {:>8} {:>22} {:>22}\n",
+      ranks, arguments.mebibytes, arguments.samples, "recovery", "options", "detect", "interrupt", "agree", "rebuild",
+      "kill to repaired", "kill to restored");
   for (const Case& one : cases) {
-    fmt::print("{:<14} {:<24} {:>8.2f} {:>10.2f} {:>8.2f} {:>8.2f} {:>12.2f} ({:>7.2f}) {:>12.2f} ({:>7.2f})\n", one.subject,
-               one.options, median(one.detect), median(one.interrupt), median(one.agree), median(one.rebuild),
-               median(one.repaired), std::ranges::max(one.repaired), median(one.restored), std::ranges::max(one.restored));
+    fmt::print("{:<14} {:<24} {:>8.2f} {:>10.2f} {:>8.2f} {:>8.2f} {:>12.2f} ({:>7.2f}) {:>12.2f} ({:>7.2f})\n",
+               one.subject, one.options, median(one.detect), median(one.interrupt), median(one.agree),
+               median(one.rebuild), median(one.repaired), std::ranges::max(one.repaired), median(one.restored),
+               std::ranges::max(one.restored));
   }
 }
 
 int compare(const Arguments& arguments) {
-  std::vector<Case> cases{{"re-entry", ""}, {"in-place", ""}, {"in-place-ready", ""}, {"in-place-kept", ""}, {"re-entry", "--mend-detector runtime"}, {"re-entry", "--mend-agreement mpi"}};
+  std::vector<Case> cases{{"re-entry", ""},
+                          {"in-place", ""},
+                          {"in-place-ready", ""},
+                          {"in-place-kept", ""},
+                          {"re-entry", "--mend-detector runtime"},
+                          {"re-entry", "--mend-agreement mpi"}};
   for (int i = 0; i < arguments.samples; ++i) {
     for (Case& one : cases) sample(one, arguments);
   }
@@ -176,8 +184,12 @@ int main(int argc, char** argv) {
   using namespace mend::bench;
   CLI::App app("Measures mend's recovery on this machine, by killing processes.", "bench_recovery");
   Arguments arguments;
-  app.add_option("--samples", arguments.samples, "Kills of each kind")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--size", arguments.mebibytes, "MiB of data a rank")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--samples", arguments.samples, "Kills of each kind")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--size", arguments.mebibytes, "MiB of data a rank")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--json", arguments.json, "Write all measurements to FILE")->type_name("FILE");
   app.add_option("--subject", arguments.subject, "How a process of a launched job recovers")->group("");
   app.add_option("--record", arguments.record, "Where it says what happened")->group("");

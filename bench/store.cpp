@@ -118,7 +118,8 @@ std::function<void()> encoder(int data, int parity, const std::vector<double>& f
         for (int i = 0; i < data; ++i) {
           terms.push_back({all.subspan(static_cast<std::size_t>(i) * length + at, size), coefficient_of(row, i)});
         }
-        combine(terms, std::as_writable_bytes(std::span(parities)).subspan(static_cast<std::size_t>(row) * length + at, size));
+        combine(terms,
+                std::as_writable_bytes(std::span(parities)).subspan(static_cast<std::size_t>(row) * length + at, size));
       }
     }
   };
@@ -131,13 +132,14 @@ void print(const std::vector<Contestant>& contestants, int ranks, const Argument
   const Milliseconds copy = median_of("memcpy");
   const Milliseconds exchange = median_of("MPI_Sendrecv");
   fmt::print("{} ranks, {:g} MiB each; medians of {} rounds\n", ranks, arguments.mebibytes, arguments.rounds);
-  fmt::print("{:22} {:>9} {:>9} {:>9} {:>14} {:>20}\n", "", "ms", "least", "of memcpy", "of Sendrecv", "memcpy+Sendrecv / it");
+  fmt::print("{:22} {:>9} {:>9} {:>9} {:>14} {:>20}\n", "", "ms", "least", "of memcpy", "of Sendrecv",
+             "memcpy+Sendrecv / it");
   nlohmann::json document;
   for (const Contestant& contestant : contestants) {
     const Milliseconds middle = median(contestant.times);
     const Milliseconds least = *std::ranges::min_element(contestant.times);
-    fmt::print("{:22} {:9.2f} {:9.2f} {:9.2f} {:14.2f} {:20.2f}\n", contestant.name, middle.count(), least.count(), middle / copy,
-               middle / exchange, (copy + exchange) / middle);
+    fmt::print("{:22} {:9.2f} {:9.2f} {:9.2f} {:14.2f} {:20.2f}\n", contestant.name, middle.count(), least.count(),
+               middle / copy, middle / exchange, (copy + exchange) / middle);
     std::vector<double> times;
     for (const Milliseconds time : contestant.times) times.push_back(time.count());
     document[contestant.name] = {{"ms", middle.count()}, {"least_ms", least.count()}, {"rounds_ms", times}};
@@ -158,10 +160,11 @@ void run(const Arguments& arguments) {
   const auto bytes = static_cast<int>(field.size() * sizeof(double));
 
   std::vector<Contestant> contestants;
-  contestants.push_back({"memcpy", {}, [&] { std::memcpy(other.data(), field.data(), field.size() * sizeof(double)); }});
+  contestants.push_back(
+      {"memcpy", {}, [&] { std::memcpy(other.data(), field.data(), field.size() * sizeof(double)); }});
   contestants.push_back({"MPI_Sendrecv", {}, [&] {
-                           MPI_Sendrecv(field.data(), bytes, MPI_BYTE, (rank + 1) % ranks, 0, other.data(), bytes, MPI_BYTE,
-                                        (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                           MPI_Sendrecv(field.data(), bytes, MPI_BYTE, (rank + 1) % ranks, 0, other.data(), bytes,
+                                        MPI_BYTE, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                          }});
   contestants.push_back({"encode 4+1", {}, encoder(4, 1, field, other)});
   contestants.push_back({"encode 4+2", {}, encoder(4, 2, field, other)});
@@ -177,14 +180,16 @@ void run(const Arguments& arguments) {
     ProtectedField* little_changed = another();
     contestants.push_back({"  1 % changed", [=] { little_changed->change(100); }, [=] { little_changed->commit(); }});
     ProtectedField* little_written = another(FindChanges::by_writes);
-    contestants.push_back({"  1 %, by writes", [=] { little_written->change(100); }, [=] { little_written->commit(); }});
+    contestants.push_back(
+        {"  1 %, by writes", [=] { little_written->change(100); }, [=] { little_written->commit(); }});
     if (name == "local") continue;
     ProtectedField* asynchronous = another();
     contestants.push_back({"  async, begun", [=] { asynchronous->change(1); }, [=] { asynchronous->begin_commit(); }});
     contestants.push_back({"  async, finished", {}, [=] { asynchronous->finish_commit(); }});
     // Between the two above, the measuring itself is in MPI, so messages have made way. Without any call in between:
     ProtectedField* hurried = another();
-    contestants.push_back({"  async, at one go", [=] { hurried->change(1); }, [=] {
+    contestants.push_back({"  async, at one go", [=] { hurried->change(1); },
+                           [=] {
                              hurried->begin_commit();
                              hurried->finish_commit();
                            }});
@@ -192,10 +197,11 @@ void run(const Arguments& arguments) {
     restored->commit();
     using enum ProtectedField::Newcomer;
     contestants.push_back({"restore, " + name, [=] { restored->lose_a_rank(spare); }, [=] { restored->restore(); }});
-    contestants.push_back({"  by one just started", [=] { restored->lose_a_rank(started); }, [=] { restored->restore(); }});
+    contestants.push_back(
+        {"  by one just started", [=] { restored->lose_a_rank(started); }, [=] { restored->restore(); }});
   }
-  // Some rounds unmeasured: by then both slots of each store have their memory, can be committed over, and what is written
-  // is watched.
+  // Some rounds unmeasured: by then both slots of each store have their memory, can be committed over, and what is
+  // written is watched.
   for (int round = -6; round < arguments.rounds; ++round) {
     for (Contestant& contestant : contestants) {
       const Milliseconds time = measure(contestant);
@@ -211,8 +217,12 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
   CLI::App app("How long commits and restores take. Start it with mend run -n N.", "bench_store");
-  app.add_option("--rounds", arguments.rounds, "Times that each is measured")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--mebibytes", arguments.mebibytes, "Of each rank's data")->check(CLI::Range(0.1, 1024.0))->capture_default_str();
+  app.add_option("--rounds", arguments.rounds, "Times that each is measured")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--mebibytes", arguments.mebibytes, "Of each rank's data")
+      ->check(CLI::Range(0.1, 1024.0))
+      ->capture_default_str();
   app.add_option("--only", arguments.only, "Measure only redundancies with this in their name");
   app.add_option("--json", arguments.json, "Also write all numbers to this file");
   CLI11_PARSE(app, argc, argv);

@@ -58,7 +58,8 @@ void Detector::tick(Time now, Actions& actions) {
   notice_delay(now, actions);
   ring_.tick(now, actions);
   for (Actions::Send& send : actions.sends) {
-    if (send.message.kind == Message::Kind::heartbeat) send.message.dead = difference(known_dead(), membership_.left_out);
+    if (send.message.kind == Message::Kind::heartbeat)
+      send.message.dead = difference(known_dead(), membership_.left_out);
   }
   if (!actions.suspected.empty()) suspect(now, actions);
   if (now >= doubts_at()) inquiry_.open(emitter(), known_dead(), now, actions);

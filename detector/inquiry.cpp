@@ -58,7 +58,8 @@ void Inquiry::receive(ProcessId from, const Message& message, Time delta, Time n
   switch (message.kind) {
     case Message::Kind::inquiry:
       actions.sends.push_back({from, {Message::Kind::answer, message.epoch, self_, message.dead}});
-      if (current && !followed_ && message.source == from && !message.dead.contains(self_) && !message.dead.contains(from)) {
+      if (current && !followed_ && message.source == from && !message.dead.contains(self_) &&
+          !message.dead.contains(from)) {
         followed_ = {message.dead.runs().front().first, from, now + delta};
       }
       break;

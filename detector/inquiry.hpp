@@ -58,9 +58,10 @@ class Inquiry {
   /// An inquiry, an answer or a withdrawal came from `from`, who is not held dead.
   void receive(ProcessId from, const Message& message, Time delta, Time now, Actions& actions);
 
-  /// Whom to hold dead now, given who is held dead already, and who of them is so for certain. Says in `actions` if this
-  /// process is cut off.
-  ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, const Timing& timing, Time now, Actions& actions);
+  /// Whom to hold dead now, given who is held dead already, and who of them is so for certain. Says in `actions` if
+  /// this process is cut off.
+  ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, const Timing& timing, Time now,
+                      Actions& actions);
 
   /// The time that this process was kept from running does not count.
   void be_patient(Time late);

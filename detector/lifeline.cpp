@@ -141,7 +141,7 @@ void Lifeline::forget(const Target& seen) {
 }
 
 void Lifeline::run() {
-  ask_for_short_turns();
+  request_short_scheduler_slice();
   const HeldWord held(*word_);
   word_->notify_all();
   while (!stopping_) {

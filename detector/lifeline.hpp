@@ -29,8 +29,8 @@ static_assert(LifelineWord::is_always_lock_free);
 /// The word of another process of this machine, as this one sees it.
 class NeighbourLifeline {
  public:
-  /// The lifeline that process `pid` has as `descriptor`; null where there is none, or it may not be looked at. That the
-  /// process is the one that is meant has to be made sure of afterwards.
+  /// The lifeline that process `pid` has as `descriptor`; null where there is none, or it may not be looked at. That
+  /// the process is the one that is meant has to be made sure of afterwards.
   static std::shared_ptr<const NeighbourLifeline> open(pid_t pid, int descriptor);
   ~NeighbourLifeline();
   NeighbourLifeline(const NeighbourLifeline&) = delete;

@@ -9,10 +9,10 @@
 //     ... --> 3 --> 4 --> 5 --> 6 --> ...        5 observes 4; 4 emits to 5
 //
 // An observer that hears nothing for delta suspects its emitter. Its owner makes sure (detector/detector.hpp), or takes
-// the suspicion for the truth, as the paper does. When the emitter is held dead, the observer takes the next predecessor
-// not known dead as its emitter, tells it so (NEWOBSERVER), gives it 2 delta for its first heartbeat, and broadcasts
-// whom it knows dead (detector/broadcast.hpp). So quiet times cost each process one message every eta, whatever their number, and a death
-// is known everywhere delta and a logarithmic time after it.
+// the suspicion for the truth, as the paper does. When the emitter is held dead, the observer takes the next
+// predecessor not known dead as its emitter, tells it so (NEWOBSERVER), gives it 2 delta for its first heartbeat, and
+// broadcasts whom it knows dead (detector/broadcast.hpp). So quiet times cost each process one message every eta,
+// whatever their number, and a death is known everywhere delta and a logarithmic time after it.
 //
 // Why it holds
 // ------------
@@ -95,7 +95,6 @@ enum class Rule : std::uint8_t {
   keep_the_early,      ///< messages of a later epoch wait for it
 };
 
-
 /// The detector without the rule `omitted`. Use Ring; the others exist in tests.
 template <Rule omitted>
 class BasicRing {
@@ -112,8 +111,8 @@ class BasicRing {
   /// Another witness says that `gone` are dead. Those already known to be may be among them.
   void witness(const ProcessSet& gone, Told told, Time now, Actions& actions);
 
-  /// It is `now`. Whoever is suspected then keeps its place in the ring: until it is heard of, or witness() says that it
-  /// is dead.
+  /// It is `now`. Whoever is suspected then keeps its place in the ring: until it is heard of, or witness() says that
+  /// it is dead.
   void tick(Time now, Actions& actions);
 
   /// Something other than a heartbeat has come from the emitter: it lives.

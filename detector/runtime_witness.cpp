@@ -35,8 +35,9 @@ constexpr const char* version_key = "mend.version";
 constexpr const char* own_word_key = "mend.own_word";  // on what mend itself tells the library
 
 const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
-  const auto at = std::find_if(infos.begin(), infos.end(),
-                               [&](const pmix_info_t& info) { return std::strncmp(info.key, key, PMIX_MAX_KEYLEN) == 0; });
+  const auto at = std::find_if(infos.begin(), infos.end(), [&](const pmix_info_t& info) {
+    return std::strncmp(info.key, key, PMIX_MAX_KEYLEN) == 0;
+  });
   return at == infos.end() ? nullptr : &*at;
 }
 
@@ -98,7 +99,8 @@ class Mailbox {
     if (job_ == process.nspace) return ProcessId{process.rank};
     const std::lock_guard lock(mutex_);
     for (const auto& [number, name] : latecomers_) {
-      if (name.rank == process.rank && std::strncmp(name.job.data(), process.nspace, name.job.size()) == 0) return number;
+      if (name.rank == process.rank && std::strncmp(name.job.data(), process.nspace, name.job.size()) == 0)
+        return number;
     }
     return std::nullopt;
   }
@@ -140,7 +142,8 @@ class Mailbox {
 
  private:
   bool any_of_the_dead(const RuntimeWitness::Matters& matters) const {
-    return std::any_of(deaths_.begin(), deaths_.end(), [&](const WitnessedDeath& death) { return matters(death.process); });
+    return std::any_of(deaths_.begin(), deaths_.end(),
+                       [&](const WitnessedDeath& death) { return matters(death.process); });
   }
 
   std::atomic<std::size_t> death_count_ = 0;
@@ -176,8 +179,10 @@ void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t
 
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t done, void* done_data) {
-  if (const pmix_info_t* epoch = find({info, ninfo}, call_epoch_key)) mailbox().add_call(Epoch{epoch->value.data.uint32});
-  if (const pmix_info_t* version = find({info, ninfo}, version_key)) mailbox().add_version(Version{version->value.data.uint64});
+  if (const pmix_info_t* epoch = find({info, ninfo}, call_epoch_key))
+    mailbox().add_call(Epoch{epoch->value.data.uint32});
+  if (const pmix_info_t* version = find({info, ninfo}, version_key))
+    mailbox().add_version(Version{version->value.data.uint64});
   if (const pmix_info_t* advice = find({info, ninfo}, advice_key)) {
     const pmix_byte_object_t& said = advice->value.data.bo;
     std::vector<ByteCount> sizes(said.size / sizeof(ByteCount));
@@ -198,7 +203,7 @@ void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size
 
 /// In PMIx's thread, when it has taken a handler.
 void registered(pmix_status_t status, size_t, void* waiting) {
-  detector::ask_for_short_turns();  // this thread is where news of deaths arrive
+  detector::request_short_scheduler_slice();  // this thread is where news of deaths arrive
   static_cast<std::promise<pmix_status_t>*>(waiting)->set_value(status);
 }
 
@@ -212,7 +217,8 @@ void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool
       PMIx_Register_event_handler(codes.data(), codes.size(), &info, first ? 1 : 0, handler, &registered, &answer);
   if (status == PMIX_SUCCESS) status = answer.get_future().get();
   if (status != PMIX_SUCCESS) {
-    throw EnvironmentError(fmt::format("the runtime takes no listener for process deaths: {}", PMIx_Error_string(status)));
+    throw EnvironmentError(
+        fmt::format("the runtime takes no listener for process deaths: {}", PMIx_Error_string(status)));
   }
 }
 
@@ -266,7 +272,8 @@ void notice_passed_on(pmix_status_t, void* notice) { delete static_cast<Notice*>
 /// Registers the handlers, once in the life of the process. They are never taken back: a call that arrived after that
 /// would fall to Open MPI's handler of last resort, which takes an unknown event for a fatal error and aborts.
 bool listen_to_runtime() {
-  std::array<pmix_status_t, 3> death_codes{PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_ABORTED};
+  std::array<pmix_status_t, 3> death_codes{PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                                           PMIX_ERR_PROC_ABORTED};
   std::array<pmix_status_t, 1> call_codes{call_code};
   listen(death_codes, &death_handler, true);
   std::array<pmix_status_t, 1> lost_codes{PMIX_ERR_LOST_CONNECTION};
@@ -280,13 +287,16 @@ bool listen_to_runtime() {
 RuntimeName RuntimeName::self() {
   const char* job = std::getenv("PMIX_NAMESPACE");
   const char* rank = std::getenv("PMIX_RANK");
-  return named(job == nullptr ? "" : job, rank == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(rank, nullptr, 10)));
+  return named(job == nullptr ? "" : job,
+               rank == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(rank, nullptr, 10)));
 }
 
 RuntimeWitness::RuntimeWitness() { static const bool listening [[maybe_unused]] = listen_to_runtime(); }
 
 void RuntimeWitness::know(ProcessId process, const RuntimeName& name) { mailbox().add_name(process, name); }
-bool RuntimeWitness::tells_of(ProcessId process) const { return mailbox().name_of(process).job == RuntimeName::self().job; }
+bool RuntimeWitness::tells_of(ProcessId process) const {
+  return mailbox().name_of(process).job == RuntimeName::self().job;
+}
 
 std::size_t RuntimeWitness::death_count() const { return mailbox().death_count(); }
 std::vector<WitnessedDeath> RuntimeWitness::deaths() const { return mailbox().deaths(); }
@@ -300,8 +310,9 @@ void RuntimeWitness::on_death(std::function<void(ProcessId)> listener) { mailbox
 
 void RuntimeWitness::tell_library(ProcessId process) {
   auto notice = std::make_unique<Notice>(process);
-  const pmix_status_t status = PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &notice->dead, PMIX_RANGE_PROC_LOCAL,
-                                                 notice->infos.data(), notice->infos.size(), &notice_passed_on, notice.get());
+  const pmix_status_t status =
+      PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &notice->dead, PMIX_RANGE_PROC_LOCAL, notice->infos.data(),
+                        notice->infos.size(), &notice_passed_on, notice.get());
   if (status == PMIX_SUCCESS) static_cast<void>(notice.release());  // else the callback is not called
 }
 

@@ -77,11 +77,13 @@ class RuntimeWitness {
   /// Calls every process of the launch to come out of wait() in `epoch`. Local; returns before they have.
   void call(Epoch epoch);
 
-  /// Tells every process of the launch that is in wait() what it should have memory for. Local; returns before they know.
+  /// Tells every process of the launch that is in wait() what it should have memory for. Local; returns before they
+  /// know.
   void advise(std::span<const ByteCount> sizes);
 
-  /// Tells every process of the launch that the job has committed `version`: of those who know by themselves nobody may be
-  /// left. Local; returns when the daemon of this machine has read that: it would tell of this process's death later.
+  /// Tells every process of the launch that the job has committed `version`: of those who know by themselves nobody may
+  /// be left. Local; returns when the daemon of this machine has read that: it would tell of this process's death
+  /// later.
   void announce(Version version);
 
   /// The newest version that this process was told of in this way; Version{0} when it was told of none. Local.

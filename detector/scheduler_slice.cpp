@@ -9,7 +9,7 @@
 
 namespace mend::detector {
 
-void ask_for_short_turns() {
+void request_short_scheduler_slice() {
   struct {
     std::uint32_t size = 48;
     std::uint32_t policy = SCHED_OTHER;

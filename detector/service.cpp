@@ -106,7 +106,9 @@ void Service::meet(ProcessId process, const Peer& peer) {
 void Service::enter(Membership membership) {
   network_.post([this, membership = std::move(membership)] {
     if (ended_) return;
-    std::erase_if(neighbours_, [&](const auto& one) { return membership.left_out.contains(one.first) && one.second.process.is_gone(); });
+    std::erase_if(neighbours_, [&](const auto& one) {
+      return membership.left_out.contains(one.first) && one.second.process.is_gone();
+    });
     detector_.enter(membership, nodes_, time_now(), actions_);
     if (!stillborn_.empty()) detector_.witness(std::exchange(stillborn_, {}), Told::nobody, time_now(), actions_);
     perform();
@@ -149,7 +151,8 @@ Service::Counters Service::counters() {
     copy.suspicions = detector_.suspicions();
     copy.longest_silence = detector_.longest_silence();
     const auto not_told = difference(detector_.known_dead(), told_).members();
-    copy.unseen = static_cast<std::size_t>(std::ranges::count_if(not_told, [&](ProcessId process) { return runtime_.tells_of(process); }));
+    copy.unseen = static_cast<std::size_t>(
+        std::ranges::count_if(not_told, [&](ProcessId process) { return runtime_.tells_of(process); }));
   });
   return copy;
 }
@@ -157,7 +160,7 @@ Service::Counters Service::counters() {
 // ---- The control thread
 
 void Service::run() {
-  ask_for_short_turns();
+  request_short_scheduler_slice();
   while (!stopping_) turn();
 }
 
@@ -230,7 +233,8 @@ void Service::perform() {
 void Service::hold_dead(const ProcessSet& died) {
   for (const ProcessId process : died.members()) {
     network_.drop(process);
-    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) neighbour->second.process.kill();
+    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end())
+      neighbour->second.process.kill();
     runtime_.report(process);
     if (!told_.contains(process)) runtime_.tell_library(process);
   }

@@ -8,8 +8,8 @@
 //     broken connections ------+--> ring --> broadcast to all --> deaths of this process's record,
 //     missing heartbeats ------+                                  MPI told, the dead one killed
 //
-// The lifelines of a machine (detector/lifeline.hpp) form a ring too: each process looks at that of the living one before
-// it there. So one process is told by the kernel of each death on its machine, and that before anything else is.
+// The lifelines of a machine (detector/lifeline.hpp) form a ring too: each process looks at that of the living one
+// before it there. So one process is told by the kernel of each death on its machine, and that before anything else is.
 //
 // What is done about a death
 // --------------------------
@@ -58,12 +58,12 @@ class Service {
  public:
   struct Counters {
     transport::ControlNetwork::Counters network;
-    std::uint64_t old_messages = 0;   ///< of an older epoch: ignored
-    std::uint64_t garbage = 0;        ///< messages that no detector says
-    std::uint64_t suspicions = 0;     ///< processes this one found silent, and then held dead
-    std::size_t unseen = 0;           ///< deaths of which the runtime should have told, and has not
-    Time longest_silence{0};          ///< of an emitter, between two heartbeats
-    Time delta{0};                    ///< as it is now
+    std::uint64_t old_messages = 0;  ///< of an older epoch: ignored
+    std::uint64_t garbage = 0;       ///< messages that no detector says
+    std::uint64_t suspicions = 0;    ///< processes this one found silent, and then held dead
+    std::size_t unseen = 0;          ///< deaths of which the runtime should have told, and has not
+    Time longest_silence{0};         ///< of an emitter, between two heartbeats
+    Time delta{0};                   ///< as it is now
   };
 
   /// Listens at `host`. Local. Throws EnvironmentError when that is not possible.
@@ -91,7 +91,8 @@ class Service {
   /// that holds; nothing is said to the runtime from then on. Local.
   void end();
 
-  /// After the end: has the library take those of this machine for dead that are gone, however they went. Returns at once.
+  /// After the end: has the library take those of this machine for dead that are gone, however they went. Returns at
+  /// once.
   void let_go_of_the_gone();
 
   /// As they were a moment ago. Waits for the control thread, which never blocks.

@@ -27,7 +27,7 @@
 namespace mend {
 class Engine;
 struct RecoveryReport;
-}
+}  // namespace mend
 
 namespace mend::fenix {
 

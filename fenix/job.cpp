@@ -92,7 +92,8 @@ std::optional<std::string> info_value(MPI_Info info, const char* key) {
 
 /// Fenix takes what it does not know for the default; so does this, but says so.
 void warn_of_value(const char* key, const std::string& value, const char* known) {
-  if (mend::launch::speaks_for_all()) log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
+  if (mend::launch::speaks_for_all())
+    log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
 }
 
 void read_info(MPI_Info info) {

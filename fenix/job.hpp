@@ -3,7 +3,7 @@
 //
 //   Fenix_Init      starts the job; spares wait inside until they have a rank, or exit when the job is over
 //   a failure       is met by an MPI call, or by one of Fenix's functions: recover() takes this rank through the same
-//                   ballot, muster and rebuild as Session::repair, then resume() calls back and jumps, throws or
+//                   ballot, job decision and rebuild as Session::repair, then resume() calls back and jumps, throws or
 //                   returns
 //   Fenix_Finalize  finishes as a body does that returns
 //
@@ -58,8 +58,8 @@ struct State {
   bool finalized = false;
   int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
   std::vector<Callback> callbacks;
-  std::vector<int> failed;        ///< ranks whose processes died in the most recent failure, as they were numbered then
-  std::vector<int> recovered;     ///< of these, those that were taken over, as they are numbered now
+  std::vector<int> failed;     ///< ranks whose processes died in the most recent failure, as they were numbered then
+  std::vector<int> recovered;  ///< of these, those that were taken over, as they are numbered now
   std::map<int, std::unique_ptr<Group>> groups;
 
   Engine& engine() { return job->engine(); }

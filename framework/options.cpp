@@ -90,30 +90,34 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
     option->group(group);
     if (with_environment) option->envname(variable);
   };
+  from_environment(app.add_option(prefix + "spares", options.spares,
+                                  "How many of the launched processes wait as spares (set by mend run)")
+                       ->check(CLI::Validator(check_count_from(0), "N"))
+                       ->capture_default_str(),
+                   "MEND_SPARES");
   from_environment(
-      app.add_option(prefix + "spares", options.spares, "How many of the launched processes wait as spares (set by mend run)")
-          ->check(CLI::Validator(check_count_from(0), "N"))
-          ->capture_default_str(),
-      "MEND_SPARES");
-  from_environment(
-      app.add_option(prefix + "spare-memory", options.spare_memory,
-                     "ready: a waiting spare has memory for what a rank keeps of one version, which is there sooner then;\n"
-                     "none: it asks for it when it takes over")
+      app.add_option(
+             prefix + "spare-memory", options.spare_memory,
+             "ready: a waiting spare has memory for what a rank keeps of one version, which is there sooner then;\n"
+             "none: it asks for it when it takes over")
           ->check(CLI::IsMember({"ready", "none"}))
           ->capture_default_str(),
       "MEND_SPARE_MEMORY");
   from_environment(
-      app.add_option(prefix + "on-failure", options.on_failure,
-                     "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
-                     "over), spawn (one more process is started for it), shrink (it is given up and the others close up), blank\n"
-                     "(it is given up and the others keep their numbers)")
+      app.add_option(
+             prefix + "on-failure", options.on_failure,
+             "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
+             "over), spawn (one more process is started for it), shrink (it is given up and the others close up), "
+             "blank\n"
+             "(it is given up and the others keep their numbers)")
           ->check(CLI::Validator(check_on_failure, "RUNG,..."))
           ->capture_default_str(),
       "MEND_ON_FAILURE");
   from_environment(
-      app.add_option(prefix + "spawn-on", options.spawn_on,
-                     "Machines of the job on which processes are started for ranks, the best first (default: where the rank\n"
-                     "was, or else where fewest processes are)")
+      app.add_option(
+             prefix + "spawn-on", options.spawn_on,
+             "Machines of the job on which processes are started for ranks, the best first (default: where the rank\n"
+             "was, or else where fewest processes are)")
           ->type_name("HOST,..."),
       "MEND_SPAWN_ON");
   from_environment(app.add_option_function<double>(
@@ -127,22 +131,24 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->check(CLI::Validator(check_count_from(1), "N"))
           ->capture_default_str(),
       "MEND_SPAWN_TRIES");
-  from_environment(
-      app.add_option(prefix + "commit-every", options.commit_every, "Steps between commits, or auto for Daly's interval")
-          ->check(CLI::Validator(check_commit_every, "N|auto"))
-          ->capture_default_str(),
-      "MEND_COMMIT_EVERY");
+  from_environment(app.add_option(prefix + "commit-every", options.commit_every,
+                                  "Steps between commits, or auto for Daly's interval")
+                       ->check(CLI::Validator(check_commit_every, "N|auto"))
+                       ->capture_default_str(),
+                   "MEND_COMMIT_EVERY");
   from_environment(
       app.add_option_function<double>(
              prefix + "mtbf",
              [&options](double hours) { options.mtbf = std::chrono::duration<double, std::ratio<3600>>(hours); },
-             "Expected time between failures of the job, in hours, for auto (default: as observed, and 24 until something fails)")
+             "Expected time between failures of the job, in hours, for auto (default: as observed, and 24 until "
+             "something fails)")
           ->check(CLI::Validator(check_positive, "HOURS")),
       "MEND_MTBF");
   from_environment(
-      app.add_option(prefix + "redundancy", options.redundancy,
-                     "How committed data survives: partner (one copy), replicas:K (K copies), xor:G (one parity a group\n"
-                     "of G ranks), rs:K+M (groups that survive M losses), or local (not at all)")
+      app.add_option(
+             prefix + "redundancy", options.redundancy,
+             "How committed data survives: partner (one copy), replicas:K (K copies), xor:G (one parity a group\n"
+             "of G ranks), rs:K+M (groups that survive M losses), or local (not at all)")
           ->check(CLI::Validator(check_redundancy, "SCHEME"))
           ->capture_default_str(),
       "MEND_REDUNDANCY");
@@ -152,21 +158,23 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                    "MEND_VERSIONS");
   from_environment(
       app.add_option(prefix + "find-changes", options.find_changes,
-                     "How commits find what has changed: hash reads all data; writes asks the kernel (Linux 6.7 or later) about\n"
+                     "How commits find what has changed: hash reads all data; writes asks the kernel (Linux 6.7 or "
+                     "later) about\n"
                      "those of which little changes, unless devices or other processes write into them by themselves")
           ->check(CLI::IsMember({"hash", "writes"}))
           ->capture_default_str(),
       "MEND_FIND_CHANGES");
-  from_environment(app.add_option(prefix + "disk", options.disk,
-                                  "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
-                                  "the background, and from which a job goes on where one before it has ended")
-                       ->check(CLI::Validator(check_disk, "DIR[,every=N]")),
-                   "MEND_DISK");
   from_environment(
-      app.add_option(prefix + "agreement", options.agreement, "How processes agree: mend's own protocols, or mpi for the library's")
-          ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))
-          ->capture_default_str(),
-      "MEND_AGREEMENT");
+      app.add_option(prefix + "disk", options.disk,
+                     "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
+                     "the background, and from which a job goes on where one before it has ended")
+          ->check(CLI::Validator(check_disk, "DIR[,every=N]")),
+      "MEND_DISK");
+  from_environment(app.add_option(prefix + "agreement", options.agreement,
+                                  "How processes agree: mend's own protocols, or mpi for the library's")
+                       ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))
+                       ->capture_default_str(),
+                   "MEND_AGREEMENT");
   from_environment(
       app.add_option(prefix + "detector", options.detector,
                      "How failed processes are noticed: ring also sees those that hang or are cut off; runtime only\n"
@@ -181,7 +189,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
             fmt::format("{}, in ms (default {:g})", what, time.count()))
         ->check(CLI::Validator(check_milliseconds, "MS"));
   };
-  from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"), "MEND_HEARTBEAT");
+  from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"),
+                   "MEND_HEARTBEAT");
   from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),
                    "MEND_TIMEOUT");
   from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
@@ -196,7 +205,9 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
 /// What a TOML file says to mend: the keys of its [mend] table, or, if it has none, all that stand in no table.
 std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
   std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
-  const auto in_our_table = [](const CLI::ConfigItem& item) { return item.parents == std::vector<std::string>{"mend"}; };
+  const auto in_our_table = [](const CLI::ConfigItem& item) {
+    return item.parents == std::vector<std::string>{"mend"};
+  };
   const bool has_table = std::any_of(items.begin(), items.end(), in_our_table);
   std::erase_if(items, [&](const CLI::ConfigItem& item) {
     const bool marks_a_table = item.name == "++" || item.name == "--";

@@ -17,24 +17,24 @@ namespace mend {
 /// file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
 /// --mend-config (MEND_CONFIG) names.
 struct Options {
-  int spares = 0;                                 ///< how many of the processes launched wait as spares
-  std::string spare_memory = "ready";             ///< whether spares have it before they need it: ready, or none
-  std::string on_failure = "spare";               ///< what is done about a dead rank: of spare, spawn, shrink, blank
-  std::string spawn_on;                           ///< "HOST,...": where processes are started rather than elsewhere
-  Seconds spawn_limit{30};                        ///< after which a process that was started for a rank is not waited for
-  int spawn_tries = 10;                           ///< recoveries in a row for which processes are started, with no commit between
-  std::string commit_every = "1";                 ///< steps between commits, or "auto"
-  std::optional<Seconds> mtbf;                    ///< expected time between failures of the job, for "auto"; none: as observed
-  std::string redundancy = "partner";             ///< partner, replicas:K, xor:G, rs:K+M, local
-  int versions = 2;                               ///< of the data that are kept
-  std::string find_changes = "hash";              ///< how commits find what has changed: hash, or writes
-  std::string disk;                               ///< "DIR" or "DIR,every=N": where every N-th commit goes to disk; empty: none
-  std::string agreement = "era";                  ///< era, log2phases, validate-all, validate-all-loose, mpi
-  std::string detector = "ring";                  ///< ring, or runtime: only what the runtime sees
-  Milliseconds heartbeat{100};                    ///< between two of a process, for the ring
-  Milliseconds timeout{1000};                     ///< of silence, after which a process is held dead
-  std::string log_level = "warn";                 ///< debug, info, warn, error, off
-  std::filesystem::path trace;                    ///< folder for Chrome traces, one file a process; empty: none
+  int spares = 0;                      ///< how many of the processes launched wait as spares
+  std::string spare_memory = "ready";  ///< whether spares have it before they need it: ready, or none
+  std::string on_failure = "spare";    ///< what is done about a dead rank: of spare, spawn, shrink, blank
+  std::string spawn_on;                ///< "HOST,...": where processes are started rather than elsewhere
+  Seconds spawn_limit{30};             ///< after which a process that was started for a rank is not waited for
+  int spawn_tries = 10;                ///< recoveries in a row for which processes are started, with no commit between
+  std::string commit_every = "1";      ///< steps between commits, or "auto"
+  std::optional<Seconds> mtbf;         ///< expected time between failures of the job, for "auto"; none: as observed
+  std::string redundancy = "partner";  ///< partner, replicas:K, xor:G, rs:K+M, local
+  int versions = 2;                    ///< of the data that are kept
+  std::string find_changes = "hash";   ///< how commits find what has changed: hash, or writes
+  std::string disk;                    ///< "DIR" or "DIR,every=N": where every N-th commit goes to disk; empty: none
+  std::string agreement = "era";       ///< era, log2phases, validate-all, validate-all-loose, mpi
+  std::string detector = "ring";       ///< ring, or runtime: only what the runtime sees
+  Milliseconds heartbeat{100};         ///< between two of a process, for the ring
+  Milliseconds timeout{1000};          ///< of silence, after which a process is held dead
+  std::string log_level = "warn";      ///< debug, info, warn, error, off
+  std::filesystem::path trace;         ///< folder for Chrome traces, one file a process; empty: none
 };
 
 /// Adds mend's options to the application's own command line, as a group in its --help. `options` is filled when

@@ -27,15 +27,16 @@ std::string RecoveryReport::to_string() const {
                         r.dead.value, r.newcomer.value);
   }
   for (const Loss& loss : given_up) {
-    what += fmt::format("{}rank {}: process {} died, the rank was given up", what.empty() ? "" : "; ", loss.rank.value, loss.dead.value);
+    what += fmt::format("{}rank {}: process {} died, the rank was given up", what.empty() ? "" : "; ", loss.rank.value,
+                        loss.dead.value);
   }
   for (ProcessId process : dead) {
     const auto is_its = [&](const auto& place) { return place.dead == process; };
     const bool held_rank = std::ranges::any_of(replacements, is_its) || std::ranges::any_of(given_up, is_its);
     if (!held_rank) what += fmt::format("{}spare process {} died", what.empty() ? "" : "; ", process.value);
   }
-  return fmt::format("epoch {}: {}; interrupt {:.2f}, agree {:.2f}, rebuild {:.2f}, restore {:.2f} ms", epoch.value, what,
-                     interrupt.count(), agree.count(), rebuild.count(), restore.count());
+  return fmt::format("epoch {}: {}; interrupt {:.2f}, agree {:.2f}, rebuild {:.2f}, restore {:.2f} ms", epoch.value,
+                     what, interrupt.count(), agree.count(), rebuild.count(), restore.count());
 }
 
 std::string summarise(std::span<const RecoveryReport> recoveries) {
@@ -54,15 +55,18 @@ std::string summarise(std::span<const RecoveryReport> recoveries) {
   text += fmt::format(": {} died", counted(dead, "process", "processes"));
   if (replaced > 0) text += fmt::format(", {} taken over", counted(replaced, "rank was", "ranks were"));
   if (given_up > 0) text += fmt::format(", {} given up", counted(given_up, "rank was", "ranks were"));
-  const auto median_of = [&](Milliseconds RecoveryReport::* phase) {
+  const auto median_of = [&](Milliseconds RecoveryReport::*phase) {
     std::vector<double> times;
     for (const RecoveryReport& report : recoveries) times.push_back((report.*phase).count());
     return median(std::move(times));
   };
-  const std::string several = recoveries.size() > 1 ? fmt::format(" (median; {:.1f} at most)", *std::ranges::max_element(whole)) : "";
-  return text + fmt::format("; {:.1f} ms until the data was back{}: interrupt {:.1f}, agree {:.1f}, rebuild {:.1f}, restore {:.1f} ms",
-                            median(whole), several, median_of(&RecoveryReport::interrupt), median_of(&RecoveryReport::agree),
-                            median_of(&RecoveryReport::rebuild), median_of(&RecoveryReport::restore));
+  const std::string several =
+      recoveries.size() > 1 ? fmt::format(" (median; {:.1f} at most)", *std::ranges::max_element(whole)) : "";
+  return text +
+         fmt::format(
+             "; {:.1f} ms until the data was back{}: interrupt {:.1f}, agree {:.1f}, rebuild {:.1f}, restore {:.1f} ms",
+             median(whole), several, median_of(&RecoveryReport::interrupt), median_of(&RecoveryReport::agree),
+             median_of(&RecoveryReport::rebuild), median_of(&RecoveryReport::restore));
 }
 
 std::string write_reports(std::span<const RecoveryReport> recoveries) {
@@ -105,7 +109,8 @@ std::vector<RecoveryReport> read_reports(const std::string& text) {
     for (const json& change : one.at("replacements")) {
       report.replacements.push_back({Rank{change.at(0).get<int>()}, process(change.at(1)), process(change.at(2))});
     }
-    for (const json& loss : one.at("given_up")) report.given_up.push_back({Rank{loss.at(0).get<int>()}, process(loss.at(1))});
+    for (const json& loss : one.at("given_up"))
+      report.given_up.push_back({Rank{loss.at(0).get<int>()}, process(loss.at(1))});
     reports.push_back(std::move(report));
   }
   return reports;

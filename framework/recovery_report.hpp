@@ -17,12 +17,13 @@ struct RecoveryReport {
   std::vector<ProcessId> dead;            ///< everyone who died since the recovery before, spares too
   std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
   std::vector<Loss> given_up;             ///< ranks that are no more, in rank order
-  WallClock::time_point noticed;          ///< when this process first knew of a rank's death; compare with the moment of the kill
-  Milliseconds interrupt{};               ///< from noticing until this process had left the body
-  Milliseconds agree{};                   ///< until all living agreed to recover, and on who is dead
-  Milliseconds rebuild{};                 ///< until there were new communicators and all agreed on that
-  Milliseconds restore{};                 ///< until the body had its data again (0 if it did not restore)
-  int rounds = 1;                         ///< more than one when somebody died during the recovery
+  WallClock::time_point
+      noticed;               ///< when this process first knew of a rank's death; compare with the moment of the kill
+  Milliseconds interrupt{};  ///< from noticing until this process had left the body
+  Milliseconds agree{};      ///< until all living agreed to recover, and on who is dead
+  Milliseconds rebuild{};    ///< until there were new communicators and all agreed on that
+  Milliseconds restore{};    ///< until the body had its data again (0 if it did not restore)
+  int rounds = 1;            ///< more than one when somebody died during the recovery
 
   /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
   std::string to_string() const;

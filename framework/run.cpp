@@ -44,7 +44,8 @@ int refuse_for(const std::function<void()>& say) {
 int run(const Options& options, const Body& body) {
   static bool has_run = false;
   if (std::exchange(has_run, true)) {
-    if (launch::speaks_for_all()) log::error("mend::run is called once in a process: make what comes later part of the body");
+    if (launch::speaks_for_all())
+      log::error("mend::run is called once in a process: make what comes later part of the body");
     return static_cast<int>(ExitCode::usage);
   }
   std::optional<FolderLock> claim;

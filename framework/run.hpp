@@ -15,8 +15,8 @@ using Body = std::function<void(Session&)>;
 
 /// Runs `body` under mend and returns what main should return (an ExitCode).
 ///
-/// Every process that was launched must call it, once. Initialises MPI (MPI_THREAD_FUNNELED) and finalises it, unless the
-/// caller has initialised it with at least that level; then the caller finalises. Of the processes launched, the
+/// Every process that was launched must call it, once. Initialises MPI (MPI_THREAD_FUNNELED) and finalises it, unless
+/// the caller has initialised it with at least that level; then the caller finalises. Of the processes launched, the
 /// options' `spares` wait at no cost and take over the ranks of those that die. The body may throw: an exception
 /// other than ProcessFailure ends the job on all ranks; its text is printed once.
 int run(const Options& options, const Body& body);

@@ -18,7 +18,8 @@ Rank Session::rank() const {
 int Session::size() const { return engine_.policy().blank ? engine_.first_size() : engine_.world().roster.size(); }
 
 std::optional<Rank> Session::rank_in_comm(Rank rank) const {
-  if (rank < Rank{0} || rank.value >= size()) throw UsageError(fmt::format("there is no rank {} among {}", rank.value, size()));
+  if (rank < Rank{0} || rank.value >= size())
+    throw UsageError(fmt::format("there is no rank {} among {}", rank.value, size()));
   return engine_.policy().blank ? engine_.world().roster.now(rank) : rank;
 }
 
@@ -49,7 +50,8 @@ MPI_Comm Session::cart(std::span<const int> dims, std::span<const int> periods) 
   }
   return derive([&](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
-    check_mpi(MPI_Cart_create(parent, static_cast<int>(dims.size()), dims.data(), periods.data(), 0, &made), "MPI_Cart_create");
+    check_mpi(MPI_Cart_create(parent, static_cast<int>(dims.size()), dims.data(), periods.data(), 0, &made),
+              "MPI_Cart_create");
     return made;
   });
 }

@@ -157,7 +157,8 @@ void kill_leftovers() {
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool has_no_children)>& over) {
+                   const std::function<bool(pid_t child)>& still_wanted,
+                   const std::function<bool(bool has_no_children)>& over) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -200,7 +201,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       kill(child, SIGTERM);
     }
     if (signal < 0) {
-      over_since = over(children_of(child).empty()) ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
+      over_since =
+          over(children_of(child).empty()) ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
     }
     if (over_since && Clock::now() > *over_since + patience) {
       end.was_stuck = true;

@@ -25,16 +25,17 @@ struct ChildEnd {
 
 /// Runs `line` with `additions` to this process's environment, and waits for its end. While it runs, SIGINT, SIGTERM,
 /// SIGHUP, SIGUSR1 and SIGUSR2 sent to this process go to it (a Ctrl-C at the terminal reaches it without our help),
-/// and SIGQUIT as a SIGTERM. One that was asked to end and has not after ten seconds is killed. Whatever it leaves running is killed before
-/// this returns; should this process be killed, the child is told to end.
+/// and SIGQUIT as a SIGTERM. One that was asked to end and has not after ten seconds is killed. Whatever it leaves
+/// running is killed before this returns; should this process be killed, the child is told to end.
 ///
 /// What the child says on standard error is shown without known noise (jobs/noise.hpp).
 ///
-/// `still_wanted`, told which process the child is, is asked about every half second; once it says no, the child is told
-/// to end. `over`, asked as often and told whether the child has no children (now), says whether nothing is left for it to
-/// wait for: if it has not ended ten seconds later, it is killed. Local; main thread, once per process.
+/// `still_wanted`, told which process the child is, is asked about every half second; once it says no, the child is
+/// told to end. `over`, asked as often and told whether the child has no children (now), says whether nothing is left
+/// for it to wait for: if it has not ended ten seconds later, it is killed. Local; main thread, once per process.
 /// Throws EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool(pid_t child)>& still_wanted, const std::function<bool(bool has_no_children)>& over);
+                   const std::function<bool(pid_t child)>& still_wanted,
+                   const std::function<bool(bool has_no_children)>& over);
 
 }  // namespace mend::jobs

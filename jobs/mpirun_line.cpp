@@ -56,7 +56,7 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   std::vector<std::string> line{mpirun.string()};
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
   append({"--with-ft", "ulfm"});
-  append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all land on the first node
+  append({"--map-by", "slot:OVERSUBSCRIBE"});       // without "slot", all land on the first node
   append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
   append({"--mca", "coll", "^han,hcoll,portals4"});
   // The default algorithm may hide a failure behind MPI_SUCCESS.

@@ -33,12 +33,14 @@ bool interrupted_collective(std::string_view line) {
 bool line_noise(std::string_view line) {
   // What mpirun leaves after some of its help texts.
   if (line == std::string_view("\0", 1)) return true;
-  if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail")) return true;
+  if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail"))
+    return true;
   // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
   if (interrupted_collective(line) || line.starts_with("Error in NBC_Start_round() (")) return true;
   // The runtime's daemon, telling the dead of a death.
-  if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer")) return true;
+  if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer"))
+    return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
   return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
          (contains(line, "contact information is unknown") && contains(line, "iof_hnp.c"));

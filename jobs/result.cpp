@@ -69,7 +69,8 @@ std::string heading() {
 json read_result(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file, ignored)) throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
+  if (!in || std::filesystem::is_directory(file, ignored))
+    throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
   const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!result.is_object() || !result.contains("field_hash") || !result.contains("recoveries")) {
     throw UsageError(fmt::format("{} is no result file: it has no field_hash and recoveries", file.string()));

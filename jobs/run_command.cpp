@@ -108,7 +108,9 @@ void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
   const bool several_nodes = !launch.hosts.empty() || !launch.hostfile.empty();
   const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
   if (several_nodes && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
-    std::fprintf(stderr, "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
+    std::fprintf(
+        stderr,
+        "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
   }
 }
 
@@ -144,7 +146,8 @@ int run(Arguments& arguments) {
     const auto reports = read_reports(status.path());
     had_processes = had_processes || !has_none || reports.loaded > 0;
     // Others may have been started elsewhere, which mpirun may wait for.
-    const bool all_ran_here = (launch.hosts.empty() && launch.hostfile.empty()) || reports.started >= launch.processes();
+    const bool all_ran_here =
+        (launch.hosts.empty() && launch.hostfile.empty()) || reports.started >= launch.processes();
     return (had_processes && has_none && all_ran_here) || reports.waits_for_the_lost();
   };
   const auto end = run_child(line, environment, still_wanted, over);

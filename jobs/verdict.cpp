@@ -34,7 +34,8 @@ Verdict judge_mpirun_alone(int exit_code) {
   if (a_process_returned(exit_code)) {
     return {exit_code, fmt::format("the job ended with exit code {}", exit_code)};
   }
-  if (is_signal(exit_code)) return {exit_code, fmt::format("the program was ended by {}", signal_name(exit_code - signal_base))};
+  if (is_signal(exit_code))
+    return {exit_code, fmt::format("the program was ended by {}", signal_name(exit_code - signal_base))};
   return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
@@ -42,11 +43,11 @@ Verdict judge_mpirun_alone(int exit_code) {
 Verdict judge_start(const ChildEnd& mpirun, const Reports& reports) {
   if (const Skipped* skipped = reports.skipped_by_child_of(mpirun.pid)) {
     return {skipped->exit_code == 0 ? failed : skipped->exit_code,
-            fmt::format("a process exited with code {} before it came to mend::run, where the others waited for it", skipped->exit_code)};
+            fmt::format("a process exited with code {} before it came to mend::run, where the others waited for it",
+                        skipped->exit_code)};
   }
-  return {failed,
-          fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
-                      mpirun.gave_up ? "was ended because it did" : "did")};
+  return {failed, fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
+                              mpirun.gave_up ? "was ended because it did" : "did")};
 }
 
 /// mpirun has ended by itself, and the processes have not agreed that the job is over.
@@ -64,7 +65,8 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
     return {failed, "every process of the program was killed before it had begun: what it printed may say why"};
   }
   const bool some_did_not_run = reports.started > reports.running && reports.running < processes;
-  if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code)) return judge_start(mpirun, reports);
+  if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code))
+    return judge_start(mpirun, reports);
   // Wrong arguments, of which a program has told the user before it came to mend::run.
   if (code == usage && reports.started == 0) return {usage, ""};
   return judge_mpirun_alone(code);
@@ -120,14 +122,16 @@ Reports read_reports(const std::filesystem::path& status_file) {
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   if (reports.aborted) {
     const int code = *reports.aborted & 0xff;  // what is left of it
-    return {code == 0 ? failed : code, fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
+    return {code == 0 ? failed : code,
+            fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
   }
   const bool agreed_end = reports.finished.has_value();
   if (agreed_end && *reports.finished != 0) {
     // Those who speak are elsewhere, it may be, if not everyone is here.
     const bool nobody_spoke = !reports.said && reports.started >= processes;
     // What the processes say goes through mpirun.
-    if (mpirun.ended_by) return {*reports.finished, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
+    if (mpirun.ended_by)
+      return {*reports.finished, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
     return {*reports.finished, nobody_spoke ? reports.unsaid : ""};
   }
   if (mpirun.was_stuck && !agreed_end) {
@@ -139,8 +143,9 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
   }
   if (agreed_end && reports.crashed_afterwards) {
-    return {signal_base + *reports.crashed_afterwards,
-            fmt::format("a process was ended by {} after the job had finished", signal_name(*reports.crashed_afterwards))};
+    return {
+        signal_base + *reports.crashed_afterwards,
+        fmt::format("a process was ended by {} after the job had finished", signal_name(*reports.crashed_afterwards))};
   }
   if (agreed_end && reports.error_afterwards) return judge_mpirun_alone(*reports.error_afterwards);
   const bool may_have_erred = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);

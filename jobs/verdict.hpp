@@ -39,8 +39,8 @@ struct Reports {
   int running = 0;
   int left = 0;
   int quit = 0;
-  std::set<int> quit_with{};        ///< the exit codes of those
-  std::vector<Skipped> skipped{};   ///< those of them that came neither to mend::run nor to MPI_Init
+  std::set<int> quit_with{};       ///< the exit codes of those
+  std::vector<Skipped> skipped{};  ///< those of them that came neither to mend::run nor to MPI_Init
   int unseen = 0;
   int finishers = 0;
   std::optional<int> finished;  ///< the exit code agreed on: the first reported

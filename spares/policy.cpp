@@ -25,9 +25,10 @@ Policy Policy::parse(std::string_view text) {
     const std::string_view word = rest.substr(0, comma);
     bool* const allowed = rung(policy, word);
     if (allowed == nullptr) {
-      throw UsageError(fmt::format("'{}' is nothing that can be done about a failure: give one or more of spare, spawn, shrink "
-                                   "and blank, with commas between them",
-                                   word));
+      throw UsageError(
+          fmt::format("'{}' is nothing that can be done about a failure: give one or more of spare, spawn, shrink "
+                      "and blank, with commas between them",
+                      word));
     }
     *allowed = true;
     if (comma == std::string_view::npos) break;

@@ -16,12 +16,12 @@ std::map<NodeId, int> count_by_node(std::span<const Placed> processes) {
 
 /// Which of `spares` (not empty) shall replace a process that ran on `node`.
 std::vector<Placed>::const_iterator choose(const std::vector<Placed>& spares, NodeId node) {
-  const auto neighbour = std::find_if(spares.begin(), spares.end(), [&](const Placed& spare) { return spare.node == node; });
+  const auto neighbour =
+      std::find_if(spares.begin(), spares.end(), [&](const Placed& spare) { return spare.node == node; });
   if (neighbour != spares.end()) return neighbour;
   const std::map<NodeId, int> left = count_by_node(spares);
-  return std::max_element(spares.begin(), spares.end(), [&](const Placed& a, const Placed& b) {
-    return left.at(a.node) < left.at(b.node);
-  });
+  return std::max_element(spares.begin(), spares.end(),
+                          [&](const Placed& a, const Placed& b) { return left.at(a.node) < left.at(b.node); });
 }
 
 /// The first for which that holds.
@@ -89,8 +89,10 @@ std::vector<Replacement> replacements(const Roster& before, const Roster& after)
 Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy) {
   Plan result;
   std::vector<Placed>& spares = result.roster.spares;
-  std::ranges::copy_if(roster.spares, std::back_inserter(spares), [&](const Placed& spare) { return !dead.contains(spare.process); });
-  const bool a_rank_lives = std::ranges::any_of(roster.seats, [&](const Seat& seat) { return !dead.contains(seat.holder.process); });
+  std::ranges::copy_if(roster.spares, std::back_inserter(spares),
+                       [&](const Placed& spare) { return !dead.contains(spare.process); });
+  const bool a_rank_lives =
+      std::ranges::any_of(roster.seats, [&](const Seat& seat) { return !dead.contains(seat.holder.process); });
   const bool some_take_over = policy.takes_over_ranks();
   const bool some_remain = a_rank_lives || (some_take_over && !spares.empty());
   for (int i = 0; i < roster.size(); ++i) {

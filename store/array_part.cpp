@@ -54,7 +54,8 @@ class Scanner {
 };
 
 bool makes_sense(const ArrayPart& part) {
-  if (part.whole.empty() || part.extents.size() != part.whole.size() || part.offset.size() != part.whole.size()) return false;
+  if (part.whole.empty() || part.extents.size() != part.whole.size() || part.offset.size() != part.whole.size())
+    return false;
   for (std::size_t axis = 0; axis < part.whole.size(); ++axis) {
     if (part.offset[axis] > part.whole[axis] || part.extents[axis] > part.whole[axis] - part.offset[axis]) return false;
   }
@@ -80,16 +81,17 @@ ByteCount element_bytes(std::string_view name) {
 
 void ArrayPart::require_sense() const {
   if (makes_sense(*this)) return;
-  throw UsageError(fmt::format("a part [{}] at [{}] is no part of an array [{}]: all three need as many numbers, and the part "
-                               "must lie within the array",
-                               fmt::join(extents, ","), fmt::join(offset, ","), fmt::join(whole, ",")));
+  throw UsageError(
+      fmt::format("a part [{}] at [{}] is no part of an array [{}]: all three need as many numbers, and the part "
+                  "must lie within the array",
+                  fmt::join(extents, ","), fmt::join(offset, ","), fmt::join(whole, ",")));
 }
 
 ByteCount ArrayPart::bytes() const { return element_bytes() * elements_in(extents); }
 
 std::string to_string(const ArrayPart& part) {
-  return fmt::format("{} array [{}] at [{}] of [{}]", part.element, fmt::join(part.extents, ","), fmt::join(part.offset, ","),
-                     fmt::join(part.whole, ","));
+  return fmt::format("{} array [{}] at [{}] of [{}]", part.element, fmt::join(part.extents, ","),
+                     fmt::join(part.offset, ","), fmt::join(part.whole, ","));
 }
 
 std::optional<ArrayPart> parse_array_part(std::string_view text) {
@@ -117,7 +119,8 @@ Parts parse_parts(std::string_view text) {
   for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     const std::string_view line = text.substr(0, end);
     const auto tab = std::min(line.find('\t'), line.size());
-    if (const auto part = parse_array_part(line.substr(0, tab)); part && tab < line.size()) parts[std::string(line.substr(tab + 1))] = *part;
+    if (const auto part = parse_array_part(line.substr(0, tab)); part && tab < line.size())
+      parts[std::string(line.substr(tab + 1))] = *part;
     text.remove_prefix(end + 1);
   }
   return parts;
@@ -127,7 +130,8 @@ std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second) 
   Overlap common;
   for (std::size_t axis = 0; axis < first.whole.size(); ++axis) {
     const std::size_t begin = std::max(first.offset[axis], second.offset[axis]);
-    const std::size_t end = std::min(first.offset[axis] + first.extents[axis], second.offset[axis] + second.extents[axis]);
+    const std::size_t end =
+        std::min(first.offset[axis] + first.extents[axis], second.offset[axis] + second.extents[axis]);
     if (begin >= end) return std::nullopt;
     common.extents.push_back(end - begin);
     common.in_first.push_back(begin - first.offset[axis]);

@@ -96,7 +96,8 @@ std::string element_name(bool floating, bool integral, bool is_signed, std::size
 
 template <class T>
 std::string element_name() {
-  return element_name(std::is_floating_point_v<T>, std::is_integral_v<T> || std::is_enum_v<T>, std::is_signed_v<T>, sizeof(T));
+  return element_name(std::is_floating_point_v<T>, std::is_integral_v<T> || std::is_enum_v<T>, std::is_signed_v<T>,
+                      sizeof(T));
 }
 
 }  // namespace detail

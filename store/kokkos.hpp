@@ -71,22 +71,30 @@ class ViewMember final : public Member {
   using PackedLayout = std::conditional_t<std::is_same_v<Layout, Kokkos::LayoutLeft>, Layout, Kokkos::LayoutRight>;
   using Packed = Kokkos::View<typename View::non_const_data_type, PackedLayout, Memory>;
 
-  static_assert(!std::is_const_v<typename View::value_type>, "a protected View must be writable: restore writes into it");
+  static_assert(!std::is_const_v<typename View::value_type>,
+                "a protected View must be writable: restore writes into it");
   static_assert(std::is_trivially_copyable_v<Value>, "a protected View must hold plain values");
 
   static const char* layout_name() {
-    if constexpr (std::is_same_v<Layout, Kokkos::LayoutRight>) return "View, layout right,";
-    else if constexpr (std::is_same_v<Layout, Kokkos::LayoutLeft>) return "View, layout left,";
-    else return "View, strided,";
+    if constexpr (std::is_same_v<Layout, Kokkos::LayoutRight>)
+      return "View, layout right,";
+    else if constexpr (std::is_same_v<Layout, Kokkos::LayoutLeft>)
+      return "View, layout left,";
+    else
+      return "View, strided,";
   }
 
   static void take_out(const BytesIn<std::byte, Memory>& from, std::span<std::byte> to) {
-    if constexpr (is_out_of_reach<Memory>) staging<Memory>().to_host(from, to);
-    else Kokkos::deep_copy(BytesIn<std::byte, Kokkos::HostSpace>(to.data(), to.size()), from);
+    if constexpr (is_out_of_reach<Memory>)
+      staging<Memory>().to_host(from, to);
+    else
+      Kokkos::deep_copy(BytesIn<std::byte, Kokkos::HostSpace>(to.data(), to.size()), from);
   }
   static void put_in(std::span<const std::byte> from, const BytesIn<std::byte, Memory>& to) {
-    if constexpr (is_out_of_reach<Memory>) staging<Memory>().to_device(from, to);
-    else Kokkos::deep_copy(to, BytesIn<const std::byte, Kokkos::HostSpace>(from.data(), from.size()));
+    if constexpr (is_out_of_reach<Memory>)
+      staging<Memory>().to_device(from, to);
+    else
+      Kokkos::deep_copy(to, BytesIn<const std::byte, Kokkos::HostSpace>(from.data(), from.size()));
   }
   template <class AnyView>
   static BytesIn<std::byte, Memory> bytes_of(const AnyView& view) {
@@ -96,9 +104,7 @@ class ViewMember final : public Member {
   /// Whether the elements lie without gaps and in the order of a snapshot. Gapless strides may still be in any order.
   bool lies_as_packed() const { return view_.span_is_contiguous() && std::is_same_v<Layout, PackedLayout>; }
 
-  Packed make_packed() const {
-    return make_packed(std::make_index_sequence<View::rank_dynamic>{});
-  }
+  Packed make_packed() const { return make_packed(std::make_index_sequence<View::rank_dynamic>{}); }
   template <std::size_t... I>
   Packed make_packed(std::index_sequence<I...>) const {
     return Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend packed"), view_.extent(I)...);
@@ -115,14 +121,15 @@ struct MemberOf<Kokkos::View<Data, Properties...>> {
   static std::unique_ptr<Member> make(View& view) { return std::make_unique<detail::ViewMember<View>>(view); }
 };
 
-/// This rank's part of an array that all ranks share (see store/member.hpp): a View of as many axes, or one whose elements
-/// are, in their order, those of a part of `extents`. On disk the last axis is the fastest; so a View of layout left is
-/// found there with its axes in reverse order, as arrays of Fortran are.
+/// This rank's part of an array that all ranks share (see store/member.hpp): a View of as many axes, or one whose
+/// elements are, in their order, those of a part of `extents`. On disk the last axis is the fastest; so a View of
+/// layout left is found there with its axes in reverse order, as arrays of Fortran are.
 template <class Data, class... Properties>
 ArrayMember part(Kokkos::View<Data, Properties...> view, Extents whole, Extents offset, Extents extents) {
   using View = Kokkos::View<Data, Properties...>;
   return {MemberOf<View>::make(view),
-          {detail::element_name<typename View::non_const_value_type>(), std::move(extents), std::move(offset), std::move(whole)}};
+          {detail::element_name<typename View::non_const_value_type>(), std::move(extents), std::move(offset),
+           std::move(whole)}};
 }
 template <class Data, class... Properties>
 ArrayMember part(Kokkos::View<Data, Properties...> view, Extents whole, Extents offset) {

@@ -18,8 +18,9 @@ void refuse_range(std::size_t begin, std::size_t end, std::size_t size) {
 void PartMember::require_fit() const {
   member_.place.require_sense();
   if (member_.values->size() == member_.place.bytes()) return;
-  throw UsageError(fmt::format("a {} has {} bytes, and its values have {}: give the extents of the part that the values are",
-                               to_string(member_.place), member_.place.bytes(), member_.values->size()));
+  throw UsageError(
+      fmt::format("a {} has {} bytes, and its values have {}: give the extents of the part that the values are",
+                  to_string(member_.place), member_.place.bytes(), member_.values->size()));
 }
 
 }  // namespace mend::detail

@@ -40,8 +40,8 @@ class Member {
   virtual std::span<const std::byte> contiguous() const { return {}; }
   /// Reads what pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
-  /// Where so many bytes lie in memory once they are unpacked, if they are to lie there as they are, so that the caller can
-  /// fill that instead; else nothing.
+  /// Where so many bytes lie in memory once they are unpacked, if they are to lie there as they are, so that the caller
+  /// can fill that instead; else nothing.
   virtual std::span<std::byte> place_for(ByteCount) { return {}; }
 };
 
@@ -51,12 +51,14 @@ concept PlainValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
 
 /// Contiguous plain values: std::span, std::vector, std::array, C arrays.
 template <class T>
-concept PlainRange = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> &&
-                     PlainValue<std::ranges::range_value_t<T>>;
+concept PlainRange =
+    std::ranges::contiguous_range<T> && std::ranges::sized_range<T> && PlainValue<std::ranges::range_value_t<T>>;
 
 /// Those that can be given another size: std::vector, std::string.
 template <class T>
-concept ResizableRange = PlainRange<T> && requires(T& values) { values.resize(std::size_t{}); };
+concept ResizableRange = PlainRange<T> && requires(T& values) {
+  values.resize(std::size_t{});
+};
 
 /// Makes a type of the application's own protectable, when specialised with
 ///   static std::vector<std::byte> write(const T&);
@@ -223,8 +225,7 @@ template <class T>
 struct MemberOf;
 
 template <PlainValue T>
-  requires(!PlainRange<T> && !Serializable<T>)
-struct MemberOf<T> {
+requires(!PlainRange<T> && !Serializable<T>) struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& value) { return std::make_unique<detail::ValueMember<T>>(value); }
 };
 
@@ -235,8 +236,7 @@ struct MemberOf<T> {
 
 /// Restoring gives a container the size that it had at the commit.
 template <ResizableRange T>
-  requires(!Serializable<T>)
-struct MemberOf<T> {
+requires(!Serializable<T>) struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& values) { return std::make_unique<detail::ContainerMember<T>>(values); }
 };
 
@@ -247,12 +247,12 @@ struct MemberOf<Subset<T>> {
 
 /// The elements are protected where they lie now.
 template <PlainRange T>
-  requires(!ResizableRange<T> && !Serializable<T>)
-struct MemberOf<T> {
+requires(!ResizableRange<T> && !Serializable<T>) struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& values) {
     using Element = std::remove_reference_t<std::ranges::range_reference_t<T>>;
     static_assert(!std::is_const_v<Element>, "a protected range must be writable: restore writes into it");
-    return std::make_unique<detail::SpanMember<Element>>(std::span<Element>(std::ranges::data(values), std::ranges::size(values)));
+    return std::make_unique<detail::SpanMember<Element>>(
+        std::span<Element>(std::ranges::data(values), std::ranges::size(values)));
   }
 };
 
@@ -285,7 +285,9 @@ class PartMember final : public Member {
 
 template <>
 struct MemberOf<ArrayMember> {
-  static std::unique_ptr<Member> make(ArrayMember& member) { return std::make_unique<detail::PartMember>(std::move(member)); }
+  static std::unique_ptr<Member> make(ArrayMember& member) {
+    return std::make_unique<detail::PartMember>(std::move(member));
+  }
 };
 
 template <class T>
@@ -308,41 +310,39 @@ ArrayMember place(T& values, Extents extents, Extents offset, Extents whole) {
   using Stored = std::remove_reference_t<std::ranges::range_reference_t<T>>;
   static_assert(!std::is_const_v<Stored>, "a protected range must be writable: restore writes into it");
   const std::span<Stored> all(std::ranges::data(values), std::ranges::size(values));
-  return {std::make_unique<SpanMember<Stored>>(all), {element_name<Element>(), std::move(extents), std::move(offset), std::move(whole)}};
+  return {std::make_unique<SpanMember<Stored>>(all),
+          {element_name<Element>(), std::move(extents), std::move(offset), std::move(whole)}};
 }
 }  // namespace detail
 
 /// This rank's part of an array that all ranks share, to be protected: `values`, protected where they lie now, are the
 /// elements of a box of `extents`, the last axis fastest, whose first element has the index `offset` in an array of
-/// `whole`. So declared, the array can be restored to another number of ranks (--mend-disk), which then declare parts of
-/// their own, and tools find it as one. Parts may overlap where they hold the same. Local. Throws UsageError when the part
-/// does not lie in the array or has another number of elements.
+/// `whole`. So declared, the array can be restored to another number of ranks (--mend-disk), which then declare parts
+/// of their own, and tools find it as one. Parts may overlap where they hold the same. Local. Throws UsageError when
+/// the part does not lie in the array or has another number of elements.
 ///   store.protect("u", mend::part(u, {global_size}, {first}));
 template <class T>
-  requires PlainRange<std::remove_cvref_t<T>>
-ArrayMember part(T&& values, Extents whole, Extents offset, Extents extents) {
+requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents whole, Extents offset,
+                                                             Extents extents) {
   static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<std::remove_cvref_t<T>>,
                 "protect an object that lives as long as the body, not a temporary");
   return detail::place(values, std::move(extents), std::move(offset), std::move(whole));
 }
 /// The same with one axis, along which the values lie.
 template <class T>
-  requires PlainRange<std::remove_cvref_t<T>>
-ArrayMember part(T&& values, Extents whole, Extents offset) {
+requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents whole, Extents offset) {
   return part(std::forward<T>(values), std::move(whole), std::move(offset), {std::ranges::size(values)});
 }
 
 /// What is the same on all ranks, such as the number of the step: a restart gives it to every rank, however many there
 /// are. That it is the same is not checked. Local.
 template <class T>
-  requires PlainRange<T>
-ArrayMember replicated(T& values) {
+requires PlainRange<T> ArrayMember replicated(T& values) {
   const Extents all{std::ranges::size(values)};
   return detail::place(values, all, Extents{0}, all);
 }
 template <PlainValue T>
-  requires(!PlainRange<T>)
-ArrayMember replicated(T& value) {
+requires(!PlainRange<T>) ArrayMember replicated(T& value) {
   return {std::make_unique<detail::ValueMember<T>>(value), {detail::element_name<T>(), {1}, {0}, {1}}};
 }
 

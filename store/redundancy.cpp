@@ -16,7 +16,8 @@ constexpr int largest_group = 128;  // groups may be twice as large, and bytes t
 std::optional<int> number(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > largest_group) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > largest_group)
+    return std::nullopt;
   return value;
 }
 
@@ -49,9 +50,10 @@ Redundancy Redundancy::parse(std::string_view text) {
   const bool makes_sense = read_as && read_as->data >= 1 && (read_as->parity >= 1 || text == "local") &&
                            read_as->data + read_as->parity <= largest_group;
   if (!makes_sense) {
-    throw UsageError(fmt::format("'{}' is no redundancy: give partner, replicas:K (K copies), xor:G (groups of G ranks, 2 or "
-                                 "more), rs:K+M (groups that survive M losses), or local; groups have at most {} ranks",
-                                 text, largest_group));
+    throw UsageError(
+        fmt::format("'{}' is no redundancy: give partner, replicas:K (K copies), xor:G (groups of G ranks, 2 or "
+                    "more), rs:K+M (groups that survive M losses), or local; groups have at most {} ranks",
+                    text, largest_group));
   }
   return *read_as;
 }
@@ -64,9 +66,10 @@ Redundancy Redundancy::fitting(int ranks) const {
 
 void Redundancy::require_ranks(int ranks) const {
   if (ranks >= least_ranks()) return;
-  throw UsageError(fmt::format("redundancy {} needs {} ranks or more, and the job has {}: start more processes, or choose "
-                               "another (--mend-redundancy)",
-                               to_string(*this), least_ranks(), ranks));
+  throw UsageError(
+      fmt::format("redundancy {} needs {} ranks or more, and the job has {}: start more processes, or choose "
+                  "another (--mend-redundancy)",
+                  to_string(*this), least_ranks(), ranks));
 }
 
 std::string to_string(const Redundancy& redundancy) {

@@ -1,8 +1,8 @@
 // Data between a device's memory and the host's, by way of pinned buffers.
 //
 // A device reads and writes memory of the host by itself where it cannot be paged out. Any other its driver copies once
-// more, and nobody does anything else meanwhile. So there are two pinned buffers, in turns: while the device is at one, the
-// host copies the other. Where the host sees a device's memory, or there is no device, nothing of this is used.
+// more, and nobody does anything else meanwhile. So there are two pinned buffers, in turns: while the device is at one,
+// the host copies the other. Where the host sees a device's memory, or there is no device, nothing of this is used.
 
 #pragma once
 
@@ -39,7 +39,9 @@ template <class Device, class Buffer = PinnedSpace>
 class Staging {
  public:
   explicit Staging(ByteCount bytes_of_buffer) : piece_(bytes_of_buffer) {
-    for (auto& buffer : buffers_) buffer = Kokkos::View<std::byte*, Buffer>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend staging"), piece_);
+    for (auto& buffer : buffers_)
+      buffer =
+          Kokkos::View<std::byte*, Buffer>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend staging"), piece_);
   }
 
   /// Waits for what still writes into `from`, as any copy does.

@@ -115,7 +115,8 @@ void Store::for_each_group(const std::function<void(MemberGroup&, int)>& work) {
 }
 
 /// The same for those of which there is something to restore, with the plan for it.
-void Store::for_each_planned(const JointPlan& plan, const std::function<void(MemberGroup&, int, const GatheringPlan&)>& work) {
+void Store::for_each_planned(const JointPlan& plan,
+                             const std::function<void(MemberGroup&, int, const GatheringPlan&)>& work) {
   auto of_group = plan.groups.begin();
   for_each_group([&](MemberGroup& group, int tag) {
     if (*of_group) work(group, tag, **of_group);
@@ -152,7 +153,8 @@ auto Store::as_of_then(Work work) {
 agreement::Remarks Store::meet_for(Motion motion) {
   if (ballot_ == nullptr) throw agreement::Abandoned();
   const bool is_provisional = held_.size() > (lets_go_ ? 1 : 0);  // and does not go to disk
-  agreement::Remarks said = disk_ ? disk_->remarks(is_provisional ? Version{} : published_.next()) : agreement::Remarks{};
+  agreement::Remarks said =
+      disk_ ? disk_->remarks(is_provisional ? Version{} : published_.next()) : agreement::Remarks{};
   if (!commit_problem_) said |= can_be_packed;
   if (!groups_may_differ_ && groups_with_members() == used_here_) said |= knows_all_groups;
   if (!keeps_members_) said |= gives_up_its_data;
@@ -179,7 +181,8 @@ void Store::catch_up_with_survivors() {
 void Store::agree_on_groups() {
   used_here_ = groups_with_members();
   std::string mine;
-  for (const auto& [redundancy, group] : groups_) mine += fmt::format("{}{}\n", used_here_.contains(redundancy) ? "+" : "", to_string(redundancy));
+  for (const auto& [redundancy, group] : groups_)
+    mine += fmt::format("{}{}\n", used_here_.contains(redundancy) ? "+" : "", to_string(redundancy));
   auto longest = static_cast<int>(mine.size());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
   mine.resize(static_cast<std::size_t>(longest), '\n');
@@ -235,7 +238,8 @@ void Store::commit_async() {
   reach("commit.pack");
   whole([&] {
     for_each_group([&](MemberGroup& group, int tag) {
-      if (in_use_.contains(group.redundancy())) group.begin_commit(version, settled_, tag, disk_ && disk_->is_due(), commit_problem_);
+      if (in_use_.contains(group.redundancy()))
+        group.begin_commit(version, settled_, tag, disk_ && disk_->is_due(), commit_problem_);
     });
   });
   reach("commit.exchange");
@@ -254,7 +258,8 @@ Version Store::finish_commit() {
   whole([&] {
     for (MemberGroup* group : begun) group->finish_commit(version);
     reach("commit.vote");
-    if (!ballot_->vote(Motion::commit, commit_problem_ == nullptr)) refuse_commit(std::exchange(commit_problem_, nullptr));
+    if (!ballot_->vote(Motion::commit, commit_problem_ == nullptr))
+      refuse_commit(std::exchange(commit_problem_, nullptr));
   });
   reach("commit.publish");
   for (MemberGroup* group : begun) group->publish_commit(version);
@@ -281,7 +286,8 @@ Version Store::finish_commit() {
 
 std::vector<ByteCount> Store::block_sizes() const {
   std::vector<ByteCount> all;
-  for (const auto& [redundancy, group] : groups_) std::ranges::copy(group.block_sizes(published_), std::back_inserter(all));
+  for (const auto& [redundancy, group] : groups_)
+    std::ranges::copy(group.block_sizes(published_), std::back_inserter(all));
   return all;
 }
 
@@ -317,8 +323,8 @@ void Store::drop_provisional() {
   let_go();
 }
 
-/// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is so.
-/// Collective.
+/// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is
+/// so. Collective.
 void Store::refuse_commit(std::exception_ptr problem) const {
   constexpr int nobody = std::numeric_limits<int>::max();
   int first = problem ? self_.value : nobody;
@@ -336,7 +342,8 @@ void Store::refuse_commit(std::exception_ptr problem) const {
   text.resize(static_cast<std::size_t>(length));
   check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, first, comm_), "MPI_Bcast");
   if (problem) std::rethrow_exception(problem);
-  throw EnvironmentError(fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first, text));
+  throw EnvironmentError(
+      fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first, text));
 }
 
 void Store::note_sizes() {
@@ -360,7 +367,8 @@ void Store::finish_disk() {
 
 Version Store::restore() {
   finish_commit();
-  if (!ranks_may_differ_ && std::max(published_, announced_) == Version{} && !disk_) return Version{};  // known to all without asking
+  if (!ranks_may_differ_ && std::max(published_, announced_) == Version{} && !disk_)
+    return Version{};  // known to all without asking
   return restore_version({});
 }
 
@@ -405,12 +413,13 @@ Version Store::restore_what_is_planned(std::optional<Version> wanted) {
   });
 }
 
-/// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten then,
-/// and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
+/// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten
+/// then, and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
 bool Store::restore_from_memory(const JointPlan& plan) {
   const Version version = *plan.version;
   reach("restore.transfer");
-  for_each_planned(plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
+  for_each_planned(plan,
+                   [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
   reach("restore.exchange");
   std::exception_ptr problem;
   unsigned damage = 0;
@@ -430,7 +439,8 @@ bool Store::restore_from_memory(const JointPlan& plan) {
   }
   if (damage != 0) return false;
   // As soon as this rank knows that nothing is damaged anywhere: should somebody die now, this is not lost with it.
-  for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
+  for_each_planned(plan,
+                   [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
   protect_again(plan);
   reach("restore.unpack");
   confirm(problem);
@@ -442,7 +452,8 @@ bool Store::restore_from_memory(const JointPlan& plan) {
 /// Gives everyone what it is to have of a version that is undamaged.
 void Store::bring_back(const JointPlan& plan) {
   reach("restore.transfer");
-  for_each_planned(plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
+  for_each_planned(plan,
+                   [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
   reach("restore.exchange");
   for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(*plan.version);
@@ -452,7 +463,8 @@ void Store::bring_back(const JointPlan& plan) {
 }
 
 void Store::protect_again(const JointPlan& plan) {
-  for_each_planned(plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_protect(of.restore, tag); });
+  for_each_planned(
+      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_protect(of.restore, tag); });
   reach("restore.protect");
   for_each_planned(plan, [](MemberGroup& group, int, const GatheringPlan& of) { group.finish_protecting(of.restore); });
 }
@@ -462,10 +474,11 @@ void Store::require_all_committed(const JointPlan& plan, std::exception_ptr& pro
   auto of_group = plan.groups.begin();
   for (const auto& [redundancy, group] : groups_) {
     if (*of_group++ || group.members().empty()) continue;
-    problem = std::make_exception_ptr(UsageError(
-        fmt::format("member '{}' is protected now but was not when version {} was committed, with redundancy {}: protect the same members "
-                    "before restore as before commit",
-                    group.members().begin()->first, plan.version->value, to_string(redundancy))));
+    problem = std::make_exception_ptr(
+        UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed, with "
+                               "redundancy {}: protect the same members "
+                               "before restore as before commit",
+                               group.members().begin()->first, plan.version->value, to_string(redundancy))));
   }
 }
 
@@ -480,10 +493,11 @@ Version Store::restore_of_other_ranks(const JointPlan& plan) {
   const Parts parts = parts_of(members_);
   for (const auto& [name, member] : members_) {
     if (parts.contains(name) || problem) continue;
-    problem = std::make_exception_ptr(UsageError(
-        fmt::format("member '{}' is kept rank by rank, and version {} was committed by {} ranks: protect it as mend::part of an array "
-                    "or as mend::replicated",
-                    name, version.value, committed_by_)));
+    problem =
+        std::make_exception_ptr(UsageError(fmt::format("member '{}' is kept rank by rank, and version {} was committed "
+                                                       "by {} ranks: protect it as mend::part of an array "
+                                                       "or as mend::replicated",
+                                                       name, version.value, committed_by_)));
   }
   confirm(problem);
   forget_newer(version);
@@ -504,12 +518,15 @@ void Store::save_what_is_left() {
       std::vector<std::map<Rank, Bytes>> came;
       std::map<Rank, DiskTier::Snapshots> mine;
       for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
-        if (writers.empty()) std::ranges::transform(of.keepers, std::back_inserter(writers), [](const auto& keepers) { return keepers.front(); });
+        if (writers.empty())
+          std::ranges::transform(of.keepers, std::back_inserter(writers),
+                                 [](const auto& keepers) { return keepers.front(); });
         const auto& given = came.emplace_back(group.bring_to(writers, of, tag));
         for (Rank rank{0}; rank.value < committed_by_; ++rank.value) {
           if (writers[static_cast<std::size_t>(rank.value)] != self_) continue;
           const auto at = given.find(rank);
-          mine[rank].push_back(at != given.end() ? std::span<const std::byte>(at->second) : group.snapshot_of(rank, *plan.version));
+          mine[rank].push_back(at != given.end() ? std::span<const std::byte>(at->second)
+                                                 : group.snapshot_of(rank, *plan.version));
         }
       });
       disk_->save(*plan.version, committed_by_, mine);
@@ -545,12 +562,15 @@ Version Store::restore_from(Rank from) {
   from = find_rank(from);
   members_differ_ = true;  // from now on
   if (has_committed_by_others()) {
-    throw UsageError(fmt::format("another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit", committed_by_));
+    throw UsageError(fmt::format(
+        "another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit",
+        committed_by_));
   }
   reach("restore.inventory");
   const JointPlan plan = plan_undamaged({});
   if (!plan.version && disk_ && (plan.newest_seen || published_ != Version{} || disk_->find(members_, {}))) {
-    throw UsageError("another rank's data is not in memory any more, and cannot be had from disk: restore() first, and commit");
+    throw UsageError(
+        "another rank's data is not in memory any more, and cannot be had from disk: restore() first, and commit");
   }
   if (!plan.version) return restore_from_disk({}, plan);
   const Version version = *plan.version;
@@ -558,15 +578,17 @@ Version Store::restore_from(Rank from) {
   reach("restore.unpack");
   std::exception_ptr problem;
   require_all_committed(plan, problem);
-  for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan&) { group.unpack_snapshot_of(from, version, tag, problem); });
+  for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan&) {
+    group.unpack_snapshot_of(from, version, tag, problem);
+  });
   confirm(problem);
   forget_newer(version);
   origin_ = Origin::memory;
   return has_gone_back_to(version, watch);
 }
 
-/// The rank of the communicator that the application calls so. Throws UsageError on all ranks, should one of them be wrong: else
-/// it would leave the others waiting. Collective.
+/// The rank of the communicator that the application calls so. Throws UsageError on all ranks, should one of them be
+/// wrong: else it would leave the others waiting. Collective.
 Rank Store::find_rank(Rank asked_for) const {
   constexpr int none = std::numeric_limits<int>::min();
   const auto found = std::ranges::find(numbers_, asked_for);
@@ -574,8 +596,12 @@ Rank Store::find_rank(Rank asked_for) const {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
   if (wrong != none) {
     const bool gave_up_some = numbers_.back() >= Rank{ranks()};
-    throw UsageError(fmt::format("there is no rank {} to restore from: there are {}{}", wrong, ranks(),
-                                 gave_up_some ? fmt::format(", which are {}", fmt::join(numbers_ | std::views::transform([](Rank rank) { return rank.value; }), ", ")) : ""));
+    throw UsageError(fmt::format(
+        "there is no rank {} to restore from: there are {}{}", wrong, ranks(),
+        gave_up_some
+            ? fmt::format(", which are {}",
+                          fmt::join(numbers_ | std::views::transform([](Rank rank) { return rank.value; }), ", "))
+            : ""));
   }
   return Rank{static_cast<int>(found - numbers_.begin())};
 }
@@ -587,8 +613,11 @@ void Store::forget_newer(Version newest) {
 /// Of what nobody has anything any more.
 std::string Store::describe_total_loss(std::string_view consequence) const {
   const bool all_died = published_ == Version{};
-  return all_died ? fmt::format("all ranks have died, and what they had committed is lost: nobody lives who has any of it; {}", consequence)
-                  : fmt::format("version {} is lost: nobody lives who has any of it; {}", published_.value, consequence);
+  return all_died
+             ? fmt::format(
+                   "all ranks have died, and what they had committed is lost: nobody lives who has any of it; {}",
+                   consequence)
+             : fmt::format("version {} is lost: nobody lives who has any of it; {}", published_.value, consequence);
 }
 
 /// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
@@ -598,9 +627,12 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan&
     if (plan.newest_seen) {
       throw DataLoss(describe_loss(plan, wanted ? "another version may be whole" : "the job must be started again"));
     }
-    if (wanted) throw UsageError(fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
+    if (wanted)
+      throw UsageError(
+          fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
     if (published_ != Version{} || announced_ != Version{}) {
-      throw DataLoss(describe_total_loss(disk_ ? "nothing is on disk, and the job must be started again" : "the job must be started again"));
+      throw DataLoss(describe_total_loss(disk_ ? "nothing is on disk, and the job must be started again"
+                                               : "the job must be started again"));
     }
     if (disk_) confirm(nullptr);
     return Version{};
@@ -644,8 +676,10 @@ JointPlan Store::make_plan(std::optional<Version> wanted) {
   });
   if (wanted) {
     auto others = inventories;
-    for (auto& inventory : others) std::erase_if(inventory, [&](const Holding& holding) { return holding.version != *wanted; });
-    const bool kept = std::ranges::any_of(others | std::views::join, [](const Holding& holding) { return !holding.block.owners.empty(); });
+    for (auto& inventory : others)
+      std::erase_if(inventory, [&](const Holding& holding) { return holding.version != *wanted; });
+    const bool kept = std::ranges::any_of(others | std::views::join,
+                                          [](const Holding& holding) { return !holding.block.owners.empty(); });
     if (!kept && !disk_ && !has_committed_by_others()) throw UsageError(describe_versions(*wanted, inventories));
     inventories = std::move(others);
   }

@@ -12,8 +12,9 @@
 // After a failure, newcomers hold nothing. restore() finds the newest version at which every rank's snapshot is still
 // somewhere or can be rebuilt, brings each newcomer its own, unpacks, and makes again what died with the dead.
 //
-// Members may have redundancies of their own: those that have the same one are a group (store/placement/member_group.hpp), and each
-// group has snapshots of its own. Versions are common to all groups: each is published, and restored, in all or in none.
+// Members may have redundancies of their own: those that have the same one are a group
+// (store/placement/member_group.hpp), and each group has snapshots of its own. Versions are common to all groups: each
+// is published, and restored, in all or in none.
 //
 // A snapshot is packed over the one that had its slot before, and only pages that differ from that are copied and sent.
 // That needs both sides to have that older one as it was committed, so the first commits after a failure are whole.
@@ -69,8 +70,8 @@ struct StoreStatistics {
 
 class Store {
  public:
-  /// How members are made redundant that do not say so themselves, and how many versions are kept (2 or more). The same on
-  /// all ranks. `disk`: where every N-th commit is written to disk, too. `how` commits find what has changed.
+  /// How members are made redundant that do not say so themselves, and how many versions are kept (2 or more). The same
+  /// on all ranks. `disk`: where every N-th commit is written to disk, too. `how` commits find what has changed.
   explicit Store(Redundancy redundancy = {}, int versions = 2, const std::optional<DiskOptions>& disk = std::nullopt,
                  FindChanges how = FindChanges::by_hash)
       : redundancy_(redundancy), versions_(versions), find_changes_(how), in_use_{redundancy}, used_here_{redundancy} {
@@ -79,11 +80,11 @@ class Store {
   }
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
-  /// mend::run. Of a View, what it refers to now is kept alive and saved: when you assign, swap or resize it, protect it
-  /// again. Protecting a name again replaces the object, as re-entering the
-  /// body does. Throws UsageError for an empty name, and with --mend-disk for one that is not UTF-8.
+  /// mend::run. Of a View, what it refers to now is kept alive and saved: when you assign, swap or resize it, protect
+  /// it again. Protecting a name again replaces the object, as re-entering the body does. Throws UsageError for an
+  /// empty name, and with --mend-disk for one that is not UTF-8.
   template <class T>
-    requires Protectable<std::remove_cvref_t<T>>
+  requires Protectable<std::remove_cvref_t<T>>
   void protect(std::string_view name, T&& object) {
     using Object = std::remove_cvref_t<T>;
     static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<Object>,
@@ -92,12 +93,12 @@ class Store {
   }
   void protect(std::string_view name, std::unique_ptr<Member> member) { protect(name, std::move(member), redundancy_); }
 
-  /// The same, with a redundancy of its own: a large field may have parities, and a few small values copies. The members of
-  /// one redundancy are kept together, and a version is lost when those of any are. Throws UsageError, too, when the job has
-  /// begun with too few ranks for it.
+  /// The same, with a redundancy of its own: a large field may have parities, and a few small values copies. The
+  /// members of one redundancy are kept together, and a version is lost when those of any are. Throws UsageError, too,
+  /// when the job has begun with too few ranks for it.
   ///   store.protect("mesh", mesh, mend::Redundancy::parse("rs:4+2"));
   template <class T>
-    requires Protectable<std::remove_cvref_t<T>>
+  requires Protectable<std::remove_cvref_t<T>>
   void protect(std::string_view name, T&& object, Redundancy redundancy) {
     using Object = std::remove_cvref_t<T>;
     static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<Object>,
@@ -121,45 +122,47 @@ class Store {
   /// Collective; without a commit under way it does nothing. Returns the newest version.
   Version finish_commit();
 
-  /// Waits until what is being written to disk (--mend-disk) is complete, and can be restored by another job; so does the
-  /// end of the body. Collective; without a disk it does nothing. Throws ProcessFailure.
+  /// Waits until what is being written to disk (--mend-disk) is complete, and can be restored by another job; so does
+  /// the end of the body. Collective; without a disk it does nothing. Throws ProcessFailure.
   void finish_disk();
 
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
   /// Collective over the session's ranks. Returns that version, or Version{0} when nothing was ever committed (the
-  /// members are then left alone). With --mend-disk, what is not in memory is looked for on disk: after a loss too large,
-  /// or in a job that has just begun, which goes on where another has ended; it stays on disk alone until the next commit.
-  /// Members that are parts of arrays, or replicated (store/member.hpp), may then be of another number of ranks. Throws
-  /// DataLoss on every rank when a committed version existed but some rank's snapshot is gone, and UsageError when a
-  /// member's shape is not the committed one.
+  /// members are then left alone). With --mend-disk, what is not in memory is looked for on disk: after a loss too
+  /// large, or in a job that has just begun, which goes on where another has ended; it stays on disk alone until the
+  /// next commit. Members that are parts of arrays, or replicated (store/member.hpp), may then be of another number of
+  /// ranks. Throws DataLoss on every rank when a committed version existed but some rank's snapshot is gone, and
+  /// UsageError when a member's shape is not the committed one.
   ///
   /// In an epoch of another number of ranks than has committed, such members are given to the ranks of now out of the
   /// memory of all who keep a copy of what they need, and are made redundant by the next commit.
   Version restore();
 
   /// The same for an older version, of the last few that are kept (--mend-versions), after which the newer ones are
-  /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is not
-  /// kept any more, or when ranks ask for different versions.
+  /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is
+  /// not kept any more, or when ranks ask for different versions.
   Version restore(Version wanted);
 
-  /// Fills the protected members from what rank `from` has committed, at the version that restore() would go back to; each
-  /// rank may name another. Its members must be of the same names and shapes. Of the job's memory alone. Collective. Returns
-  /// and throws as restore() does, and UsageError for a rank that there is not.
+  /// Fills the protected members from what rank `from` has committed, at the version that restore() would go back to;
+  /// each rank may name another. Its members must be of the same names and shapes. Of the job's memory alone.
+  /// Collective. Returns and throws as restore() does, and UsageError for a rank that there is not.
   Version restore_from(Rank from);
 
-  /// Takes part in a restore() of other ranks, and keeps what its own members hold: for a survivor that stays in its place
-  /// (Session::repair) and whose algorithm can go on with data that are newer than the newcomer's. What the failure has cost
-  /// is made redundant again as by restore(), at the version that newcomers are given. Collective together with restore() on
-  /// the others. Returns and throws as restore() does there.
+  /// Takes part in a restore() of other ranks, and keeps what its own members hold: for a survivor that stays in its
+  /// place (Session::repair) and whose algorithm can go on with data that are newer than the newcomer's. What the
+  /// failure has cost is made redundant again as by restore(), at the version that newcomers are given. Collective
+  /// together with restore() on the others. Returns and throws as restore() does there.
   Version restore_others();
 
   /// The newest version committed or restored; Version{0} before the first.
   Version version() const { return published_; }
 
-  /// Whether restore() would bring back what the last commit or restore of this epoch has left, to the ranks that have committed
-  /// it; not, after a recovery, before the first of them, nor when some ranks have other data (restore_others, restore_from, or
-  /// a restore that was refused). The same on all ranks. Local.
-  bool has_version() const { return published_ != Version{} && !ranks_may_differ_ && !members_differ_ && !has_committed_by_others(); }
+  /// Whether restore() would bring back what the last commit or restore of this epoch has left, to the ranks that have
+  /// committed it; not, after a recovery, before the first of them, nor when some ranks have other data
+  /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
+  bool has_version() const {
+    return published_ != Version{} && !ranks_may_differ_ && !members_differ_ && !has_committed_by_others();
+  }
 
   /// Where the last restore() found what it has restored.
   Origin restored_from() const { return origin_; }
@@ -169,12 +172,14 @@ class Store {
   // --- for the framework -------------------------------------------------------------------------------------
 
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
-  /// r runs. `numbers[r]`: what the application calls rank r, if not that (Session::rank). Local. Both must outlive the epoch.
+  /// r runs. `numbers[r]`: what the application calls rank r, if not that (Session::rank). Local. Both must outlive the
+  /// epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch,
                    std::span<const Rank> numbers = {});
   /// Has `listener` called whenever a commit has been published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
-  /// This rank was told that there is version `announced`, or a newer one: should nobody else know of any, it is lost. Local.
+  /// This rank was told that there is version `announced`, or a newer one: should nobody else know of any, it is lost.
+  /// Local.
   void hear(Version announced) { announced_ = announced; }
   /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
@@ -184,8 +189,9 @@ class Store {
     ballot_ = nullptr;
     if (disk_) disk_->wait();
   }
-  /// Before the job ends for want of ranks: writes the newest version that can be had to disk, of all ranks that have committed
-  /// it; if there is a disk, and it is not there yet. Collective over the ranks that are left. Throws ProcessFailure.
+  /// Before the job ends for want of ranks: writes the newest version that can be had to disk, of all ranks that have
+  /// committed it; if there is a disk, and it is not there yet. Collective over the ranks that are left. Throws
+  /// ProcessFailure.
   void save_what_is_left();
   /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
   void forget_everything() {
@@ -195,9 +201,9 @@ class Store {
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members();
 
-  /// What is committed from now on is provisional, until commit_and_let_go() or let_go(): a failure takes it back to version(),
-  /// which is kept as long, and nothing of it goes to disk. These may be nested; what is inside another is its part. Local; on all
-  /// ranks.
+  /// What is committed from now on is provisional, until commit_and_let_go() or let_go(): a failure takes it back to
+  /// version(), which is kept as long, and nothing of it goes to disk. These may be nested; what is inside another is
+  /// its part. Local; on all ranks.
   void hold();
   void let_go();
   /// Whether there is such. Local.
@@ -222,7 +228,8 @@ class Store {
   void add_group(Redundancy redundancy);
   std::set<Redundancy> groups_with_members() const;
   void for_each_group(const std::function<void(MemberGroup& group, int tag)>& work);
-  void for_each_planned(const JointPlan& plan, const std::function<void(MemberGroup& group, int tag, const GatheringPlan& plan)>& work);
+  void for_each_planned(const JointPlan& plan,
+                        const std::function<void(MemberGroup& group, int tag, const GatheringPlan& plan)>& work);
   bool has_committed_by_others() const { return committed_by_ != 0 && committed_by_ != ranks(); }
   JointPlan make_plan(std::optional<Version> wanted);
   JointPlan plan_undamaged(std::optional<Version> wanted);
@@ -254,20 +261,21 @@ class Store {
   std::vector<NodeId> nodes_;
   std::vector<Rank> numbers_;
   bool is_first_epoch_ = true;
-  int committed_by_ = 0;              // so many ranks: what is on the shelves; 0: nothing is, or this is a newcomer
-  bool ranks_may_differ_ = false;     // a newcomer may not know the published version yet
-  bool keeps_members_ = false;        // in the restore that is under way
-  bool members_differ_ = false;       // some rank's may hold something else than the newest version, as a restore has left them
-  bool groups_may_differ_ = false;    // some rank may have a group that others do not know yet
+  int committed_by_ = 0;           // so many ranks: what is in the version slots; 0: nothing is, or this is a newcomer
+  bool ranks_may_differ_ = false;  // a newcomer may not know the published version yet
+  bool keeps_members_ = false;     // in the restore that is under way
+  bool members_differ_ =
+      false;  // some rank's may hold something else than the newest version, as a restore has left them
+  bool groups_may_differ_ = false;  // some rank may have a group that others do not know yet
   Version published_{};
-  Version announced_{};               // what this rank was told of
-  Version settled_{};                 // what is newer has been placed where it lies in this epoch, by commits alone
-  Members members_;                   // of all groups
+  Version announced_{};  // what this rank was told of
+  Version settled_{};    // what is newer has been placed where it lies in this epoch, by commits alone
+  Members members_;      // of all groups
   std::map<Redundancy, MemberGroup> groups_;
-  std::set<Redundancy> in_use_;       // the groups that have members on any rank, as was last agreed on
-  std::set<Redundancy> used_here_;    // those that had members on this rank then
+  std::set<Redundancy> in_use_;     // the groups that have members on any rank, as was last agreed on
+  std::set<Redundancy> used_here_;  // those that had members on this rank then
   StoreStatistics statistics_;
-  std::unique_ptr<DiskTier> disk_;    // if there is one
+  std::unique_ptr<DiskTier> disk_;  // if there is one
   Origin origin_ = Origin::nowhere;
   std::function<void()> commit_listener_;
   std::exception_ptr commit_problem_;  // this rank could not pack what it has for the commit that is under way

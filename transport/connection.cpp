@@ -49,7 +49,7 @@ void ask_after_other_machine(tcp::socket& socket) {
 
 }  // namespace
 
-class Line::Impl {
+class Connection::Impl {
  public:
   Impl(std::unique_ptr<asio::io_context> io, tcp::socket socket) : io_(std::move(io)), socket_(std::move(socket)) {
     prepare(socket_);
@@ -170,30 +170,31 @@ class Line::Impl {
   std::function<void()> listener_;
 };
 
-Line::Line(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Line::~Line() = default;
+Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Connection::~Connection() = default;
 
-std::unique_ptr<Line> Line::dial(const ControlAddress& door) {
+std::unique_ptr<Connection> Connection::dial(const ControlAddress& door) {
   auto io = std::make_unique<asio::io_context>(1);
   tcp::socket socket(*io);
   Error error;
   socket.connect(endpoint_of(door), error);
   if (!error) asio::write(socket, asio::buffer(door.key), error);
   if (error) {
-    throw EnvironmentError(fmt::format("nobody answers at {}:{}: {}", to_string(door.host), door.port, error.message()));
+    throw EnvironmentError(
+        fmt::format("nobody answers at {}:{}: {}", to_string(door.host), door.port, error.message()));
   }
-  return std::unique_ptr<Line>(new Line(std::make_unique<Impl>(std::move(io), std::move(socket))));
+  return std::unique_ptr<Connection>(new Connection(std::make_unique<Impl>(std::move(io), std::move(socket))));
 }
 
-bool Line::ended() const { return impl_->ended(); }
-void Line::on_end(std::function<void()> listener) { impl_->on_end(std::move(listener)); }
-void Line::send(std::span<const std::byte> message) { impl_->send(message); }
-void Line::ask() { impl_->ask(); }
-Clock::time_point Line::heard() const { return impl_->heard(); }
-std::optional<std::vector<std::byte>> Line::poll() { return impl_->poll(); }
-std::optional<std::vector<std::byte>> Line::wait() { return impl_->wait(); }
+bool Connection::ended() const { return impl_->ended(); }
+void Connection::on_end(std::function<void()> listener) { impl_->on_end(std::move(listener)); }
+void Connection::send(std::span<const std::byte> message) { impl_->send(message); }
+void Connection::ask() { impl_->ask(); }
+Clock::time_point Connection::heard() const { return impl_->heard(); }
+std::optional<std::vector<std::byte>> Connection::poll() { return impl_->poll(); }
+std::optional<std::vector<std::byte>> Connection::wait() { return impl_->wait(); }
 
-class Door::Impl {
+class Listener::Impl {
  public:
   explicit Impl(Ipv4 host) : acceptor_(io_) {
     address_ = listen_at(host, acceptor_, "a door for newcomers");
@@ -202,15 +203,17 @@ class Door::Impl {
 
   const ControlAddress& address() const { return address_; }
 
-  std::unique_ptr<Line> poll() {
+  std::unique_ptr<Connection> poll() {
     accept();
     for (auto stranger = strangers_.begin(); stranger != strangers_.end();) {
       Error error;
-      const std::size_t got = stranger->socket.read_some(asio::buffer(stranger->key.data() + stranger->got, stranger->key.size() - stranger->got), error);
+      const std::size_t got = stranger->socket.read_some(
+          asio::buffer(stranger->key.data() + stranger->got, stranger->key.size() - stranger->got), error);
       stranger->got += got;
       if (stranger->got == stranger->key.size() && stranger->key == address_.key) {
         stranger->socket.non_blocking(false);
-        auto line = std::unique_ptr<Line>(new Line(std::make_unique<Line::Impl>(std::move(stranger->io), std::move(stranger->socket))));
+        auto line = std::unique_ptr<Connection>(
+            new Connection(std::make_unique<Connection::Impl>(std::move(stranger->io), std::move(stranger->socket))));
         strangers_.erase(stranger);
         return line;
       }
@@ -253,10 +256,10 @@ class Door::Impl {
   std::list<Stranger> strangers_;  // which stay where they are: to be assigned to, a socket needs its own context
 };
 
-Door::Door(Ipv4 host) : impl_(std::make_unique<Impl>(host)) {}
-Door::~Door() = default;
-const ControlAddress& Door::address() const { return impl_->address(); }
-std::unique_ptr<Line> Door::poll() { return impl_->poll(); }
+Listener::Listener(Ipv4 host) : impl_(std::make_unique<Impl>(host)) {}
+Listener::~Listener() = default;
+const ControlAddress& Listener::address() const { return impl_->address(); }
+std::unique_ptr<Connection> Listener::poll() { return impl_->poll(); }
 
 std::string to_string(const ControlAddress& address) {
   std::string text = fmt::format("{}:{}:", to_string(address.host), address.port);
@@ -265,7 +268,9 @@ std::string to_string(const ControlAddress& address) {
 }
 
 ControlAddress parse_address(std::string_view text) {
-  const auto refuse = [&] { return UsageError(fmt::format("'{}' is no address of a door: it would be HOST:PORT:KEY", text)); };
+  const auto refuse = [&] {
+    return UsageError(fmt::format("'{}' is no address of a door: it would be HOST:PORT:KEY", text));
+  };
   const auto number = [&](std::string_view digits, int base, unsigned long most) {
     unsigned long value = 0;
     const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);

@@ -20,25 +20,25 @@
 
 namespace mend::transport {
 
-class Line {
+class Connection {
  public:
   /// Calls at `door` and shows its key. Throws EnvironmentError when nobody is there.
-  static std::unique_ptr<Line> dial(const ControlAddress& door);
+  static std::unique_ptr<Connection> dial(const ControlAddress& door);
   /// The other side sees the end of the line.
-  ~Line();
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   /// Whether the other side is gone. What it has sent before can still be taken.
   bool ended() const;
-  /// Has `listener` called when the line ends, in a thread of the line's, or at once if it has. An empty one stops that:
-  /// when this returns, no call is under way.
+  /// Has `listener` called when the line ends, in a thread of the line's, or at once if it has. An empty one stops
+  /// that: when this returns, no call is under way.
   void on_end(std::function<void()> listener);
 
   /// Sends a message; to nobody when the line has ended.
   void send(std::span<const std::byte> message);
-  /// Asks the other side for a sign of life: as long as that process runs, its line answers by itself. Any thread. Never
-  /// blocks; does nothing while a message is being sent.
+  /// Asks the other side for a sign of life: as long as that process runs, its line answers by itself. Any thread.
+  /// Never blocks; does nothing while a message is being sent.
   void ask();
   /// When the other side was last heard of: it has called, sent a message, or answered.
   Clock::time_point heard() const;
@@ -51,25 +51,25 @@ class Line {
   std::optional<std::vector<std::byte>> wait();
 
  private:
-  friend class Door;
+  friend class Listener;
   class Impl;
-  explicit Line(std::unique_ptr<Impl> impl);
+  explicit Connection(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
 /// Where newcomers call. Nothing is done between calls of poll(): who comes then waits at the door.
-class Door {
+class Listener {
  public:
   /// Listens at `host`, an address of this machine. Throws EnvironmentError when it cannot.
-  explicit Door(Ipv4 host);
-  ~Door();
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  explicit Listener(Ipv4 host);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
 
   const ControlAddress& address() const;
 
   /// A line to somebody who has come and shown the key, if there is one. Others are turned away. Never blocks.
-  std::unique_ptr<Line> poll();
+  std::unique_ptr<Connection> poll();
 
  private:
   class Impl;

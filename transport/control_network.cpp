@@ -30,7 +30,7 @@ struct Hello {
   std::uint32_t to = 0;
   Key key{};
 };
-struct Welcome {
+struct JoinInfo {
   std::uint64_t magic = 0;
   std::uint64_t received = 0;
   Key key{};
@@ -143,7 +143,7 @@ class ControlNetwork::Impl {
     bool open = false;
     bool writing = false;
     Hello hello;
-    Welcome welcome;
+    JoinInfo join_info;
     Receipt receipt;
     std::vector<std::byte> outgoing;
   };
@@ -154,8 +154,8 @@ class ControlNetwork::Impl {
   /// What this process has to say to another.
   struct Link {
     std::shared_ptr<Call> call;
-    std::deque<Waiting> waiting;     // for a receipt
-    std::size_t written = 0;         // so many of them have gone out over this call
+    std::deque<Waiting> waiting;  // for a receipt
+    std::size_t written = 0;      // so many of them have gone out over this call
     std::uint64_t last_sequence = 0;
     bool numbered = false;  // whether the peer counts as this link does: since its first call
     std::optional<std::vector<std::byte>> pulse;
@@ -218,18 +218,18 @@ class ControlNetwork::Impl {
         return listener_.broken(to);
       }
       asio::async_write(call->socket, bytes_of(call->hello), [call](Error, std::size_t) {});  // reading tells of errors
-      asio::async_read(call->socket, bytes_of(call->welcome), [this, to, call](Error unread, std::size_t) {
+      asio::async_read(call->socket, bytes_of(call->join_info), [this, to, call](Error unread, std::size_t) {
         Link* const mine = link_of(to, call);
         if (!mine) return;
-        const bool welcome = !unread && call->welcome.magic == magic && call->welcome.key == address_.key;
-        welcome ? begin_call(to, *mine) : end_call(to, *mine);
+        const bool join_info = !unread && call->join_info.magic == magic && call->join_info.key == address_.key;
+        join_info ? begin_call(to, *mine) : end_call(to, *mine);
       });
     });
   }
 
   void begin_call(ProcessId to, Link& link) {
     link.call->open = true;
-    const std::uint64_t received = link.call->welcome.received;
+    const std::uint64_t received = link.call->join_info.received;
     if (link.numbered) take_receipt(link, received);
     // To one that was dropped and met again, the count goes on where the peer has it.
     link.numbered = true;
@@ -277,7 +277,7 @@ class ControlNetwork::Impl {
     tcp::socket socket;
     std::optional<ProcessId> from;  // none: a stranger so far
     Hello hello;
-    Welcome welcome;
+    JoinInfo join_info;
     Header header;
     std::vector<std::byte> body;
     bool writing = false;
@@ -322,9 +322,9 @@ class ControlNetwork::Impl {
     GuestPtr& place = guests_[from];
     if (place) close(place->socket);  // the peer has given that connection up
     place = guest;
-    guest->welcome = {magic, received_[from], peers_.at(from).key};
+    guest->join_info = {magic, received_[from], peers_.at(from).key};
     guest->writing = true;
-    asio::async_write(guest->socket, bytes_of(guest->welcome), [this, guest](Error, std::size_t) {
+    asio::async_write(guest->socket, bytes_of(guest->join_info), [this, guest](Error, std::size_t) {
       guest->writing = false;
       give_receipt(guest);
     });
@@ -366,7 +366,7 @@ class ControlNetwork::Impl {
 
   void give_receipt(const GuestPtr& guest) {
     const std::uint64_t received = received_[*guest->from];
-    const std::uint64_t told = std::max(guest->receipt.received, guest->welcome.received);
+    const std::uint64_t told = std::max(guest->receipt.received, guest->join_info.received);
     if (guest->writing || received == told) return;
     guest->writing = true;
     guest->receipt.received = received;

@@ -12,7 +12,7 @@
 
 namespace mend::transport {
 
-struct BreakableWaits::State {
+struct InterruptiblePmix::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool broken_off = false;
@@ -20,7 +20,7 @@ struct BreakableWaits::State {
 
 namespace {
 
-using State = BreakableWaits::State;
+using State = InterruptiblePmix::State;
 
 std::shared_ptr<State>& present() {
   static std::shared_ptr<State> instance;
@@ -82,10 +82,10 @@ Function of_the_runtime(const char* name) {
 
 }  // namespace
 
-BreakableWaits::BreakableWaits() : state_(std::make_shared<State>()) { present() = state_; }
-BreakableWaits::~BreakableWaits() { present().reset(); }
+InterruptiblePmix::InterruptiblePmix() : state_(std::make_shared<State>()) { present() = state_; }
+InterruptiblePmix::~InterruptiblePmix() { present().reset(); }
 
-void BreakableWaits::break_off() {
+void InterruptiblePmix::break_off() {
   const std::lock_guard lock(state_->mutex);
   state_->broken_off = true;
   state_->changed.notify_all();
@@ -101,7 +101,8 @@ using mend::transport::Shared;
 extern "C" pmix_status_t PMIx_Connect(const pmix_proc_t procs[], std::size_t nprocs, const pmix_info_t info[],
                                       std::size_t ninfo) {
   const auto state = mend::transport::present();
-  if (!state) return mend::transport::of_the_runtime<decltype(&PMIx_Connect)>("PMIx_Connect")(procs, nprocs, info, ninfo);
+  if (!state)
+    return mend::transport::of_the_runtime<decltype(&PMIx_Connect)>("PMIx_Connect")(procs, nprocs, info, ninfo);
   const auto call = std::make_shared<Call>(state);
   void* const handed_out = mend::transport::hand_out(call);
   const pmix_status_t status = PMIx_Connect_nb(procs, nprocs, info, ninfo, &mend::transport::connected, handed_out);
@@ -110,7 +111,8 @@ extern "C" pmix_status_t PMIx_Connect(const pmix_proc_t procs[], std::size_t npr
   return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
 }
 
-extern "C" pmix_status_t PMIx_Lookup(pmix_pdata_t data[], std::size_t ndata, const pmix_info_t info[], std::size_t ninfo) {
+extern "C" pmix_status_t PMIx_Lookup(pmix_pdata_t data[], std::size_t ndata, const pmix_info_t info[],
+                                     std::size_t ninfo) {
   const auto state = mend::transport::present();
   if (!state) return mend::transport::of_the_runtime<decltype(&PMIx_Lookup)>("PMIx_Lookup")(data, ndata, info, ninfo);
   std::vector<char*> keys;

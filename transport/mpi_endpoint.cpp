@@ -35,7 +35,8 @@ MpiEndpoint::MpiEndpoint(Communicator own, std::vector<ProcessId> members)
   MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN);
   my_rank_ = comm_.rank();
   if (static_cast<int>(members_.size()) != comm_.size()) {
-    throw UsageError(fmt::format("an endpoint over {} processes was given {} identities", comm_.size(), members_.size()));
+    throw UsageError(
+        fmt::format("an endpoint over {} processes was given {} identities", comm_.size(), members_.size()));
   }
   if (!std::is_sorted(members_.begin(), members_.end())) {
     throw UsageError("an endpoint's processes must be given in ascending order");
@@ -142,9 +143,10 @@ std::optional<Event> MpiEndpoint::receive_one() {
     if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Test");
     if (code != MPI_SUCCESS) {
       learn_deaths();
-      if (!done) return std::nullopt;  // it goes on now that the deaths are acknowledged
+      if (!done) return std::nullopt;                // it goes on now that the deaths are acknowledged
       if (receiving_ == MPI_REQUEST_NULL) continue;  // its sender has died
-      // A message came after the library had marked the receive as disturbed. It is whole; the mark is all that is left.
+      // A message came after the library had marked the receive as disturbed. It is whole; the mark is all that is
+      // left.
       MPI_Request_free(&receiving_);
     }
     if (!done) return std::nullopt;
@@ -185,7 +187,8 @@ void MpiEndpoint::learn_deaths() {
     int rank = MPI_UNDEFINED;
     MPI_Group_translate_ranks(failed, 1, &i, everyone, &rank);
     const ProcessId process = members_[static_cast<std::size_t>(rank)];
-    const bool queued = std::find(deaths_to_report_.begin(), deaths_to_report_.end(), process) != deaths_to_report_.end();
+    const bool queued =
+        std::find(deaths_to_report_.begin(), deaths_to_report_.end(), process) != deaths_to_report_.end();
     if (!queued && !dead_.contains(process)) deaths_to_report_.push_back(process);
   }
   MPI_Group_free(&failed);

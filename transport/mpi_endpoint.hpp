@@ -56,9 +56,9 @@ class MpiEndpoint final : public Endpoint {
   std::vector<Outgoing> outgoing_;  // in the order they were sent; nearly always one or none
   std::vector<std::vector<std::byte>> spare_buffers_;
   MPI_Request receiving_ = MPI_REQUEST_NULL;
-  std::vector<std::byte> arriving_;                 // what the posted receive writes into
-  std::vector<std::byte> arrived_;                  // what the last arrival shows, if it came in one piece
-  std::vector<std::byte> whole_;                    // and if it came in several
+  std::vector<std::byte> arriving_;                  // what the posted receive writes into
+  std::vector<std::byte> arrived_;                   // what the last arrival shows, if it came in one piece
+  std::vector<std::byte> whole_;                     // and if it came in several
   std::map<int, std::vector<std::byte>> assembled_;  // pieces so far, by the sender's rank
 };
 

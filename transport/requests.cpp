@@ -19,8 +19,8 @@ void for_each_chunk(auto bytes, auto post) {
 }  // namespace
 
 Requests::~Requests() {
-  const bool under_way = std::any_of(requests_.begin(), requests_.end(),
-                                     [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
+  const bool under_way =
+      std::any_of(requests_.begin(), requests_.end(), [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
   if (!under_way) return;
   const ErrorsReturned quiet;
   revoke(comm_);
@@ -30,8 +30,7 @@ Requests::~Requests() {
 void Requests::send(std::span<const std::byte> bytes, int to, int tag) {
   for_each_chunk(bytes, [&](std::span<const std::byte> chunk) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, to, tag, comm_, &request),
-              "MPI_Isend");
+    check_mpi(MPI_Isend(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
     requests_.push_back(request);
   });
 }

@@ -21,7 +21,9 @@ std::string check_commit_every(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, steps);
   const bool number = error == std::errc{} && stop == end && steps > 0;
-  return text == "auto" || number ? "" : fmt::format("a number of steps from 1 to 2147483647, or \"auto\", is wanted, not {}", text);
+  return text == "auto" || number
+             ? ""
+             : fmt::format("a number of steps from 1 to 2147483647, or \"auto\", is wanted, not {}", text);
 }
 
 std::string check_steps(const std::string& text) {
@@ -86,13 +88,12 @@ std::string check_writable_file(const std::string& text) {
 void check_kills(const CommonOptions& options, std::vector<std::string> places) {
   places.push_back("step");
   const bool more_may_come = mend::Policy::parse(options.mend.on_failure).spawn;
-  for (const KillOrder& order : options.kills) check_kill_order(order, places, options.steps, options.mend.spares, more_may_come);
+  for (const KillOrder& order : options.kills)
+    check_kill_order(order, places, options.steps, options.mend.spares, more_may_come);
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
-  const auto path_into = [](std::filesystem::path& path) {
-    return [&path](const std::string& text) { path = text; };
-  };
+  const auto path_into = [](std::filesystem::path& path) { return [&path](const std::string& text) { path = text; }; };
   const auto checked = [](std::string (*check)(const std::string&)) {
     return CLI::Validator([check](std::string& text) { return check(text); }, "");
   };

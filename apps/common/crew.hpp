@@ -1,5 +1,5 @@
-// The ranks that are there. Where some were given up and the others keep their numbers (--mend-on-failure blank), rank 0
-// may be nobody, and the highest number says little about how many there are.
+// The ranks that are there. Where some were given up and the others keep their numbers (--mend-on-failure blank), rank
+// 0 may be nobody, and the highest number says little about how many there are.
 
 #pragma once
 

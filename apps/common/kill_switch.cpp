@@ -58,7 +58,9 @@ class LockedRecord {
   LockedRecord(const LockedRecord&) = delete;
   LockedRecord& operator=(const LockedRecord&) = delete;
 
-  void append(const std::string& text) const { [[maybe_unused]] const auto size = ::write(file_, text.data(), text.size()); }
+  void append(const std::string& text) const {
+    [[maybe_unused]] const auto size = ::write(file_, text.data(), text.size());
+  }
   void clear() const { [[maybe_unused]] const int result = ::ftruncate(file_, 0); }
 
  private:
@@ -112,9 +114,10 @@ void check_kill_order(const KillOrder& order, std::span<const std::string> place
   if (std::none_of(places.begin(), places.end(), is_meant) && std::ranges::none_of(mend::fault_points, is_meant)) {
     std::set<std::string_view> rooms(places.begin(), places.end());
     for (const std::string_view point : mend::fault_points) rooms.insert(point.substr(0, point.find('.')));
-    throw mend::UsageError(fmt::format("--kill: there is no place \"{}\"; there are {}, and parts of these such as "
-                                       "commit.publish",
-                                       order.point, fmt::join(rooms, ", ")));
+    throw mend::UsageError(
+        fmt::format("--kill: there is no place \"{}\"; there are {}, and parts of these such as "
+                    "commit.publish",
+                    order.point, fmt::join(rooms, ", ")));
   }
   if (order.step > steps) {
     throw mend::UsageError(fmt::format("--kill: nobody dies in step {} when there are {} steps", order.step, steps));
@@ -128,7 +131,8 @@ void check_kill_order(const KillOrder& order, std::span<const std::string> place
                                        launched, launched - 1));
   }
   if (process == nullptr && std::get<mend::Rank>(order.who).value >= ranks && ranks > 0) {
-    throw mend::UsageError(fmt::format("--kill: there is no rank {}: the job has {}, from 0", std::get<mend::Rank>(order.who).value, ranks));
+    throw mend::UsageError(fmt::format("--kill: there is no rank {}: the job has {}, from 0",
+                                       std::get<mend::Rank>(order.who).value, ranks));
   }
 }
 

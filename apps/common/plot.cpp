@@ -62,7 +62,8 @@ Rgb colour_of(double fraction) {
 void write_png(const std::filesystem::path& file, std::span<const double> values, std::size_t columns,
                std::size_t rows) {
   if (columns == 0 || rows == 0 || values.size() != columns * rows) {
-    throw mend::UsageError(fmt::format("a picture of {} x {} needs as many values, not {}", columns, rows, values.size()));
+    throw mend::UsageError(
+        fmt::format("a picture of {} x {} needs as many values, not {}", columns, rows, values.size()));
   }
   const std::size_t scale = std::max<std::size_t>(1, readable_pixels / std::max(columns, rows));
   const auto [low, high] = range_of(values);

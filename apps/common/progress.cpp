@@ -21,11 +21,7 @@ bool people_watch(std::FILE* out) {
 }  // namespace
 
 Progress::Progress(std::string app, mend::Rank self, int steps, std::FILE* out)
-    : app_(std::move(app)),
-      steps_(steps),
-      out_(out),
-      speaks_(self == mend::Rank{0}),
-      on_terminal_(people_watch(out)) {}
+    : app_(std::move(app)), steps_(steps), out_(out), speaks_(self == mend::Rank{0}), on_terminal_(people_watch(out)) {}
 
 Progress::~Progress() {
   // Whatever is said next, by a failure's log line for one, starts on a line of its own.

@@ -75,8 +75,8 @@ Json recoveries_document(const RunFacts& facts) {
   return document;
 }
 
-/// The recoveries as the job saw them: noticed when the first rank did, each phase as long as on the slowest. A rank that
-/// was still a spare in some recovery had nothing to restore in it.
+/// The recoveries as the job saw them: noticed when the first rank did, each phase as long as on the slowest. A rank
+/// that was still a spare in some recovery had nothing to restore in it.
 std::vector<mend::RecoveryReport> over_all_ranks(const mend::Session& session) {
   using FractionalMicroseconds = std::chrono::duration<double, std::micro>;
   const auto own = session.recoveries();

@@ -22,9 +22,9 @@ using Json = nlohmann::ordered_json;
 /// What the application has to say.
 struct Outcome {
   std::string app;
-  Json problem;                   ///< sizes and parameters: {"nx": 64, ...}
-  std::uint64_t field_hash = 0;   ///< FieldHash::total
-  Json norms;                     ///< {"error_l2": ..., ...}; must not depend on what died
+  Json problem;                                               ///< sizes and parameters: {"nx": 64, ...}
+  std::uint64_t field_hash = 0;                               ///< FieldHash::total
+  Json norms;                                                 ///< {"error_l2": ..., ...}; must not depend on what died
   std::vector<std::pair<std::string, mend::Seconds>> phases;  ///< as rank 0 measured them
 };
 

@@ -154,10 +154,12 @@ Vector Heat::temperature() const {
 
 mend::ArrayMember Heat::temperature_in_mesh() const {
   const auto z_y_x = [](auto of_axis) {
-    return mend::Extents{static_cast<std::size_t>(of_axis(2)), static_cast<std::size_t>(of_axis(1)), static_cast<std::size_t>(of_axis(0))};
+    return mend::Extents{static_cast<std::size_t>(of_axis(2)), static_cast<std::size_t>(of_axis(1)),
+                         static_cast<std::size_t>(of_axis(0))};
   };
   const Box& owned = mesh_.owned();
-  return mend::part(temperature(), z_y_x([&](int axis) { return mesh_.nodes().length(axis); }), z_y_x([&](int axis) { return owned.lo[axis]; }),
+  return mend::part(temperature(), z_y_x([&](int axis) { return mesh_.nodes().length(axis); }),
+                    z_y_x([&](int axis) { return owned.lo[axis]; }),
                     z_y_x([&](int axis) { return owned.length(axis); }));
 }
 

@@ -36,8 +36,8 @@ void check(const Options& options) {
   const Triple& elements = options.heat.elements;
   for (int axis = 0; axis < 3; ++axis) {
     require(elements[axis] > 0 && elements[axis] <= most_elements,
-            fmt::format("--n{}: there must be from 1 to {} elements along each axis, not {}", "xyz"[axis], most_elements,
-                        elements[axis]));
+            fmt::format("--n{}: there must be from 1 to {} elements along each axis, not {}", "xyz"[axis],
+                        most_elements, elements[axis]));
   }
   require(std::isfinite(options.heat.dt) && options.heat.dt > 0,
           fmt::format("--dt: the time step must be positive, not {}", options.heat.dt));

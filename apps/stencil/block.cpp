@@ -9,9 +9,7 @@
 
 namespace stencil {
 
-bool Box::empty() const {
-  return extent(0) <= 0 || extent(1) <= 0 || extent(2) <= 0;
-}
+bool Box::empty() const { return extent(0) <= 0 || extent(1) <= 0 || extent(2) <= 0; }
 
 Extents choose_blocks(const Problem& problem, int ranks, int radius) {
   Extents counts{};

@@ -54,8 +54,8 @@ void update_box(const Scheme& scheme, const Field& from, const Field& to, const 
     }
   }
   using Cells = Kokkos::MDRangePolicy<Kokkos::Rank<axes>, Kokkos::IndexType<int>>;
-  Kokkos::parallel_for("diffuse", Cells({box.begin[0], box.begin[1], box.begin[2]}, {box.end[0], box.end[1], box.end[2]}),
-                       kernel);
+  Kokkos::parallel_for("diffuse",
+                       Cells({box.begin[0], box.begin[1], box.begin[2]}, {box.end[0], box.end[1], box.end[2]}), kernel);
 }
 
 }  // namespace

@@ -26,9 +26,10 @@ void verify(const stencil::Errors& errors, int steps) {
   const double rounding_per_step = 16 * std::numeric_limits<double>::epsilon() * stencil::largest_height();
   const double bound = (steps + 1) * rounding_per_step;
   if (!(errors.scheme_max <= bound)) {
-    throw std::runtime_error(fmt::format("the result is wrong: it differs from the scheme's by {:.3g}, and rounding "
-                                         "explains no more than {:.3g}",
-                                         errors.scheme_max, bound));
+    throw std::runtime_error(
+        fmt::format("the result is wrong: it differs from the scheme's by {:.3g}, and rounding "
+                    "explains no more than {:.3g}",
+                    errors.scheme_max, bound));
   }
 }
 
@@ -40,9 +41,8 @@ void report(const mend::Session& session, const stencil::Options& options, const
 
   apps::Outcome outcome;
   outcome.app = "stencil";
-  outcome.problem = {{"nx", problem.cells[0]},       {"ny", problem.cells[1]},
-                     {"nz", problem.cells[2]},       {"order", problem.order},
-                     {"courant", problem.courant},   {"time_step", heat.scheme().time_step}};
+  outcome.problem = {{"nx", problem.cells[0]}, {"ny", problem.cells[1]},     {"nz", problem.cells[2]},
+                     {"order", problem.order}, {"courant", problem.courant}, {"time_step", heat.scheme().time_step}};
   outcome.field_hash = heat.hash();
   outcome.norms = {{"equation_error_rms", errors.equation_rms},
                    {"equation_error_max", errors.equation_max},

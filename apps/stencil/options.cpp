@@ -53,8 +53,12 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
         ->type_name("N")
         ->group(group);
   }
-  app.add_option_function<int>("--size", [&](const int& cells) { problem.cells = {cells, cells, cells}; },
-                               "Cells along each axis")
+  app.add_option_function<int>(
+         "--size",
+         [&](const int& cells) {
+           problem.cells = {cells, cells, cells};
+         },
+         "Cells along each axis")
       ->check(at_least_one_cell())
       ->excludes("--nx", "--ny", "--nz")
       ->type_name("N")

@@ -94,16 +94,20 @@ std::optional<mend::Redundancy> redundancy_of(const char* text) {
 }
 
 mend::ByteCount bytes_of_element(const std::string& element) {
-  constexpr std::array<std::string_view, 10> numbers{"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"};
+  constexpr std::array<std::string_view, 10> numbers{"float32", "float64", "int8",   "int16",  "int32",
+                                                     "int64",   "uint8",   "uint16", "uint32", "uint64"};
   const mend::ByteCount bytes = mend::element_bytes(element);
   if (bytes > 0 && (element.starts_with("bytes") || std::ranges::find(numbers, element) != numbers.end())) return bytes;
-  throw mend::UsageError("'" + element + "' is no element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or bytes24, say, for what is no number");
+  throw mend::UsageError("'" + element +
+                         "' is no element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or "
+                         "bytes24, say, for what is no number");
 }
 
 void protect_array(Session& session, const char* name, void* data, mend::ArrayPart place, const char* redundancy) {
   place.require_sense();
   const auto bytes = bytes_of_element(place.element) * mend::elements_in(place.extents);
-  mend::ArrayMember member{std::make_unique<mend::detail::SpanMember<std::byte>>(bytes_at(data, bytes)), std::move(place)};
+  mend::ArrayMember member{std::make_unique<mend::detail::SpanMember<std::byte>>(bytes_at(data, bytes)),
+                           std::move(place)};
   auto protectable = mend::MemberOf<mend::ArrayMember>::make(member);
   if (const auto own = redundancy_of(redundancy)) {
     session.store().protect(text_of(name, "name"), std::move(protectable), *own);
@@ -114,7 +118,8 @@ void protect_array(Session& session, const char* name, void* data, mend::ArrayPa
 
 /// `axes` numbers.
 mend::Extents extents_at(const std::size_t* numbers, int axes) {
-  if (axes > 0 && numbers == nullptr) throw mend::UsageError("the whole, the offset or the extents of a protected part are NULL");
+  if (axes > 0 && numbers == nullptr)
+    throw mend::UsageError("the whole, the offset or the extents of a protected part are NULL");
   return {numbers, numbers + std::max(axes, 0)};
 }
 
@@ -133,8 +138,9 @@ void leave_with(int status) {
     case MEND_FAILURE: throw mend::ProcessFailure("the body returned MEND_FAILURE");
     case MEND_END:
       if (job_is_over) throw mend::agreement::Abandoned();
-      throw std::runtime_error("the body, or a callback, returned MEND_END, which no function of mend had returned: return "
-                               "MEND_SUCCESS where the work is done, MEND_ERROR where it cannot be");
+      throw std::runtime_error(
+          "the body, or a callback, returned MEND_END, which no function of mend had returned: return "
+          "MEND_SUCCESS where the work is done, MEND_ERROR where it cannot be");
     case MEND_ERROR:
       if (last_error) std::rethrow_exception(last_error);
       [[fallthrough]];
@@ -188,7 +194,9 @@ int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
 
 int mend_comm_cart(mend_session* session, int axes, const int* dims, const int* periods, MPI_Comm* made) {
   return guarded([&] {
-    const auto all = [&](const int* numbers) { return std::span(numbers, numbers == nullptr ? 0 : static_cast<std::size_t>(std::max(axes, 0))); };
+    const auto all = [&](const int* numbers) {
+      return std::span(numbers, numbers == nullptr ? 0 : static_cast<std::size_t>(std::max(axes, 0)));
+    };
     *made = session_of(session).cart(all(dims), all(periods));
   });
 }
@@ -213,20 +221,26 @@ int mend_protect(mend_session* session, const char* name, void* data, size_t byt
 
 int mend_protect_with(mend_session* session, const char* name, void* data, size_t bytes, const char* redundancy) {
   return guarded([&] {
-    session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes), mend::Redundancy::parse(text_of(redundancy, "redundancy")));
+    session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes),
+                                        mend::Redundancy::parse(text_of(redundancy, "redundancy")));
   });
 }
 
-int mend_protect_part(mend_session* session, const char* name, void* data, const char* element, int axes, const size_t* whole,
-                      const size_t* offset, const size_t* extents, const char* redundancy) {
+int mend_protect_part(mend_session* session, const char* name, void* data, const char* element, int axes,
+                      const size_t* whole, const size_t* offset, const size_t* extents, const char* redundancy) {
   return guarded([&] {
-    protect_array(session_of(session), name, data,
-                  {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)}, redundancy);
+    protect_array(
+        session_of(session), name, data,
+        {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)},
+        redundancy);
   });
 }
 
-int mend_protect_replicated(mend_session* session, const char* name, void* data, const char* element, size_t count, const char* redundancy) {
-  return guarded([&] { protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy); });
+int mend_protect_replicated(mend_session* session, const char* name, void* data, const char* element, size_t count,
+                            const char* redundancy) {
+  return guarded([&] {
+    protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy);
+  });
 }
 
 int mend_commit(mend_session* session, unsigned long* version) {

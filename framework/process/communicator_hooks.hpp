@@ -1,6 +1,6 @@
-// Communicators that the program, or a library that it uses, makes by MPI itself. MPI's profiling interface tells of them, so
-// that what descends from the session's communicator can be interrupted: a factory given to Session::derive may take several
-// steps, and programs for Fenix have no other way.
+// Communicators that the program, or a library that it uses, makes by MPI itself. MPI's profiling interface tells of
+// them, so that what descends from the session's communicator can be interrupted: a factory given to Session::derive
+// may take several steps, and programs for Fenix have no other way.
 
 #pragma once
 
@@ -13,8 +13,8 @@ namespace mend {
 using CommunicatorListener = std::function<void(MPI_Comm parent, MPI_Comm made)>;
 
 /// From now on `listener` is told of every communicator that is made of another by dup, split, create, a topology or an
-/// intercommunicator, though not by MPI_Comm_idup: as soon as it is made, and MPI_COMM_NULL too. An empty one ends that.
-/// One listener in a process. Main thread only. Local.
+/// intercommunicator, though not by MPI_Comm_idup: as soon as it is made, and MPI_COMM_NULL too. An empty one ends
+/// that. One listener in a process. Main thread only. Local.
 void on_communicator_made(CommunicatorListener listener);
 
 }  // namespace mend

@@ -83,8 +83,9 @@ std::vector<NodeId> find_machines(const std::vector<std::string>& names, const s
   for (const std::string& name : names) {
     const auto at = nodes.find(name);
     if (at == nodes.end()) {
-      throw UsageError(fmt::format("no process can be started on '{}' (--mend-spawn-on): the job is not there, but on {}", name,
-                                   fmt::join(nodes | std::views::keys, ", ")));
+      throw UsageError(
+          fmt::format("no process can be started on '{}' (--mend-spawn-on): the job is not there, but on {}", name,
+                      fmt::join(nodes | std::views::keys, ", ")));
     }
     found.push_back(at->second);
   }
@@ -92,7 +93,8 @@ std::vector<NodeId> find_machines(const std::vector<std::string>& names, const s
 }
 
 /// The address at which process number `self` listens: on the machine itself when nobody is anywhere else.
-std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed, std::size_t self) {
+std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed,
+                                std::size_t self) {
   std::vector<std::vector<Interface>> machines;
   std::size_t mine = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -116,7 +118,7 @@ detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<dete
 
 }  // namespace
 
-Watch::Watch(const Options& options)
+FailureDetector::FailureDetector(const Options& options)
     : wanted_(options.detector == "ring"), timing_{whole(options.heartbeat), whole(options.timeout)} {
   std::istringstream names(options.spawn_on);
   for (std::string name; std::getline(names >> std::ws, name, ',');) {
@@ -124,16 +126,19 @@ Watch::Watch(const Options& options)
     place_names_.push_back(name);
   }
   if (!wanted_ && Policy::parse(options.on_failure).spawn) {
-    throw UsageError("only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of --mend-on-failure");
+    throw UsageError(
+        "only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of "
+        "--mend-on-failure");
   }
   if (wanted_ && timing_.delta < 2 * timing_.eta) {
-    throw UsageError(fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "
-                                 "least twice as long (--mend-timeout, --mend-heartbeat)",
-                                 options.timeout.count(), options.heartbeat.count()));
+    throw UsageError(
+        fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "
+                    "least twice as long (--mend-timeout, --mend-heartbeat)",
+                    options.timeout.count(), options.heartbeat.count()));
   }
 }
 
-void Watch::begin() {
+void FailureDetector::begin() {
   const std::vector<ProcessId> all = launched_processes();
 
   // Each round in vain has met a death.
@@ -165,7 +170,7 @@ void Watch::begin() {
   throw EnvironmentError("the processes could not introduce themselves to each other, though nobody died");
 }
 
-void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
+void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const bool watching = wanted_ && members.size() > 1;
   const auto all = all_gather(introduce_self(watching), base, members.size());
   const std::vector<Placed> placed = number_machines(all, members);
@@ -212,7 +217,7 @@ void Watch::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   }
 }
 
-std::vector<Acquaintance> Watch::acquaintances() const {
+std::vector<Acquaintance> FailureDetector::acquaintances() const {
   std::vector<Acquaintance> all;
   for (const auto& [process, peer] : peers_) {
     const auto latecomer = latecomers_.find(process);
@@ -221,7 +226,7 @@ std::vector<Acquaintance> Watch::acquaintances() const {
   return all;
 }
 
-void Watch::admit(const Acquaintance& newcomer) {
+void FailureDetector::admit(const Acquaintance& newcomer) {
   const auto& [process, peer, name] = newcomer;
   peers_[process] = peer;
   latecomers_[process] = name;
@@ -229,8 +234,8 @@ void Watch::admit(const Acquaintance& newcomer) {
   service_->add(process, peer);
 }
 
-Acquaintance Watch::begin_late(ProcessId self, NodeId node, transport::Ipv4 host,
-                               const std::vector<Acquaintance>& others, Standing standing) {
+Acquaintance FailureDetector::begin_late(ProcessId self, NodeId node, transport::Ipv4 host,
+                                         const std::vector<Acquaintance>& others, Standing standing) {
   self_ = self;
   ring_ = standing.ring;
   timing_.delta = standing.timeout;
@@ -248,35 +253,36 @@ Acquaintance Watch::begin_late(ProcessId self, NodeId node, transport::Ipv4 host
   return {self, peers_[self], latecomers_[self]};
 }
 
-std::vector<Placed> Watch::place(const std::vector<ProcessId>& members) const {
+std::vector<Placed> FailureDetector::place(const std::vector<ProcessId>& members) const {
   std::vector<Placed> placed;
   for (const ProcessId member : members) placed.push_back({member, peers_.at(member).node});
   return placed;
 }
 
-void Watch::enter(const std::vector<ProcessId>& members) {
+void FailureDetector::enter(const std::vector<ProcessId>& members) {
   if (!service_) return;
   ring_ = ring_.next();
   const std::uint32_t all = peers_.rbegin()->first.value + 1;
   service_->enter({ring_, all, difference(ProcessSet::first(all), ProcessSet::of(members))});
 }
 
-void Watch::let_go_of_the_gone() {
+void FailureDetector::let_go_of_the_gone() {
   if (service_) service_->let_go_of_the_gone();
 }
 
-void Watch::end() {
+void FailureDetector::end() {
   if (!service_) return;
   service_->end();
   const auto counters = service_->counters();
   if (counters.unseen > 0) job_status::unseen();
   if (!log::debugging()) return;
-  log::debug(fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms; {} held dead for silence; "
-                         "{} connections broken; turned away: {} strangers, {} messages of older epochs, {} that make "
-                         "no sense",
-                         Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),
-                         counters.suspicions, counters.network.broken, counters.network.strangers,
-                         counters.old_messages, counters.garbage + counters.network.garbage));
+  log::debug(
+      fmt::format("failure detector: longest silence {:.1f} ms, held dead after {:.0f} ms; {} held dead for silence; "
+                  "{} connections broken; turned away: {} strangers, {} messages of older epochs, {} that make "
+                  "no sense",
+                  Milliseconds(counters.longest_silence).count(), Milliseconds(counters.delta).count(),
+                  counters.suspicions, counters.network.broken, counters.network.strangers, counters.old_messages,
+                  counters.garbage + counters.network.garbage));
 }
 
 }  // namespace mend

@@ -19,8 +19,8 @@ namespace mend {
 
 /// How those who watch each other stand.
 struct Standing {
-  Epoch ring;             ///< counts how often they have begun to: not the job's recoveries
-  detector::Time timeout; ///< of silence, after which a process is held dead
+  Epoch ring;              ///< counts how often they have begun to: not the job's recoveries
+  detector::Time timeout;  ///< of silence, after which a process is held dead
 };
 
 /// What the others must know of a process to watch it and to speak of it with the runtime. Sent as it is.
@@ -31,17 +31,18 @@ struct Acquaintance {
 };
 
 /// It should outlive MPI: until this process is gone, the others want to hear that it lives.
-class Watch {
+class FailureDetector {
  public:
   /// MPI must be initialised. Throws UsageError for times that cannot work.
-  explicit Watch(const Options& options);
+  explicit FailureDetector(const Options& options);
 
   /// Has the processes launched tell each other where they are, and from then on they watch each other. Collective over
   /// all of them; whoever dies meanwhile is left out. Throws EnvironmentError, and UsageError for
   /// machines that the job is not on.
   void begin();
 
-  // --- for processes that join later (framework/spawn/recruiter.hpp) ----------------------------------------------------
+  // --- for processes that join later (framework/spawn/recruiter.hpp)
+  // ----------------------------------------------------
 
   /// Whether processes watch each other: one that joins later cannot be watched otherwise.
   bool at_work() const { return service_ != nullptr; }
@@ -55,8 +56,8 @@ class Watch {
   /// One more is to be watched, from the next epoch on. Local.
   void admit(const Acquaintance& newcomer);
 
-  /// In a process that joins later, instead of begin(): it can be reached at `host`, on the machine of `node`, and has been
-  /// told how the others stand. Returns what it has to say of itself. Local. Throws EnvironmentError when it
+  /// In a process that joins later, instead of begin(): it can be reached at `host`, on the machine of `node`, and has
+  /// been told how the others stand. Returns what it has to say of itself. Local. Throws EnvironmentError when it
   /// cannot listen.
   Acquaintance begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<Acquaintance>& others,
                           Standing standing);

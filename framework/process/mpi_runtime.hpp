@@ -4,9 +4,9 @@
 
 namespace mend {
 
-/// What a process does before and after it initialises MPI, so that it and the launcher can bear deaths. MpiRuntime does
-/// both, and calls them late where the application has initialised MPI itself. Done once, however often it is called.
-/// Local.
+/// What a process does before and after it initialises MPI, so that it and the launcher can bear deaths. MpiRuntime
+/// does both, and calls them late where the application has initialised MPI itself. Done once, however often it is
+/// called. Local.
 void before_mpi_init();
 void after_mpi_init();
 

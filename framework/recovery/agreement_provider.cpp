@@ -7,11 +7,11 @@
 
 namespace mend {
 
-Council::Council(const std::string& protocol) {
+AgreementProvider::AgreementProvider(const std::string& protocol) {
   if (protocol != "mpi") protocol_ = agreement::parse_protocol(protocol);
 }
 
-void Council::found(MPI_Comm base, const std::vector<ProcessId>& members) {
+void AgreementProvider::found(MPI_Comm base, const std::vector<ProcessId>& members) {
   if (!protocol_) return;
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi(MPIX_Comm_shrink(base, &own), "MPIX_Comm_shrink");
@@ -22,12 +22,13 @@ void Council::found(MPI_Comm base, const std::vector<ProcessId>& members) {
   service_->on_death(listener_);
 }
 
-std::unique_ptr<agreement::Agreement> Council::over(agreement::GroupId id, MPI_Comm comm, std::vector<ProcessId> members) {
+std::unique_ptr<agreement::Agreement> AgreementProvider::over(agreement::GroupId id, MPI_Comm comm,
+                                                              std::vector<ProcessId> members) {
   if (!service_) return std::make_unique<agreement::MpixAgreement>(comm);
   return service_->join(id, std::move(members), *protocol_);
 }
 
-void Council::settle(MPI_Comm base) {
+void AgreementProvider::settle(MPI_Comm base) {
   if (!service_) return;
   const ErrorsReturned quiet;
   int nothing = 0;
@@ -40,16 +41,16 @@ void Council::settle(MPI_Comm base) {
   }
 }
 
-void Council::forget_groups_before(agreement::GroupId id) {
+void AgreementProvider::forget_groups_before(agreement::GroupId id) {
   if (service_) service_->end_groups_before(id);
 }
 
-void Council::answer() {
+void AgreementProvider::answer() {
   while (service_ && service_->progress()) {
   }
 }
 
-Council::DeathListener Council::on_death(DeathListener listener) {
+AgreementProvider::DeathListener AgreementProvider::on_death(DeathListener listener) {
   if (service_) service_->on_death(listener);
   return std::exchange(listener_, std::move(listener));
 }

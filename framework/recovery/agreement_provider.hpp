@@ -17,14 +17,14 @@
 
 namespace mend {
 
-class Council {
+class AgreementProvider {
  public:
   /// Agrees with the MPI library's agreement until found() has been called. `protocol`: "mpi", or one that
   /// agreement::parse_protocol knows. Throws UsageError for any other.
-  explicit Council(const std::string& protocol);
+  explicit AgreementProvider(const std::string& protocol);
 
-  /// Sets up mend's own protocols, if those are wanted, among the living members of `base`, and forgets those that were:
-  /// nobody must wait for an answer of theirs any more. Collective over them.
+  /// Sets up mend's own protocols, if those are wanted, among the living members of `base`, and forgets those that
+  /// were: nobody must wait for an answer of theirs any more. Collective over them.
   void found(MPI_Comm base, const std::vector<ProcessId>& members);
 
   /// Numbers a group. Every process must number all groups of the job, whether it will be in them or not.
@@ -60,15 +60,15 @@ class Council {
 /// Listens for deaths as long as it lives.
 class DeathWatch {
  public:
-  DeathWatch(Council& council, Council::DeathListener listener)
-      : council_(council), before_(council.on_death(std::move(listener))) {}
-  ~DeathWatch() { council_.on_death(std::move(before_)); }
+  DeathWatch(AgreementProvider& agreements, AgreementProvider::DeathListener listener)
+      : agreements_(agreements), before_(agreements.on_death(std::move(listener))) {}
+  ~DeathWatch() { agreements_.on_death(std::move(before_)); }
   DeathWatch(const DeathWatch&) = delete;
   DeathWatch& operator=(const DeathWatch&) = delete;
 
  private:
-  Council& council_;
-  Council::DeathListener before_;
+  AgreementProvider& agreements_;
+  AgreementProvider::DeathListener before_;
 };
 
 }  // namespace mend

@@ -40,21 +40,23 @@ Seconds CommitEconomy::interval() const {
   return std::max(between / static_cast<double>(std::max<std::uint64_t>(commits, 1)), Seconds{1e-9});
 }
 
-double CommitEconomy::overhead(Seconds between) const {
-  return cost() / between + (between / 2 + cost()) / mtbf.time;
-}
+double CommitEconomy::overhead(Seconds between) const { return cost() / between + (between / 2 + cost()) / mtbf.time; }
 
 std::string CommitEconomy::to_string() const {
   if (commits == 0) return "";
   const Seconds best = std::max(daly_interval(cost(), mtbf.time), Seconds{1e-9});
   const double now = overhead(interval());
   const double then = overhead(best);
-  const std::string saving = now > then ? fmt::format("it would have saved {} of {}", text_of((run_time - commit_time) * (now - then)), text_of(run_time))
-                                        : std::string("there was nothing to save");
-  return fmt::format("{} commits of {}, one every {}: they and what failures cost take {:.3g} % on top of the computation; with {}, the best "
-                     "interval is {} by Daly ({} by Young), {:.2g} %: {}",
-                     commits, text_of(cost()), text_of(interval()), 100 * now, text_of(mtbf, failures), text_of(best),
-                     text_of(young_interval(cost(), mtbf.time)), 100 * then, saving);
+  const std::string saving = now > then
+                                 ? fmt::format("it would have saved {} of {}",
+                                               text_of((run_time - commit_time) * (now - then)), text_of(run_time))
+                                 : std::string("there was nothing to save");
+  return fmt::format(
+      "{} commits of {}, one every {}: they and what failures cost take {:.3g} % on top of the computation; with {}, "
+      "the best "
+      "interval is {} by Daly ({} by Young), {:.2g} %: {}",
+      commits, text_of(cost()), text_of(interval()), 100 * now, text_of(mtbf, failures), text_of(best),
+      text_of(young_interval(cost(), mtbf.time)), 100 * then, saving);
 }
 
 }  // namespace mend

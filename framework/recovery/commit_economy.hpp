@@ -33,8 +33,8 @@ struct CommitEconomy {
   Seconds cost() const;
   /// From the end of a commit to the beginning of the next.
   Seconds interval() const;
-  /// What commits and the repetition of steps take, as a part of the time computed, when there is a commit after each `interval`: what a
-  /// commit costs by what it is made for, and half an interval and a commit lost with each failure.
+  /// What commits and the repetition of steps take, as a part of the time computed, when there is a commit after each
+  /// `interval`: what a commit costs by what it is made for, and half an interval and a commit lost with each failure.
   double overhead(Seconds interval) const;
 
   /// One line; nothing when there was no commit.

@@ -41,9 +41,9 @@ class CommitSchedule {
 /// approximation to the optimum checkpoint interval, CACM 17(9), 1974).
 Seconds young_interval(Seconds commit_cost, Seconds mtbf);
 
-/// Daly's higher-order estimate of the same, from the end of a commit to the beginning of the next. It is the shorter of
-/// the two, and sound when commits are not cheap beside the time between failures (J. T. Daly, A higher order estimate of
-/// the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
+/// Daly's higher-order estimate of the same, from the end of a commit to the beginning of the next. It is the shorter
+/// of the two, and sound when commits are not cheap beside the time between failures (J. T. Daly, A higher order
+/// estimate of the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
 Seconds daly_interval(Seconds commit_cost, Seconds mtbf);
 
 }  // namespace mend

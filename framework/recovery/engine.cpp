@@ -30,7 +30,8 @@ Milliseconds to_ms(Duration duration) {
 
 /// Why the job cannot go on, for the user. `tries` is set when so many recoveries have come to nothing that no more
 /// processes were started.
-std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before, const Policy& policy, std::optional<int> tries) {
+std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before, const Policy& policy,
+                               std::optional<int> tries) {
   constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
   std::vector<std::string> who;
   for (const Rank rank : outcome.vacant) {
@@ -42,15 +43,21 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
   }
   const std::string loss = fmt::format("{} died and no spare is left", fmt::join(who, ", "));
   if (tries) {
-    return fmt::format("{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
-                       "program that fails; if not, allow for more (--mend-spawn-tries N)", loss, *tries);
+    return fmt::format(
+        "{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
+        "program that fails; if not, allow for more (--mend-spawn-tries N)",
+        loss, *tries);
   }
   if (policy.spawn) {
-    return fmt::format("{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
-                       "(--mend-on-failure spare,spawn,shrink)", loss, more_spares);
+    return fmt::format(
+        "{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+        "(--mend-on-failure spare,spawn,shrink)",
+        loss, more_spares);
   }
-  return fmt::format("{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
-                     "(--mend-on-failure spare,shrink)", loss, more_spares);
+  return fmt::format(
+      "{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
+      "(--mend-on-failure spare,shrink)",
+      loss, more_spares);
 }
 
 using Comms = std::vector<MPI_Comm>;
@@ -91,13 +98,14 @@ void release_all(const Comms& list) {
 
 }  // namespace
 
-Engine::Engine(const Options& options, Watch& watch) : Engine(options, watch, nullptr) {
+Engine::Engine(const Options& options, FailureDetector& detector) : Engine(options, detector, nullptr) {
   first_size_ = world_.roster.size();
-  recruiter_.prefer(watch.places());
+  recruiter_.prefer(detector.places());
   begin_epoch(false);
 }
 
-Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(options, watch, &arrival) {
+Engine::Engine(const Options& options, FailureDetector& detector, Arrival& arrival)
+    : Engine(options, detector, &arrival) {
   const auto memories = nlohmann::json::parse(arrival.memories());
   first_size_ = memories.at("first_size");
   fruitless_ = memories.at("fruitless");
@@ -112,13 +120,13 @@ Engine::Engine(const Options& options, Watch& watch, Arrival& arrival) : Engine(
   recover_or_end([&] { fill_ranks(std::move(recovery), false); });
 }
 
-Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
-    : watch_(watch),
+Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arrival)
+    : detector_(detector),
       policy_(Policy::parse(options.on_failure)),
-      council_(options.agreement),
-      world_(arrival == nullptr ? first_world(options.spares, council_, watch) : arrival->join(council_)),
+      agreements_(options.agreement),
+      world_(arrival == nullptr ? first_world(options.spares, agreements_, detector) : arrival->join(agreements_)),
       self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
-      recruiter_(self_, watch, council_, options.spawn_limit),
+      recruiter_(self_, detector, agreements_, options.spawn_limit),
       wanted_spares_(options.spares),
       spares_prepare_(options.spare_memory == "ready"),
       spawn_tries_(options.spawn_tries),
@@ -128,7 +136,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
       schedule_(options.commit_every),
       given_mtbf_(options.mtbf) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
-  if (options.find_changes == "writes" && !WriteWatch::is_possible() && arrival == nullptr && world_.base.rank() == 0) {
+  if (options.find_changes == "writes" && !DirtyPages::is_possible() && arrival == nullptr && world_.base.rank() == 0) {
     log::warn("this kernel does not tell what was written (Linux 6.7 and later do): commits find changes by hash");
   }
   if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
@@ -141,7 +149,7 @@ Engine::Engine(const Options& options, Watch& watch, Arrival* arrival)
     tell_spares();
   });
   // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
-  council_.on_death([this](ProcessId process) {
+  agreements_.on_death([this](ProcessId process) {
     if (rank_ && holds_rank(process)) notice_failure();
   });
 }
@@ -168,7 +176,7 @@ void Engine::begin_epoch(bool newcomer) {
   schedule_.restart();
   before_epoch_ = store_.statistics();
   restored_elsewhere_ = {};
-  watch_.enter(world_.members);
+  detector_.enter(world_.members);
   if (!rank_) return;
   take_into_epoch(store_);
   store_.hear(witness_.announced());
@@ -213,17 +221,18 @@ void Engine::abandon(ExitCode code, const std::string& sentence) {
   attend(leave_body(Motion::abandon));
 }
 
-/// Musters, and does what all are to do: recover, or end.
+/// Decides with everyone what the job does, and does what all are to do: recover, or end.
 void Engine::attend(Intent intent) {
-  reach("muster.before");
-  const MusterRuling ruling = muster(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
+  reach("decision.before");
+  const JobDecision ruling =
+      decide_job(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
   if (ruling.what == Intent::recover) {
     fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
     recover_or_end([this] { recover(); });
     return;
   }
-  council_.settle(world_.base.get());  // nobody answers any more after this
-  watch_.end();
+  agreements_.settle(world_.base.get());  // nobody answers any more after this
+  detector_.end();
   store_.end();
   has_lost_ = find_out_who_is_missing();
   close_restore_time();
@@ -231,16 +240,14 @@ void Engine::attend(Intent intent) {
 }
 
 /// Whether this rank has committed anything in this epoch.
-bool Engine::has_progressed() const {
-  return progressed_ || store_.statistics().commits > before_epoch_.commits;
-}
+bool Engine::has_progressed() const { return progressed_ || store_.statistics().commits > before_epoch_.commits; }
 
 void Engine::recover_or_end(const std::function<void()>& recovery) {
   try {
     recovery();
   } catch (const std::exception& error) {
     // The same on every living process, or beyond what they can still tell each other.
-    watch_.end();
+    detector_.end();
     store_.end();
     has_lost_ = true;
     error_ = Error{ExitCode::unrecoverable, error.what()};
@@ -257,8 +264,9 @@ bool Engine::find_out_who_is_missing() const {
   return true;
 }
 
-/// Ends when nobody needs this process's answers any more. Whoever knows that leaves, which the runtime calls no death; should
-/// one have died before it passed that on, there may be nobody left to ask. So those who are gone are not waited for.
+/// Ends when nobody needs this process's answers any more. Whoever knows that leaves, which the runtime calls no death;
+/// should one have died before it passed that on, there may be nobody left to ask. So those who are gone are not waited
+/// for.
 void Engine::part() const {
   const ErrorsReturned quiet;
   constexpr Seconds now_and_then{1e-3};
@@ -269,7 +277,7 @@ void Engine::part() const {
   for (Stopwatch since; over == 0;) {
     MPI_Test(&request, &over, MPI_STATUS_IGNORE);
     if (since.elapsed() < now_and_then) continue;
-    watch_.let_go_of_the_gone();
+    detector_.let_go_of_the_gone();
     since = Stopwatch();
   }
 }
@@ -318,9 +326,10 @@ Intent Engine::leave_body(Motion motion) {
   reach("ballot.before");
   Ruling ruling = ballot().cast(motion, true);
   if (ruling == Ruling::confused) {
-    error_ = Error{ExitCode::usage, fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
-                                                "every rank must come to these in the same order",
-                                                rank_->value)};
+    error_ = Error{ExitCode::usage,
+                   fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
+                               "every rank must come to these in the same order",
+                               rank_->value)};
     ruling = ballot().cast(Motion::abandon, true);
   }
   switch (ruling) {
@@ -354,11 +363,12 @@ void Engine::call_spares() {
     return !witness_.has_died([&](ProcessId process) { return process == seat.holder.process; });
   };
   const auto first = std::find_if(seats.begin(), seats.end(), alive);
-  if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty()) witness_.call(world_.epoch);
+  if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty())
+    witness_.call(world_.epoch);
 }
 
-/// Tells the spares, after a commit, that there is one, in case that all ranks die at once; and what memory a rank needs for
-/// its blocks, when that is new. Rank 0 speaks for all.
+/// Tells the spares, after a commit, that there is one, in case that all ranks die at once; and what memory a rank
+/// needs for its blocks, when that is new. Rank 0 speaks for all.
 void Engine::tell_spares() {
   if (rank_ != Rank{0} || world_.roster.spares.empty()) return;
   if (!std::exchange(announced_, true)) witness_.announce(store_.version());
@@ -426,12 +436,14 @@ void Engine::fill_ranks(Recovery recovery, bool held_rank) {
   report.epoch = world_.epoch;
   report.dead = outcome.dead.members();
   const auto numbered = [&](Rank rank) { return policy_.blank ? before.seat(rank).origin : rank; };
-  for (const auto& [rank, dead, newcomer] : outcome.replacements) report.replacements.push_back({numbered(rank), dead, newcomer});
+  for (const auto& [rank, dead, newcomer] : outcome.replacements)
+    report.replacements.push_back({numbered(rank), dead, newcomer});
   for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
   report.noticed = noticed_.value_or(left_body_);
   // It began with the first death of one that held a rank: a spare may have died long before.
   for (const WitnessedDeath& death : witness_.deaths()) {
-    if (outcome.dead.contains(death.process) && before.rank_of(death.process)) report.noticed = std::min(report.noticed, death.when);
+    if (outcome.dead.contains(death.process) && before.rank_of(death.process))
+      report.noticed = std::min(report.noticed, death.when);
   }
   const auto left = std::max(left_body_, report.noticed);  // it may have waited for the others already
   report.interrupt = to_ms(left - report.noticed);
@@ -461,18 +473,22 @@ RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
   int rounds = 0;
   for (;;) {
     const Epoch next = world_.epoch.next();
-    RebuildOutcome outcome = rebuild(world_, policy, council_, [&] { witness_.call(next); });
+    RebuildOutcome outcome = rebuild(world_, policy, agreements_, [&] { witness_.call(next); });
     dead.insert(outcome.dead);
     rounds += outcome.rounds;
     if (outcome.vacant.empty()) {
-      if (dead.empty() && in_vain) throw Unrecoverable(fmt::format("{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself", fruitless_));
+      if (dead.empty() && in_vain)
+        throw Unrecoverable(fmt::format(
+            "{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself",
+            fruitless_));
       outcome.dead = dead;
       outcome.rounds = rounds;
       outcome.replacements = replacements(before, world_.roster);
       return outcome;
     }
     if (!policy.spawn) {
-      const std::string why = describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt);
+      const std::string why =
+          describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt);
       save_what_is_left();
       throw Unrecoverable(why);
     }
@@ -480,15 +496,15 @@ RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
   }
 }
 
-/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to disk before that,
-/// in a world without the others.
+/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to disk
+/// before that, in a world without the others.
 void Engine::save_what_is_left() {
   if (!disk_) return;
   Policy with_fewer;
   with_fewer.shrink = true;
   for (;;) {
     const Epoch next = world_.epoch.next();
-    rebuild(world_, with_fewer, council_, [&] { witness_.call(next); });
+    rebuild(world_, with_fewer, agreements_, [&] { witness_.call(next); });
     begin_epoch(false);
     Motion motion = Motion::finish;
     try {
@@ -508,14 +524,21 @@ std::string Engine::memories(const Recovery& recovery) const {
   for (const NodeId place : recruiter_.places()) places.push_back(place.value);
   std::vector<std::uint32_t> dead;
   for (const ProcessId process : recovery.dead.members()) dead.push_back(process.value);
-  return nlohmann::json{{"first_size", first_size_}, {"fruitless", fruitless_}, {"committed", std::max(store_.version(), witness_.announced()).value}, {"places", places}, {"recoveries", write_reports(recoveries_)},
-                        {"before", write_roster(recovery.before)}, {"dead", dead}}.dump();
+  return nlohmann::json{{"first_size", first_size_},
+                        {"fruitless", fruitless_},
+                        {"committed", std::max(store_.version(), witness_.announced()).value},
+                        {"places", places},
+                        {"recoveries", write_reports(recoveries_)},
+                        {"before", write_roster(recovery.before)},
+                        {"dead", dead}}
+      .dump();
 }
 
 /// The restore phase ends when the body has its data; what it took is known only afterwards.
 void Engine::close_restore_time() {
   if (recoveries_.empty()) return;
-  recoveries_.back().restore = to_ms(store_.statistics().restore_time - before_epoch_.restore_time + restored_elsewhere_);
+  recoveries_.back().restore =
+      to_ms(store_.statistics().restore_time - before_epoch_.restore_time + restored_elsewhere_);
 }
 
 std::span<const RecoveryReport> Engine::recoveries() {
@@ -536,7 +559,8 @@ std::string Engine::advice_on_disk(ExitCode code) const {
   if (!disk_ || code != ExitCode::unrecoverable || !error_->disk_may_help) return "";
   const auto versions = complete_versions(disk_->folder);
   if (versions.empty()) return "";
-  return fmt::format("; version {} is on disk: start again with --mend-disk={}", versions.front().version.value, disk_->folder.string());
+  return fmt::format("; version {} is on disk: start again with --mend-disk={}", versions.front().version.value,
+                     disk_->folder.string());
 }
 
 // --- for Session -----------------------------------------------------------------------------------------------
@@ -567,7 +591,8 @@ void Engine::measure_commits(Seconds step_with_commit) {
       (now.commit_time - before_epoch_.commit_time) / static_cast<double>(now.commits - before_epoch_.commits);
   // The most that any rank has measured; of the times between failures the least, so with its sign turned.
   const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size()).time;
-  std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(), -mtbf.count()};
+  std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(),
+                              -mtbf.count()};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 3, MPI_DOUBLE, MPI_MAX, world_.store.get()), "MPI_Allreduce");
   schedule_.measured(Seconds{worst[0]}, Seconds{worst[1]}, Seconds{-worst[2]});
 }
@@ -575,7 +600,8 @@ void Engine::measure_commits(Seconds step_with_commit) {
 CommitEconomy Engine::commit_economy() const {
   const StoreStatistics& store = store_.statistics();
   // Commits are those of this process, which may have come later.
-  return {since_rank_.elapsed(), store.commits, store.commit_time, recoveries_.size(), mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size())};
+  return {since_rank_.elapsed(), store.commits, store.commit_time, recoveries_.size(),
+          mtbf_of(given_mtbf_, since_start_.elapsed(), recoveries_.size())};
 }
 
 agreement::Ballot& Engine::ballot() {
@@ -586,9 +612,14 @@ agreement::Ballot& Engine::ballot() {
 /// As if the body were left and entered again, but for that.
 void Engine::repair() {
   if (ended_) throw agreement::Abandoned();
-  if (in_callbacks_) throw UsageError("repair() was called by a callback of on_repair(): let the failure pass, and repair again after that");
+  if (in_callbacks_)
+    throw UsageError(
+        "repair() was called by a callback of on_repair(): let the failure pass, and repair again after that");
   if (store_.holds()) {
-    abandon(ExitCode::usage, fmt::format("rank {}: repair() was called inside a transaction: let the failure pass, and repair after that", rank_->value));
+    abandon(
+        ExitCode::usage,
+        fmt::format("rank {}: repair() was called inside a transaction: let the failure pass, and repair after that",
+                    rank_->value));
     throw agreement::Abandoned();
   }
   attend(leave_body(Motion::recover));
@@ -614,8 +645,8 @@ MPI_Comm Engine::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
   return made;
 }
 
-/// The application has made `made` of `parent` by MPI itself, and will free it, or is on the way to what derive() is for:
-/// should it descend from this epoch's communicator, nobody stays blocked in it after a failure.
+/// The application has made `made` of `parent` by MPI itself, and will free it, or is on the way to what derive() is
+/// for: should it descend from this epoch's communicator, nobody stays blocked in it after a failure.
 void Engine::follow(MPI_Comm parent, MPI_Comm made) {
   if (ended_ || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
   take_for_new(made);

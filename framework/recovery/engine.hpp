@@ -1,21 +1,22 @@
 // The recovery engine: what happens around the body.
 //
-// Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all muster and
-// learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
+// Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all decide together
+// and learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
 //
-// A body that repairs in place (Session::repair) goes through the same ballot, muster and rebuild from inside, and then
-// goes on.
+// A body that repairs in place (Session::repair) goes through the same ballot, job decision and rebuild from inside,
+// and then goes on.
 //
 //        +----------------------------------------------------------+
 //        v                                                          |
 //   play the body  --returned--> ballot(finish)  --+                |
-//     (ranks)      --failure---> ballot(recover) --+-> muster --recover--> rebuild
+//     (ranks)      --failure---> ballot(recover) --+-> job decision --recover--> rebuild
 //                  --exception-> ballot(abandon) --+      |
 //   wait (spares)  --called, or saw a rank die-----+      +--finish/abandon--> end
 //
 // The life of a failure along this path: the first MPI call or report that notices it takes the time and interrupts
-// (revokes what the application can be blocked in), the body is left by exception, ballot and muster gather everyone
-// for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on re-entry.
+// (revokes what the application can be blocked in), the body is left by exception, ballot and job decision gather
+// everyone for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on
+// re-entry.
 
 #pragma once
 
@@ -44,10 +45,10 @@ namespace mend {
 class Engine {
  public:
   /// Makes the first world. Collective over all processes launched. Throws as first_world does.
-  Engine(const Options& options, Watch& watch);
+  Engine(const Options& options, FailureDetector& detector);
   /// In a process that the job has started later: joins the others, who are in the middle of a recovery, and takes part
   /// in what is left of that.
-  Engine(const Options& options, Watch& watch, Arrival& arrival);
+  Engine(const Options& options, FailureDetector& detector, Arrival& arrival);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -111,10 +112,10 @@ class Engine {
   /// A recovery under way, the same for all who take part in it, whenever they came.
   struct Recovery {
     Roster before;    ///< it began
-    ProcessSet dead; ///< since the recovery before that, as far as it is agreed upon
+    ProcessSet dead;  ///< since the recovery before that, as far as it is agreed upon
   };
 
-  Engine(const Options& options, Watch& watch, Arrival* arrival);
+  Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
   bool find_out_who_is_missing() const;
   void part() const;
   Intent play(const Body& body);
@@ -142,9 +143,9 @@ class Engine {
   void close_restore_time();
 
   RuntimeWitness witness_;
-  Watch& watch_;
+  FailureDetector& detector_;
   Policy policy_;
-  Council council_;
+  AgreementProvider agreements_;
   World world_;
   ProcessId self_;
   Recruiter recruiter_;
@@ -157,9 +158,10 @@ class Engine {
   std::optional<Rank> rank_;
   bool newcomer_ = false;
   std::vector<MPI_Comm> derived_;
-  std::vector<MPI_Comm> retired_;   // those of the epoch before, revoked: who uses one still gets an error, not another's
+  std::vector<MPI_Comm>
+      retired_;  // those of the epoch before, revoked: who uses one still gets an error, not another's
   std::vector<MPI_Comm> followed_;  // left to the application to free
-  DeathNews news_;  // while waiting, in this epoch
+  DeathNews news_;                  // while waiting, in this epoch
   std::vector<std::function<void()>> callbacks_;
   bool in_callbacks_ = false;
   std::optional<DiskOptions> disk_;
@@ -168,7 +170,7 @@ class Engine {
   CommitSchedule schedule_;
   std::optional<Seconds> given_mtbf_;
   Stopwatch since_start_;
-  Stopwatch since_rank_;     // that this process has one
+  Stopwatch since_rank_;  // that this process has one
   Stopwatch step_watch_;
 
   bool interrupted_ = false;

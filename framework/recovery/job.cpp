@@ -78,8 +78,8 @@ Job::Job(const Options& options) {
       refused_ = ExitCode::usage;  // another says why
       return;
     }
-    watch_.emplace(options).begin();
-    engine_.emplace(options, *watch_);
+    detector_.emplace(options).begin();
+    engine_.emplace(options, *detector_);
     start_trace(options, engine_->self());
   } catch (...) {
     refused_ = fail(std::current_exception());
@@ -88,11 +88,11 @@ Job::Job(const Options& options) {
 
 /// In a process that the job has started later.
 void Job::join(const Options& options) {
-  watch_.emplace(options);
+  detector_.emplace(options);
   try {
-    Arrival arrival(*watch_);
+    Arrival arrival(*detector_);
     if (arrival.wait()) {
-      engine_.emplace(options, *watch_, arrival);
+      engine_.emplace(options, *detector_, arrival);
       start_trace(options, engine_->self());
       return;
     }
@@ -107,7 +107,7 @@ ExitCode Job::play(const Body& body) {
   try {
     return close(engine_->run(body));
   } catch (const std::exception& error) {
-    end_alone(error.what());
+    fail_stop(error.what());
   }
 }
 
@@ -143,8 +143,8 @@ ExitCode Job::fail(std::exception_ptr error) {
 
 }  // namespace mend
 
-/// To the program this is the end of the job; to the library, the death of a process, from which the others would recover.
-/// So it is left to the launcher, which ends all as soon as it has read of it.
+/// To the program this is the end of the job; to the library, the death of a process, from which the others would
+/// recover. So it is left to the launcher, which ends all as soon as it has read of it.
 extern "C" int MPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
   const bool is_for_others = comm != MPI_COMM_SELF;
   const bool will_be_ended = is_for_others && mend::job_status::aborted(code);

@@ -41,7 +41,7 @@ class Job {
  private:
   void join(const Options& options);
 
-  std::optional<Watch> watch_;  // outlives MPI
+  std::optional<FailureDetector> detector_;  // outlives MPI
   std::optional<MpiRuntime> mpi_;
   std::optional<Engine> engine_;
   std::optional<ExitCode> refused_;

@@ -11,7 +11,8 @@ constexpr std::uint32_t nobody_finishes = 1U << 2;
 constexpr std::uint32_t nobody_progressed = 1U << 3;
 constexpr std::uint32_t code_shift = 8;
 constexpr std::uint32_t code_mask = 0xffU << code_shift;
-constexpr std::uint32_t indifferent = nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | code_mask;
+constexpr std::uint32_t indifferent =
+    nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | code_mask;
 
 std::uint32_t contribution(Intent intent, ExitCode code) {
   const std::uint32_t inverted_code = code_mask & ~(static_cast<std::uint32_t>(code) << code_shift);
@@ -26,10 +27,10 @@ std::uint32_t contribution(Intent intent, ExitCode code) {
 
 }  // namespace
 
-MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed) {
+JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed) {
   const std::uint32_t mine = contribution(intent, code) & ~(progressed ? nobody_progressed : 0);
   const std::uint32_t value = everyone.agree(mine).value;
-  MusterRuling ruling;
+  JobDecision ruling;
   ruling.progressed = !(value & nobody_progressed);
   if (!(value & nobody_abandons)) {
     ruling.what = Intent::abandon;

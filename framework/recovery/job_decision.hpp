@@ -13,18 +13,19 @@
 
 namespace mend {
 
-/// What a process brings to the muster.
+/// What a process brings to the job decision.
 enum class Intent { finish, recover, abandon, follow };
 
-struct MusterRuling {
+struct JobDecision {
   Intent what = Intent::recover;  ///< never follow
   ExitCode code = ExitCode::ok;   ///< when the job ends: what all return
   bool progressed = false;        ///< somebody has got something done since the last one
 };
 
-/// Collective over all living processes of `everyone`, once an epoch. `code` matters with Intent::abandon; `progressed`:
-/// whether this one has got something done. Any wish to abandon wins, then any wish to recover; if only spares have come,
-/// all ranks are dead, and they recover.
-MusterRuling muster(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok, bool progressed = false);
+/// Collective over all living processes of `everyone`, once an epoch. `code` matters with Intent::abandon;
+/// `progressed`: whether this one has got something done. Any wish to abandon wins, then any wish to recover; if only
+/// spares have come, all ranks are dead, and they recover.
+JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok,
+                       bool progressed = false);
 
 }  // namespace mend

@@ -76,17 +76,18 @@ std::vector<ProcessId> holders_of(const Roster& roster) {
 }
 
 RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const std::vector<ProcessId>& members,
-                            const Planner& planner, World& world, Council& council, const DeathInRebuild& death) {
+                            const Planner& planner, World& world, AgreementProvider& agreements,
+                            const DeathInRebuild& death) {
   RebuildOutcome outcome;
   std::size_t failed_shrinks = 0;
   for (;;) {
     ++outcome.rounds;
     Candidate candidate;
-    const agreement::GroupId base_group = council.number_group();
-    const agreement::GroupId ranks_group = council.number_group();
+    const agreement::GroupId base_group = agreements.number_group();
+    const agreement::GroupId ranks_group = agreements.number_group();
     // Whoever has returned from one of the agreements below goes on to a call in which it waits for all others. Should
     // a death keep another in the agreement, that call is interrupted, so that nobody waits for long.
-    const DeathWatch watch(council, [&](ProcessId process) {
+    const DeathWatch watch(agreements, [&](ProcessId process) {
       if (candidate.left_behind(process)) return;  // late news: this one is not waited for any more
       if (candidate.base) revoke(candidate.base.get());
       if (candidate.store) revoke(candidate.store.get());
@@ -94,7 +95,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
       death();
     });
     reach("recovery.settle");
-    council.settle(base);
+    agreements.settle(base);
     reach("recovery.shrink");
     MPI_Comm shrunk = MPI_COMM_NULL;
     const bool shrink_ok = MPIX_Comm_shrink(base, &shrunk) == MPI_SUCCESS;
@@ -109,7 +110,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
     candidate.members = members_of(shrunk, base, members);
 
-    auto new_everyone = council.over(base_group, shrunk, candidate.members);
+    auto new_everyone = agreements.over(base_group, shrunk, candidate.members);
     const Making making = cast_and_split(candidate, planner);
     if (making != Making::done) revoke(shrunk);
     reach("recovery.confirm");
@@ -131,35 +132,36 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     world.store = std::move(candidate.store);
     if (world.application) {
       world.ballot = std::make_unique<agreement::Ballot>(
-          council.over(ranks_group, world.application.get(), holders_of(world.roster)));
+          agreements.over(ranks_group, world.application.get(), holders_of(world.roster)));
     }
     world.base = std::move(candidate.base);
-    council.forget_groups_before(base_group);
+    agreements.forget_groups_before(base_group);
     return outcome;
   }
 }
 
-/// The first world was made with the library's agreement; from here on the council's own serves.
-void found_council(World& world, Council& council) {
-  council.found(world.base.get(), world.members);
-  const agreement::GroupId base_group = council.number_group();
-  const agreement::GroupId ranks_group = council.number_group();
-  world.everyone = council.over(base_group, world.base.get(), world.members);
+/// The first world was made with the library's agreement; from here on the provider's own serves.
+void found_agreements(World& world, AgreementProvider& agreements) {
+  agreements.found(world.base.get(), world.members);
+  const agreement::GroupId base_group = agreements.number_group();
+  const agreement::GroupId ranks_group = agreements.number_group();
+  world.everyone = agreements.over(base_group, world.base.get(), world.members);
   if (world.application) {
     world.ballot = std::make_unique<agreement::Ballot>(
-        council.over(ranks_group, world.application.get(), holders_of(world.roster)));
+        agreements.over(ranks_group, world.application.get(), holders_of(world.roster)));
   }
 }
 
 }  // namespace
 
-World first_world(int spares, Council& council, const Watch& watch) {
+World first_world(int spares, AgreementProvider& agreements, const FailureDetector& detector) {
   const std::vector<ProcessId> members = launched_processes();
   const int size = static_cast<int>(members.size());
   if (spares < 0 || spares >= size) {
-    throw UsageError(fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
-                                 "spares",
-                                 spares, size));
+    throw UsageError(
+        fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
+                    "spares",
+                    spares, size));
   }
   // A process may have died before this: the ranks keep their number, and the spares have one less.
   const int ranks = size - spares;
@@ -168,30 +170,26 @@ World first_world(int spares, Council& council, const Watch& watch) {
   agreement::MpixAgreement everyone(MPI_COMM_WORLD);
   const RebuildOutcome outcome = rebuild_from(
       MPI_COMM_WORLD, everyone, members,
-      [&](const std::vector<ProcessId>& living) {
-        return first_plan(watch.place(living), ranks);
-      },
-      world, council, [] {});
+      [&](const std::vector<ProcessId>& living) { return first_plan(detector.place(living), ranks); }, world,
+      agreements, [] {});
   if (!outcome.vacant.empty()) {
     throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {} spares",
                                     outcome.dead.size(), size, spares));
   }
-  found_council(world, council);
+  found_agreements(world, agreements);
   return world;
 }
 
-RebuildOutcome rebuild(World& world, const Policy& policy, Council& council, const DeathInRebuild& death) {
+RebuildOutcome rebuild(World& world, const Policy& policy, AgreementProvider& agreements, const DeathInRebuild& death) {
   // The old base must outlive the new one's making.
   const Communicator old_base = std::move(world.base);
   const std::unique_ptr<agreement::Agreement> old_everyone = std::move(world.everyone);
   const std::vector<ProcessId> old_members = world.members;
   const Roster old_roster = world.roster;
-  const RebuildOutcome outcome =
-      rebuild_from(old_base.get(), *old_everyone, old_members,
-                   [&](const std::vector<ProcessId>& living) {
-                     return plan(old_roster, old_roster.absent(living), policy);
-                   },
-                   world, council, death);
+  const RebuildOutcome outcome = rebuild_from(
+      old_base.get(), *old_everyone, old_members,
+      [&](const std::vector<ProcessId>& living) { return plan(old_roster, old_roster.absent(living), policy); }, world,
+      agreements, death);
   if (outcome.vacant.empty()) world.epoch = world.epoch.next();
   return outcome;
 }

@@ -31,15 +31,15 @@
 namespace mend {
 
 struct World {
-  Communicator base;                                ///< everyone living; never revoked; errors are returned
-  std::vector<ProcessId> members;                   ///< of base, by rank
-  std::unique_ptr<agreement::Agreement> everyone;   ///< agreement over base
-  Communicator application;                         ///< the ranks in order; null on spares; errors are thrown
-  Communicator store;                               ///< the same processes again, for the store's messages
-  std::unique_ptr<agreement::Ballot> ballot;        ///< of the ranks; null on spares
-  Roster roster;                                    ///< its ranks may be vacant, while there is no application communicator
+  Communicator base;                               ///< everyone living; never revoked; errors are returned
+  std::vector<ProcessId> members;                  ///< of base, by rank
+  std::unique_ptr<agreement::Agreement> everyone;  ///< agreement over base
+  Communicator application;                        ///< the ranks in order; null on spares; errors are thrown
+  Communicator store;                              ///< the same processes again, for the store's messages
+  std::unique_ptr<agreement::Ballot> ballot;       ///< of the ranks; null on spares
+  Roster roster;  ///< its ranks may be vacant, while there is no application communicator
   Epoch epoch;
-  std::uint32_t processes = 0;                      ///< how many numbers were ever given; the next one's
+  std::uint32_t processes = 0;  ///< how many numbers were ever given; the next one's
 };
 
 /// What a rebuilding went through.
@@ -56,13 +56,14 @@ struct RebuildOutcome {
 /// come back, spares too.
 using DeathInRebuild = std::function<void()>;
 
-/// Makes the first world of a job out of MPI_COMM_WORLD, founds `council`. `watch` knows where they are.
-/// Collective over all processes launched; those that die meanwhile are made up for by spares. Throws, on all alike, UsageError when `spares` leaves nobody to work and
-/// Unrecoverable when too many have died.
-World first_world(int spares, Council& council, const Watch& watch);
+/// Makes the first world of a job out of MPI_COMM_WORLD, founds `agreements`. `detector` knows where they are.
+/// Collective over all processes launched; those that die meanwhile are made up for by spares. Throws, on all alike,
+/// UsageError when `spares` leaves nobody to work and Unrecoverable when too many have died.
+World first_world(int spares, AgreementProvider& agreements, const FailureDetector& detector);
 
-/// Replaces `world` by one of the living, in which is done about the dead what `policy` says. Collective over the living
-/// members of its base. When ranks are vacant, it is no new epoch: the new world has a base but no application communicator.
-RebuildOutcome rebuild(World& world, const Policy& policy, Council& council, const DeathInRebuild& death);
+/// Replaces `world` by one of the living, in which is done about the dead what `policy` says. Collective over the
+/// living members of its base. When ranks are vacant, it is no new epoch: the new world has a base but no application
+/// communicator.
+RebuildOutcome rebuild(World& world, const Policy& policy, AgreementProvider& agreements, const DeathInRebuild& death);
 
 }  // namespace mend

@@ -38,27 +38,27 @@ struct Header {
 
 }  // namespace
 
-std::string write_welcome(const WelcomeWords& words) {
+std::string write_join_info(const JoinInfoWords& words) {
   const World& world = words.world;
-  json text{{"epoch", world.epoch.value}, {"processes", world.processes}, {"port", words.port},
-            {"last_group", words.last_group.value}, {"memories", words.memories}, {"roster", written(world.roster)}};
+  json text{{"epoch", world.epoch.value},           {"processes", world.processes}, {"port", words.port},
+            {"last_group", words.last_group.value}, {"memories", words.memories},   {"roster", written(world.roster)}};
   for (const ProcessId member : world.members) text["members"].push_back(member.value);
   return text.dump();
 }
 
-Welcome read_welcome(std::span<const std::byte> bytes) {
+JoinInfo read_join_info(std::span<const std::byte> bytes) {
   const auto* const begin = reinterpret_cast<const char*>(bytes.data());
   const json text = json::parse(begin, begin + bytes.size());
-  Welcome welcome;
-  welcome.port = text.at("port");
-  welcome.last_group = {text.at("last_group").get<std::uint64_t>()};
-  welcome.memories = text.at("memories");
-  World& world = welcome.world;
+  JoinInfo join_info;
+  join_info.port = text.at("port");
+  join_info.last_group = {text.at("last_group").get<std::uint64_t>()};
+  join_info.memories = text.at("memories");
+  World& world = join_info.world;
   world.epoch = {text.at("epoch").get<std::uint32_t>()};
   world.processes = text.at("processes");
   for (const json& member : text.at("members")) world.members.push_back({member.get<std::uint32_t>()});
   world.roster = roster(text.at("roster"));
-  return welcome;
+  return join_info;
 }
 
 std::string write_roster(const Roster& roster) { return written(roster).dump(); }
@@ -78,7 +78,8 @@ Acquaintances read_acquaintances(std::span<const std::byte> bytes) {
     throw EnvironmentError("the job has said what makes no sense");
   }
   std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
-  Acquaintances read{std::vector<Acquaintance>((bytes.size() - sizeof header) / sizeof(Acquaintance)), header.standing, header.host};
+  Acquaintances read{std::vector<Acquaintance>((bytes.size() - sizeof header) / sizeof(Acquaintance)), header.standing,
+                     header.host};
   std::memcpy(static_cast<void*>(read.all.data()), bytes.data() + sizeof header, bytes.size() - sizeof header);
   return read;
 }

@@ -14,7 +14,7 @@
 namespace mend {
 
 /// How the job stands, and where to connect to it.
-struct Welcome {
+struct JoinInfo {
   World world;  ///< without communicators
   std::string port;
   agreement::GroupId last_group;
@@ -22,14 +22,14 @@ struct Welcome {
 };
 
 /// Of a world, what can be told.
-struct WelcomeWords {
+struct JoinInfoWords {
   const World& world;
   const std::string& port;
   agreement::GroupId last_group;
   const std::string& memories;
 };
-std::string write_welcome(const WelcomeWords& words);
-Welcome read_welcome(std::span<const std::byte> text);
+std::string write_join_info(const JoinInfoWords& words);
+JoinInfo read_join_info(std::span<const std::byte> text);
 
 std::string write_roster(const Roster& roster);
 Roster read_roster(const std::string& text);

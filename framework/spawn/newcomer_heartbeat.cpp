@@ -19,7 +19,8 @@ constexpr int most_unanswered = 4;
 
 }  // namespace
 
-Vigil::Vigil(ProcessId process, transport::Line& line, detector::LocalProcess there, Clock::duration time_out) {
+NewcomerHeartbeat::NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
+                                     Clock::duration time_out) {
   const SignalsBlocked in_the_thread;
   thread_ = std::jthread([process, &line, there = std::move(there), time_out](const std::stop_token& stop) {
     std::mutex mutex;
@@ -31,12 +32,13 @@ Vigil::Vigil(ProcessId process, transport::Line& line, detector::LocalProcess th
       if (changed.wait_for(lock, stop, time_out / most_unanswered, [&] { return stop.stop_requested(); })) return;
       if (line.heard() >= asked) {
         unanswered = 0;
-      } else if (!there.is_kept_waiting(transport::Line::thread_name)) {
+      } else if (!there.is_kept_waiting(transport::Connection::thread_name)) {
         ++unanswered;
       }
       if (unanswered < most_unanswered) continue;
-      log::warn(fmt::format("process {} was started to take over a rank, and has been silent for {:.0f} ms: it is ended",
-                            process.value, Milliseconds(time_out).count()));
+      log::warn(
+          fmt::format("process {} was started to take over a rank, and has been silent for {:.0f} ms: it is ended",
+                      process.value, Milliseconds(time_out).count()));
       there.kill();
       return;
     }

@@ -1,5 +1,5 @@
-// Watches a process that this one has started and that waits at the line, or is being taken in: the ring does not know it
-// yet.
+// Watches a process that this one has started and that waits at the line, or is being taken in: the ring does not know
+// it yet.
 
 #pragma once
 
@@ -12,16 +12,17 @@
 
 namespace mend {
 
-class Vigil {
+class NewcomerHeartbeat {
  public:
   /// Asks `process` for signs of life, by `line`, which must outlive this. When there are none for `time_out`, it is
   /// killed, which ends the line, and a warning says so. That it or this process is kept from running does not count.
-  Vigil(ProcessId process, transport::Line& line, detector::LocalProcess there, Clock::duration time_out);
-  Vigil(const Vigil&) = delete;
-  Vigil& operator=(const Vigil&) = delete;
+  NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
+                    Clock::duration time_out);
+  NewcomerHeartbeat(const NewcomerHeartbeat&) = delete;
+  NewcomerHeartbeat& operator=(const NewcomerHeartbeat&) = delete;
 
   /// How the thread is called that asks.
-  static constexpr const char* thread_name = "mend-vigil";
+  static constexpr const char* thread_name = "mend-newcomer";
 
  private:
   std::jthread thread_;

@@ -27,8 +27,9 @@ ino_t pipe_number(int file) {
   return ::fstat(file, &what) == 0 && S_ISFIFO(what.st_mode) ? what.st_ino : 0;
 }
 
-/// The reading end of the pipe of that name; -1 when this process cannot open it: then its line alone tells of the host.
-int open_leash(const std::string& name) {
+/// The reading end of the pipe of that name; -1 when this process cannot open it: then its line alone tells of the
+/// host.
+int open_parent_pipe(const std::string& name) {
   std::istringstream words(name);
   pid_t host = 0;
   int file = -1;
@@ -40,42 +41,43 @@ int open_leash(const std::string& name) {
   return -1;
 }
 
-int take_leash() {
-  const char* const name = std::getenv(launch::leash_variable);
+int arm_parent_death_signal() {
+  const char* const name = std::getenv(launch::parent_death_variable);
   if (name == nullptr) return -1;
-  const int leash = open_leash(name);
-  ::unsetenv(launch::leash_variable);  // it is for this process, and not for those that it starts
-  if (leash < 0) return -1;
-  ::fcntl(leash, F_SETSIG, SIGKILL);
-  ::fcntl(leash, F_SETOWN, ::getpid());
-  ::fcntl(leash, F_SETFL, O_NONBLOCK | O_ASYNC);
+  const int parent_pipe = open_parent_pipe(name);
+  ::unsetenv(launch::parent_death_variable);  // it is for this process, and not for those that it starts
+  if (parent_pipe < 0) return -1;
+  ::fcntl(parent_pipe, F_SETSIG, SIGKILL);
+  ::fcntl(parent_pipe, F_SETOWN, ::getpid());
+  ::fcntl(parent_pipe, F_SETFL, O_NONBLOCK | O_ASYNC);
   char nothing = 0;
-  const bool has_been_let_go = ::read(leash, &nothing, 1) == 0;  // before there was a signal for that
+  const bool has_been_let_go = ::read(parent_pipe, &nothing, 1) == 0;  // before there was a signal for that
   if (has_been_let_go) std::raise(SIGKILL);
-  return leash;
+  return parent_pipe;
 }
 
 /// Taken before MPI is initialised and before main: this process may be stopped in these too.
-int leash_of_self = take_leash();
+int armed_pipe = arm_parent_death_signal();
 
 }  // namespace
 
-Leash::Leash() {
+ParentDeathSignal::ParentDeathSignal() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw EnvironmentError(fmt::format("a pipe cannot be opened: {}", std::strerror(errno)));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw EnvironmentError(fmt::format("a pipe cannot be opened: {}", std::strerror(errno)));
   end_ = ends[1];
   ::close(ends[0]);
 }
 
-Leash::~Leash() { ::close(end_); }
+ParentDeathSignal::~ParentDeathSignal() { ::close(end_); }
 
-std::string Leash::name() const { return fmt::format("{} {} {}", ::getpid(), end_, pipe_number(end_)); }
+std::string ParentDeathSignal::name() const { return fmt::format("{} {} {}", ::getpid(), end_, pipe_number(end_)); }
 
-void slip_the_leash() {
-  const int leash = std::exchange(leash_of_self, -1);
-  if (leash < 0) return;
-  ::fcntl(leash, F_SETFL, O_NONBLOCK);  // a child of this process may have it open too
-  ::close(leash);
+void disarm_parent_death_signal() {
+  const int parent_pipe = std::exchange(armed_pipe, -1);
+  if (parent_pipe < 0) return;
+  ::fcntl(parent_pipe, F_SETFL, O_NONBLOCK);  // a child of this process may have it open too
+  ::close(parent_pipe);
 }
 
 }  // namespace mend

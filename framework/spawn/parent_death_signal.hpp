@@ -1,9 +1,9 @@
 // What a process that the job has started hangs on until it is taken in: should the one that started it die, the kernel
 // ends it, whatever it is doing, and even when it is stopped. Nobody else could: it is not known to the others yet.
 //
-// The leash is a pipe of the host's, in which nobody ever writes. Whoever is started opens its reading end, as soon as it
-// is loaded, and asks the kernel for SIGKILL when that has news (F_SETSIG). There are news when nobody is left who could
-// write: the host has let go, or is dead, and the kernel has closed what it had open.
+// The signal comes from a pipe of the host's, in which nobody ever writes. Whoever is started opens its reading end, as
+// soon as it is loaded, and asks the kernel for SIGKILL when that has news (F_SETSIG). There are news when nobody is
+// left who could write: the host has let go, or is dead, and the kernel has closed what it had open.
 
 #pragma once
 
@@ -12,16 +12,16 @@
 namespace mend {
 
 /// The host's end. All that it has started hang on the same.
-class Leash {
+class ParentDeathSignal {
  public:
   /// Throws EnvironmentError when this process can open no more files.
-  Leash();
+  ParentDeathSignal();
   /// Ends those who still hang on it.
-  ~Leash();
-  Leash(const Leash&) = delete;
-  Leash& operator=(const Leash&) = delete;
+  ~ParentDeathSignal();
+  ParentDeathSignal(const ParentDeathSignal&) = delete;
+  ParentDeathSignal& operator=(const ParentDeathSignal&) = delete;
 
-  /// What those on this machine are told of it (launch::leash_variable).
+  /// What those on this machine are told of it (launch::parent_death_variable).
   std::string name() const;
 
  private:
@@ -29,6 +29,6 @@ class Leash {
 };
 
 /// This process has been taken in: it hangs on nobody any more. Local.
-void slip_the_leash();
+void disarm_parent_death_signal();
 
 }  // namespace mend

@@ -35,12 +35,13 @@ const Beginning beginning;
 
 /// Says who this process is among those launched with it, or who it was started as: not for others.
 bool is_personal(std::string_view setting) {
-  for (const std::string_view mark : {"PMIX_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_FIRST_", "OMPI_APP_", "OMPI_FILE_"}) {
+  for (const std::string_view mark :
+       {"PMIX_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_FIRST_", "OMPI_APP_", "OMPI_FILE_"}) {
     if (setting.starts_with(mark)) return true;
   }
   const std::string_view name = setting.substr(0, setting.find('='));
   return name == launch::process_variable || name == launch::job_variable || name == launch::door_variable ||
-         name == launch::leash_variable;
+         name == launch::parent_death_variable;
 }
 
 /// What the runtime is asked, kept until it has answered.
@@ -80,13 +81,15 @@ void started(pmix_status_t status, pmix_nspace_t job, void* given) {
 
 }  // namespace
 
-void start_process(ProcessId process, const std::string& door, const std::string& leash, std::function<void(const Birth&)> told) {
+void start_process(ProcessId process, const std::string& door, const std::string& parent_pipe,
+                   std::function<void(const Birth&)> told) {
   std::vector<std::string> settings;
-  std::ranges::copy_if(beginning.settings, std::back_inserter(settings), [](const std::string& setting) { return !is_personal(setting); });
+  std::ranges::copy_if(beginning.settings, std::back_inserter(settings),
+                       [](const std::string& setting) { return !is_personal(setting); });
   settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
   settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));
   settings.push_back(fmt::format("{}={}", launch::door_variable, door));
-  settings.push_back(fmt::format("{}={}", launch::leash_variable, leash));
+  settings.push_back(fmt::format("{}={}", launch::parent_death_variable, parent_pipe));
   auto order = std::make_unique<Order>(settings, std::move(told));
   const pmix_status_t status =
       PMIx_Spawn_nb(order->infos.data(), order->infos.size(), &order->app, 1, &started, order.get());
@@ -106,7 +109,8 @@ std::optional<pid_t> pid_of(const Birth& birth) {
   pmix_info_t* answers = nullptr;
   std::size_t count = 0;
   std::optional<pid_t> pid;
-  if (PMIx_Query_info(&question, 1, &answers, &count) == PMIX_SUCCESS && count > 0 && answers[0].value.type == PMIX_DATA_ARRAY) {
+  if (PMIx_Query_info(&question, 1, &answers, &count) == PMIX_SUCCESS && count > 0 &&
+      answers[0].value.type == PMIX_DATA_ARRAY) {
     const pmix_data_array_t& table = *answers[0].value.data.darray;
     if (table.type == PMIX_PROC_INFO && table.size == 1) pid = static_cast<pmix_proc_info_t*>(table.array)->pid;
   }

@@ -23,7 +23,7 @@
 namespace mend {
 namespace {
 
-using transport::Line;
+using transport::Connection;
 
 constexpr int most_failures = 3;
 
@@ -82,8 +82,9 @@ void greet(const Communicator& between) {
   for (int other = 0; other < others; ++other) {
     char said = 0;
     char heard = 0;
-    check_mpi(MPI_Sendrecv(&said, 1, MPI_CHAR, other, 0, &heard, 1, MPI_CHAR, other, 0, between.get(), MPI_STATUS_IGNORE),
-              "MPI_Sendrecv");
+    check_mpi(
+        MPI_Sendrecv(&said, 1, MPI_CHAR, other, 0, &heard, 1, MPI_CHAR, other, 0, between.get(), MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
   }
 }
 
@@ -109,14 +110,15 @@ bool succeeds(Attempt attempt) {
 
 /// Who starts newcomers: the first of the members on the best of `places`; if nobody is on any, on the machine where
 /// somebody is missing; if nobody is left there, on the machine that has fewest.
-ProcessId host_of(const World& world, const Watch& watch, const std::vector<NodeId>& places) {
-  const std::vector<Placed> living = watch.place(world.members);
+ProcessId host_of(const World& world, const FailureDetector& detector, const std::vector<NodeId>& places) {
+  const std::vector<Placed> living = detector.place(world.members);
   for (const NodeId place : places) {
     const auto there = std::ranges::find(living, place, &Placed::node);
     if (there != living.end()) return there->process;
   }
   const ProcessSet absent = world.roster.absent(world.members);
-  const auto vacant = std::ranges::find_if(world.roster.seats, [&](const Seat& seat) { return absent.contains(seat.holder.process); });
+  const auto vacant =
+      std::ranges::find_if(world.roster.seats, [&](const Seat& seat) { return absent.contains(seat.holder.process); });
   if (vacant != world.roster.seats.end()) {
     const auto near = std::ranges::find(living, vacant->holder.node, &Placed::node);
     if (near != living.end()) return near->process;
@@ -131,14 +133,14 @@ int rank_of(ProcessId process, const World& world) {
 }
 
 /// From now on `world` is that of `joined`, in which the newcomer comes last.
-void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, Council& council) {
+void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, AgreementProvider& agreements) {
   world.members.push_back(newcomer.process);
   world.roster.spares.push_back({newcomer.process, newcomer.peer.node});
   world.ballot.reset();
   world.everyone.reset();
   world.base = std::move(joined);
-  council.found(world.base.get(), world.members);
-  world.everyone = council.over(council.number_group(), world.base.get(), world.members);
+  agreements.found(world.base.get(), world.members);
+  world.everyone = agreements.over(agreements.number_group(), world.base.get(), world.members);
 }
 
 }  // namespace
@@ -177,8 +179,8 @@ class Recruiter::Patience {
   Patience& operator=(const Patience&) = delete;
 
  private:
-  Line& line_;
-  transport::BreakableWaits waits_;
+  Connection& line_;
+  transport::InterruptiblePmix waits_;
   std::jthread timer_;
 };
 
@@ -191,8 +193,8 @@ void Recruiter::Candidate::runs_as(const std::optional<detector::LocalIdentity>&
   }
 }
 
-Recruiter::Recruiter(ProcessId self, Watch& watch, Council& council, Seconds limit)
-    : self_(self), watch_(watch), council_(council), limit_(limit), births_(std::make_shared<Births>()) {}
+Recruiter::Recruiter(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit)
+    : self_(self), detector_(detector), agreements_(agreements), limit_(limit), births_(std::make_shared<Births>()) {}
 
 Recruiter::~Recruiter() {
   attendant_ = {};
@@ -200,19 +202,20 @@ Recruiter::~Recruiter() {
 }
 
 void Recruiter::start(const World& world) {
-  if (!leash_) leash_ = std::make_unique<Leash>();
-  if (!door_) door_ = std::make_unique<transport::Door>(watch_.host());
+  if (!parent_death_signal_) parent_death_signal_ = std::make_unique<ParentDeathSignal>();
+  if (!door_) door_ = std::make_unique<transport::Listener>(detector_.host());
   next_ = std::max(next_, world.processes);
   const ProcessId process{next_++};
   waiting_[process];
-  start_process(process, transport::to_string(door_->address()), leash_->name(), [births = births_, process](const Birth& birth) {
-    const std::lock_guard lock(births->mutex);
-    births->told[process] = birth;
-  });
+  start_process(process, transport::to_string(door_->address()), parent_death_signal_->name(),
+                [births = births_, process](const Birth& birth) {
+                  const std::lock_guard lock(births->mutex);
+                  births->told[process] = birth;
+                });
 }
 
 void Recruiter::prepare(std::size_t count, const World& world) {
-  if (!watch_.at_work()) return;
+  if (!detector_.at_work()) return;
   attendant_ = {};
   std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
   start_up_to(count, world);
@@ -229,8 +232,8 @@ bool Recruiter::all_have_come() const {
   return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
 }
 
-/// Lets those in who are on their way, while nobody needs them yet: from then on they are watched. Whoever does not come in
-/// time is ended.
+/// Lets those in who are on their way, while nobody needs them yet: from then on they are watched. Whoever does not
+/// come in time is ended.
 void Recruiter::attend(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds now_and_then{10};
   std::mutex mutex;
@@ -258,7 +261,8 @@ void Recruiter::open_door() {
       newcomer.line = std::move(caller);
       newcomer.runs_as(call.identity);
       if (auto there = detector::LocalProcess::find(call.identity)) {
-        newcomer.vigil = std::make_unique<Vigil>(call.process, *newcomer.line, std::move(*there), watch_.standing().timeout);
+        newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.line, std::move(*there),
+                                                                 detector_.standing().timeout);
       }
     }
     return true;
@@ -299,7 +303,7 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
       return nullptr;
     }
     if (late) until = deadline();
-    council_.answer();
+    agreements_.answer();
     std::this_thread::yield();
   }
   return nullptr;
@@ -311,13 +315,15 @@ std::string Recruiter::lateness() const {
 
 /// The next newcomer, when it is ready to join; null when there is none to be had.
 std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
-  if (!watch_.at_work()) return nullptr;
+  if (!detector_.at_work()) return nullptr;
   attendant_ = {};
   // Members are in ascending order: one that waited while a later one was let in is of no use.
-  std::erase_if(waiting_, [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
-  if (failures_ < most_failures) start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
+  std::erase_if(waiting_,
+                [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
+  if (failures_ < most_failures)
+    start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
   while (auto guest = await_call(world)) {
-    guest->line->send(write_acquaintances(watch_.acquaintances(), watch_.standing(), self_));
+    guest->line->send(write_acquaintances(detector_.acquaintances(), detector_.standing(), self_));
     if (introduced(*guest)) return guest;
     ++failures_;
   }
@@ -338,19 +344,19 @@ bool Recruiter::introduced(Guest& guest) {
       return true;
     }
     if (guest.line->ended() || Clock::now() > until) return false;
-    council_.answer();
+    agreements_.answer();
     std::this_thread::yield();
   }
 }
 
-bool Recruiter::hosts(const World& world) const { return host_of(world, watch_, places_) == self_; }
+bool Recruiter::hosts(const World& world) const { return host_of(world, detector_, places_) == self_; }
 
 bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
   return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
 }
 
 Recruitment Recruiter::recruit(World& world, const std::string& memories) {
-  const ProcessId host = host_of(world, watch_, places_);
+  const ProcessId host = host_of(world, detector_, places_);
   const bool hosting = host == self_;
   std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
 
@@ -379,7 +385,7 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
     if (meeting) revoke(meeting.get());
     if (between) revoke(between.get());
   };
-  const DeathWatch watch(council_, [&](ProcessId) { interrupt(); });
+  const DeathWatch watch(agreements_, [&](ProcessId) { interrupt(); });
   const auto all_agree = [&](bool done) {
     if (!done) interrupt();
     const agreement::Outcome outcome = world.everyone->agree(done ? 1 : 0);
@@ -389,7 +395,7 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
   };
 
   reach("spawn.meet");
-  council_.settle(world.base.get());
+  agreements_.settle(world.base.get());
   MPI_Comm shrunk = MPI_COMM_NULL;
   const bool everyone_is_here = MPIX_Comm_shrink(world.base.get(), &shrunk) == MPI_SUCCESS;
   if (everyone_is_here) meeting = returning_errors(shrunk);
@@ -409,8 +415,8 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
     Communicator bridge;
     if (hosting) {
       const std::string port = open_port();
-      const std::string welcome = write_welcome({world, port, council_.last_group(), memories});
-      guest->line->send(std::as_bytes(std::span(welcome)));
+      const std::string join_info = write_join_info({world, port, agreements_.last_group(), memories});
+      guest->line->send(std::as_bytes(std::span(join_info)));
       reach("spawn.connect");
       bridge = accept(port);
     }
@@ -438,7 +444,7 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
     if (!hosting) return;
     while (!guest->line->poll()) {
       if (guest->line->ended()) throw ProcessFailure("the newcomer has died");
-      council_.answer();
+      agreements_.answer();
       std::this_thread::yield();
     }
   });
@@ -452,21 +458,22 @@ Recruitment Recruiter::recruit(World& world, const std::string& memories) {
     failures_ = 0;
   }
   reach("spawn.admit");
-  watch_.admit(newcomer);
+  detector_.admit(newcomer);
   std::vector<ProcessId> members = world.members;
   members.push_back(newcomer.process);
-  watch_.enter(members);
-  council_.settle(world.base.get());
-  enlarge(world, newcomer, std::move(joined), council_);
+  detector_.enter(members);
+  agreements_.settle(world.base.get());
+  enlarge(world, newcomer, std::move(joined), agreements_);
   reach("spawn.done");
   return Recruitment::joined;
 }
 
 // --- the newcomer ----------------------------------------------------------------------------------------------
 
-Arrival::Arrival(Watch& watch) : watch_(watch), self_(*launch::self()), door_(transport::parse_address(*launch::door())) {
+Arrival::Arrival(FailureDetector& detector)
+    : detector_(detector), self_(*launch::self()), door_(transport::parse_address(*launch::door())) {
   reach("newcomer.call");
-  line_ = Line::dial(door_);
+  line_ = Connection::dial(door_);
   line_->send(bytes_of(Call{self_, detector::LocalIdentity::self()}));
 }
 
@@ -479,21 +486,21 @@ bool Arrival::wait() {
   return true;
 }
 
-World Arrival::join(Council& council) {
+World Arrival::join(AgreementProvider& agreements) {
   line_->on_end([] { std::raise(SIGKILL); });  // nobody wants it any more
   try {
     const auto [others, standing, host] = read_acquaintances(job_);
     const auto at_home = std::ranges::find(others, host, &Acquaintance::process);
-    const Acquaintance self = watch_.begin_late(self_, at_home->peer.node, door_.host, others, standing);
+    const Acquaintance self = detector_.begin_late(self_, at_home->peer.node, door_.host, others, standing);
     reach("newcomer.introduce");
     line_->send(bytes_of(self));
     const auto said = line_->wait();
     if (!said) std::raise(SIGKILL);
-    Welcome welcome = read_welcome(*said);
-    memories_ = welcome.memories;
+    JoinInfo join_info = read_join_info(*said);
+    memories_ = join_info.memories;
 
     reach("newcomer.connect");
-    const Communicator bridge = connect(welcome.port);
+    const Communicator bridge = connect(join_info.port);
     reach("newcomer.create");
     const Communicator between = mend::join(MPI_COMM_SELF, 0, bridge, 0);
     reach("newcomer.greet");
@@ -504,16 +511,16 @@ World Arrival::join(Council& council) {
     line_->send(a_word);
     if (!line_->wait()) std::raise(SIGKILL);
     line_->on_end({});
-    slip_the_leash();
+    disarm_parent_death_signal();
     line_.reset();
 
     reach("newcomer.admitted");
-    World& world = welcome.world;
+    World& world = join_info.world;
     std::vector<ProcessId> members = world.members;
     members.push_back(self_);
-    watch_.enter(members);
-    council.number_groups_after(welcome.last_group);
-    enlarge(world, self, std::move(joined), council);
+    detector_.enter(members);
+    agreements.number_groups_after(join_info.last_group);
+    enlarge(world, self, std::move(joined), agreements);
     return std::move(world);
   } catch (const std::exception& error) {
     log::debug(fmt::format("process {} could not join the job: {}", self_.value, error.what()));

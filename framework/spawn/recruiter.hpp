@@ -10,13 +10,13 @@
 //     all: MPI_Intercomm_create, agree; greet it, MPI_Intercomm_merge, agree
 //     "you are in"  ---------------------------->   is a spare like any other
 //
-// The newcomer is nobody until the last agreement: when anything fails before, it is dropped (its line ends, and it ends
-// itself, or is killed should it hang) and the job goes on without. Nobody waits for it in vain: what the host waits for
-// ends with the line, what the others wait for can be revoked, and a newcomer that does nothing is killed when its time
-// is up.
+// The newcomer is nobody until the last agreement: when anything fails before, it is dropped (its line ends, and it
+// ends itself, or is killed should it hang) and the job goes on without. Nobody waits for it in vain: what the host
+// waits for ends with the line, what the others wait for can be revoked, and a newcomer that does nothing is killed
+// when its time is up.
 //
-// Until it is in, the host watches it (vigil.hpp), also when it has been started in the background and waits to be
-// needed; and should the host die, the kernel ends it (leash.hpp).
+// Until it is in, the host watches it (newcomer_heartbeat.hpp), also when it has been started in the background and
+// waits to be needed; and should the host die, the kernel ends it (parent_death_signal.hpp).
 //
 // Newcomers are started by the process that is nearest to where they are wanted, on its own machine.
 
@@ -52,7 +52,7 @@ enum class Recruitment {
 class Recruiter {
  public:
   /// `limit`: how long it may take until a process that was started is in the job.
-  Recruiter(ProcessId self, Watch& watch, Council& council, Seconds limit);
+  Recruiter(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit);
   /// Ends those who wait: nobody needs them any more, and one that hangs would keep the launcher.
   ~Recruiter();
   Recruiter(const Recruiter&) = delete;
@@ -75,9 +75,9 @@ class Recruiter {
  private:
   /// A process that was started, until it is in the job. Who is dropped before is killed, since it may hang.
   struct Candidate {
-    std::unique_ptr<transport::Line> line;          // once it has called
+    std::unique_ptr<transport::Connection> line;    // once it has called
     std::optional<detector::LocalProcess> process;  // once it is known
-    std::unique_ptr<Vigil> vigil;                   // once it is known and has called
+    std::unique_ptr<NewcomerHeartbeat> heartbeat;   // once it is known and has called
     bool has_died = false;                          // before it was
 
     Candidate() = default;
@@ -89,8 +89,8 @@ class Recruiter {
     void runs_as(const std::optional<detector::LocalIdentity>& identity);
     bool is_gone() const { return line ? line->ended() : has_died || (process && process->is_gone()); }
     /// It may live: returns its line.
-    std::unique_ptr<transport::Line> release() {
-      vigil.reset();
+    std::unique_ptr<transport::Connection> release() {
+      heartbeat.reset();
       process.reset();
       return std::move(line);
     }
@@ -116,16 +116,16 @@ class Recruiter {
   std::string lateness() const;
 
   ProcessId self_;
-  Watch& watch_;
-  Council& council_;
+  FailureDetector& detector_;
+  AgreementProvider& agreements_;
   Seconds limit_;
   std::vector<NodeId> places_;
   RuntimeWitness witness_;
-  std::unique_ptr<Leash> leash_;           // these two once there has been anybody to have them for
-  std::unique_ptr<transport::Door> door_;
+  std::unique_ptr<ParentDeathSignal> parent_death_signal_;  // these two once there has been anybody to have them for
+  std::unique_ptr<transport::Listener> door_;
   std::map<ProcessId, Candidate> waiting_;
-  std::vector<std::unique_ptr<transport::Line>> callers_;  // who have not said yet who they are
-  std::vector<std::unique_ptr<transport::Line>> let_in_;  // until they have hung up
+  std::vector<std::unique_ptr<transport::Connection>> callers_;  // who have not said yet who they are
+  std::vector<std::unique_ptr<transport::Connection>> let_in_;   // until they have hung up
   int failures_ = 0;
   std::uint32_t next_ = 0;  // number to be given: those of processes that did not get in are not used again
 
@@ -138,20 +138,20 @@ class Recruiter {
 class Arrival {
  public:
   /// Calls at the door that this process was told of. Throws EnvironmentError when nobody is there any more.
-  explicit Arrival(Watch& watch);
+  explicit Arrival(FailureDetector& detector);
   ~Arrival();
 
   /// Waits until it is needed; false when it is not, and the job is over.
   bool wait();
   /// Joins the job: returns its world, of which this process is a spare. Where that is not possible, this process ends.
-  World join(Council& council);
+  World join(AgreementProvider& agreements);
   const std::string& memories() const { return memories_; }
 
  private:
-  Watch& watch_;
+  FailureDetector& detector_;
   ProcessId self_;
   transport::ControlAddress door_;
-  std::unique_ptr<transport::Line> line_;
+  std::unique_ptr<transport::Connection> line_;
   std::vector<std::byte> job_;
   std::string memories_;
 };

@@ -29,7 +29,8 @@ constexpr agreement::Remarks ours = 8;        // nobody else's versions are in t
 constexpr std::size_t kept_versions = 2;
 
 /// Makes a version complete whose files are all there, but for the index, which is written and has no name yet.
-void complete(const std::filesystem::path& disk, const std::filesystem::path& folder, Manifest manifest, const std::string& viewers) {
+void complete(const std::filesystem::path& disk, const std::filesystem::path& folder, Manifest manifest,
+              const std::string& viewers) {
   OpenFile(unfinished(folder / index_name), OpenFile::For::reading).sync();
   finish_file(folder / index_name);
   write_file(folder / viewers_name, viewers);
@@ -37,7 +38,8 @@ void complete(const std::filesystem::path& disk, const std::filesystem::path& fo
     const Rank rank{static_cast<int>(i)};
     const std::filesystem::path file = folder / rank_file_name(rank);
     const FileSeal seal = read_seal(file);
-    if (seal.version != manifest.version || seal.rank != rank) throw EnvironmentError(fmt::format("{} is not what was written", file.string()));
+    if (seal.version != manifest.version || seal.rank != rank)
+      throw EnvironmentError(fmt::format("{} is not what was written", file.string()));
     manifest.files.push_back(seal);
   }
   sync_folder(disk);
@@ -54,10 +56,12 @@ std::vector<Piece> lay_out(const std::filesystem::path& file, const DiskTier::Sn
 }
 
 /// What was laid out.
-void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots, std::span<const Piece> pieces, const FileSeal& seal) {
+void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots, std::span<const Piece> pieces,
+             const FileSeal& seal) {
   for (const auto snapshot : snapshots) {
     if (const auto damage = find_damage(snapshot, seal.rank, seal.version)) {
-      throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value, seal.version.value, *damage));
+      throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value,
+                                         seal.version.value, *damage));
     }
   }
   fill_rank_file(file, pieces, seal);
@@ -135,8 +139,10 @@ void DiskTier::put_others_aside() {
     failure_ = problem.what();
     return;
   }
-  log::warn(fmt::format("this job begins anew, and what another has left in {} is put aside, up to version {}: restore() would have "
-                        "gone on from it", options_.folder.string(), others.front().version.value));
+  log::warn(fmt::format(
+      "this job begins anew, and what another has left in {} is put aside, up to version {}: restore() would have "
+      "gone on from it",
+      options_.folder.string(), others.front().version.value));
 }
 
 void DiskTier::give_up() {
@@ -145,12 +151,13 @@ void DiskTier::give_up() {
   if (was == Stage::writing) remove_attempt();
   if (was == Stage::sealing && is_first()) remove_unless_complete();
   const auto failure = std::exchange(failure_, std::nullopt);
-  say_once(failure ? std::optional(fmt::format("no more checkpoints are written to disk, and the job goes on without them: {}", *failure))
+  say_once(failure ? std::optional(fmt::format(
+                         "no more checkpoints are written to disk, and the job goes on without them: {}", *failure))
                    : std::nullopt);
 }
 
-/// A full disk may have to do with it. No manifest has been begun, so these are files of nothing. Whoever is last takes the
-/// folder.
+/// A full disk may have to do with it. No manifest has been begun, so these are files of nothing. Whoever is last takes
+/// the folder.
 void DiskTier::remove_attempt() {
   background_.wait();
   const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
@@ -233,9 +240,10 @@ void DiskTier::seal(int ranks) {
     const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
     reach("disk.index");
     make_index(folder / index_name, arrays);
-    background_.begin([disk = options_.folder, folder, manifest, viewers = describe_for_viewers(index_name, under_way_, arrays)] {
-      complete(disk, folder, manifest, viewers);
-    });
+    background_.begin(
+        [disk = options_.folder, folder, manifest, viewers = describe_for_viewers(index_name, under_way_, arrays)] {
+          complete(disk, folder, manifest, viewers);
+        });
   } catch (const std::exception& problem) {
     failure_ = problem.what();
   }
@@ -246,7 +254,8 @@ void DiskTier::finish(agreement::Ballot& ballot) {
   while (stage_ == Stage::writing || stage_ == Stage::sealing) {
     background_.wait();
     agreement::Remarks said = remarks(under_way_);
-    if (!ballot.vote(agreement::Motion::commit, true, said)) throw EnvironmentError("a rank refused to end the writing to disk");
+    if (!ballot.vote(agreement::Motion::commit, true, said))
+      throw EnvironmentError("a rank refused to end the writing to disk");
     hear(said);
   }
   due_ = false;
@@ -266,9 +275,11 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
   }
   const Attempt attempt = agree_on_attempt(comm_, is_first(), longest);
   std::string here(attempt.longest_text * static_cast<std::size_t>(ranks), '\0');
-  for (const auto& [rank, text] : parts) here.replace(attempt.longest_text * static_cast<std::size_t>(rank.value), text.size(), text);
+  for (const auto& [rank, text] : parts)
+    here.replace(attempt.longest_text * static_cast<std::size_t>(rank.value), text.size(), text);
   all_parts_ = here;
-  check_mpi(MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_), "MPI_Reduce");
+  check_mpi(MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_),
+            "MPI_Reduce");
 
   under_way_ = version;
   attempt_ = attempt.number;
@@ -284,7 +295,8 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
     failure_ = problem.what();
   }
   const auto sentence = [&] {
-    return failure_ ? std::optional(fmt::format("version {} cannot be written to disk: {}", version.value, *failure_)) : std::nullopt;
+    return failure_ ? std::optional(fmt::format("version {} cannot be written to disk: {}", version.value, *failure_))
+                    : std::nullopt;
   };
   const bool is_written = !say_once(sentence());
   if (is_first() && is_written) {
@@ -334,13 +346,15 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
     if (!found_) continue;
     const auto damage = damage_in(*found_, members);
     const Version version = found_->manifest.version;
-    if (!say_once(damage ? std::optional(fmt::format("version {} on disk cannot be used: {}", version.value, *damage)) : std::nullopt)) {
+    if (!say_once(damage ? std::optional(fmt::format("version {} on disk cannot be used: {}", version.value, *damage))
+                         : std::nullopt)) {
       return version;
     }
   }
   found_.reset();
   if (!any) return std::nullopt;
-  throw NothingUsable(fmt::format("no version of the data in {} can be used; to begin anew, give another folder", options_.folder.string()));
+  throw NothingUsable(fmt::format("no version of the data in {} can be used; to begin anew, give another folder",
+                                  options_.folder.string()));
 }
 
 /// Rank 0 tells all of a version; nothing when its manifest is damaged.
@@ -396,15 +410,18 @@ std::optional<std::string> DiskTier::damage_in(const Found& found, const Members
 
 void DiskTier::fill(const Members& members) const {
   for (const auto& [name, member] : members) {
-    if (const auto part = parse_array_part(member->shape())) fill_part(*found_, name, *member, *part);
-    else fill_own(*found_, name, *member);
+    if (const auto part = parse_array_part(member->shape()))
+      fill_part(*found_, name, *member, *part);
+    else
+      fill_own(*found_, name, *member);
   }
 }
 
 void DiskTier::fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const {
   const auto at = found.arrays.find(name);
   if (at == found.arrays.end()) {
-    throw UsageError(fmt::format("member '{}' is a {} but version {} on disk has no such array", name, to_string(part), found.manifest.version.value));
+    throw UsageError(fmt::format("member '{}' is a {} but version {} on disk has no such array", name, to_string(part),
+                                 found.manifest.version.value));
   }
   const SharedArray& array = at->second;
   require_same_array(name, part, array);
@@ -416,8 +433,9 @@ void DiskTier::fill_part(const Found& found, const std::string& name, Member& me
     unfound.take_out(stored);
   }
   if (const std::size_t missing = unfound.elements(); missing > 0) {
-    throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's when version {} was committed", missing,
-                                 name, to_string(part), found.manifest.version.value));
+    throw UsageError(
+        fmt::format("{} elements of member '{}', a {}, were part of no rank's when version {} was committed", missing,
+                    name, to_string(part), found.manifest.version.value));
   }
   member.unpack(bytes);
 }
@@ -425,18 +443,21 @@ void DiskTier::fill_part(const Found& found, const std::string& name, Member& me
 void DiskTier::fill_own(const Found& found, const std::string& name, Member& member) const {
   const Manifest& manifest = found.manifest;
   if (manifest.ranks() != ranks_) {
-    throw UsageError(fmt::format("member '{}' is kept rank by rank, and version {} on disk is of {} ranks: start as many, or protect it as "
-                                 "mend::part of an array or as mend::replicated",
-                                 name, manifest.version.value, manifest.ranks()));
+    throw UsageError(fmt::format(
+        "member '{}' is kept rank by rank, and version {} on disk is of {} ranks: start as many, or protect it as "
+        "mend::part of an array or as mend::replicated",
+        name, manifest.version.value, manifest.ranks()));
   }
   const auto kept = RankFile(found.folder / rank_file_name(self_)).read_member(name);
   if (!kept) {
-    throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the same members "
-                                 "before restore as before commit",
-                                 name, manifest.version.value));
+    throw UsageError(
+        fmt::format("member '{}' is protected now but was not when version {} was committed: protect the same members "
+                    "before restore as before commit",
+                    name, manifest.version.value));
   }
   if (kept->shape != member.shape()) {
-    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name, member.shape(), kept->shape));
+    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
+                                 member.shape(), kept->shape));
   }
   member.unpack(kept->bytes);
 }

@@ -8,18 +8,19 @@
 //                                                                 +-- the next version may begin
 //
 // The agreement that each commit opens with says all that has to be agreed on: whether everyone has done what it had
-// begun, whether anything has gone wrong, and whether a version is due. So ranks never differ in what they think is under
-// way; a failure ends it, and the next commit that is due begins anew, in a folder of its own. If a version is due while
-// the one before is still being written, nobody waits: the next commit that finds all done goes to disk.
+// begun, whether anything has gone wrong, and whether a version is due. So ranks never differ in what they think is
+// under way; a failure ends it, and the next commit that is due begins anew, in a folder of its own. If a version is
+// due while the one before is still being written, nobody waits: the next commit that finds all done goes to disk.
 //
 // What is being written is a copy, so another snapshot's memory is needed. HDF5 is entered by the thread that commits
 // (store/disk/h5.hpp), all that takes long is done by another (store/disk/background.hpp).
 //
-// What a job before has left in the folder is put aside before the first version is written, unless it was restored. Those
-// who were there from the beginning know whether it was: as long as one says that it was not, nothing of this job is complete.
+// What a job before has left in the folder is put aside before the first version is written, unless it was restored.
+// Those who were there from the beginning know whether it was: as long as one says that it was not, nothing of this job
+// is complete.
 //
-// On the way back, rank 0 tells what is in the folder, so that all see the same; each checks the files that it needs, and
-// if anything is damaged anywhere, all turn to the version before.
+// On the way back, rank 0 tells what is in the folder, so that all see the same; each checks the files that it needs,
+// and if anything is damaged anywhere, all turn to the version before.
 
 #pragma once
 
@@ -68,7 +69,8 @@ class DiskTier {
   agreement::Remarks remarks(Version version);
   /// What all ranks have said. Collective. May go on with what is under way. Throws ProcessFailure.
   void hear(agreement::Remarks all);
-  /// If this commit is to go to disk: tells rank 0 what arrays the members are parts of. Collective. Throws ProcessFailure.
+  /// If this commit is to go to disk: tells rank 0 what arrays the members are parts of. Collective. Throws
+  /// ProcessFailure.
   void prepare(Version version, const Members& members);
   /// If prepare has: begins to write the members of these snapshots. Local. What goes wrong is said at a later commit.
   void write(std::span<const std::span<const std::byte>> snapshots);
@@ -76,24 +78,24 @@ class DiskTier {
   void finish(agreement::Ballot& ballot);
   /// A rank's, one for each group of members.
   using Snapshots = std::vector<std::span<const std::byte>>;
-  /// Writes a version that `ranks` ranks have committed, others than there are now, unless it is there already; returns when
-  /// it is complete. `mine`: what this rank writes, of ranks of then; each of those is one rank's. Collective, without a commit
-  /// under way. What goes wrong is said. Throws ProcessFailure.
+  /// Writes a version that `ranks` ranks have committed, others than there are now, unless it is there already; returns
+  /// when it is complete. `mine`: what this rank writes, of ranks of then; each of those is one rank's. Collective,
+  /// without a commit under way. What goes wrong is said. Throws ProcessFailure.
   void save(Version version, int ranks, const std::map<Rank, Snapshots>& mine);
   /// Waits for this process's thread. Local.
   void wait() { background_.wait(); }
 
   // --- restoring -----------------------------------------------------------------------------------------------------
 
-  /// The newest version of which all that any rank needs for `members` is undamaged; or `wanted`, and no other. Collective.
-  /// What is damaged is told of by one rank. Nothing when there is no version; throws DataLoss on every rank when there is
-  /// one but none that can be used.
+  /// The newest version of which all that any rank needs for `members` is undamaged; or `wanted`, and no other.
+  /// Collective. What is damaged is told of by one rank. Nothing when there is no version; throws DataLoss on every
+  /// rank when there is one but none that can be used.
   std::optional<Version> find(const Members& members, std::optional<Version> wanted);
-  /// Fills `members` from what find has found. Local. Throws UsageError when a member is not there, has another shape, or
-  /// needs as many ranks as have written it; EnvironmentError.
+  /// Fills `members` from what find has found. Local. Throws UsageError when a member is not there, has another shape,
+  /// or needs as many ranks as have written it; EnvironmentError.
   void fill(const Members& members) const;
-  /// All have gone back to that version, which was found here, or is in memory and was wanted: what is newer is put aside, and
-  /// what is being written of it, given up. Local.
+  /// All have gone back to that version, which was found here, or is in memory and was wanted: what is newer is put
+  /// aside, and what is being written of it, given up. Local.
   void go_on_from(Version version, bool found_here);
 
  private:
@@ -127,13 +129,13 @@ class DiskTier {
   int ranks_ = 1;
 
   Stage stage_ = Stage::nothing;
-  bool due_ = false;        // the commit that has begun is to go to disk
-  bool told_ = false;       // in this epoch, that it is given up
-  bool ours_ = true;        // for all this process knows, what is in the folder is of this job
+  bool due_ = false;   // the commit that has begun is to go to disk
+  bool told_ = false;  // in this epoch, that it is given up
+  bool ours_ = true;   // for all this process knows, what is in the folder is of this job
   Version under_way_{};
-  Version complete_{};      // the newest that this process knows to be on disk
+  Version complete_{};  // the newest that this process knows to be on disk
   std::uint32_t attempt_ = 0;
-  std::string all_parts_;   // rank 0: what the ranks have told in prepare
+  std::string all_parts_;  // rank 0: what the ranks have told in prepare
   std::optional<std::string> failure_;
   std::optional<Found> found_;
 

@@ -29,7 +29,9 @@ bool is_regular(int handle) {
 }  // namespace
 
 OpenFile::OpenFile(std::filesystem::path path, For what) : path_(std::move(path)) {
-  const int flags = what == For::reading ? O_RDONLY | O_NONBLOCK : what == For::writing ? O_RDWR : O_RDWR | O_CREAT | O_TRUNC;
+  const int flags = what == For::reading   ? O_RDONLY | O_NONBLOCK
+                    : what == For::writing ? O_RDWR
+                                           : O_RDWR | O_CREAT | O_TRUNC;
   handle_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
   if (handle_ < 0) fail();
   if (what == For::reading && !is_regular(handle_)) {

@@ -60,7 +60,8 @@ class MemoryFile : OpenFile {
 /// The name under which `path` is written.
 std::filesystem::path unfinished(const std::filesystem::path& path);
 
-/// Gives the file unfinished(path), which is written, its name; returns when the disk has that. Throws EnvironmentError.
+/// Gives the file unfinished(path), which is written, its name; returns when the disk has that. Throws
+/// EnvironmentError.
 void finish_file(const std::filesystem::path& path);
 
 /// Writes a file, whole. Throws EnvironmentError.

@@ -42,8 +42,8 @@ std::optional<Version> version_in(const std::string& folder_name) {
 /// The folders of all versions, complete or not.
 std::vector<CompleteVersion> all_versions(const std::filesystem::path& disk, std::error_code& error) {
   std::vector<CompleteVersion> all;
-  for (auto entry = std::filesystem::directory_iterator(disk, error); !error && entry != std::filesystem::directory_iterator();
-       entry.increment(error)) {
+  for (auto entry = std::filesystem::directory_iterator(disk, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     if (const auto version = version_in(entry->path().filename().string())) all.push_back({*version, entry->path()});
   }
   const auto key = [](const CompleteVersion& version) { return std::pair(version.version, version.folder); };
@@ -62,7 +62,9 @@ bool ends_in_an_option(std::string_view name) {
   const auto equals = name.find('=', comma);
   if (comma == std::string_view::npos || equals == std::string_view::npos) return false;
   const std::string_view key = name.substr(comma + 1, equals - comma - 1);
-  return !key.empty() && std::ranges::all_of(key, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '-' || c == '_'; });
+  return !key.empty() && std::ranges::all_of(key, [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+  });
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::error_code& error) {
@@ -83,7 +85,8 @@ DiskOptions DiskOptions::parse(std::string_view text) {
     fine = fine && error == std::errc{} && end == number.data() + number.size() && options.every >= 1;
   }
   if (!fine) {
-    throw UsageError(fmt::format("'{}' is no place on disk: give a folder, or DIR,every=N to write every N-th commit there", text));
+    throw UsageError(
+        fmt::format("'{}' is no place on disk: give a folder, or DIR,every=N to write every N-th commit there", text));
   }
   return options;
 }
@@ -91,7 +94,9 @@ DiskOptions DiskOptions::parse(std::string_view text) {
 void prepare_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
-  if (error) throw UsageError(fmt::format("the folder {} for checkpoints on disk cannot be made: {}", folder.string(), error.message()));
+  if (error)
+    throw UsageError(
+        fmt::format("the folder {} for checkpoints on disk cannot be made: {}", folder.string(), error.message()));
   std::string probe = folder / ".mend-XXXXXX";
   const int handle = ::mkstemp(probe.data());
   if (handle < 0) {
@@ -107,8 +112,10 @@ void require_name_for_disk(std::string_view name) {
     static_cast<void>(json(name).dump());
   } catch (const json::type_error&) {
     const std::string as_it_can_be_said = json(name).dump(-1, ' ', false, json::error_handler_t::replace);
-    throw UsageError(fmt::format("the name {} of a protected member is not UTF-8, as names on disk have to be: give it another, or do "
-                                 "without --mend-disk", as_it_can_be_said));
+    throw UsageError(fmt::format(
+        "the name {} of a protected member is not UTF-8, as names on disk have to be: give it another, or do "
+        "without --mend-disk",
+        as_it_can_be_said));
   }
 }
 
@@ -117,7 +124,8 @@ std::string to_text(const Manifest& manifest) {
   for (std::size_t rank = 0; rank < manifest.files.size(); ++rank) {
     json arrays = json::object();
     for (const auto& [name, part] : manifest.parts[rank]) arrays[name] = to_string(part);
-    files.push_back({{"bytes", manifest.files[rank].bytes}, {"hash", hex(manifest.files[rank].hash)}, {"arrays", arrays}});
+    files.push_back(
+        {{"bytes", manifest.files[rank].bytes}, {"hash", hex(manifest.files[rank].hash)}, {"arrays", arrays}});
   }
   const json contents{{"format", format}, {"version", manifest.version.value}, {"files", files}};
   const std::string written = contents.dump(1);
@@ -129,15 +137,17 @@ Manifest parse_manifest(std::string_view text, const std::string& name) {
     const json whole = json::parse(text);
     const json& contents = whole.at("contents");
     if (hash_of_text(contents.dump()) != whole.at("hash")) throw EnvironmentError(fmt::format("{} is damaged", name));
-    if (contents.at("format") != format) throw EnvironmentError(fmt::format("{} is of another format than this release of mend reads", name));
+    if (contents.at("format") != format)
+      throw EnvironmentError(fmt::format("{} is of another format than this release of mend reads", name));
     Manifest manifest{Version{contents.at("version").get<std::uint64_t>()}, {}, {}};
     const json& files = contents.at("files");
     for (const json& file : files) {
       const Rank rank{static_cast<int>(manifest.files.size())};
-      manifest.files.push_back({manifest.version, rank, static_cast<int>(files.size()), file.at("bytes").get<ByteCount>(),
-                                number_in(file.at("hash").get<std::string>())});
+      manifest.files.push_back({manifest.version, rank, static_cast<int>(files.size()),
+                                file.at("bytes").get<ByteCount>(), number_in(file.at("hash").get<std::string>())});
       Parts& parts = manifest.parts.emplace_back();
-      for (const auto& [member, part] : file.at("arrays").items()) parts[member] = parse_array_part(part.get<std::string>()).value();
+      for (const auto& [member, part] : file.at("arrays").items())
+        parts[member] = parse_array_part(part.get<std::string>()).value();
     }
     return manifest;
   } catch (const EnvironmentError&) {

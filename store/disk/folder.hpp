@@ -5,8 +5,8 @@
 //         arrays.h5, arrays.xdmf         what makes them one to look at (store/restore/array_index.hpp)
 //         manifest.json                  written last: without it, the version is none
 //
-// The manifest names every file with its length and hash, so that no file of another attempt or another job can pass for
-// one of this version.
+// The manifest names every file with its length and hash, so that no file of another attempt or another job can pass
+// for one of this version.
 
 #pragma once
 
@@ -31,11 +31,12 @@ struct DiskOptions {
   static DiskOptions parse(std::string_view text);
 };
 
-/// Makes the folder if there is none, and tries whether it can be written to. Throws UsageError, with a sentence, if not.
-/// Local.
+/// Makes the folder if there is none, and tries whether it can be written to. Throws UsageError, with a sentence, if
+/// not. Local.
 void prepare_folder(const std::filesystem::path& folder);
 
-/// Throws UsageError, with a sentence, for the name of a member that is not UTF-8: manifests are, and descriptions for viewers.
+/// Throws UsageError, with a sentence, for the name of a member that is not UTF-8: manifests are, and descriptions for
+/// viewers.
 void require_name_for_disk(std::string_view name);
 
 /// All there is to know of a version on disk.

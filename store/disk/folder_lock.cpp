@@ -48,7 +48,8 @@ void FolderLock::claim(const std::filesystem::path& folder) const {
     }
     std::string holder(file.size(), '\0');
     file.read(std::as_writable_bytes(std::span(holder)), 0);
-    throw refuse(fmt::format("another job is using it, whose first process was {}: give each job a folder of its own", holder));
+    throw refuse(
+        fmt::format("another job is using it, whose first process was {}: give each job a folder of its own", holder));
   } catch (const EnvironmentError& error) {
     throw refuse(error.what());
   }

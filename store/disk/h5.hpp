@@ -1,7 +1,7 @@
 // HDF5 in C++: handles that close themselves, and errors that are thrown.
 //
-// The library may be entered by one thread of a process at a time, and the application may use it too. So mend enters it
-// in the application's thread alone, inside commits and restores.
+// The library may be entered by one thread of a process at a time, and the application may use it too. So mend enters
+// it in the application's thread alone, inside commits and restores.
 
 #pragma once
 
@@ -84,11 +84,12 @@ inline std::vector<hsize_t> sizes(std::span<const std::size_t> extents) { return
 
 inline Handle space_of(std::span<const std::size_t> extents) {
   const auto dims = sizes(extents);
-  return Handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, "HDF5 cannot make a dataspace");
+  return Handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose,
+                "HDF5 cannot make a dataspace");
 }
 
-/// How files are made that begin in a MemoryFile. What it cannot write to the end, on a full disk say, HDF5 keeps open, and
-/// crashes when the process exits. It opens files of memory by stdio alone.
+/// How files are made that begin in a MemoryFile. What it cannot write to the end, on a full disk say, HDF5 keeps open,
+/// and crashes when the process exits. It opens files of memory by stdio alone.
 inline Handle access_to_memory() {
   Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 cannot make properties");
   check(H5Pset_fapl_stdio(properties), "HDF5 cannot write by stdio");

@@ -20,8 +20,8 @@ constexpr const char* members_group = "/members";
 constexpr const char* shape_attribute = "shape";
 
 std::string text_of(const FileSeal& seal) {
-  std::string text = fmt::format("mend checkpoint 1\nversion {}, rank {} of {}\n{} bytes\nhash {:016x}\n", seal.version.value,
-                                 seal.rank.value, seal.ranks, seal.bytes, seal.hash);
+  std::string text = fmt::format("mend checkpoint 1\nversion {}, rank {} of {}\n{} bytes\nhash {:016x}\n",
+                                 seal.version.value, seal.rank.value, seal.ranks, seal.bytes, seal.hash);
   text.resize(seal_bytes, '\0');
   return text;
 }
@@ -38,7 +38,8 @@ void write_text(hid_t object, const char* name, std::string_view text, const std
   const h5::Handle type(H5Tcopy(H5T_C_S1), H5Tclose, complaint("copy a type", path));
   h5::check(H5Tset_size(type, std::max<std::size_t>(text.size(), 1)), complaint("size a text", path));
   const h5::Handle space(H5Screate(H5S_SCALAR), H5Sclose, complaint("make a dataspace", path));
-  const h5::Handle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, complaint("make an attribute", path));
+  const h5::Handle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                             complaint("make an attribute", path));
   h5::check(H5Awrite(attribute, type, std::string(text).c_str()), complaint("write an attribute", path));
 }
 
@@ -59,13 +60,15 @@ void write_numbers(hid_t object, const char* name, const Extents& numbers, const
 }
 
 /// Makes a dataset that has its room in the file from the beginning.
-h5::Handle make_dataset(hid_t group, const std::string& name, hid_t type, const Extents& extents, const std::filesystem::path& path) {
+h5::Handle make_dataset(hid_t group, const std::string& name, hid_t type, const Extents& extents,
+                        const std::filesystem::path& path) {
   const h5::Handle space = h5::space_of(extents);
   const h5::Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, complaint("make properties", path));
   h5::check(H5Pset_layout(properties, H5D_CONTIGUOUS), complaint("choose a layout", path));
   h5::check(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY), complaint("get room early", path));
   h5::check(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER), complaint("leave room empty", path));
-  return {H5Dcreate2(group, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose, complaint("make a dataset", path)};
+  return {H5Dcreate2(group, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
+          complaint("make a dataset", path)};
 }
 
 h5::Handle open_dataset(hid_t file, const char* group, std::string_view name, const std::filesystem::path& path) {
@@ -145,8 +148,8 @@ FileSeal seal_in(const OpenFile& file, const std::filesystem::path& path) {
   file.read(std::as_writable_bytes(std::span(text)), 0);
   unsigned long version = 0;
   FileSeal seal;
-  const int found = std::sscanf(text.c_str(), "mend checkpoint 1\nversion %lu, rank %d of %d\n%zu bytes\nhash %lx\n", &version,
-                                &seal.rank.value, &seal.ranks, &seal.bytes, &seal.hash);
+  const int found = std::sscanf(text.c_str(), "mend checkpoint 1\nversion %lu, rank %d of %d\n%zu bytes\nhash %lx\n",
+                                &version, &seal.rank.value, &seal.ranks, &seal.bytes, &seal.hash);
   seal.version = Version{version};
   if (found != 5 || text_of(seal) != text) {
     throw EnvironmentError(fmt::format("{} is no checkpoint of mend's, or its first lines are damaged", path.string()));
@@ -165,7 +168,8 @@ std::optional<std::string> find_damage(const std::filesystem::path& path, const 
       return fmt::format("{} is torn: it has {} bytes and should have {}", path.string(), file.size(), expected.bytes);
     }
     if (seal_in(file, path) != expected) return fmt::format("{} is another file than was written here", path.string());
-    if (hash_of_file(file, seal_bytes) != expected.hash) return fmt::format("{} is damaged: its hash is another than when it was written", path.string());
+    if (hash_of_file(file, seal_bytes) != expected.hash)
+      return fmt::format("{} is damaged: its hash is another than when it was written", path.string());
     return std::nullopt;
   } catch (const EnvironmentError& error) {
     return error.what();
@@ -193,12 +197,14 @@ std::optional<RankFile::Bytes> RankFile::read_member(std::string_view name) cons
   const h5::Handle space(H5Dget_space(dataset), H5Sclose, complaint("tell the size of a dataset", path_));
   read.bytes.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
   if (!read.bytes.empty()) {
-    h5::check(H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.bytes.data()), complaint("read a dataset", path_));
+    h5::check(H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.bytes.data()),
+              complaint("read a dataset", path_));
   }
   return read;
 }
 
-void RankFile::read_overlap(std::string_view name, const ArrayPart& stored, const ArrayPart& wanted, std::span<std::byte> target) const {
+void RankFile::read_overlap(std::string_view name, const ArrayPart& stored, const ArrayPart& wanted,
+                            std::span<std::byte> target) const {
   const auto common = overlap(stored, wanted);
   if (!common) return;
   const h5::Quiet quiet;
@@ -208,8 +214,10 @@ void RankFile::read_overlap(std::string_view name, const ArrayPart& stored, cons
   const auto count = h5::sizes(common->extents);
   const auto from = h5::sizes(common->in_first);
   const auto to = h5::sizes(common->in_second);
-  h5::check(H5Sselect_hyperslab(here, H5S_SELECT_SET, from.data(), nullptr, count.data(), nullptr), complaint("select a part of a dataset", path_));
-  h5::check(H5Sselect_hyperslab(there, H5S_SELECT_SET, to.data(), nullptr, count.data(), nullptr), complaint("select a part of an array", path_));
+  h5::check(H5Sselect_hyperslab(here, H5S_SELECT_SET, from.data(), nullptr, count.data(), nullptr),
+            complaint("select a part of a dataset", path_));
+  h5::check(H5Sselect_hyperslab(there, H5S_SELECT_SET, to.data(), nullptr, count.data(), nullptr),
+            complaint("select a part of an array", path_));
   const h5::Handle type = h5::type_of(stored.element, stored.element_bytes());
   h5::check(H5Dread(dataset, type, there, here, H5P_DEFAULT, target.data()), complaint("read a dataset", path_));
 }

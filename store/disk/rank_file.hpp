@@ -2,8 +2,8 @@
 //
 //   | 512 bytes: whose it is, how long, and a hash of the rest | HDF5: /arrays/<member>, /members/<member> |
 //
-// The first is what HDF5 calls a user block, and passes over; it is text, so `head -n 4` shows it. Members that are parts
-// of an array (store/array_part.hpp) are datasets of that type and those extents, the others are bytes.
+// The first is what HDF5 calls a user block, and passes over; it is text, so `head -n 4` shows it. Members that are
+// parts of an array (store/array_part.hpp) are datasets of that type and those extents, the others are bytes.
 //
 // HDF5 makes the file, with room for the data, in the thread that commits; it holds a few kilobytes then. The data are
 // written into that room without HDF5, by another thread if need be (see store/disk/h5.hpp).
@@ -41,12 +41,12 @@ struct Piece {
   std::span<const std::byte> bytes;
 };
 
-/// Makes the file unfinished(path) for the members of undamaged snapshots, without their data, and says what goes where.
-/// Enters HDF5. Throws EnvironmentError.
+/// Makes the file unfinished(path) for the members of undamaged snapshots, without their data, and says what goes
+/// where. Enters HDF5. Throws EnvironmentError.
 std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const PackedMember> members);
 
-/// Writes the data, what `seal` says (hash and length are found out here), and gives the file its name when it is on the
-/// disk. Any thread. Throws EnvironmentError. Reaches disk.write when half is written, and disk.rename.
+/// Writes the data, what `seal` says (hash and length are found out here), and gives the file its name when it is on
+/// the disk. Any thread. Throws EnvironmentError. Reaches disk.write when half is written, and disk.rename.
 void fill_rank_file(const std::filesystem::path& path, std::span<const Piece> pieces, FileSeal seal);
 
 /// What the first lines of a file say. Any thread. Throws EnvironmentError: it cannot be read, or is no such file.
@@ -74,7 +74,8 @@ class RankFile {
 
   /// Copies what the part of member `name` that is here, `stored`, has in common with `wanted` into the bytes of that.
   /// Throws EnvironmentError.
-  void read_overlap(std::string_view name, const ArrayPart& stored, const ArrayPart& wanted, std::span<std::byte> target) const;
+  void read_overlap(std::string_view name, const ArrayPart& stored, const ArrayPart& wanted,
+                    std::span<std::byte> target) const;
 
  private:
   struct Open;

@@ -25,7 +25,8 @@ std::vector<Coefficient> coefficients_for(int wanted, std::span<const StripePart
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t column = 0; column < size; ++column) {
       const int piece = static_cast<int>(column);
-      rows[i * size + column] = parts[i].parity ? coefficient_of(parts[i].index, piece) : (parts[i].index == piece ? 1 : 0);
+      rows[i * size + column] =
+          parts[i].parity ? coefficient_of(parts[i].index, piece) : (parts[i].index == piece ? 1 : 0);
     }
   }
   std::vector<Coefficient> inverse(size * size);
@@ -41,7 +42,7 @@ void combine(std::span<const Term> terms, std::span<std::byte> result) {
     std::fill(result.begin(), result.end(), std::byte{});
     return;
   }
-  constexpr std::size_t table_bytes = 32;             // what ISA-L makes of one coefficient
+  constexpr std::size_t table_bytes = 32;                // what ISA-L makes of one coefficient
   constexpr std::size_t longest = std::size_t{1} << 30;  // it counts in int
   std::vector<Coefficient> coefficients;
   std::vector<unsigned char*> sources;

@@ -38,7 +38,8 @@ Source piece(Rank owner, std::size_t index, ByteCount piece_length, Rank from, c
 }
 
 Block kept_block(const Stripe& stripe, std::size_t row) {
-  return stripe.owners.size() == 1 ? Block::snapshot_of(stripe.owners.front()) : Block{stripe.owners, static_cast<int>(row)};
+  return stripe.owners.size() == 1 ? Block::snapshot_of(stripe.owners.front())
+                                   : Block{stripe.owners, static_cast<int>(row)};
 }
 
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes) {
@@ -72,7 +73,8 @@ std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, st
       if (range.end <= begin || range.begin >= begin + length) continue;
       ByteRange within{std::max(range.begin, begin) - begin, std::min(range.end, begin + length) - begin};
       // A parity is hashed by whole pages: were a part of one left as it lies, damage there would be hashed with it.
-      if (is_parity) within = {within.begin / page_bytes * page_bytes, std::min(length, page_count(within.end) * page_bytes)};
+      if (is_parity)
+        within = {within.begin / page_bytes * page_bytes, std::min(length, page_count(within.end) * page_bytes)};
       stale.push_back(within);
     }
   }

@@ -1,8 +1,8 @@
 // What a commit or a restore has to do, in one kind of step: some rank gets a range of a block, as a combination of
 // ranges of blocks that others have. A copy is a combination of one.
 //
-// Plans are lists of such steps (store/restore/restore_plan.hpp); store/placement/exchange.hpp carries them out among real ranks, and the
-// tests do so in the memory of one process.
+// Plans are lists of such steps (store/restore/restore_plan.hpp); store/placement/exchange.hpp carries them out among
+// real ranks, and the tests do so in the memory of one process.
 
 #pragma once
 
@@ -31,7 +31,7 @@ struct Source {
 struct Combination {
   Rank to;
   Block target;
-  ByteCount whole = 0;          ///< how long the target is in all
+  ByteCount whole = 0;  ///< how long the target is in all
   ByteCount offset = 0;
   ByteCount length = 0;
   std::vector<Source> sources;  ///< none: zeros
@@ -48,9 +48,9 @@ using Sizes = std::vector<ByteCount>;
 /// Those of a block's owners.
 std::vector<ByteCount> sizes_of(const Block& block, const Sizes& sizes);
 
-/// How long the pieces of a stripe's snapshots are, and so what its keepers keep. A single owner's snapshot is one piece.
-/// Else the longest snapshot of all owners and keepers decides, so that it is the same in all stripes of a group; shorter
-/// ones end in zeros that nobody stores.
+/// How long the pieces of a stripe's snapshots are, and so what its keepers keep. A single owner's snapshot is one
+/// piece. Else the longest snapshot of all owners and keepers decides, so that it is the same in all stripes of a
+/// group; shorter ones end in zeros that nobody stores.
 ByteCount kept_bytes(const Stripe& stripe, const Sizes& sizes);
 
 /// A snapshot, whole.
@@ -64,8 +64,8 @@ Source piece(Rank owner, std::size_t index, ByteCount piece_length, Rank from, c
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes);
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range);
 
-/// What of a stripe's copies or parities has to be made again, when each rank's snapshot has changed like that since they
-/// were made last; `changes` by rank. What anybody has packed anew is all to be made again.
+/// What of a stripe's copies or parities has to be made again, when each rank's snapshot has changed like that since
+/// they were made last; `changes` by rank. What anybody has packed anew is all to be made again.
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes);
 
 /// The name of what keeper `row` of a stripe keeps.

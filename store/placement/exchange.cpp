@@ -24,14 +24,21 @@ ByteCount Exchange::Slice::memory() const { return step->is_copy() ? 0 : step->s
 std::vector<Exchange::Slice> Exchange::slices_of(const std::vector<Combination>& work) {
   std::vector<Slice> slices;
   for (const Combination& step : work) {
-    const ByteCount size = step.is_copy() ? step.length : std::max(least_slice, (step.length + most_slices - 1) / most_slices);
-    for (ByteCount begin = 0; begin < step.length; begin += size) slices.push_back({&step, begin, std::min(size, step.length - begin)});
+    const ByteCount size =
+        step.is_copy() ? step.length : std::max(least_slice, (step.length + most_slices - 1) / most_slices);
+    for (ByteCount begin = 0; begin < step.length; begin += size)
+      slices.push_back({&step, begin, std::min(size, step.length - begin)});
   }
   return slices;
 }
 
 Exchange::Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find)
-    : work_(std::move(work)), slices_(slices_of(work_)), find_(std::move(find)), tag_(tag), windows_{Window(comm), Window(comm)}, sending_(comm) {
+    : work_(std::move(work)),
+      slices_(slices_of(work_)),
+      find_(std::move(find)),
+      tag_(tag),
+      windows_{Window(comm), Window(comm)},
+      sending_(comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   self_ = Rank{rank};

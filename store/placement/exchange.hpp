@@ -24,9 +24,9 @@ using FindBlock = std::function<std::span<std::byte>(const Block&)>;
 /// time, while the next slices are under way, so that little memory is needed beside the blocks.
 class Exchange {
  public:
-  /// Begins: posts all messages for which there is memory. `tag`: such as no other exchange has that is under way between
-  /// the same ranks. Blocks must stay where and as they are until finish() has
-  /// returned or this is destroyed. Throws ProcessFailure, EnvironmentError.
+  /// Begins: posts all messages for which there is memory. `tag`: such as no other exchange has that is under way
+  /// between the same ranks. Blocks must stay where and as they are until finish() has returned or this is destroyed.
+  /// Throws ProcessFailure, EnvironmentError.
   Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find);
 
   /// Waits until this rank's part is done. Throws ProcessFailure, EnvironmentError.

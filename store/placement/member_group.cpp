@@ -25,13 +25,16 @@ namespace {
 constexpr auto any_version = std::numeric_limits<std::uint64_t>::max();
 
 bool has_part_in(const Stripe& stripe, Rank rank) {
-  const auto contains = [&](const std::vector<Rank>& ranks) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); };
+  const auto contains = [&](const std::vector<Rank>& ranks) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  };
   return contains(stripe.owners) || contains(stripe.keepers);
 }
 
 /// What gives every keeper of these stripes what it shall keep, after these changes. There is something for each: the
 /// header of a snapshot changes at every commit, and each stripe has one owner's first piece.
-std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes, std::span<const Changes> changes) {
+std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes,
+                                    std::span<const Changes> changes) {
   std::vector<Combination> work;
   for (const Stripe& stripe : stripes) {
     const std::vector<ByteRange> stale = stale_ranges(stripe, sizes, changes);
@@ -46,7 +49,8 @@ std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Si
 std::vector<Source> given_by(Rank rank, std::span<const Combination> work) {
   std::vector<Source> given;
   for (const Combination& step : work) {
-    std::ranges::copy_if(step.sources, std::back_inserter(given), [&](const Source& source) { return source.from == rank; });
+    std::ranges::copy_if(step.sources, std::back_inserter(given),
+                         [&](const Source& source) { return source.from == rank; });
   }
   return given;
 }
@@ -57,7 +61,7 @@ auto with_memory(Work work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    end_alone("there is no memory for what it is to keep of other ranks' data");
+    fail_stop("there is no memory for what it is to keep of other ranks' data");
   }
 }
 
@@ -74,31 +78,32 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
   self_ = Rank{rank};
   const Redundancy fitting = redundancy_.fitting(static_cast<int>(nodes.size()));
   if (fitting != redundancy_ && self_ == Rank{0}) {
-    log::warn(fmt::format("with {} rank{} left there can be no redundancy {}: it is {} now", nodes.size(), nodes.size() == 1 ? "" : "s", to_string(redundancy_),
-                          to_string(fitting)));
+    log::warn(fmt::format("with {} rank{} left there can be no redundancy {}: it is {} now", nodes.size(),
+                          nodes.size() == 1 ? "" : "s", to_string(redundancy_), to_string(fitting)));
   }
   stripes_ = place(fitting, nodes);
   concerned_.clear();
-  std::ranges::copy_if(stripes_, std::back_inserter(concerned_), [&](const Stripe& s) { return has_part_in(s, self_); });
+  std::ranges::copy_if(stripes_, std::back_inserter(concerned_),
+                       [&](const Stripe& s) { return has_part_in(s, self_); });
   sizes_.assign(nodes.size(), 0);
   finder_.begin_anew();
 }
 
 void MemberGroup::forget_old(Version newest) {
-  shelves_.forget_old(newest);
+  slots_of_versions_.forget_old(newest);
   std::erase_if(committed_in_, [&](Version version) {
-    return version.value + static_cast<std::uint64_t>(versions_) <= newest.value && !shelves_.holds(version);
+    return version.value + static_cast<std::uint64_t>(versions_) <= newest.value && !slots_of_versions_.holds(version);
   });
 }
 
 void MemberGroup::forget_newer(Version newest) {
-  shelves_.forget_newer(newest);
+  slots_of_versions_.forget_newer(newest);
   finder_.begin_anew();
   std::erase_if(committed_in_, [&](Version version) { return version > newest; });
 }
 
 void MemberGroup::forget_older(Version oldest) {
-  shelves_.forget_older(oldest);
+  slots_of_versions_.forget_older(oldest);
   std::erase_if(committed_in_, [&](Version version) { return version < oldest; });
 }
 
@@ -120,7 +125,7 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
 void MemberGroup::finish_commit(Version version) { finish(version); }
 
 void MemberGroup::publish_commit(Version version) {
-  shelves_.publish(Block::snapshot_of(self_), version);
+  slots_of_versions_.publish(Block::snapshot_of(self_), version);
   publish(under_way_->work(), version);
   under_way_.reset();
   note_committed(version);
@@ -130,9 +135,9 @@ void MemberGroup::publish_commit(Version version) {
 /// them still.
 Changes MemberGroup::pack_own(Version version, Version settled, std::exception_ptr& problem) {
   const Block snapshot = Block::snapshot_of(self_);
-  const Version older = shelves_.older_in_slot(snapshot, version);
+  const Version older = slots_of_versions_.older_in_slot(snapshot, version);
   finder_.look(members_, version);
-  Kept& own = shelves_.slot_for(snapshot, version);
+  Kept& own = slots_of_versions_.slot_for(snapshot, version);
   Changes changes;
   try {
     const Pack pack = pack_ ? std::exchange(pack_, nullptr) : prepare(members_);
@@ -149,15 +154,15 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
   return changes;
 }
 
-/// Parities and files are also made of pages that have not changed, and have lain here since an older version. Were such a one
-/// damaged meanwhile, it would spoil them, and nobody could tell; so all is packed again.
-void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine, Version version,
-                                  std::exception_ptr& problem) {
+/// Parities and files are also made of pages that have not changed, and have lain here since an older version. Were
+/// such a one damaged meanwhile, it would spoil them, and nobody could tell; so all is packed again.
+void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine,
+                                  Version version, std::exception_ptr& problem) {
   if (mine.everything) return;
   std::vector<ByteRange> used;
   for (const Source& source : given_by(self_, work)) used.push_back({source.offset, source.offset + source.length});
   if (copied_on) used.push_back({0, sizes_[static_cast<std::size_t>(self_.value)]});
-  Kept& own = shelves_.at(Block::snapshot_of(self_), version);
+  Kept& own = slots_of_versions_.at(Block::snapshot_of(self_), version);
   if (is_sound(own.bytes, without(joined(std::move(used)), mine.ranges))) return;
   log::warn(fmt::format("the snapshot of rank {} was damaged where it lay: it is packed anew", self_.value));
   try {
@@ -171,7 +176,7 @@ void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied
 void MemberGroup::make_room(std::span<const Combination> work, Version version) {
   for (const Combination& step : work) {
     if (step.to != self_) continue;
-    Kept& kept = shelves_.slot_for(step.target, version);
+    Kept& kept = slots_of_versions_.slot_for(step.target, version);
     kept.sizes = sizes_of(step.target, sizes_);
     resize_block(kept.bytes, step.whole);
   }
@@ -181,7 +186,8 @@ void MemberGroup::make_room(std::span<const Combination> work, Version version) 
 std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Version version, int tag) {
   return with_memory([&] {
     make_room(work, version);
-    return std::make_unique<Exchange>(std::move(work), comm_, tag, [this, version](const Block& block) { return find(block, version); });
+    return std::make_unique<Exchange>(std::move(work), comm_, tag,
+                                      [this, version](const Block& block) { return find(block, version); });
   });
 }
 
@@ -193,26 +199,26 @@ void MemberGroup::finish(Version version) {
     if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
   }
   for (const auto& [block, ranges] : made) {
-    if (!block.is_snapshot()) seal(block, version, ranges, shelves_.at(block, version));
+    if (!block.is_snapshot()) seal(block, version, ranges, slots_of_versions_.at(block, version));
   }
 }
 
 void MemberGroup::publish(std::span<const Combination> made, Version version) {
   for (const Combination& step : made) {
-    if (step.to == self_) shelves_.publish(step.target, version);
+    if (step.to == self_) slots_of_versions_.publish(step.target, version);
   }
 }
 
 // --- restore ---------------------------------------------------------------------------------------------------
 
-/// In parts of equal size, because Open MPI's MPI_Allgatherv may return success without the data when a failure interrupts
-/// it (docs/open-mpi.md).
+/// In parts of equal size, because Open MPI's MPI_Allgatherv may return success without the data when a failure
+/// interrupts it (docs/open-mpi.md).
 std::vector<Holding> MemberGroup::gather_inventory(std::optional<Version> wanted) {
   int ranks = 0;
   MPI_Comm_size(comm_, &ranks);
   std::vector<std::uint64_t> mine{wanted ? wanted->value : any_version};
   for (const Version version : committed_in_) write_holding(Block{}, Kept{version, {}, {}, {}, 0}, mine);
-  shelves_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });
+  slots_of_versions_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });
   auto most = static_cast<int>(mine.size());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
   mine.resize(static_cast<std::size_t>(most));
@@ -220,8 +226,10 @@ std::vector<Holding> MemberGroup::gather_inventory(std::optional<Version> wanted
   check_mpi(MPI_Allgather(mine.data(), most, MPI_UINT64_T, all.data(), most, MPI_UINT64_T, comm_), "MPI_Allgather");
   std::vector<Holding> inventory;
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto written = std::span<const std::uint64_t>(all).subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size());
-    if (written.front() != mine.front()) throw UsageError("ranks restore different versions: all must ask for the same");
+    const auto written =
+        std::span<const std::uint64_t>(all).subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size());
+    if (written.front() != mine.front())
+      throw UsageError("ranks restore different versions: all must ask for the same");
     read_holdings(Rank{rank}, written.subspan(1), inventory);
   }
   return inventory;
@@ -241,7 +249,9 @@ void MemberGroup::finish_bringing(Version version) {
   under_way_.reset();
 }
 
-void MemberGroup::begin_to_protect(const RestorePlan& plan, int tag) { under_way_ = begin(plan.protect, *plan.version, tag); }
+void MemberGroup::begin_to_protect(const RestorePlan& plan, int tag) {
+  under_way_ = begin(plan.protect, *plan.version, tag);
+}
 
 void MemberGroup::finish_protecting(const RestorePlan& plan) {
   finish(*plan.version);
@@ -260,7 +270,8 @@ bool MemberGroup::forget_damaged_and_unpack(const RestorePlan& plan, std::except
     for (const Source& source : given_by(self_, *steps)) given.insert(source.block);
   }
   return forget_if(*plan.version, [&](const Block& block, const Kept& kept) -> std::optional<std::string> {
-    if (block == Block::snapshot_of(self_) && !members_.empty()) return try_unpack(kept.bytes, self_, kept.version, problem);
+    if (block == Block::snapshot_of(self_) && !members_.empty())
+      return try_unpack(kept.bytes, self_, kept.version, problem);
     return given.contains(block) ? find_damage(block, kept) : std::nullopt;
   });
 }
@@ -269,13 +280,14 @@ bool MemberGroup::forget_damaged_and_unpack(const RestorePlan& plan, std::except
 template <class FindDamage>
 bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
   bool any = false;
-  shelves_.visit([&](const Block& block, Kept& kept) {
+  slots_of_versions_.visit([&](const Block& block, Kept& kept) {
     if (kept.version != version) return;
     const std::optional<std::string> damage = damage_of(block, kept);
     if (!damage) return;
     any = true;
     log::warn(fmt::format("a {} rank{} {} at version {} cannot be used: {}",
-                          block.is_snapshot() ? "copy of the snapshot of" : "parity of the snapshots of", block.is_snapshot() ? "" : "s",
+                          block.is_snapshot() ? "copy of the snapshot of" : "parity of the snapshots of",
+                          block.is_snapshot() ? "" : "s",
                           fmt::join(block.owners | std::views::transform([](Rank rank) { return rank.value; }), ", "),
                           kept.version.value, *damage));
     kept.version = Version{};
@@ -288,12 +300,14 @@ bool MemberGroup::unpack_what_came(const RestorePlan& plan, std::exception_ptr& 
   const auto is_own = [&](const Combination& step) { return step.to == self_ && step.target == own; };
   if (std::ranges::none_of(plan.bring, is_own)) return true;
   const auto damage = try_unpack(find(own, *plan.version), self_, *plan.version, problem);
-  if (damage) log::warn(fmt::format("the snapshot of rank {} at version {} came back damaged: {}", self_.value, plan.version->value, *damage));
+  if (damage)
+    log::warn(fmt::format("the snapshot of rank {} at version {} came back damaged: {}", self_.value,
+                          plan.version->value, *damage));
   return !damage;
 }
 
 void MemberGroup::forget_blocks(Version version) {
-  shelves_.visit([&](const Block&, Kept& kept) {
+  slots_of_versions_.visit([&](const Block&, Kept& kept) {
     if (kept.version == version) kept.version = Version{};
   });
 }
@@ -326,13 +340,16 @@ void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::e
   exchange.finish();
   const std::span<const std::byte> wanted = from == self_ ? own_snapshot(version) : other;
   if (const auto damage = try_unpack(wanted, from, version, problem)) {
-    problem = std::make_exception_ptr(DataLoss(fmt::format("the data of rank {} came damaged ({})", from.value, *damage)));
+    problem =
+        std::make_exception_ptr(DataLoss(fmt::format("the data of rank {} came damaged ({})", from.value, *damage)));
   }
 }
 
 void MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
   with_memory([&] {
-    redistribute(comm_, plan.keepers, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); }, members_);
+    redistribute(
+        comm_, plan.keepers, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); },
+        members_);
   });
 }
 

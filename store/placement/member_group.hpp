@@ -1,8 +1,8 @@
 // Members that have one redundancy, and their snapshots: what a rank packs them into, and what it keeps of others'.
 //
-// A store has one group for each redundancy that its members are protected with. Each has snapshots, stripes and shelves
-// of its own; versions are common to all. The store says what happens next, in all groups alike, and publishes when all
-// have done it; so a group decides nothing.
+// A store has one group for each redundancy that its members are protected with. Each has snapshots, stripes and
+// version slots of its own; versions are common to all. The store says what happens next, in all groups alike, and
+// publishes when all have done it; so a group decides nothing.
 
 #pragma once
 
@@ -33,9 +33,11 @@ namespace mend {
 class MemberGroup {
  public:
   MemberGroup(Redundancy redundancy, int versions, FindChanges how)
-      : redundancy_(redundancy), versions_(versions), shelves_(versions), finder_(how, versions) {}
+      : redundancy_(redundancy), versions_(versions), slots_of_versions_(versions), finder_(how, versions) {}
 
-  void protect(std::string_view name, std::shared_ptr<Member> member) { members_.insert_or_assign(std::string(name), std::move(member)); }
+  void protect(std::string_view name, std::shared_ptr<Member> member) {
+    members_.insert_or_assign(std::string(name), std::move(member));
+  }
   void forget(std::string_view name);
   void forget_members() { members_.clear(); }
   Members set_aside_members() { return std::exchange(members_, {}); }
@@ -43,14 +45,14 @@ class MemberGroup {
   const Redundancy& redundancy() const { return redundancy_; }
   const Members& members() const { return members_; }
 
-  /// See Shelves.
+  /// See VersionSlots.
   void forget_old(Version newest);
   void forget_newer(Version newest);
   void forget_older(Version oldest);
-  void hold(Version version) { shelves_.hold(version); }
-  void let_go(Version version) { shelves_.let_go(version); }
-  ByteCount memory() const { return shelves_.memory(); }
-  std::vector<ByteCount> block_sizes(Version version) const { return shelves_.sizes(version); }
+  void hold(Version version) { slots_of_versions_.hold(version); }
+  void let_go(Version version) { slots_of_versions_.let_go(version); }
+  ByteCount memory() const { return slots_of_versions_.memory(); }
+  std::vector<ByteCount> block_sizes(Version version) const { return slots_of_versions_.sizes(version); }
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
@@ -61,9 +63,9 @@ class MemberGroup {
 
   /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
   void prepare_commit();
-  /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`. `tag`:
-  /// as all ranks number this group. If they cannot be packed, that is the `problem`, and a snapshot of nothing is sent.
-  /// `copied_on`: what is written elsewhere is made of the snapshot.
+  /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`.
+  /// `tag`: as all ranks number this group. If they cannot be packed, that is the `problem`, and a snapshot of nothing
+  /// is sent. `copied_on`: what is written elsewhere is made of the snapshot.
   void begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem);
   bool is_under_way() const { return under_way_ != nullptr; }
   /// When it returns, all that this rank makes is in its slots, and not yet published.
@@ -75,11 +77,14 @@ class MemberGroup {
   ByteCount snapshot_bytes() const { return sizes_[static_cast<std::size_t>(self_.value)]; }
   ByteCount changed_bytes() const { return changed_bytes_; }
   std::span<const std::byte> own_snapshot(Version version) { return snapshot_of(self_, version); }
-  std::span<const std::byte> snapshot_of(Rank owner, Version version) { return find(Block::snapshot_of(owner), version); }
+  std::span<const std::byte> snapshot_of(Rank owner, Version version) {
+    return find(Block::snapshot_of(owner), version);
+  }
 
   // --- a restore -----------------------------------------------------------------------------------------------------
 
-  /// Everyone's published blocks, known to all, and marks for versions that have the group at all (a block of no owners), who must want the same version: else throws UsageError. Collective.
+  /// Everyone's published blocks, known to all, and marks for versions that have the group at all (a block of no
+  /// owners), who must want the same version: else throws UsageError. Collective.
   std::vector<Holding> gather_inventory(std::optional<Version> wanted);
   RestorePlan plan(std::span<const Holding> inventory, Version version) const;
 
@@ -87,12 +92,12 @@ class MemberGroup {
   void begin_to_bring(const RestorePlan& plan, int tag);
   /// Whether anything is damaged that this rank keeps of the version; what is, is told of and forgotten. Local.
   bool forget_damaged(Version version);
-  /// The same for what this rank gives in the plan; and fills the members from its snapshot, checked too, if it keeps that.
-  /// What else is in the way is the problem.
+  /// The same for what this rank gives in the plan; and fills the members from its snapshot, checked too, if it keeps
+  /// that. What else is in the way is the problem.
   bool forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem);
   void finish_bringing(Version version);
-  /// Fills the members if this rank's snapshot has come from others. Whether it has come undamaged: what it was made of was,
-  /// so if not, the version is of no use. Local.
+  /// Fills the members if this rank's snapshot has come from others. Whether it has come undamaged: what it was made of
+  /// was, so if not, the version is of no use. Local.
   bool unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
   /// Of nobody's: what is left of the version cannot be used. Local, on all ranks.
   void forget_blocks(Version version);
@@ -108,16 +113,16 @@ class MemberGroup {
   /// Fills members that are parts of arrays out of snapshots of other ranks than those of now. Collective.
   void redistribute_to_members(const GatheringPlan& plan);
 
-  /// Gives rank writers[r] the snapshot of rank r of then, unless it keeps that. Returns what this rank was given, by rank of
-  /// then. Collective.
+  /// Gives rank writers[r] the snapshot of rank r of then, unless it keeps that. Returns what this rank was given, by
+  /// rank of then. Collective.
   std::map<Rank, Bytes> bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag);
 
-  /// Other ranks than those of now have made what is on the shelves: what plans say of sizes is of theirs.
+  /// Other ranks than those of now have made what is in the version slots: what plans say of sizes is of theirs.
   void forget_sizes();
 
  private:
   void note_committed(Version version) { committed_in_.insert(version); }
-  std::span<std::byte> find(const Block& block, Version version) { return shelves_.at(block, version).bytes; }
+  std::span<std::byte> find(const Block& block, Version version) { return slots_of_versions_.at(block, version).bytes; }
   Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
   void check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine, Version version,
                        std::exception_ptr& problem);
@@ -126,14 +131,15 @@ class MemberGroup {
   void finish(Version version);
   template <class FindDamage>
   bool forget_if(Version version, FindDamage damage_of);
-  std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version, std::exception_ptr& problem);
+  std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version,
+                                        std::exception_ptr& problem);
 
   Redundancy redundancy_;
   int versions_;
   Members members_;
-  Shelves shelves_;
+  VersionSlots slots_of_versions_;
   ChangeFinder finder_;
-  Pack pack_;  // what was prepared, until it is packed
+  Pack pack_;                       // what was prepared, until it is packed
   std::set<Version> committed_in_;  // of those kept; also when nothing is left of what was
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank self_{};

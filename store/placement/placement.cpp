@@ -55,16 +55,18 @@ class CopyHolders {
  private:
   bool is_candidate(std::size_t owner, std::size_t candidate) const {
     const auto& taken = holders_[owner];
-    return candidate != owner && std::find(taken.begin(), taken.end(), Rank{static_cast<int>(candidate)}) == taken.end();
+    return candidate != owner &&
+           std::find(taken.begin(), taken.end(), Rank{static_cast<int>(candidate)}) == taken.end();
   }
 
   /// What would be lost together: 2, the snapshot and this copy; 1, this copy and another; 0, nothing.
   int danger(std::size_t owner, std::size_t candidate) const {
     if (nodes_[owner] == nodes_[candidate]) return 2;
     const auto& taken = holders_[owner];
-    return std::any_of(taken.begin(), taken.end(), [&](Rank holder) {
-      return nodes_[static_cast<std::size_t>(holder.value)] == nodes_[candidate];
-    }) ? 1 : 0;
+    return std::any_of(taken.begin(), taken.end(),
+                       [&](Rank holder) { return nodes_[static_cast<std::size_t>(holder.value)] == nodes_[candidate]; })
+               ? 1
+               : 0;
   }
 
   std::size_t safest(std::size_t owner) const {
@@ -142,7 +144,8 @@ std::set<Rank> lost_with(const std::set<Rank>& dead, std::span<const Stripe> str
     for (Rank owner : stripe.owners) {
       if (dead.contains(owner)) missing.push_back(owner);
     }
-    const auto parities = std::count_if(stripe.keepers.begin(), stripe.keepers.end(), [&](Rank keeper) { return !dead.contains(keeper); });
+    const auto parities = std::count_if(stripe.keepers.begin(), stripe.keepers.end(),
+                                        [&](Rank keeper) { return !dead.contains(keeper); });
     if (static_cast<std::ptrdiff_t>(missing.size()) > parities) lost.insert(missing.begin(), missing.end());
   }
   return lost;

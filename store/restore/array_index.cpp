@@ -18,7 +18,8 @@ h5::Handle box(const Extents& space, const Extents& offset, const Extents& exten
   h5::Handle handle = h5::space_of(space);
   const auto begin = h5::sizes(offset);
   const auto count = h5::sizes(extents);
-  h5::check(H5Sselect_hyperslab(handle, H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr), "HDF5 cannot select a part of an array");
+  h5::check(H5Sselect_hyperslab(handle, H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr),
+            "HDF5 cannot select a part of an array");
   return handle;
 }
 
@@ -29,12 +30,13 @@ void add_array(hid_t file, const std::string& name, const SharedArray& array, co
     const h5::Handle here = box(array.whole, part.offset, part.extents);
     const h5::Handle there = h5::space_of(part.extents);
     // A name alone: it is looked for beside the index, so that the folder may be moved.
-    h5::check(H5Pset_virtual(properties, here, rank_file_name(rank).c_str(), source.c_str(), there), where + ": HDF5 cannot map a part");
+    h5::check(H5Pset_virtual(properties, here, rank_file_name(rank).c_str(), source.c_str(), there),
+              where + ": HDF5 cannot map a part");
   }
   const h5::Handle type = h5::type_of(array.element, array.element_bytes());
   const h5::Handle space = h5::space_of(array.whole);
-  h5::Handle dataset(H5Dcreate2(file, h5::link_name(name).c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
-                     where + ": HDF5 cannot make a virtual dataset");
+  h5::Handle dataset(H5Dcreate2(file, h5::link_name(name).c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT),
+                     H5Dclose, where + ": HDF5 cannot make a virtual dataset");
   dataset.close(where + ": HDF5 cannot write a virtual dataset");
 }
 
@@ -64,7 +66,8 @@ Number number_of(const std::string& element, ByteCount bytes) {
 }
 
 bool can_be_viewed(const SharedArray& array) {
-  const bool is_field = std::any_of(array.whole.begin(), array.whole.end(), [](std::size_t extent) { return extent > 1; });
+  const bool is_field =
+      std::any_of(array.whole.begin(), array.whole.end(), [](std::size_t extent) { return extent > 1; });
   const bool is_number = !array.element.starts_with("bytes") && array.element_bytes() <= 8;
   return !array.pieces.empty() && is_field && array.whole.size() <= 3 && is_number;
 }
@@ -77,8 +80,9 @@ std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks) {
     for (const auto& [name, part] : ranks[rank]) {
       SharedArray& array = arrays.try_emplace(name, SharedArray{part.element, part.whole, {}}).first->second;
       if (array.whole != part.whole || array.element != part.element) {
-        throw EnvironmentError(fmt::format("member '{}' is a {} on rank {}, and part of another array on ranks before it", name,
-                                           to_string(part), rank));
+        throw EnvironmentError(
+            fmt::format("member '{}' is a {} on rank {}, and part of another array on ranks before it", name,
+                        to_string(part), rank));
       }
       const bool is_there = !array.pieces.empty() && array.pieces.front().part.is_whole();
       if (part.bytes() > 0 && !is_there) array.pieces.push_back({Rank{static_cast<int>(rank)}, part});
@@ -91,7 +95,8 @@ void require_same_array(const std::string& name, const ArrayPart& wanted, const 
   if (committed.whole == wanted.whole && committed.element == wanted.element) return;
   const Extents zeros(committed.whole.size(), 0);
   const ArrayPart nothing{committed.element, zeros, zeros, committed.whole};
-  throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name, to_string(wanted),
+  throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same array", name,
+                               to_string(wanted),
                                to_string(committed.pieces.empty() ? nothing : committed.pieces.front().part)));
 }
 
@@ -103,7 +108,8 @@ void make_index(const std::filesystem::path& path, const std::map<std::string, S
   const MemoryFile index;
   const h5::Handle properties = h5::access_to_memory();
   // Virtual datasets are of this format; it has checksums of its own, too.
-  h5::check(H5Pset_libver_bounds(properties, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), draft + ": HDF5 cannot choose a format");
+  h5::check(H5Pset_libver_bounds(properties, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST),
+            draft + ": HDF5 cannot choose a format");
   h5::Handle file = h5::make_file(index.path(), H5P_DEFAULT, properties, draft);
   for (const auto& [name, array] : arrays) {
     if (!array.pieces.empty()) add_array(file, name, array, draft);
@@ -112,12 +118,14 @@ void make_index(const std::filesystem::path& path, const std::map<std::string, S
   index.copy_to(draft);
 }
 
-std::string describe_for_viewers(const std::string& index, Version version, const std::map<std::string, SharedArray>& arrays) {
+std::string describe_for_viewers(const std::string& index, Version version,
+                                 const std::map<std::string, SharedArray>& arrays) {
   std::string grids;
   for (const auto& [name, array] : arrays) {
     if (!can_be_viewed(array)) continue;
     Extents nodes = array.whole;
-    nodes.resize(3, 1);  // last: ParaView reads only as many axes of the dataset as it has, and the first of the grid for them
+    nodes.resize(
+        3, 1);  // last: ParaView reads only as many axes of the dataset as it has, and the first of the grid for them
     const Number number = number_of(array.element, array.element_bytes());
     grids += fmt::format(R"(    <Grid Name="{0}" GridType="Uniform">
       <Time Value="{1}"/>

@@ -13,8 +13,8 @@
 
 namespace mend {
 
-/// The arrays that these ranks' parts make, by name: each rank's part, and of what file. Whoever has the whole array has
-/// it for all. arrays_of throws EnvironmentError when ranks have declared parts of different arrays under one name.
+/// The arrays that these ranks' parts make, by name: each rank's part, and of what file. Whoever has the whole array
+/// has it for all. arrays_of throws EnvironmentError when ranks have declared parts of different arrays under one name.
 struct SharedArray {
   struct Piece {
     Rank rank;
@@ -34,10 +34,12 @@ void require_same_array(const std::string& name, const ArrayPart& wanted, const 
 /// The name of a rank's file.
 std::string rank_file_name(Rank rank);
 
-/// Makes the file unfinished(path), beside the files of the ranks. Enters HDF5 (store/disk/h5.hpp). Throws EnvironmentError.
+/// Makes the file unfinished(path), beside the files of the ranks. Enters HDF5 (store/disk/h5.hpp). Throws
+/// EnvironmentError.
 void make_index(const std::filesystem::path& path, const std::map<std::string, SharedArray>& arrays);
 
 /// The text of the description, for arrays of numbers with three axes at most; `index`: the name of the file of HDF5.
-std::string describe_for_viewers(const std::string& index, Version version, const std::map<std::string, SharedArray>& arrays);
+std::string describe_for_viewers(const std::string& index, Version version,
+                                 const std::map<std::string, SharedArray>& arrays);
 
 }  // namespace mend

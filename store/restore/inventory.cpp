@@ -13,7 +13,8 @@ void read_holdings(Rank keeper, std::span<const std::uint64_t> numbers, std::vec
   while (!numbers.empty() && numbers[0] != 0) {
     Holding holding{keeper, Version{numbers[0]}, Block{{}, static_cast<int>(numbers[1])}, numbers[2], {}};
     const auto owners = numbers[3];
-    for (const std::uint64_t owner : numbers.subspan(4, owners)) holding.block.owners.push_back(Rank{static_cast<int>(owner)});
+    for (const std::uint64_t owner : numbers.subspan(4, owners))
+      holding.block.owners.push_back(Rank{static_cast<int>(owner)});
     const auto sizes = numbers.subspan(4 + owners, owners);
     holding.sizes.assign(sizes.begin(), sizes.end());
     numbers = numbers.subspan(4 + 2 * owners);

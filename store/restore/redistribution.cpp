@@ -55,9 +55,11 @@ class Sharing {
   std::map<Rank, ByteCount> asked_;
 };
 
-const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays, const std::string& name, const ArrayPart& wanted) {
+const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays, const std::string& name,
+                               const ArrayPart& wanted) {
   const auto at = arrays.find(name);
-  if (at == arrays.end()) throw UsageError(fmt::format("member '{}' is a {} but was committed as something else", name, to_string(wanted)));
+  if (at == arrays.end())
+    throw UsageError(fmt::format("member '{}' is a {} but was committed as something else", name, to_string(wanted)));
   require_same_array(name, wanted, at->second);
   return at->second;
 }
@@ -72,15 +74,17 @@ std::vector<std::string> gather_texts(MPI_Comm comm, std::string mine) {
   std::string all(mine.size() * static_cast<std::size_t>(ranks), '\0');
   check_mpi(MPI_Allgather(mine.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, comm), "MPI_Allgather");
   std::vector<std::string> texts;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) texts.push_back(all.substr(rank * mine.size(), mine.size()));
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    texts.push_back(all.substr(rank * mine.size(), mine.size()));
   return texts;
 }
 
-/// What this rank has of the others, and they of it, as planned: one message from each to each other, with all boxes in the
-/// order of the plan. What it needs of its own it takes where it lies.
+/// What this rank has of the others, and they of it, as planned: one message from each to each other, with all boxes in
+/// the order of the plan. What it needs of its own it takes where it lies.
 class Redistribution {
  public:
-  Redistribution(MPI_Comm comm, const FindSnapshot& find, const std::vector<Parts>& stored, std::vector<Transfer> transfers)
+  Redistribution(MPI_Comm comm, const FindSnapshot& find, const std::vector<Parts>& stored,
+                 std::vector<Transfer> transfers)
       : comm_(comm), find_(find), stored_(stored), transfers_(std::move(transfers)) {
     MPI_Comm_rank(comm_, &self_.value);
   }
@@ -117,7 +121,8 @@ class Redistribution {
         Bytes own;
         if (next->from == self_) append(*next, own);
         ByteCount& at = taken[next->from];
-        std::span<const std::byte> box = next->from == self_ ? std::span(own) : std::span(incoming_.at(next->from)).subspan(at);
+        std::span<const std::byte> box =
+            next->from == self_ ? std::span(own) : std::span(incoming_.at(next->from)).subspan(at);
         at += bytes_of(*next);
         const Runs runs = runs_of(part, next->what.in_second, next->what.extents);
         for (const ByteCount offset : runs.offsets) {
@@ -130,8 +135,12 @@ class Redistribution {
   }
 
  private:
-  const ArrayPart& part_of(const Transfer& transfer) const { return stored_[static_cast<std::size_t>(transfer.owner.value)].at(transfer.name); }
-  ByteCount bytes_of(const Transfer& transfer) const { return part_of(transfer).element_bytes() * elements_in(transfer.what.extents); }
+  const ArrayPart& part_of(const Transfer& transfer) const {
+    return stored_[static_cast<std::size_t>(transfer.owner.value)].at(transfer.name);
+  }
+  ByteCount bytes_of(const Transfer& transfer) const {
+    return part_of(transfer).element_bytes() * elements_in(transfer.what.extents);
+  }
 
   /// The box, as it lies in the owner's snapshot, which this rank keeps.
   void append(const Transfer& transfer, Bytes& message) {
@@ -157,8 +166,8 @@ class Redistribution {
 
 }  // namespace
 
-std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Keepers& keepers, const std::vector<Parts>& wanted,
-                                          ByteCount slab) {
+std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Keepers& keepers,
+                                          const std::vector<Parts>& wanted, ByteCount slab) {
   const auto arrays = arrays_of(stored);
   std::vector<Transfer> transfers;
   Sharing sharing(keepers, slab, transfers);
@@ -173,7 +182,9 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
         sharing.ask_for(*common, part.element_bytes(), owner, Rank{static_cast<int>(rank)}, name);
       }
       const std::size_t missing = unfound.elements();
-      if (missing > 0) throw UsageError(fmt::format("{} elements of member '{}', a {}, were part of no rank's", missing, name, to_string(part)));
+      if (missing > 0)
+        throw UsageError(
+            fmt::format("{} elements of member '{}', a {}, were part of no rank's", missing, name, to_string(part)));
     }
   }
   return transfers;
@@ -188,7 +199,8 @@ void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& fin
   Parts told;  // with the owner before each name
   for (std::size_t owner = 0; owner < keepers.size(); ++owner) {
     if (keepers[owner].front() != me) continue;
-    for (auto& [name, part] : parts_of(find(Rank{static_cast<int>(owner)}))) told[fmt::format("{}/{}", owner, name)] = part;
+    for (auto& [name, part] : parts_of(find(Rank{static_cast<int>(owner)})))
+      told[fmt::format("{}/{}", owner, name)] = part;
   }
   std::vector<Parts> stored(keepers.size());
   for (const std::string& text : gather_texts(comm, to_text(told))) {

@@ -85,7 +85,6 @@ class Remains {
   }
 
  private:
-
   Sizes sizes_;
   std::map<Rank, std::vector<Rank>> snapshots_;
   std::map<CutStripe, std::map<int, std::vector<Rank>>> parities_;  // keepers by row
@@ -122,7 +121,8 @@ class Planner {
       const CutStripe& stripe = *stripes[index];
       const Source wanted = piece(owner, index, stripe.piece_length, to, plan_.sizes);
       if (wanted.length == 0) continue;
-      Combination made{to, wanted.block, plan_.sizes[static_cast<std::size_t>(owner.value)], wanted.offset, wanted.length, {}};
+      Combination made{
+          to, wanted.block, plan_.sizes[static_cast<std::size_t>(owner.value)], wanted.offset, wanted.length, {}};
       std::vector<StripePart> parts = remains_.parts_of(stripe);
       parts.resize(stripe.owners.size());
       const std::vector<Coefficient> coefficients = coefficients_for(static_cast<int>(index), parts);
@@ -141,14 +141,16 @@ class Planner {
   Rank choose_source(Rank owner) {
     const std::vector<Rank>& keepers = *remains_.keepers_of(owner);
     const auto key = [&](Rank keeper) { return std::tuple(keeper != owner, asked_[keeper], keeper); };
-    const Rank chosen = *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return key(a) < key(b); });
+    const Rank chosen =
+        *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return key(a) < key(b); });
     ++asked_[chosen];
     return chosen;
   }
 
   Source source_of(StripePart part, const CutStripe& stripe) {
     if (part.parity) {
-      return {remains_.parity_keepers(stripe, part.index)->front(), Block{stripe.owners, part.index}, 0, stripe.piece_length};
+      return {remains_.parity_keepers(stripe, part.index)->front(), Block{stripe.owners, part.index}, 0,
+              stripe.piece_length};
     }
     const auto index = static_cast<std::size_t>(part.index);
     const Rank owner = stripe.owners[index];
@@ -212,7 +214,8 @@ RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Str
   return plan;
 }
 
-GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now, std::optional<Version> wanted) {
+GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now,
+                             std::optional<Version> wanted) {
   const Versions versions = remains_of(inventory, ranks_then, wanted);
   GatheringPlan plan;
   const Remains* remains = choose_version(versions, ranks_then, plan.restore);

@@ -44,13 +44,15 @@ RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Str
 
 /// For ranks that are others than those of then, because some have died and nobody took their place.
 struct GatheringPlan {
-  /// As above, but `bring` gives snapshots that nobody has whole to ranks of now, in turn, and there is nothing to protect.
+  /// As above, but `bring` gives snapshots that nobody has whole to ranks of now, in turn, and there is nothing to
+  /// protect.
   RestorePlan restore;
   /// By rank of then: who has its snapshot then, as ranks of now.
   std::vector<std::vector<Rank>> keepers;
 };
 
 /// `inventory`: its keepers are ranks of now, the owners of its blocks ranks of then. Pure.
-GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now, std::optional<Version> wanted = {});
+GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now,
+                             std::optional<Version> wanted = {});
 
 }  // namespace mend

@@ -17,8 +17,8 @@ namespace mend {
 /// From this size on, memory comes in pages of this size where the kernel has such.
 inline constexpr ByteCount large_page = ByteCount{2} << 20;
 
-/// Large memory on the boundary of a large page, not written yet. Throws std::bad_alloc. From the kernel itself, to which
-/// delete_large() gives it back.
+/// Large memory on the boundary of a large page, not written yet. Throws std::bad_alloc. From the kernel itself, to
+/// which delete_large() gives it back.
 void* new_large(ByteCount bytes);
 void delete_large(void* memory, ByteCount bytes);
 /// Has the kernel give the pages of large memory now. Without effect where it does not know how.
@@ -33,13 +33,15 @@ class BlockReserve {
   static BlockReserve& instance();
   ~BlockReserve() { free_all(); }
 
-  /// Has memory ready for blocks of these sizes; what was ready for others is freed. Small ones are left out, and all when
-  /// there is no memory. As soon as `go_on` says no, the rest is left to be cleared when it is written.
+  /// Has memory ready for blocks of these sizes; what was ready for others is freed. Small ones are left out, and all
+  /// when there is no memory. As soon as `go_on` says no, the rest is left to be cleared when it is written.
   void prepare(std::span<const ByteCount> sizes, const std::function<bool()>& go_on);
   /// Memory for a block, if there is some of about that size; null if not. To be given back as that of new_large().
   void* take(ByteCount bytes);
   /// Frees what has not been taken.
-  void clear() { prepare({}, [] { return false; }); }
+  void clear() {
+    prepare({}, [] { return false; });
+  }
   ByteCount bytes() const;
 
  private:

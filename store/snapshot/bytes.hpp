@@ -53,8 +53,9 @@ class BlockAllocator {
 
 using Bytes = std::vector<std::byte, BlockAllocator<std::byte>>;
 
-/// Gives a block another size, and keeps what it holds as far as that goes. A vector by itself would double its memory when it
-/// grows, and never give any back; here what is too much is an eighth of what has grown, or half of what has shrunk.
+/// Gives a block another size, and keeps what it holds as far as that goes. A vector by itself would double its memory
+/// when it grows, and never give any back; here what is too much is an eighth of what has grown, or half of what has
+/// shrunk.
 inline void resize_block(Bytes& block, std::size_t size) {
   const bool grows = !block.empty() && size > block.capacity();
   if (size > block.capacity()) block.reserve(grows ? size + size / 8 : size);

@@ -7,7 +7,7 @@ namespace mend {
 namespace {
 
 // Reading 4 KiB takes about a third of what a page fault does.
-constexpr ByteCount few = 8;      // watched when less than this part of it has changed
+constexpr ByteCount few = 8;       // watched when less than this part of it has changed
 constexpr ByteCount too_many = 4;  // not any more when more than this part of it was written
 
 constexpr ByteCount worth_it = ByteCount{256} << 10;  // what is smaller is read as fast
@@ -36,7 +36,7 @@ void ChangeFinder::look(const Members& members, Version version) {
 bool ChangeFinder::look(Watched& watched, const Member& member, Version version) const {
   const auto memory = member.contiguous();
   if (watched.begun == Version{}) {
-    watched.watch = WriteWatch::begin(memory);
+    watched.watch = DirtyPages::begin(memory);
     watched.begun = version;
     return true;
   }
@@ -44,7 +44,8 @@ bool ChangeFinder::look(Watched& watched, const Member& member, Version version)
   if (!same(memory, watched.watch->memory())) return false;
   auto written = watched.watch->take();
   if (!written || sum(*written) > memory.size() / too_many) return false;
-  while (!watched.looks.empty() && watched.looks.front().version.value + versions_ <= version.value) watched.looks.pop_front();
+  while (!watched.looks.empty() && watched.looks.front().version.value + versions_ <= version.value)
+    watched.looks.pop_front();
   watched.looks.push_back({version, *std::move(written)});
   return true;
 }

@@ -1,9 +1,9 @@
 // What a commit need not read, because it is known not to have changed.
 //
-// Members of which the last commit found little changed are watched by the kernel (store/snapshot/dirty_pages.hpp). At each commit
-// the watches say what was written since the one before. A snapshot is packed over one that is some commits older, so what
-// all those commits have been told is put together. A member of which much is written is not watched any more, because then
-// the page faults cost more than reading does; nor is one that has moved.
+// Members of which the last commit found little changed are watched by the kernel (store/snapshot/dirty_pages.hpp). At
+// each commit the watches say what was written since the one before. A snapshot is packed over one that is some commits
+// older, so what all those commits have been told is put together. A member of which much is written is not watched any
+// more, because then the page faults cost more than reading does; nor is one that has moved.
 
 #pragma once
 
@@ -22,7 +22,7 @@ namespace mend {
 /// How a commit finds what has changed in its members.
 enum class FindChanges {
   by_hash,   ///< reads all, and compares hashes
-  by_writes  ///< as far as the kernel knows what was written: WriteWatch says when that is not enough
+  by_writes  ///< as far as the kernel knows what was written: DirtyPages says when that is not enough
 };
 
 /// For the members of one group on this rank. Local, all of it.
@@ -47,8 +47,8 @@ class ChangeFinder {
   };
   struct Watched {
     Version begun{};                    // Version{0}: the next look begins
-    std::unique_ptr<WriteWatch> watch;  // none when that was not possible
-    std::deque<Look> looks;  // at the last few commits
+    std::unique_ptr<DirtyPages> watch;  // none when that was not possible
+    std::deque<Look> looks;             // at the last few commits
   };
 
   bool look(Watched& watched, const Member& member, Version version) const;

@@ -84,8 +84,8 @@ class Kernel {
     watched_.erase(range.start);
   }
 
-  /// Which pages were written, from the begin of `pages` on, and protects those again; none if not all of them are watched
-  /// and this process's alone.
+  /// Which pages were written, from the begin of `pages` on, and protects those again; none if not all of them are
+  /// watched and this process's alone.
   std::optional<std::vector<ByteRange>> written(std::span<const std::byte> pages) const {
     std::vector<ByteRange> ranges;
     const std::uint64_t begin = address_of(pages.data());
@@ -146,7 +146,8 @@ bool is_private(std::span<const std::byte> pages) {
     unsigned long end = 0;
     std::array<char, 5> permissions{};
     unsigned long inode = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s %*x %*s %lu", &begin, &end, permissions.data(), &inode) != 4) return false;
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %*x %*s %lu", &begin, &end, permissions.data(), &inode) != 4)
+      return false;
     if (end <= known_to) continue;
     if (begin > known_to || permissions[3] != 'p' || inode != 0) return false;
     known_to = end;
@@ -156,23 +157,23 @@ bool is_private(std::span<const std::byte> pages) {
 
 }  // namespace
 
-bool WriteWatch::is_possible() { return Kernel::instance().can_watch(); }
+bool DirtyPages::is_possible() { return Kernel::instance().can_watch(); }
 
-std::unique_ptr<WriteWatch> WriteWatch::begin(std::span<const std::byte> memory) {
+std::unique_ptr<DirtyPages> DirtyPages::begin(std::span<const std::byte> memory) {
   if (!is_possible()) return nullptr;
-  std::unique_ptr<WriteWatch> watch(new WriteWatch(memory));
+  std::unique_ptr<DirtyPages> watch(new DirtyPages(memory));
   return watch->is_registered_ && watch->take() ? std::move(watch) : nullptr;
 }
 
-WriteWatch::WriteWatch(std::span<const std::byte> memory) : memory_(memory), pages_(whole_pages(memory)) {
+DirtyPages::DirtyPages(std::span<const std::byte> memory) : memory_(memory), pages_(whole_pages(memory)) {
   is_registered_ = !pages_.empty() && is_private(pages_) && Kernel::instance().add(pages_);
 }
 
-WriteWatch::~WriteWatch() {
+DirtyPages::~DirtyPages() {
   if (is_registered_) Kernel::instance().remove(pages_);
 }
 
-std::optional<std::vector<ByteRange>> WriteWatch::take() {
+std::optional<std::vector<ByteRange>> DirtyPages::take() {
   const auto written = Kernel::instance().written(pages_);
   if (!written) return std::nullopt;
   const auto first = static_cast<ByteCount>(pages_.data() - memory_.data());

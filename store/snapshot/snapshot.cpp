@@ -76,7 +76,8 @@ struct Outline {
   ByteCount data_begin = 0;
 
   Outline(ByteCount directory_bytes, std::size_t pages)
-      : hashes_begin(align(sizeof(Header) + directory_bytes)), data_begin(align(hashes_begin + pages * sizeof(std::uint64_t))) {}
+      : hashes_begin(align(sizeof(Header) + directory_bytes)),
+        data_begin(align(hashes_begin + pages * sizeof(std::uint64_t))) {}
 };
 
 /// A snapshot that can be read: header and directory are sound.
@@ -102,7 +103,8 @@ class Reading {
     if (header->total_bytes != bytes.size() || header->directory_bytes > bytes.size() - sizeof(Header)) return false;
     bytes_ = bytes;
     header_ = *header;
-    return read_entries(bytes.subspan(sizeof(Header), header->directory_bytes)) && outline_.data_begin <= bytes.size() &&
+    return read_entries(bytes.subspan(sizeof(Header), header->directory_bytes)) &&
+           outline_.data_begin <= bytes.size() &&
            hash_of(bytes.subspan(sizeof(Header), outline_.data_begin - sizeof(Header))) == header->directory_hash;
   }
 
@@ -114,9 +116,12 @@ class Reading {
       if (!head) return false;
       at += sizeof(EntryHead);
       if (ByteCount{head->name_bytes} + head->shape_bytes > directory.size() - at) return false;
-      if (head->size > bytes_.size() || head->offset > bytes_.size() || align(head->size) > bytes_.size() - head->offset) return false;
-      entries_.push_back({text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
-                          bytes_.subspan(head->offset, head->size), bytes_.subspan(head->offset, align(head->size)), pages});
+      if (head->size > bytes_.size() || head->offset > bytes_.size() ||
+          align(head->size) > bytes_.size() - head->offset)
+        return false;
+      entries_.push_back(
+          {text_at(directory, at, head->name_bytes), text_at(directory, at + head->name_bytes, head->shape_bytes),
+           bytes_.subspan(head->offset, head->size), bytes_.subspan(head->offset, align(head->size)), pages});
       at += head->name_bytes + head->shape_bytes;
       pages += page_count(align(head->size));
     }
@@ -191,8 +196,8 @@ class Packing {
       at += size;
     };
     for (const Planned& planned : planned_) {
-      const EntryHead head{static_cast<std::uint32_t>(planned.name.size()), static_cast<std::uint32_t>(planned.shape.size()),
-                           planned.offset, planned.size};
+      const EntryHead head{static_cast<std::uint32_t>(planned.name.size()),
+                           static_cast<std::uint32_t>(planned.shape.size()), planned.offset, planned.size};
       write(&head, sizeof head);
       write(planned.name.data(), planned.name.size());
       write(planned.shape.data(), planned.shape.size());
@@ -206,7 +211,8 @@ class Packing {
     std::memcpy(bytes_.data(), &header, sizeof header);
   }
 
-  /// Writes the pages of one member, and their hashes, that have bytes in these ranges. Returns how many bytes have changed.
+  /// Writes the pages of one member, and their hashes, that have bytes in these ranges. Returns how many bytes have
+  /// changed.
   ByteCount write(const Planned& planned, std::size_t first_page, std::span<const ByteRange> ranges) {
     const std::span<std::byte> place = bytes_.subspan(planned.offset, align(planned.size));
     const bool in_place = planned.member.contiguous().size() != planned.size;
@@ -295,13 +301,14 @@ class Checking {
       const auto& entries = reading_->entries();
       const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
       if (entry == entries.end()) {
-        throw UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
-                                     "same members before restore as before commit",
-                                     name, reading_->header().version));
+        throw UsageError(
+            fmt::format("member '{}' is protected now but was not when version {} was committed: protect the "
+                        "same members before restore as before commit",
+                        name, reading_->header().version));
       }
       if (entry->shape != member->shape()) {
-        throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
-                                     member->shape(), entry->shape));
+        throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape",
+                                     name, member->shape(), entry->shape));
       }
     }
   }
@@ -348,7 +355,8 @@ bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ra
     for (const ByteRange& range : ranges) {
       if (range.end <= first || range.begin >= first + entry.hashed.size()) continue;
       const std::size_t last = page_count(std::min(range.end - first, entry.hashed.size()));
-      for (next = std::max<std::size_t>(next, (std::max(range.begin, first) - first) / page_bytes); next < last; ++next) {
+      for (next = std::max<std::size_t>(next, (std::max(range.begin, first) - first) / page_bytes); next < last;
+           ++next) {
         if (!reading->is_sound(entry, next)) return false;
       }
     }
@@ -384,7 +392,8 @@ Parts parts_of(std::span<const std::byte> snapshot) {
   return parts;
 }
 
-std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owner, Version version, const Members& members) {
+std::optional<std::string> unpack(std::span<const std::byte> snapshot, Rank owner, Version version,
+                                  const Members& members) {
   const Checking checking(snapshot, owner, version);
   return checking.is_readable() ? checking.unpack(members) : checking.damage();
 }

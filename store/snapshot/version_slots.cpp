@@ -18,10 +18,13 @@ std::uint64_t seal_of(const Block& parity, Version version, const Kept& kept) {
   return hash_of(std::as_bytes(std::span(all)));
 }
 
-std::uint64_t hash_of_page(const Kept& kept, std::size_t page) { return hash_of(page_of(std::span<const std::byte>(kept.bytes), page)); }
+std::uint64_t hash_of_page(const Kept& kept, std::size_t page) {
+  return hash_of(page_of(std::span<const std::byte>(kept.bytes), page));
+}
 
 bool is_sound_parity(const Block& block, const Kept& kept) {
-  if (kept.hashes.size() != page_count(kept.bytes.size()) || seal_of(block, kept.version, kept) != kept.seal) return false;
+  if (kept.hashes.size() != page_count(kept.bytes.size()) || seal_of(block, kept.version, kept) != kept.seal)
+    return false;
   for (std::size_t page = 0; page < kept.hashes.size(); ++page) {
     if (hash_of_page(kept, page) != kept.hashes[page]) return false;
   }
@@ -33,7 +36,8 @@ bool is_sound_parity(const Block& block, const Kept& kept) {
 void seal(const Block& parity, Version version, std::span<const ByteRange> written, Kept& kept) {
   kept.hashes.resize(page_count(kept.bytes.size()));
   for (const ByteRange& range : written) {
-    for (std::size_t page = range.begin / page_bytes; page < page_count(range.end); ++page) kept.hashes[page] = hash_of_page(kept, page);
+    for (std::size_t page = range.begin / page_bytes; page < page_count(range.end); ++page)
+      kept.hashes[page] = hash_of_page(kept, page);
   }
   kept.seal = seal_of(parity, version, kept);
 }
@@ -44,32 +48,32 @@ std::optional<std::string> find_damage(const Block& block, const Kept& kept) {
   return std::nullopt;
 }
 
-Kept& Shelves::slot(const Block& block, Version version) {
-  auto& slots = shelves_[block];
+Kept& VersionSlots::slot(const Block& block, Version version) {
+  auto& slots = slots_of_versions_[block];
   slots.resize(versions_);
   return slots[version.value % versions_];
 }
 
-Kept& Shelves::at(const Block& block, Version version) {
+Kept& VersionSlots::at(const Block& block, Version version) {
   if (const auto of_version = aside_.find(version); of_version != aside_.end()) {
     if (const auto aside = of_version->second.find(block); aside != of_version->second.end()) return aside->second;
   }
   return slot(block, version);
 }
 
-Kept& Shelves::slot_for(const Block& block, Version version) {
+Kept& VersionSlots::slot_for(const Block& block, Version version) {
   Kept& kept = slot(block, version);
   if (holds(kept.version)) aside_.at(kept.version).insert_or_assign(block, std::exchange(kept, {}));
   kept.version = Version{};
   return kept;
 }
 
-Version Shelves::older_in_slot(const Block& block, Version version) {
+Version VersionSlots::older_in_slot(const Block& block, Version version) {
   const Version there = slot(block, version).version;
   return there < version && !holds(there) ? there : Version{};
 }
 
-void Shelves::let_go(Version version) {
+void VersionSlots::let_go(Version version) {
   const auto of_version = aside_.extract(version);
   if (of_version.empty()) return;
   for (auto& [block, kept] : of_version.mapped()) {
@@ -79,8 +83,8 @@ void Shelves::let_go(Version version) {
   }
 }
 
-void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
-  for (auto& [block, slots] : shelves_) {
+void VersionSlots::visit(const std::function<void(const Block&, Kept&)>& visit) {
+  for (auto& [block, slots] : slots_of_versions_) {
     for (Kept& kept : slots) {
       if (kept.version != Version{}) visit(block, kept);
     }
@@ -92,29 +96,30 @@ void Shelves::visit(const std::function<void(const Block&, Kept&)>& visit) {
   }
 }
 
-void Shelves::forget_old(Version newest) {
-  std::erase_if(shelves_, [&](const auto& shelf) {
-    return std::all_of(shelf.second.begin(), shelf.second.end(),
-                       [&](const Kept& kept) { return kept.version.value + versions_ <= newest.value && !holds(kept.version); });
+void VersionSlots::forget_old(Version newest) {
+  std::erase_if(slots_of_versions_, [&](const auto& shelf) {
+    return std::all_of(shelf.second.begin(), shelf.second.end(), [&](const Kept& kept) {
+      return kept.version.value + versions_ <= newest.value && !holds(kept.version);
+    });
   });
 }
 
-void Shelves::forget_newer(Version newest) {
+void VersionSlots::forget_newer(Version newest) {
   visit([&](const Block&, Kept& kept) {
     if (kept.version > newest) kept.version = Version{};
   });
 }
 
-void Shelves::forget_older(Version oldest) {
+void VersionSlots::forget_older(Version oldest) {
   visit([&](const Block&, Kept& kept) {
     if (kept.version < oldest) kept.version = Version{};
   });
   forget_old(oldest);
 }
 
-ByteCount Shelves::memory() const {
+ByteCount VersionSlots::memory() const {
   ByteCount bytes = 0;
-  for (const auto& [block, slots] : shelves_) {
+  for (const auto& [block, slots] : slots_of_versions_) {
     for (const Kept& kept : slots) bytes += kept.bytes.capacity();
   }
   for (const auto& [version, blocks] : aside_) {
@@ -123,9 +128,9 @@ ByteCount Shelves::memory() const {
   return bytes;
 }
 
-std::vector<ByteCount> Shelves::sizes(Version version) const {
+std::vector<ByteCount> VersionSlots::sizes(Version version) const {
   std::vector<ByteCount> all;
-  for (const auto& [block, slots] : shelves_) {
+  for (const auto& [block, slots] : slots_of_versions_) {
     for (const Kept& kept : slots) {
       if (kept.version == version) all.push_back(kept.bytes.size());
     }

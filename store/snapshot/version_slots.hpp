@@ -32,10 +32,10 @@ struct Kept {
 /// Hashes a parity in which these ranges are new.
 void seal(const Block& parity, Version version, std::span<const ByteRange> written, Kept& kept);
 
-class Shelves {
+class VersionSlots {
  public:
   /// `versions`: how many slots a block has; 2 or more.
-  explicit Shelves(int versions) : versions_(static_cast<std::size_t>(versions)) {}
+  explicit VersionSlots(int versions) : versions_(static_cast<std::size_t>(versions)) {}
 
   /// A slot to fill for `version`. What it held is published no more, but lies there still.
   Kept& slot_for(const Block& block, Version version);
@@ -71,7 +71,7 @@ class Shelves {
   Kept& slot(const Block& block, Version version);
 
   std::size_t versions_;
-  std::map<Block, std::vector<Kept>> shelves_;
+  std::map<Block, std::vector<Kept>> slots_of_versions_;
   std::map<Version, std::map<Block, Kept>> aside_;  // of the versions held
 };
 

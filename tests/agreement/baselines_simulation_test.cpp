@@ -55,7 +55,8 @@ TEST_P(Bursts, do_no_harm) {
     kill_bursts(group, options);
     group.run();
     deaths += group.deaths();
-    ASSERT_EQ(group.verdict(), std::nullopt) << fmt::format("{} members, ", options.members) << support::to_see_again(seed);
+    ASSERT_EQ(group.verdict(), std::nullopt)
+        << fmt::format("{} members, ", options.members) << support::to_see_again(seed);
   }
   EXPECT_GT(deaths, 0U);
 }

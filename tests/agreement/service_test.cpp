@@ -26,7 +26,9 @@ using support::flush;
 using support::world_rank;
 using support::world_size;
 
-Service service_of_all() { return Service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, launched_processes()), {}); }
+Service service_of_all() {
+  return Service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, launched_processes()), {});
+}
 
 /// What all say together when rank r leaves out bit r, and `round` is what they speak of.
 std::uint32_t said_by(int rank, std::uint32_t round) { return (round << 8) | (0xffU & ~(1U << rank)); }
@@ -62,7 +64,8 @@ TEST_P(EachProtocol, serves_several_groups_of_different_members_in_any_order) {
     if (world_rank() + 1 < world_size()) {
       const auto third = service.join({3}, some, GetParam());
       for (std::uint32_t round = 0; round < 50; ++round) {
-        EXPECT_EQ(third->agree(said_by(world_rank(), round)).value, (round << 8) | (0xffU & ~((1U << some.size()) - 1U)));
+        EXPECT_EQ(third->agree(said_by(world_rank(), round)).value,
+                  (round << 8) | (0xffU & ~((1U << some.size()) - 1U)));
       }
     } else {
       EXPECT_THROW(service.join({3}, some, GetParam()), mend::UsageError);

@@ -49,8 +49,8 @@ void expect_refused(const std::vector<std::string>& arguments, const std::string
 
 TEST(CommandLine, fills_the_options) {
   const TemporaryFolder folder;
-  const Parsed parsed = parse({"--steps", "60", "--commit-every", "5", "--kill", "2@20", "--kill", "0@40:halo", "--result",
-                               (folder / "a.json").string(), "--plot", (folder / "a.png").string()});
+  const Parsed parsed = parse({"--steps", "60", "--commit-every", "5", "--kill", "2@20", "--kill", "0@40:halo",
+                               "--result", (folder / "a.json").string(), "--plot", (folder / "a.png").string()});
   ASSERT_EQ(parsed.exit_code, std::nullopt) << parsed.err;
   EXPECT_EQ(parsed.options.steps, 60);
   EXPECT_EQ(parsed.options.mend.commit_every, "5");

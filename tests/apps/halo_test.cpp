@@ -27,7 +27,8 @@ void expect_ghosts_are_the_neighbours_cells(const Problem& problem, int radius) 
   /// Along how many axes an element lies outside the block.
   const auto axes_outside = [&](std::array<int, 3> element) {
     int outside = 0;
-    for (std::size_t d = 0; d < 3; ++d) outside += element[d] < radius || element[d] >= radius + block.extent(d) ? 1 : 0;
+    for (std::size_t d = 0; d < 3; ++d)
+      outside += element[d] < radius || element[d] >= radius + block.extent(d) ? 1 : 0;
     return outside;
   };
   const auto for_each_element = [&](auto visit) {
@@ -38,9 +39,8 @@ void expect_ghosts_are_the_neighbours_cells(const Problem& problem, int radius) 
     }
   };
 
-  for_each_element([&](std::array<int, 3> element, double& value) {
-    value = axes_outside(element) == 0 ? number_of(element) : -1;
-  });
+  for_each_element(
+      [&](std::array<int, 3> element, double& value) { value = axes_outside(element) == 0 ? number_of(element) : -1; });
 
   stencil::Halo halo(cart.get(), block, radius);
   mend::Requests messages(cart.get());

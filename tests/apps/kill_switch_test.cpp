@@ -34,8 +34,8 @@ TEST(KillOrder, may_name_a_process_as_launched) {
 }
 
 TEST(KillOrder, nonsense_is_refused_with_the_text_and_the_form) {
-  for (const char* text : {"", "@", "2", "2@", "@20", "2@x", "x@2", "-1@2", "2@-1", "2@20:", "2:halo@20", "p@1", "p-1@1",
-                           "2@20x", " 2@20", "2 @20", "99999999999@1", "2@20@30", "+1@2"}) {
+  for (const char* text : {"", "@", "2", "2@", "@20", "2@x", "x@2", "-1@2", "2@-1", "2@20:", "2:halo@20", "p@1",
+                           "p-1@1", "2@20x", " 2@20", "2 @20", "99999999999@1", "2@20@30", "+1@2"}) {
     try {
       parse_kill_order(text);
       ADD_FAILURE() << "accepted: " << text;
@@ -209,7 +209,10 @@ TEST(KillRecord, stands_beside_the_result) {
 TEST(KillRecord, loses_its_lines_of_earlier_jobs_by_the_first_process_alone) {
   const TemporaryFolder folder;
   const auto record = folder / "a.json.kills";
-  std::ofstream(record) << R"({"job":"earlier","process":3})" "\n" R"({"job":"this","process":1})" "\n{torn\n";
+  std::ofstream(record) << R"({"job":"earlier","process":3})"
+                           "\n"
+                           R"({"job":"this","process":1})"
+                           "\n{torn\n";
   setenv("PMIX_NAMESPACE", "this", 1);
   setenv("PMIX_RANK", "1", 1);
   { const KillSwitch kills({}, record); }

@@ -50,16 +50,18 @@ TEST_P(WrongArguments, are_one_sentence_and_exit_code_2) {
   EXPECT_EQ(std::ranges::count(run.errors, '\n'), 1) << run.errors;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Stencil, WrongArguments,
-    testing::Values(std::pair{Words{"--nx", "0"}, "--nx"}, std::pair{Words{"--size", "-4"}, "--size"},
-                    std::pair{Words{"--size", "8", "--nx", "4"}, "--size"},
-                    std::pair{Words{"--order", "3"}, "the order must be 2 or 8, not 3"},
-                    std::pair{Words{"--courant", "1.5"}, "--courant"}, std::pair{Words{"--courant", "nan"}, "--courant"},
-                    std::pair{Words{"--steps", "-1"}, "--steps"}, std::pair{Words{"--kill", "2:halo"}, "RANK@STEP"},
-                    std::pair{Words{"--result", "/nonexistent/a.json"}, "no folder /nonexistent"},
-                    std::pair{Words{"--size", "1"}, "2 ranks cut the 1 x 1 x 1 grid"},
-                    std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
+INSTANTIATE_TEST_SUITE_P(Stencil, WrongArguments,
+                         testing::Values(std::pair{Words{"--nx", "0"}, "--nx"},
+                                         std::pair{Words{"--size", "-4"}, "--size"},
+                                         std::pair{Words{"--size", "8", "--nx", "4"}, "--size"},
+                                         std::pair{Words{"--order", "3"}, "the order must be 2 or 8, not 3"},
+                                         std::pair{Words{"--courant", "1.5"}, "--courant"},
+                                         std::pair{Words{"--courant", "nan"}, "--courant"},
+                                         std::pair{Words{"--steps", "-1"}, "--steps"},
+                                         std::pair{Words{"--kill", "2:halo"}, "RANK@STEP"},
+                                         std::pair{Words{"--result", "/nonexistent/a.json"}, "no folder /nonexistent"},
+                                         std::pair{Words{"--size", "1"}, "2 ranks cut the 1 x 1 x 1 grid"},
+                                         std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
 
 TEST(Stencil, help_is_printed_once) {
   const Ended run = run_stencil(2, 0, {"--help"});
@@ -88,8 +90,13 @@ TEST(Stencil, no_steps_leave_the_initial_temperature) {
 nlohmann::json result_with(int ranks, int order, const Words& kills, const Words& more = {}) {
   const TemporaryFolder folder;
   const auto file = folder / "result.json";
-  Words line{"--nx",     "20", "--ny",     "18",          "--nz",       "16", "--steps", "60", "--order",
-             std::to_string(order), "--result", file.string(), "--evidence", folder.path().string()};
+  Words line{"--nx",       "20",
+             "--ny",       "18",
+             "--nz",       "16",
+             "--steps",    "60",
+             "--order",    std::to_string(order),
+             "--result",   file.string(),
+             "--evidence", folder.path().string()};
   for (const std::string& kill : kills) line.insert(line.end(), {"--kill", kill});
   line.insert(line.end(), more.begin(), more.end());
   const Ended run = run_stencil(ranks, 2, line);
@@ -110,8 +117,9 @@ class Bits : public testing::TestWithParam<int> {};
 
 TEST_P(Bits, are_the_same_whatever_dies) {
   const nlohmann::json intact = result_with(4, GetParam(), {});
-  for (const Words& kills : {Words{"2@20", "0@40"}, Words{"1@30:halo"}, Words{"0@30:commit.exchange", "2@30:commit.exchange"},
-                             Words{"1@30", "1@30:restore"}, Words{"1@30", "3@30:recovery.shrunk"}}) {
+  for (const Words& kills :
+       {Words{"2@20", "0@40"}, Words{"1@30:halo"}, Words{"0@30:commit.exchange", "2@30:commit.exchange"},
+        Words{"1@30", "1@30:restore"}, Words{"1@30", "3@30:recovery.shrunk"}}) {
     const nlohmann::json survived = result_with(4, GetParam(), kills);
     SCOPED_TRACE(testing::PrintToString(kills));
     EXPECT_EQ(survived.at("field_hash"), intact.at("field_hash"));

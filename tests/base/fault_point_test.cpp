@@ -68,7 +68,8 @@ std::set<std::string> quoted_after(const std::string& before) {
 }
 
 TEST(TheListOfFaultPoints, has_all_there_are_and_no_others) {
-  EXPECT_EQ(quoted_after(" reach(\""), std::set<std::string>(std::begin(mend::fault_points), std::end(mend::fault_points)));
+  EXPECT_EQ(quoted_after(" reach(\""),
+            std::set<std::string>(std::begin(mend::fault_points), std::end(mend::fault_points)));
 }
 
 }  // namespace

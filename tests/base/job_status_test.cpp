@@ -26,8 +26,7 @@ class JobStatus : public testing::Test {
     job_status::running();
     job_status::finished(mend::ExitCode::unrecoverable);
   }
-  std::filesystem::path file_ =
-      std::filesystem::temp_directory_path() / ("mend-status-" + std::to_string(::getpid()));
+  std::filesystem::path file_ = std::filesystem::temp_directory_path() / ("mend-status-" + std::to_string(::getpid()));
 };
 
 TEST_F(JobStatus, is_appended_to_the_file_that_the_launcher_made) {

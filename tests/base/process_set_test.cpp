@@ -42,7 +42,9 @@ void expect_same(const ProcessSet& set, const Model& model, std::uint32_t univer
 class Random {
  public:
   explicit Random(unsigned seed) : engine_(seed) {}
-  std::uint32_t below(std::uint32_t bound) { return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(engine_); }
+  std::uint32_t below(std::uint32_t bound) {
+    return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(engine_);
+  }
 
   std::pair<ProcessSet, Model> set(std::uint32_t universe) {
     ProcessSet made;

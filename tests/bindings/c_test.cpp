@@ -38,14 +38,17 @@ TEST(InC, commits_need_not_be_waited_for) {
 TEST(InC, older_versions_and_those_of_others_can_be_restored_after_a_death) {
   const auto end = play_in_c("older", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(EndsWith("10 of version 1, beside 11 of version 1"), EndsWith("11 of version 1, beside 12 of version 1"),
-                                     EndsWith("12 of version 1, beside 13 of version 1"), EndsWith("13 of version 1, beside 10 of version 1")));
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("10 of version 1, beside 11 of version 1"),
+                                     EndsWith("11 of version 1, beside 12 of version 1"),
+                                     EndsWith("12 of version 1, beside 13 of version 1"),
+                                     EndsWith("13 of version 1, beside 10 of version 1")));
 }
 
 TEST(InC, parts_of_arrays_are_given_to_the_ranks_that_are_left) {
   const auto end = play_in_c("parts", 0, {"--mend-on-failure=shrink"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(HasSubstr("columns 0 to 4"), HasSubstr("columns 4 to 8"), HasSubstr("columns 8 to 12")));
+  EXPECT_THAT(said(end),
+              ElementsAre(HasSubstr("columns 0 to 4"), HasSubstr("columns 4 to 8"), HasSubstr("columns 8 to 12")));
   EXPECT_THAT(said(end), Each(EndsWith("after 6 steps, from version 3, 0 wrong")));
 }
 
@@ -61,7 +64,8 @@ TEST(InC, ranks_that_are_left_know_where_they_are) {
                                           "rank 2: 1 in comm, was 2, no rank 1, between 0 and 2, half are 1, after 0",
                                           "rank 3: 2 in comm, was 3, no rank 1, between 1 and 0, half are 2, after 0"));
   const auto taken_over = play_in_c("numbers", 1);
-  EXPECT_THAT(said(taken_over), testing::Contains("rank 1: 1 in comm, was 1, a rank 1, between 0 and 2, half are 2, after 1"));
+  EXPECT_THAT(said(taken_over),
+              testing::Contains("rank 1: 1 in comm, was 1, a rank 1, between 0 and 2, half are 2, after 1"));
 }
 
 TEST(InC, without_spares_the_job_ends_in_one_sentence) {
@@ -73,8 +77,10 @@ TEST(InC, without_spares_the_job_ends_in_one_sentence) {
 TEST(InC, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_c("wrong", 0), 2, "a protected member needs a name");
   expect_end(play_in_c("nameless", 0), 2, "the name of a protected member is NULL");
-  expect_end(play_in_c("ends", 0), 1, "rank 1: the body, or a callback, returned MEND_END, which no function of mend had returned");
-  expect_end(play_in_c("no_axes", 0), 2, "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
+  expect_end(play_in_c("ends", 0), 1,
+             "rank 1: the body, or a callback, returned MEND_END, which no function of mend had returned");
+  expect_end(play_in_c("no_axes", 0), 2,
+             "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
   expect_end(play_in_c("unmade", 0), 1, "making a communicator failed: MPI_ERR_TOPOLOGY");
   expect_end(play_in_c("wrong_parts", 0), 2, "the whole, the offset or the extents of a protected part are NULL");
   expect_end(play_in_c("older_than_kept", 0), 2, "version 7");

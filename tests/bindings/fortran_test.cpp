@@ -39,8 +39,10 @@ TEST(InFortran, commits_need_not_be_waited_for) {
 TEST(InFortran, older_versions_and_those_of_others_can_be_restored_after_a_death) {
   const auto end = play_in_fortran("older", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(EndsWith("10.0 of version 1, beside 11.0 of version 1"), EndsWith("11.0 of version 1, beside 12.0 of version 1"),
-                                     EndsWith("12.0 of version 1, beside 13.0 of version 1"), EndsWith("13.0 of version 1, beside 10.0 of version 1")));
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("10.0 of version 1, beside 11.0 of version 1"),
+                                     EndsWith("11.0 of version 1, beside 12.0 of version 1"),
+                                     EndsWith("12.0 of version 1, beside 13.0 of version 1"),
+                                     EndsWith("13.0 of version 1, beside 10.0 of version 1")));
 }
 
 TEST(InFortran, parts_of_arrays_are_given_to_the_ranks_that_are_left_with_the_first_index_fastest) {
@@ -60,7 +62,8 @@ TEST(InFortran, ranks_that_are_left_know_where_they_are) {
 
 TEST(InFortran, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_fortran("wrong", 0), 2, "a protected member needs a name");
-  expect_end(play_in_fortran("no_axes", 0), 2, "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
+  expect_end(play_in_fortran("no_axes", 0), 2,
+             "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
   expect_end(play_in_fortran("wrong_parts", 0), 2, "all three need as many numbers");
 }
 

@@ -48,7 +48,8 @@ struct Scenario {
 class CutNetwork {
  public:
   explicit CutNetwork(const Scenario& scenario)
-      : scenario_(scenario), simulator_(scenario.processes(), network(scenario), scenario.seed, *this),
+      : scenario_(scenario),
+        simulator_(scenario.processes(), network(scenario), scenario.seed, *this),
         armed_(scenario.processes(), never) {
     std::vector<NodeId> nodes;
     for (std::uint32_t p = 0; p < scenario.processes(); ++p) nodes.push_back(scenario.node({p}));
@@ -61,7 +62,8 @@ class CutNetwork {
   }
 
   void kill(ProcessId process, Time at) {
-    if (tells_) std::cout << fmt::format("{} dies at {:.3f} s\n", process.value, std::chrono::duration<double>(at).count());
+    if (tells_)
+      std::cout << fmt::format("{} dies at {:.3f} s\n", process.value, std::chrono::duration<double>(at).count());
     simulator_.kill(process, at);
     Time& gone = gone_.try_emplace(process, at).first->second;
     gone = std::min(gone, at);
@@ -181,7 +183,8 @@ class CutNetwork {
                                process.value, what);
     };
     for (const Actions::Send& send : actions.sends) {
-      if (send.message.kind != Message::Kind::heartbeat) line(fmt::format("sends {} to {}", to_string(send.message), send.to.value));
+      if (send.message.kind != Message::Kind::heartbeat)
+        line(fmt::format("sends {} to {}", to_string(send.message), send.to.value));
     }
     if (!actions.died.empty()) line(fmt::format("holds {} dead", actions.died.to_string()));
     if (actions.fenced) line("is fenced");
@@ -211,7 +214,9 @@ class Chance {
  public:
   explicit Chance(std::uint64_t seed) : random_(seed) {}
   std::uint32_t upto(std::uint64_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
-  Time between(Time least, Time most) { return least + Time{static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>((most - least).count()))}; }
+  Time between(Time least, Time most) {
+    return least + Time{static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>((most - least).count()))};
+  }
   Scenario scenario(std::uint64_t seed) {
     Scenario scenario;
     scenario.seed = seed;

@@ -160,8 +160,8 @@ TEST(RingSimulation, holds_through_bursts_of_failures) {
     ASSERT_LE(took, bound) << again;
     closest = std::max(closest, static_cast<double>(took.count()) / static_cast<double>(bound.count()));
   }
-  std::cout << fmt::format("{} runs: {} deaths, {} messages; stable within {:.2f} T(f) at the latest\n",
-                           seeds.count(), deaths, messages, closest);
+  std::cout << fmt::format("{} runs: {} deaths, {} messages; stable within {:.2f} T(f) at the latest\n", seeds.count(),
+                           deaths, messages, closest);
   EXPECT_GT(deaths, 0U);
 }
 

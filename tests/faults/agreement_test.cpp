@@ -72,7 +72,8 @@ class Jury {
 
   void try_with(const std::vector<Kill>& kills) {
     const support::ScratchFolder scratch;
-    std::vector<std::string> program{MEND_AGREEMENT_SUBJECT, protocol_, std::to_string(agreements), scratch.path().string()};
+    std::vector<std::string> program{MEND_AGREEMENT_SUBJECT, protocol_, std::to_string(agreements),
+                                     scratch.path().string()};
     for (const Kill& kill : kills) program.push_back(kill.text());
     const auto end = support::run_job(support::mend_run(ranks_, 0, program));
     SCOPED_TRACE(fmt::format("mend run -n {} -- {}", ranks_, fmt::join(program, " ")));
@@ -104,7 +105,8 @@ class Jury {
   void judge(const std::vector<Kill>& kills, const std::filesystem::path& evidence) {
     std::vector<std::string> agreed(agreements);
     for (int rank = 0; rank < ranks_; ++rank) {
-      const bool condemned = std::any_of(kills.begin(), kills.end(), [&](const Kill& kill) { return kill.rank == rank; });
+      const bool condemned =
+          std::any_of(kills.begin(), kills.end(), [&](const Kill& kill) { return kill.rank == rank; });
       const Testimony testimony = testimony_of(evidence / fmt::format("rank-{}", rank));
       if (testimony.ended) {
         EXPECT_EQ(testimony.outcomes.size(), std::size_t{agreements});
@@ -167,7 +169,8 @@ TEST_P(TwoDie, at_two_of_their_messages) {
   Jury jury(protocol, ranks);
   for (int i = 0; i < (long_tests() ? 5 : 1); ++i) {
     const auto who = roles(ranks);
-    for (const auto& [first, second] : {std::pair{who[0], who[1]}, std::pair{who[0], who[2]}, std::pair{who[1], who[2]}}) {
+    for (const auto& [first, second] :
+         {std::pair{who[0], who[1]}, std::pair{who[0], who[2]}, std::pair{who[1], who[2]}}) {
       // The shorter test is content with the first messages.
       const int most = long_tests() ? std::numeric_limits<int>::max() : 2;
       for (const Kill& one : deaths_of(first, jury.messages_of(first), most)) {

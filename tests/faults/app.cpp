@@ -83,8 +83,8 @@ const App& minife() {
 
 App stencil_that(const std::string& on_failure) {
   App app = stencil();
-  app.arguments.insert(app.arguments.end(), {"--mend-on-failure", on_failure, "--mend-redundancy", "replicas:2",
-                                             "--mend-spawn-limit", "3"});
+  app.arguments.insert(app.arguments.end(),
+                       {"--mend-on-failure", on_failure, "--mend-redundancy", "replicas:2", "--mend-spawn-limit", "3"});
   return app;
 }
 

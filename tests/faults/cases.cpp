@@ -20,7 +20,9 @@ std::string as_name(std::string place) {
   return place;
 }
 
-std::string rank_kill(int rank, int step, const std::string& place) { return fmt::format("{}@{}:{}", rank, step, place); }
+std::string rank_kill(int rank, int step, const std::string& place) {
+  return fmt::format("{}@{}:{}", rank, step, place);
+}
 std::string process_kill(int process, const std::string& place) { return fmt::format("p{}@0:{}", process, place); }
 
 int opposite(int rank) { return (rank + 2) % 4; }
@@ -31,12 +33,12 @@ Places places_of_work(const Places& own) {
   return joined({{"step"},
                  own,
                  {"commit.pack", "commit.exchange", "commit.vote", "commit.publish", "finish.before", "ballot.before",
-                  "muster.before", "finish.after", "finalize.before"}});
+                  "decision.before", "finish.after", "finalize.before"}});
 }
 
 Places places_of_recovery() {
-  return {"muster.before",  "recovery.begin", "recovery.shrink",      "recovery.shrunk",  "recovery.plan",
-          "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done"};
+  return {"decision.before", "recovery.begin",       "recovery.shrink",  "recovery.shrunk", "recovery.plan",
+          "recovery.split",  "recovery.split_store", "recovery.confirm", "recovery.done"};
 }
 
 Places places_around_recovery() { return {"recovery.interrupt", "ballot.before"}; }
@@ -83,11 +85,12 @@ std::vector<Case> a_survivor_dies_in_recovery() {
 
 std::vector<Case> the_newcomer_dies(const Places& own_places) {
   std::vector<Case> cases;
-  const Places places = joined(
-      {{"spare.woken"}, places_of_recovery(), places_of_restore(), places_of_work(own_places)});
+  const Places places =
+      joined({{"spare.woken"}, places_of_recovery(), places_of_restore(), places_of_work(own_places)});
   for (const std::string& place : places) {
-    // Spares muster too: that place is listed twice.
-    const bool known = std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.name == "at_" + as_name(place); });
+    // Spares take part in the job decision too: that place is listed twice.
+    const bool known =
+        std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.name == "at_" + as_name(place); });
     if (!known) cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
   }
   return cases;
@@ -96,13 +99,15 @@ std::vector<Case> the_newcomer_dies(const Places& own_places) {
 std::vector<Case> a_spare_dies() {
   std::vector<Case> cases;
   cases.push_back({"waiting_and_nobody_else", {process_kill(4, "spare.parked")}});
-  cases.push_back({"waiting_and_nobody_else_is_left", {process_kill(4, "spare.parked"), process_kill(5, "spare.parked")}});
+  cases.push_back(
+      {"waiting_and_nobody_else_is_left", {process_kill(4, "spare.parked"), process_kill(5, "spare.parked")}});
   cases.push_back({"waiting_and_then_a_rank", {process_kill(4, "spare.parked"), rank_kill(2, 5, "step")}});
   cases.push_back({"as_soon_as_MPI_runs", {process_kill(5, "init.after")}});
   cases.push_back({"woken_at_the_end", {process_kill(4, "spare.woken")}});
   cases.push_back({"finalizing", {process_kill(4, "finalize.before")}});
   for (const std::string& place : joined({{"spare.woken"}, places_of_recovery()})) {
-    cases.push_back({fmt::format("at_{}_not_chosen", as_name(place)), {rank_kill(2, 5, "step"), process_kill(5, place)}});
+    cases.push_back(
+        {fmt::format("at_{}_not_chosen", as_name(place)), {rank_kill(2, 5, "step"), process_kill(5, place)}});
   }
   return cases;
 }
@@ -113,14 +118,17 @@ std::vector<Case> one_after_another() {
       {"neighbours_with_a_recovery_between", {rank_kill(2, 3, "step"), rank_kill(3, 7, "step")}},
       {"a_rank_and_its_successor", {rank_kill(2, 3, "step"), rank_kill(2, 7, "step")}},
       {"a_neighbour_as_soon_as_all_is_restored", {rank_kill(2, 5, "step"), rank_kill(3, 0, "restore.done")}},
-      {"the_first_in_a_commit_the_second_in_the_next", {rank_kill(1, 3, "commit.vote"), rank_kill(3, 4, "commit.publish")}},
+      {"the_first_in_a_commit_the_second_in_the_next",
+       {rank_kill(1, 3, "commit.vote"), rank_kill(3, 4, "commit.publish")}},
   };
 }
 
 std::vector<Case> some_hang(const Places& own_places) {
   const auto hang = [](const std::string& order) { return "hang " + order; };
   // At the very end, when all have agreed that it is over, nobody watches any more.
-  const auto is_watched = [](const std::string& place) { return place != "finish.after" && place != "finalize.before"; };
+  const auto is_watched = [](const std::string& place) {
+    return place != "finish.after" && place != "finalize.before";
+  };
   std::vector<Case> cases;
   for (const std::string& place : places_of_work(own_places)) {
     if (!is_watched(place)) continue;
@@ -135,10 +143,12 @@ std::vector<Case> some_hang(const Places& own_places) {
                      {rank_kill(0, 5, "step"), hang(rank_kill(2, 0, place))}});
   }
   for (const std::string& place : places_of_recovery()) {
-    cases.push_back({fmt::format("the_newcomer_at_{}", as_name(place)), {rank_kill(1, 5, "step"), hang(process_kill(4, place))}});
+    cases.push_back(
+        {fmt::format("the_newcomer_at_{}", as_name(place)), {rank_kill(1, 5, "step"), hang(process_kill(4, place))}});
   }
   cases.push_back({"a_parked_spare", {hang(process_kill(5, "spare.parked"))}});
-  cases.push_back({"the_first_spare_when_it_is_wanted", {rank_kill(1, 5, "step"), hang(process_kill(4, "spare.woken"))}});
+  cases.push_back(
+      {"the_first_spare_when_it_is_wanted", {rank_kill(1, 5, "step"), hang(process_kill(4, "spare.woken"))}});
   return cases;
 }
 
@@ -174,7 +184,8 @@ std::vector<Case> a_survivor_dies_while_one_is_started() {
     }
   }
   cases.push_back({"rank_0_hangs_at_spawn_merge", {rank_kill(2, 5, "step"), "hang " + rank_kill(0, 0, "spawn.merge")}});
-  cases.push_back({"rank_3_hangs_at_spawn_create", {rank_kill(1, 5, "step"), "hang " + rank_kill(3, 0, "spawn.create")}});
+  cases.push_back(
+      {"rank_3_hangs_at_spawn_create", {rank_kill(1, 5, "step"), "hang " + rank_kill(3, 0, "spawn.create")}});
   return cases;
 }
 
@@ -183,11 +194,13 @@ std::vector<Case> the_one_started_dies() {
   const Places own{"newcomer.call",  "newcomer.introduce", "newcomer.connect", "newcomer.create",
                    "newcomer.greet", "newcomer.merge",     "newcomer.merged",  "newcomer.admitted"};
   for (const std::string& place : joined({own, places_of_recovery(), places_of_restore()})) {
-    if (place == "muster.before" || place == "recovery.begin") continue;  // it comes when the others are past these
+    if (place == "decision.before" || place == "recovery.begin") continue;  // it comes when the others are past these
     cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
   }
-  for (const char* place : {"newcomer.call", "newcomer.introduce", "newcomer.connect", "newcomer.merge", "recovery.shrink"}) {
-    cases.push_back({fmt::format("hanging_at_{}", as_name(place)), {rank_kill(2, 5, "step"), "hang " + process_kill(4, place)}});
+  for (const char* place :
+       {"newcomer.call", "newcomer.introduce", "newcomer.connect", "newcomer.merge", "recovery.shrink"}) {
+    cases.push_back(
+        {fmt::format("hanging_at_{}", as_name(place)), {rank_kill(2, 5, "step"), "hang " + process_kill(4, place)}});
   }
   return cases;
 }

@@ -56,7 +56,10 @@ class Solver {
     if (end.exit_code == 0 && in) return {json::parse(in), end.errors};
     // Three that hold each other's data can die before any of it is copied again, or three newcomers in turn, or all.
     EXPECT_EQ(end.exit_code, 3) << name_ << ": " << end.errors;
-    EXPECT_THAT(end.errors, testing::ContainsRegex("the data of ranks? .* is lost|version [0-9]+ is lost: nobody lives|3 processes that were started .* have died|every process that could .* was killed")) << name_;
+    EXPECT_THAT(end.errors,
+                testing::ContainsRegex("the data of ranks? .* is lost|version [0-9]+ is lost: nobody lives|3 processes "
+                                       "that were started .* have died|every process that could .* was killed"))
+        << name_;
     return {nullptr, end.errors};
   }
 
@@ -120,9 +123,11 @@ TEST(Chaos, leaves_the_result_as_it_was) {
   }
   int jobs = 0;
   int lost = 0;
-  int lost_with_spares = 0;  // processes that are started may come too late for the next kill, the more on a busy machine
+  int lost_with_spares =
+      0;  // processes that are started may come too late for the next kill, the more on a busy machine
   std::size_t recoveries = 0;
-  for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1; std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {
+  for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1;
+       std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {
     const Solver& solver = solvers[seed % solvers.size()];
     Killer killer(solver.program(), seed);
     const auto [result, errors] = solver.run([&](const std::string& said) {
@@ -137,7 +142,8 @@ TEST(Chaos, leaves_the_result_as_it_was) {
     EXPECT_EQ(result.at("field_hash"), solver.undisturbed()) << "seed " << seed;
     std::size_t dead = 0;
     for (const json& recovery : result.at("recoveries")) dead += recovery.at("dead").size();
-    EXPECT_LE(dead, static_cast<std::size_t>(killer.struck())) << "somebody has died of himself; seed " << seed << "\n" << errors;
+    EXPECT_LE(dead, static_cast<std::size_t>(killer.struck())) << "somebody has died of himself; seed " << seed << "\n"
+                                                               << errors;
     recoveries += result.at("recoveries").size();
   }
   std::cout << fmt::format("{} jobs: {} recoveries; {} jobs lost data and said so\n", jobs, recoveries, lost);

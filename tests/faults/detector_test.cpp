@@ -1,4 +1,5 @@
-// The failure detector on real processes: on a machine that is too busy, visited by strangers, and when a process stops.
+// The failure detector on real processes: on a machine that is too busy, visited by strangers, and when a process
+// stops.
 //
 // MEND_SOAK_SECONDS says how long the search for false alarms lasts; 60 unless told.
 
@@ -42,9 +43,10 @@ std::map<int, pid_t> subjects() {
 class Detected : public testing::Test {
  protected:
   support::Job job(int ranks, int spares, double seconds, int load, int heartbeat, int timeout) {
-    auto made = support::mend_run(ranks, spares,
-                                  {MEND_DETECTOR_SUBJECT, std::to_string(seconds), scratch_.path().string(), std::to_string(load),
-                                   "--mend-heartbeat", std::to_string(heartbeat), "--mend-timeout", std::to_string(timeout)});
+    auto made = support::mend_run(
+        ranks, spares,
+        {MEND_DETECTOR_SUBJECT, std::to_string(seconds), scratch_.path().string(), std::to_string(load),
+         "--mend-heartbeat", std::to_string(heartbeat), "--mend-timeout", std::to_string(timeout)});
     made.deadline = std::chrono::seconds(static_cast<long>(seconds) + 120);
     return made;
   }
@@ -111,7 +113,8 @@ std::set<std::uint16_t> doors_of(pid_t process) {
     std::string number, local, remote, state, queues, timer, retransmits, user, timeout, inode;
     fields >> number >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
     const bool listens_here = state == "0A" && local.starts_with("0100007F:");
-    if (listens_here && sockets.contains(inode)) ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(9), nullptr, 16)));
+    if (listens_here && sockets.contains(inode))
+      ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(9), nullptr, 16)));
   }
   return ports;
 }
@@ -145,7 +148,8 @@ TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
         ++visits;
         std::vector<unsigned> noise(random() % 100);
         for (unsigned& word : noise) word = static_cast<unsigned>(random());
-        [[maybe_unused]] const auto sent = ::send(connection, noise.data(), noise.size() * sizeof(unsigned), MSG_NOSIGNAL);
+        [[maybe_unused]] const auto sent =
+            ::send(connection, noise.data(), noise.size() * sizeof(unsigned), MSG_NOSIGNAL);
         random() % 2 == 0 ? static_cast<void>(::close(connection)) : kept.push_back(connection);
         if (kept.size() > 200) {
           ::close(kept.front());

@@ -56,24 +56,34 @@ const std::vector<std::string> minife_places{"halo", "solve"};
 // The newcomer assembles its matrix anew.
 const std::vector<std::string> minife_newcomer_places{"assembly", "halo", "solve"};
 
-using testing::ValuesIn;
 using faults::minife;
 using faults::stencil;
+using testing::ValuesIn;
 
-INSTANTIATE_TEST_SUITE_P(StencilOneDies, Recovered, ValuesIn(runs(stencil(), faults::one_dies(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilOneDies, Recovered, ValuesIn(runs(stencil(), faults::one_dies(stencil_places))),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeOneDies, Recovered, ValuesIn(runs(minife(), faults::one_dies(minife_places))), name_of);
-INSTANTIATE_TEST_SUITE_P(StencilTwoDieTogether, Recovered, ValuesIn(runs(stencil(), faults::two_die_together(stencil_places))), name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeTwoDieTogether, Recovered, ValuesIn(runs(minife(), faults::two_die_together(minife_places))), name_of);
-INSTANTIATE_TEST_SUITE_P(StencilSurvivorDiesInRecovery, Recovered, ValuesIn(runs(stencil(), faults::a_survivor_dies_in_recovery())), name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeSurvivorDiesInRecovery, Recovered, ValuesIn(runs(minife(), faults::a_survivor_dies_in_recovery())), name_of);
-INSTANTIATE_TEST_SUITE_P(StencilNewcomerDies, Recovered, ValuesIn(runs(stencil(), faults::the_newcomer_dies(stencil_places))), name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeNewcomerDies, Recovered, ValuesIn(runs(minife(), faults::the_newcomer_dies(minife_newcomer_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilTwoDieTogether, Recovered,
+                         ValuesIn(runs(stencil(), faults::two_die_together(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeTwoDieTogether, Recovered,
+                         ValuesIn(runs(minife(), faults::two_die_together(minife_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilSurvivorDiesInRecovery, Recovered,
+                         ValuesIn(runs(stencil(), faults::a_survivor_dies_in_recovery())), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeSurvivorDiesInRecovery, Recovered,
+                         ValuesIn(runs(minife(), faults::a_survivor_dies_in_recovery())), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilNewcomerDies, Recovered,
+                         ValuesIn(runs(stencil(), faults::the_newcomer_dies(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeNewcomerDies, Recovered,
+                         ValuesIn(runs(minife(), faults::the_newcomer_dies(minife_newcomer_places))), name_of);
 INSTANTIATE_TEST_SUITE_P(StencilSpareDies, Recovered, ValuesIn(runs(stencil(), faults::a_spare_dies())), name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeSpareDies, Recovered, ValuesIn(runs(minife(), faults::a_spare_dies())), name_of);
-INSTANTIATE_TEST_SUITE_P(StencilOneAfterAnother, Recovered, ValuesIn(runs(stencil(), faults::one_after_another())), name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeOneAfterAnother, Recovered, ValuesIn(runs(minife(), faults::one_after_another())), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilOneAfterAnother, Recovered, ValuesIn(runs(stencil(), faults::one_after_another())),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeOneAfterAnother, Recovered, ValuesIn(runs(minife(), faults::one_after_another())),
+                         name_of);
 
-INSTANTIATE_TEST_SUITE_P(StencilHangs, Recovered, ValuesIn(runs(stencil(), faults::some_hang(stencil_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(StencilHangs, Recovered, ValuesIn(runs(stencil(), faults::some_hang(stencil_places))),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeHangs, Recovered, ValuesIn(runs(minife(), faults::some_hang(minife_places))), name_of);
 
 class BeyondRepair : public testing::TestWithParam<const App*> {};

@@ -35,7 +35,8 @@ class Nodes : public testing::Test {
   }
 
   bool script(const std::string& what, int number) const {
-    return std::system(fmt::format("{} {} {} {} >/dev/null 2>&1", MEND_EMULATED_NODES, what, name_, number).c_str()) == 0;
+    return std::system(fmt::format("{} {} {} {} >/dev/null 2>&1", MEND_EMULATED_NODES, what, name_, number).c_str()) ==
+           0;
   }
 
   /// What is run on the nodes, two processes on the last.
@@ -52,12 +53,14 @@ class Nodes : public testing::Test {
   nlohmann::json run(const std::function<void()>& disturb, const Shape& shape = with_spares) {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
-    auto job = support::mend_run(4, shape.spares, {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result",
-                                                   result.string(), "--mend-on-failure", shape.on_failure});
+    auto job = support::mend_run(4, shape.spares,
+                                 {MEND_STENCIL, "--size", "32", "--steps", "4000", "--commit-every", "20", "--result",
+                                  result.string(), "--mend-on-failure", shape.on_failure});
     job.command.insert(job.command.end(), shape.options.begin(), shape.options.end());
     const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
-    job.command.insert(end_of_options, {"--host", fmt::format("{0}-0:{1},{0}-1:{1},{0}-2:2", name_, shape.on_first), "--mpi",
-                                        fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
+    job.command.insert(end_of_options,
+                       {"--host", fmt::format("{0}-0:{1},{0}-1:{1},{0}-2:2", name_, shape.on_first), "--mpi",
+                        fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
     job.command.insert(job.command.begin(), {"ip", "netns", "exec", name_ + "-head"});
     job.deadline = std::chrono::seconds(300);
     bool disturbed = !disturb;
@@ -70,7 +73,8 @@ class Nodes : public testing::Test {
     EXPECT_TRUE(disturbed) << "the solver has not said how far it is";
     EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
     std::ifstream in(result);
-    return in ? nlohmann::json::parse(in) : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
+    return in ? nlohmann::json::parse(in)
+              : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
   }
 
   /// The processes of the application; on one node, if that is said.
@@ -80,7 +84,8 @@ class Nodes : public testing::Test {
       if (support::program_of(process) != MEND_STENCIL) continue;
       const auto network = fmt::format("/proc/{}/ns/net", process);
       std::error_code gone;
-      if (!node || std::filesystem::equivalent(network, fmt::format("/run/netns/{}-{}", name_, *node), gone)) found.push_back(process);
+      if (!node || std::filesystem::equivalent(network, fmt::format("/run/netns/{}-{}", name_, *node), gone))
+        found.push_back(process);
     }
     return found;
   }
@@ -174,7 +179,8 @@ TEST_F(Nodes, that_are_cut_off_for_longer_lose_their_processes_and_nobody_else) 
 }
 
 TEST_F(Nodes, that_lose_their_daemon_are_survived) {
-  if (!std::filesystem::exists(MEND_LOST_DAEMON_CORRECTION)) GTEST_SKIP() << "this Open MPI ends the job then; see docs/open-mpi.md";
+  if (!std::filesystem::exists(MEND_LOST_DAEMON_CORRECTION))
+    GTEST_SKIP() << "this Open MPI ends the job then; see docs/open-mpi.md";
   expect_survived([this] { script("kill", lost_node); });
 }
 

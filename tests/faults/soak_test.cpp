@@ -37,9 +37,11 @@ TEST(Soak, agrees_while_processes_die_and_spares_step_in) {
   const char* first = std::getenv("MEND_SEED");
   Count total;
   int jobs = 0;
-  for (unsigned long seed = first ? std::stoul(first) : 1; std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {
-    support::Job job = support::mend_run(ranks, spares, {MEND_SOAK_SUBJECT, std::to_string(seed), std::to_string(spares), "2",
-                                                         "--mend-agreement", "era"});
+  for (unsigned long seed = first ? std::stoul(first) : 1; std::chrono::steady_clock::now() < deadline;
+       ++seed, ++jobs) {
+    support::Job job = support::mend_run(
+        ranks, spares,
+        {MEND_SOAK_SUBJECT, std::to_string(seed), std::to_string(spares), "2", "--mend-agreement", "era"});
     job.deadline = std::chrono::seconds(120);
     const auto end = support::run_job(job);
     ASSERT_EQ(end.exit_code, 0) << end.errors << "--- to see it again: MEND_SEED=" << seed << " and this test";
@@ -49,8 +51,8 @@ TEST(Soak, agrees_while_processes_die_and_spares_step_in) {
     total.recoveries += count.recoveries;
     total.replaced += count.replaced;
   }
-  std::cout << fmt::format("{} jobs of {} ranks: {} agreements in the loop, {} recoveries, {} dead ranks replaced\n", jobs,
-                           ranks, total.agreements, total.recoveries, total.replaced);
+  std::cout << fmt::format("{} jobs of {} ranks: {} agreements in the loop, {} recoveries, {} dead ranks replaced\n",
+                           jobs, ranks, total.agreements, total.recoveries, total.replaced);
   EXPECT_GT(total.replaced, jobs);
 }
 

@@ -26,9 +26,7 @@ void expect_survived(const App& app, const std::vector<std::string>& kills) {
 
 class Spawning : public testing::TestWithParam<Case> {};
 
-TEST_P(Spawning, ends_with_the_undisturbed_result) {
-  expect_survived(faults::stencil_that("spawn"), GetParam().kills);
-}
+TEST_P(Spawning, ends_with_the_undisturbed_result) { expect_survived(faults::stencil_that("spawn"), GetParam().kills); }
 
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Replacements, Spawning, ValuesIn(faults::replacements_are_started()), name_of);
@@ -62,7 +60,8 @@ TEST(SpawnRung, that_is_made_ready_by_one_that_hangs_does_not_keep_the_job) {
   faults::expect_undisturbed_result(app, remains);
 }
 
-const std::vector<std::string> nobody_comes{"2@5", "p4@0:newcomer.connect", "p5@0:newcomer.connect", "p6@0:newcomer.connect"};
+const std::vector<std::string> nobody_comes{"2@5", "p4@0:newcomer.connect", "p5@0:newcomer.connect",
+                                            "p6@0:newcomer.connect"};
 
 TEST(SpawnRung, that_breaks_is_left_for_the_next) {
   for (const char* rungs : {"spawn,shrink", "spawn,blank"}) {

@@ -26,7 +26,8 @@ JobEnd play_fenix(const char* program, int spares, const std::string& deaths, st
 /// What is said on standard error, but for the summary of a job's recoveries.
 std::vector<std::string> own_complaints(const JobEnd& end) {
   std::vector<std::string> lines = support::complaints(end);
-  std::erase_if(lines, [](const std::string& line) { return line.find(" until the data was back") != std::string::npos; });
+  std::erase_if(lines,
+                [](const std::string& line) { return line.find(" until the data was back") != std::string::npos; });
   return lines;
 }
 
@@ -116,7 +117,8 @@ TEST(FenixJump, plain_mpirun_does_as_mend_run_does) {
 TEST(FenixJump, tells_how_long_it_took_to_restore) {
   const auto end = play_fenix(MEND_FENIX_JUMP, 1, "computing:7:1:1", {"1", "--mend-log=info"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(end.errors, AllOf(HasSubstr("epoch 1: rank 1: process 1 died"), testing::ContainsRegex("restore [0-9.]+ ms")));
+  EXPECT_THAT(end.errors,
+              AllOf(HasSubstr("epoch 1: rank 1: process 1 died"), testing::ContainsRegex("restore [0-9.]+ ms")));
   EXPECT_THAT(end.errors, testing::Not(HasSubstr("restore 0.00 ms")));
 }
 
@@ -143,8 +145,7 @@ TEST(FenixJump, with_too_few_spares_left_all_ranks_begin_anew) {
   EXPECT_THAT(said(end),
               ElementsAre(HasSubstr(left(0, 0, total)), HasSubstr(left(1, 1, total)), HasSubstr(left(2, 2, total))));
   EXPECT_THAT(said(end), ElementsAre(HasSubstr("role 1"), HasSubstr("role 2"), HasSubstr("role 2")));
-  EXPECT_THAT(own_complaints(end),
-              ElementsAre(HasSubstr("some ranks were given up and others taken over at once")));
+  EXPECT_THAT(own_complaints(end), ElementsAre(HasSubstr("some ranks were given up and others taken over at once")));
 }
 
 TEST(FenixJump, without_a_spare_left_the_job_ends_in_one_sentence_where_the_user_wants_that) {
@@ -191,9 +192,9 @@ TEST_P(FenixDerived, nobody_stays_blocked_in_another_communicator) {
 
 INSTANTIATE_TEST_SUITE_P(Deaths, FenixDerived,
                          testing::Values("", "before_sending:7:1:2", "before_row:7:2:2",
-                                         "before_row:7:0:2,before_row:7:2:2",
-                                         "before_grid:3:3:2,before_sending:9:1:1", "rows_wait:5:0:2", "rows_wait:5:3:2",
-                                         "across_wait:5:0:2", "merged_wait:5:0:2"));
+                                         "before_row:7:0:2,before_row:7:2:2", "before_grid:3:3:2,before_sending:9:1:1",
+                                         "rows_wait:5:0:2", "rows_wait:5:3:2", "across_wait:5:0:2",
+                                         "merged_wait:5:0:2"));
 
 /// Ranks use what they had of the epoch before once more, which must not count as a failure of this one.
 TEST(FenixOutdated, what_is_left_of_an_epoch_begins_no_recovery) {
@@ -269,8 +270,7 @@ TEST(FenixMistakes, other_spares_than_were_launched_are_what_counts) {
   const auto end = play_fenix(MEND_FENIX_MISTAKES, 1, "", {"spawn", "2"});  // of 5 processes
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(3));
-  EXPECT_THAT(own_complaints(end),
-              testing::Contains(HasSubstr("launched with --spares 1, but Fenix_Init asks for 2")));
+  EXPECT_THAT(own_complaints(end), testing::Contains(HasSubstr("launched with --spares 1, but Fenix_Init asks for 2")));
 }
 
 TEST(FenixSpawn, replaces_the_dead_when_no_spare_is_left) {

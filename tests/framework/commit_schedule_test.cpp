@@ -90,19 +90,24 @@ TEST(DalyInterval, is_youngs_where_commits_cost_next_to_nothing) {
 TEST(DalyInterval, follows_the_paper_where_they_do_not) {
   // Cost 5 minutes, 6 hours between failures: 60 by Young, 56.7 by Daly.
   EXPECT_NEAR(mend::daly_interval(std::chrono::minutes(5), std::chrono::hours(6)).count() / 60, 56.71, 0.01);
-  EXPECT_EQ(mend::daly_interval(Seconds{200}, Seconds{100}).count(), 100) << "then a commit is worth making only after that time";
+  EXPECT_EQ(mend::daly_interval(Seconds{200}, Seconds{100}).count(), 100)
+      << "then a commit is worth making only after that time";
 }
 
 /// The time lost to commits and failures when they come at random, by the exact model that Daly's estimate approximates
 /// (in the same paper), up to a factor that does not depend on the interval.
-double exact_run_time(double interval, double cost, double mtbf) { return mtbf * std::expm1((interval + cost) / mtbf) / interval; }
+double exact_run_time(double interval, double cost, double mtbf) {
+  return mtbf * std::expm1((interval + cost) / mtbf) / interval;
+}
 
 TEST(DalyInterval, is_within_a_thousandth_of_the_best_there_is) {
   for (const double cost : {0.1, 1.0, 10.0, 40.0}) {
     const double mtbf = 100;
     double best = exact_run_time(1, cost, mtbf);
-    for (double interval = 0.5; interval < 300; interval += 0.1) best = std::min(best, exact_run_time(interval, cost, mtbf));
-    EXPECT_LE(exact_run_time(mend::daly_interval(Seconds{cost}, Seconds{mtbf}).count(), cost, mtbf), 1.001 * best) << "cost " << cost;
+    for (double interval = 0.5; interval < 300; interval += 0.1)
+      best = std::min(best, exact_run_time(interval, cost, mtbf));
+    EXPECT_LE(exact_run_time(mend::daly_interval(Seconds{cost}, Seconds{mtbf}).count(), cost, mtbf), 1.001 * best)
+        << "cost " << cost;
   }
 }
 
@@ -119,8 +124,12 @@ TEST(CommitEconomy, says_what_another_interval_would_have_saved) {
   const mend::CommitEconomy economy{Seconds{1000}, 10'000, Seconds{100}, 0, {day, mend::MtbfFrom::given}};
   EXPECT_NEAR(economy.overhead(economy.interval()), 0.111, 0.001);
   EXPECT_NEAR(economy.overhead(mend::daly_interval(economy.cost(), day)), 0.00048, 0.00001);
-  EXPECT_THAT(economy.to_string(), testing::HasSubstr("10000 commits of 10 ms, one every 90 ms: they and what failures cost take 11.1 % on top"));
-  EXPECT_THAT(economy.to_string(), testing::HasSubstr("with 24 h between failures (given), the best interval is 41.6 s by Daly (41.6 s by Young), 0.048 %: it would have saved 99.6 s of 0.278 h"));
+  EXPECT_THAT(
+      economy.to_string(),
+      testing::HasSubstr("10000 commits of 10 ms, one every 90 ms: they and what failures cost take 11.1 % on top"));
+  EXPECT_THAT(economy.to_string(),
+              testing::HasSubstr("with 24 h between failures (given), the best interval is 41.6 s by Daly (41.6 s by "
+                                 "Young), 0.048 %: it would have saved 99.6 s of 0.278 h"));
   EXPECT_EQ(mend::CommitEconomy{}.to_string(), "");
 }
 

@@ -18,7 +18,8 @@ TEST_P(Blocked, is_interrupted_when_a_rank_dies) {
   EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("are here again"))));
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Blocked, testing::Values("dup", "split", "cart", "dup_of_a_split", "communicator_of_a_library"),
+INSTANTIATE_TEST_SUITE_P(In, Blocked,
+                         testing::Values("dup", "split", "cart", "dup_of_a_split", "communicator_of_a_library"),
                          [](const auto& scenario) { return scenario.param; });
 
 TEST(Derived, communicators_are_interrupted_while_they_are_made_in_several_steps) {
@@ -30,7 +31,8 @@ TEST(Derived, communicators_are_interrupted_while_they_are_made_in_several_steps
 TEST(Derived, communicators_may_leave_ranks_out) {
   const auto end = play("some_take_no_part", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: took part", "rank 1: took part", "rank 2: took no part", "rank 3: took no part"));
+  EXPECT_THAT(said(end),
+              ElementsAre("rank 0: took part", "rank 1: took part", "rank 2: took no part", "rank 3: took no part"));
 }
 
 /// Each half waits for itself; only one of them has lost a rank.
@@ -53,7 +55,8 @@ TEST(Derived, communicators_of_before_a_recovery_are_of_no_use_and_do_no_harm) {
 }
 
 TEST(Derived, communicators_made_of_nonsense_are_refused) {
-  expect_end(play("derives_with_nonsense", 4, 0), 2, "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
+  expect_end(play("derives_with_nonsense", 4, 0), 2,
+             "a Cartesian topology needs dimensions, and for each of them whether it is periodic");
 }
 
 TEST(Derived, communicators_are_made_anew_in_every_epoch) {

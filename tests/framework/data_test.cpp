@@ -34,7 +34,8 @@ TEST(Recovery, takes_up_the_count_where_it_was_whoever_died) {
       const auto end = play(scenario, ranks, 1);
       expect_counted(end, ranks, 10, 1);
       EXPECT_THAT(support::lines_of(end.errors),
-                  testing::ElementsAre(testing::ContainsRegex("1 recovery: 1 process died, 1 rank was taken over; .* ms until")));
+                  testing::ElementsAre(
+                      testing::ContainsRegex("1 recovery: 1 process died, 1 rank was taken over; .* ms until")));
     }
   }
 }
@@ -42,7 +43,8 @@ TEST(Recovery, takes_up_the_count_where_it_was_whoever_died) {
 TEST(Recovery, of_a_single_rank_finds_nothing_and_was_warned_of) {
   const auto end = play("rank_0_dies", 1, 1);
   EXPECT_EQ(end.exit_code, 3);
-  EXPECT_THAT(support::lines_of(end.errors), IsSupersetOf({HasSubstr("single rank"), HasSubstr("what they had committed is lost")}));
+  EXPECT_THAT(support::lines_of(end.errors),
+              IsSupersetOf({HasSubstr("single rank"), HasSubstr("what they had committed is lost")}));
 }
 
 TEST(Recovery, of_all_ranks_at_once_begins_anew_before_the_first_commit) {
@@ -50,14 +52,21 @@ TEST(Recovery, of_all_ranks_at_once_begins_anew_before_the_first_commit) {
 }
 
 TEST(Recovery, of_all_ranks_at_once_says_that_their_data_are_lost) {
-  for (const auto& [ranks, spares, options] : std::vector<std::tuple<int, int, std::vector<std::string>>>{
-           {2, 2, {}}, {2, 2, {"--mend-spare-memory=none"}}, {3, 4, {}}, {2, 1, {"--mend-on-failure=spare,spawn"}}, {3, 1, {"--mend-on-failure=spare,shrink"}}}) {
+  for (const auto& [ranks, spares, options] :
+       std::vector<std::tuple<int, int, std::vector<std::string>>>{{2, 2, {}},
+                                                                   {2, 2, {"--mend-spare-memory=none"}},
+                                                                   {3, 4, {}},
+                                                                   {2, 1, {"--mend-on-failure=spare,spawn"}},
+                                                                   {3, 1, {"--mend-on-failure=spare,shrink"}}}) {
     expect_end(play("all_ranks_die_after_a_commit", ranks, spares, options), 3,
-               "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job must be started again");
+               "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job must "
+               "be started again");
   }
 }
 
-TEST(Recovery, goes_on_as_long_as_there_are_spares) { expect_counted(play("a_rank_dies_in_every_epoch", 3, 5), 3, 17, 5); }
+TEST(Recovery, goes_on_as_long_as_there_are_spares) {
+  expect_counted(play("a_rank_dies_in_every_epoch", 3, 5), 3, 17, 5);
+}
 
 TEST(Recovery, without_spares_is_a_clear_end) {
   expect_end(play("rank_1_dies", 3, 0), 3, "rank 1 \\(process 1\\) died and no spare is left: .*--spares");
@@ -69,29 +78,35 @@ TEST(Recovery, that_has_used_up_its_spares_is_a_clear_end) {
 
 TEST(Recovery, by_starting_processes_ends_when_nothing_comes_of_it) {
   const auto end = play("dies_at_step_5_again_and_again", 2, 0, {"--mend-on-failure=spawn", "--mend-spawn-tries=3"});
-  expect_end(end, 3, "rank 1 \\(process 4\\) died and no spare is left, and no more processes are started after 3 recoveries "
-                     "in a row without a commit: .*--mend-spawn-tries");
+  expect_end(end, 3,
+             "rank 1 \\(process 4\\) died and no spare is left, and no more processes are started after 3 recoveries "
+             "in a row without a commit: .*--mend-spawn-tries");
 }
 
 TEST(Recovery, by_starting_processes_starts_them_as_others_were_whatever_main_has_made_of_that) {
   const auto end = play("takes_its_beginning_apart:one,two", 2, 0, {"--mend-on-failure=spawn"});
-  EXPECT_THAT(said(end), ElementsAre("rank 0: takes_its_beginning_apart one two unset", "rank 1: takes_its_beginning_apart one two unset")) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: takes_its_beginning_apart one two unset",
+                                     "rank 1: takes_its_beginning_apart one two unset"))
+      << end.errors;
 }
 
 TEST(Recovery, that_comes_to_nothing_though_nobody_dies_ends) {
-  expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 3, "4 recoveries in a row came to nothing, and in the last nobody had died");
+  expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 3,
+             "4 recoveries in a row came to nothing, and in the last nobody had died");
 }
 
 TEST(Recovery, of_started_processes_that_die_in_large_commits_one_after_another) {
   const auto end = play("started_processes_die_in_large_commits", 4, 0, {"--mend-on-failure=spawn"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: value 20 everywhere in epoch 8", "rank 1: value 21 everywhere in epoch 8",
-                                     "rank 2: value 22 everywhere in epoch 8", "rank 3: value 23 everywhere in epoch 8"));
+  EXPECT_THAT(said(end),
+              ElementsAre("rank 0: value 20 everywhere in epoch 8", "rank 1: value 21 everywhere in epoch 8",
+                          "rank 2: value 22 everywhere in epoch 8", "rank 3: value 23 everywhere in epoch 8"));
 }
 
 TEST(Recovery, names_all_ranks_it_has_no_spare_for) {
   expect_end(play("ranks_0_and_1_die", 4, 1), 3, "rank 1 \\(process 1\\) died and no spare is left");
-  expect_end(play("ranks_0_and_1_die", 4, 0), 3, "rank 0 \\(process 0\\), rank 1 \\(process 1\\) died and no spare is left");
+  expect_end(play("ranks_0_and_1_die", 4, 0), 3,
+             "rank 0 \\(process 0\\), rank 1 \\(process 1\\) died and no spare is left");
 }
 
 TEST(DataLoss, names_rank_and_version) {
@@ -125,12 +140,14 @@ TEST(Recovery, follows_when_a_process_has_no_memory_for_others_data) {
   const auto end = play("a_rank_has_no_memory_for_the_copy_it_is_to_hold", 3, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), AllOf(SizeIs(3), Each(EndsWith("step 3 in epoch 1"))));
-  EXPECT_THAT(end.errors, HasSubstr("process 1 cannot go on: there is no memory for what it is to keep of other ranks' data"));
+  EXPECT_THAT(end.errors,
+              HasSubstr("process 1 cannot go on: there is no memory for what it is to keep of other ranks' data"));
 }
 
 TEST(Data, are_the_same_however_their_changes_are_found) {
   const auto by_hash = play("ranks_die_while_a_table_changes_here_and_there", 3, 3);
-  const auto by_writes = play("ranks_die_while_a_table_changes_here_and_there", 3, 3, {"--mend-find-changes", "writes"});
+  const auto by_writes =
+      play("ranks_die_while_a_table_changes_here_and_there", 3, 3, {"--mend-find-changes", "writes"});
   EXPECT_EQ(by_hash.exit_code, 0) << by_hash.errors;
   EXPECT_EQ(by_writes.exit_code, 0) << by_writes.errors;
   EXPECT_THAT(said(by_hash), AllOf(SizeIs(3), Each(EndsWith("in epoch 3"))));
@@ -141,14 +158,16 @@ TEST(ASpare, has_memory_ready_for_what_a_rank_keeps) {
   const support::ScratchFolder folder;
   const auto end = play("has_a_spare_with_memory:" + folder.path().string(), 3, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: 2 blocks of memory were ready, 0 are left", "rank 1: value 1", "rank 2: value 2"));
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: 2 blocks of memory were ready, 0 are left",
+                                     "rank 1: value 1", "rank 2: value 2"));
 }
 
 TEST(ASpare, that_dies_while_it_gets_memory_is_not_missed) {
   const support::ScratchFolder folder;
   const auto end = play(fmt::format("has_a_spare_with_memory:{};3", folder.path().string()), 3, 2);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: 2 blocks of memory were ready, 0 are left", "rank 1: value 1", "rank 2: value 2"));
+  EXPECT_THAT(said(end), ElementsAre("rank 0: value 0", "rank 1: 2 blocks of memory were ready, 0 are left",
+                                     "rank 1: value 1", "rank 2: value 2"));
 }
 
 TEST(ASpare, gets_no_memory_unless_it_may) {

@@ -66,7 +66,8 @@ TEST_F(Disk, has_what_memory_has_lost_when_all_ranks_die_at_once_and_that_is_sai
   const auto end = play("all_ranks_die_after_a_commit", 2, 2, {option(1)});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(2, 10, 1));
-  EXPECT_THAT(end.errors, HasSubstr("all ranks have died, and what they had committed is lost: nobody lives who has any of it; all go back to version "));
+  EXPECT_THAT(end.errors, HasSubstr("all ranks have died, and what they had committed is lost: nobody lives who has "
+                                    "any of it; all go back to version "));
 }
 
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
@@ -86,7 +87,8 @@ TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) 
 
 std::string place_name(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '@'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '.' || c == '@'; }, '_');
   return name;
 }
 
@@ -106,21 +108,28 @@ TEST_P(DiskDeaths, cost_no_version_that_was_complete_and_leave_none_that_is_not)
 TEST_P(DiskDeaths, without_a_spare_end_the_job_and_a_new_one_goes_on) {
   hash_said(evolve("8", 3, 0), 3);  // so that there is a version
   const auto end = evolve(fmt::format("{};{}", first_steps, GetParam()), 3, 0);
-  expect_end(end, 3, "died and no spare is left: .*; version [0-9]+ is on disk: start again with --mend-disk=" + folder().string());
+  expect_end(
+      end, 3,
+      "died and no spare is left: .*; version [0-9]+ is on disk: start again with --mend-disk=" + folder().string());
   const auto next = evolve(fmt::format("{}", all_steps), 2, 0);
   EXPECT_EQ(hash_said(next, 2), undisturbed(all_steps));
   EXPECT_THAT(said(next), Each(HasSubstr("from disk")));
   EXPECT_THAT(support::complaints(next), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, DiskDeaths, testing::Values("1@disk.begin", "1@disk.write", "0@disk.write", "2@disk.rename",
-                                                              "0@disk.index", "0@disk.manifest", "0@disk.clean"), place_name);
+INSTANTIATE_TEST_SUITE_P(Places, DiskDeaths,
+                         testing::Values("1@disk.begin", "1@disk.write", "0@disk.write", "2@disk.rename",
+                                         "0@disk.index", "0@disk.manifest", "0@disk.clean"),
+                         place_name);
 
 TEST_F(Disk, gets_what_is_left_when_the_job_must_end) {
   for (const auto& [deaths, newest] : {std::pair{"1@commit.publish+9", 10}, std::pair{"0@commit.exchange+9", 9}}) {
     std::filesystem::remove_all(folder());
-    const auto end = play(fmt::format("evolves_a_table:{};{}", first_steps, deaths), 4, 0, {option(1000), "--mend-commit-every=1"});
-    expect_end(end, 3, fmt::format("died and no spare is left: .*; version {} is on disk: start again with --mend-disk=", newest));
+    const auto end =
+        play(fmt::format("evolves_a_table:{};{}", first_steps, deaths), 4, 0, {option(1000), "--mend-commit-every=1"});
+    expect_end(
+        end, 3,
+        fmt::format("died and no spare is left: .*; version {} is on disk: start again with --mend-disk=", newest));
     EXPECT_THAT(versions(), SizeIs(1));
     const auto next = evolve(fmt::format("{}", all_steps), 3, 0);
     EXPECT_EQ(hash_said(next, 3), undisturbed(all_steps));
@@ -130,11 +139,13 @@ TEST_F(Disk, gets_what_is_left_when_the_job_must_end) {
 
 TEST_F(Disk, gets_what_is_left_though_another_dies_meanwhile) {
   const auto end = play("dies_while_the_rest_is_saved", 4, 0, {option(1000)});
-  expect_end(end, 3, "rank 1 .process 1. died and no spare is left: .*; version 3 is on disk: start again with --mend-disk=");
+  expect_end(end, 3,
+             "rank 1 .process 1. died and no spare is left: .*; version 3 is on disk: start again with --mend-disk=");
   EXPECT_THAT(versions(), SizeIs(1));
   const auto next = play("dies_while_the_rest_is_saved", 4, 0, {option(1000)});
   EXPECT_EQ(next.exit_code, 0) << next.errors;
-  EXPECT_THAT(said(next), ElementsAre("rank 0: 30 of version 3", "rank 1: 31 of version 3", "rank 2: 32 of version 3", "rank 3: 33 of version 3"));
+  EXPECT_THAT(said(next), ElementsAre("rank 0: 30 of version 3", "rank 1: 31 of version 3", "rank 2: 32 of version 3",
+                                      "rank 3: 33 of version 3"));
 }
 
 TEST_F(Disk, is_where_a_job_goes_on_that_has_died_as_a_whole) {
@@ -152,16 +163,21 @@ TEST_F(Disk, has_what_another_job_has_left_put_aside_with_a_warning_where_nothin
   const auto end = play("begins_anew", 3, 1, {option()});
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(said(end), Each(HasSubstr("version 8")));
-  EXPECT_THAT(support::complaints(end), testing::UnorderedElementsAre(HasSubstr(fmt::format("is put aside, up to version {}: restore() would have gone on from it", number)),
-                                                       HasSubstr("1 recovery: 1 process died")));
+  EXPECT_THAT(
+      support::complaints(end),
+      testing::UnorderedElementsAre(
+          HasSubstr(fmt::format("is put aside, up to version {}: restore() would have gone on from it", number)),
+          HasSubstr("1 recovery: 1 process died")));
   EXPECT_THAT(versions().front().filename().string(), HasSubstr("version-0000000008"));
   EXPECT_TRUE(std::filesystem::exists(folder() / ("aside-" + newest)));
 }
 
 TEST_F(Disk, refuses_rank_by_rank_data_to_another_number_of_ranks) {
   EXPECT_EQ(play("protects_rank_by_rank", 3, 0, {option(1)}).exit_code, 0);
-  EXPECT_THAT(said(play("protects_rank_by_rank", 3, 0, {option(1)})), ElementsAre("rank 0: own 0", "rank 1: own 1", "rank 2: own 2"));
-  expect_end(play("protects_rank_by_rank", 2, 0, {option(1)}), 2, "'own' is kept rank by rank, and version [0-9]+ on disk is of 3 ranks: start as many");
+  EXPECT_THAT(said(play("protects_rank_by_rank", 3, 0, {option(1)})),
+              ElementsAre("rank 0: own 0", "rank 1: own 1", "rank 2: own 2"));
+  expect_end(play("protects_rank_by_rank", 2, 0, {option(1)}), 2,
+             "'own' is kept rank by rank, and version [0-9]+ on disk is of 3 ranks: start as many");
 }
 
 TEST_F(Disk, refuses_what_is_torn_in_a_sentence_and_takes_the_version_before) {
@@ -170,7 +186,8 @@ TEST_F(Disk, refuses_what_is_torn_in_a_sentence_and_takes_the_version_before) {
   std::filesystem::resize_file(newest / "rank-00001.h5", 1000);
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
   EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
-  EXPECT_THAT(support::complaints(end), ElementsAre(ContainsRegex("version [0-9]+ on disk cannot be used: .*rank-00001.h5 is torn")));
+  EXPECT_THAT(support::complaints(end),
+              ElementsAre(ContainsRegex("version [0-9]+ on disk cannot be used: .*rank-00001.h5 is torn")));
 }
 
 TEST_F(Disk, refuses_to_begin_anew_where_nothing_can_be_used) {
@@ -187,12 +204,15 @@ TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
   job.environment = {{"MEND_TEST_FOLDER", folder().string()}};
   const auto end = support::run_job(job);
   EXPECT_EQ(hash_said(end, 3), undisturbed(20));
-  EXPECT_THAT(support::complaints(end), ElementsAre(ContainsRegex("no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
+  EXPECT_THAT(support::complaints(end),
+              ElementsAre(ContainsRegex(
+                  "no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
 }
 
 TEST_F(Disk, that_is_full_is_left_without_what_was_begun) {
   std::filesystem::create_directories(folder());
-  if (::mount("none", folder().c_str(), "tmpfs", 0, "size=100k") != 0) GTEST_SKIP() << "only root can mount a small disk";
+  if (::mount("none", folder().c_str(), "tmpfs", 0, "size=100k") != 0)
+    GTEST_SKIP() << "only root can mount a small disk";
   const auto end = play("evolves_a_table:20", 3, 0, {option(2)});
   EXPECT_EQ(hash_said(end, 3), undisturbed(20));
   EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("no more checkpoints are written to disk")));
@@ -230,7 +250,8 @@ TEST_F(Disk, that_another_job_is_using_is_refused_until_that_is_over) {
 
 TEST_F(Disk, that_cannot_be_used_from_the_beginning_is_refused) {
   const std::string folder = scratch_.path() / "no" / "such";
-  expect_end(play("nobody_dies", 3, 1, {"--mend-disk=" + folder}), 2, "the folder .*/no/such for checkpoints on disk cannot be made: No such file or directory");
+  expect_end(play("nobody_dies", 3, 1, {"--mend-disk=" + folder}), 2,
+             "the folder .*/no/such for checkpoints on disk cannot be made: No such file or directory");
   expect_end(play("nobody_dies", 2, 0, {"--mend-disk=,every=2"}), 2, "is no place on disk");
 }
 

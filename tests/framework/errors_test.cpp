@@ -14,19 +14,23 @@ TEST(AnException, on_one_rank_ends_the_job_although_spares_wait) {
   expect_end(play("one_rank_throws", 3, 1), 1, "rank 2: no more ink");
 }
 
-TEST(AnException, on_all_ranks_is_told_once) { expect_end(play("all_ranks_throw", 4, 1), 1, "rank [0-3]: no more ink"); }
+TEST(AnException, on_all_ranks_is_told_once) {
+  expect_end(play("all_ranks_throw", 4, 1), 1, "rank [0-3]: no more ink");
+}
 
 TEST(AnException, is_told_by_another_when_the_rank_that_was_to_tell_it_dies) {
   expect_end(play("all_ranks_throw_and_who_was_to_tell_dies", 4, 1), 1, "rank [1-3]: no more ink");
 }
 
 TEST(AnException, of_a_rank_that_dies_before_it_is_told_does_not_end_the_job_silently) {
-  expect_end(play("one_rank_throws_and_dies_before_it_is_told", 4, 1), 1, "a process that has died before it could say");
+  expect_end(play("one_rank_throws_and_dies_before_it_is_told", 4, 1), 1,
+             "a process that has died before it could say");
 }
 
 /// It has the standard output that mpirun reads, which waits for its end.
 TEST(AChild, that_a_dead_rank_has_left_does_not_keep_the_job) {
-  const auto end = play("a_dead_ranks_child_stays", 2, 0, {"--mend-on-failure=shrink"});  // is over in a tenth of a second
+  const auto end =
+      play("a_dead_ranks_child_stays", 2, 0, {"--mend-on-failure=shrink"});  // is over in a tenth of a second
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), testing::ElementsAre("rank 0: done"));
 }
@@ -59,7 +63,8 @@ TEST(ACommit, that_was_refused_does_not_spoil_those_before_and_after) {
   for (const char* redundancy : {"partner", "xor:2", "rs:2+1"}) {
     const auto end = play("one_rank_cannot_pack_for_a_while", 4, 1, {"--mend-redundancy", redundancy});
     EXPECT_EQ(end.exit_code, 0) << end.errors;
-    for (int rank = 0; rank < 4; ++rank) EXPECT_THAT(end.output, testing::HasSubstr(fmt::format("rank {}: version 3: 5 5", rank)));
+    for (int rank = 0; rank < 4; ++rank)
+      EXPECT_THAT(end.output, testing::HasSubstr(fmt::format("rank {}: version 3: 5 5", rank)));
   }
 }
 

@@ -23,7 +23,8 @@ support::JobEnd play_with(const std::string& rungs, const std::string& scenario,
 TEST(Shrink, closes_the_ranks_up) {
   const auto end = play_with("spare,shrink", "one_is_given_up", 4, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 3: 0@0 (was 0), 1@1 (was 2), 2@2 (was 3);"), HasSubstr("1 of 3"), HasSubstr("2 of 3")));
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 3: 0@0 (was 0), 1@1 (was 2), 2@2 (was 3);"), HasSubstr("1 of 3"),
+                                     HasSubstr("2 of 3")));
   EXPECT_THAT(said(end), Each(EndsWith("sum 530, given up 1")));
 }
 
@@ -56,7 +57,8 @@ TEST(Shrink, comes_after_the_spares) {
 TEST(Shrink, leaves_the_body_as_any_recovery_does) {
   const auto end = play_with("shrink", "fewer_begin_anew", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 3"), HasSubstr("1 of 3"), HasSubstr("2 of 3: 0@0 (was 0), 1@1 (was 2), 2@2 (was 3)")));
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 3"), HasSubstr("1 of 3"),
+                                     HasSubstr("2 of 3: 0@0 (was 0), 1@1 (was 2), 2@2 (was 3)")));
 }
 
 TEST(Shrink, says_when_what_was_committed_cannot_be_restored) {
@@ -70,11 +72,13 @@ TEST(Shrink, gives_arrays_to_the_ranks_that_are_left) {
   ASSERT_THAT(undisturbed, SizeIs(2));
   for (const char* redundancy : {"partner", "replicas:2", "rs:2+2"}) {
     for (const char* rung : {"shrink", "blank"}) {
-      const auto end = play_with(rung, "evolves_a_table:30;1@commit.vote", 4, 0, {fmt::format("--mend-redundancy={}", redundancy)});
+      const auto end =
+          play_with(rung, "evolves_a_table:30;1@commit.vote", 4, 0, {fmt::format("--mend-redundancy={}", redundancy)});
       EXPECT_EQ(end.exit_code, 0) << end.errors;
       EXPECT_THAT(said(end), SizeIs(3));
       EXPECT_THAT(said(end), Each(EndsWith("in epoch 1 from nothing: " + hash_of(undisturbed.front()))));
-      const auto later = play_with(rung, "evolves_a_table:30;1@commit.pack+12", 4, 0, {fmt::format("--mend-redundancy={}", redundancy)});
+      const auto later = play_with(rung, "evolves_a_table:30;1@commit.pack+12", 4, 0,
+                                   {fmt::format("--mend-redundancy={}", redundancy)});
       EXPECT_THAT(said(later), SizeIs(3)) << later.errors;
       EXPECT_THAT(said(later), Each(EndsWith("in epoch 1 from memory: " + hash_of(undisturbed.front()))));
     }
@@ -91,7 +95,7 @@ TEST_P(ShrinkAtPoint, gives_up_the_one_that_dies_there_too) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryPoint, ShrinkAtPoint,
-                         testing::Values("recovery.interrupt", "ballot.before", "muster.before", "recovery.begin",
+                         testing::Values("recovery.interrupt", "ballot.before", "decision.before", "recovery.begin",
                                          "recovery.settle", "recovery.shrink", "recovery.shrunk", "recovery.plan",
                                          "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done",
                                          "commit.pack", "commit.exchange", "commit.vote", "commit.publish"),
@@ -103,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(EveryPoint, ShrinkAtPoint,
 
 TEST(Transaction, after_ranks_were_given_up_goes_back_to_where_it_began) {
   for (const char* ladder : {"shrink", "blank"}) {
-    const auto end = play("one_is_given_up_and_then_come_units", 4, 0, {"--mend-on-failure", ladder, "--mend-redundancy", "replicas:2"});
+    const auto end = play("one_is_given_up_and_then_come_units", 4, 0,
+                          {"--mend-on-failure", ladder, "--mend-redundancy", "replicas:2"});
     EXPECT_EQ(end.exit_code, 0) << end.errors;
     EXPECT_THAT(said(end), testing::SizeIs(2));
     EXPECT_THAT(said(end), Each(EndsWith("value 101")));
@@ -113,14 +118,16 @@ TEST(Transaction, after_ranks_were_given_up_goes_back_to_where_it_began) {
 TEST(Blank, keeps_the_numbers) {
   const auto end = play_with("spare,blank", "one_is_given_up", 4, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 4: 0@0 (was 0), 2@1 (was 2), 3@2 (was 3);"), HasSubstr("2 of 4"), HasSubstr("3 of 4")));
+  EXPECT_THAT(said(end), ElementsAre(HasSubstr("0 of 4: 0@0 (was 0), 2@1 (was 2), 3@2 (was 3);"), HasSubstr("2 of 4"),
+                                     HasSubstr("3 of 4")));
   EXPECT_THAT(said(end), Each(EndsWith("sum 530, given up 1")));
 }
 
 TEST(Blank, keeps_the_numbers_for_data_of_other_ranks) {
   const auto end = play_with("blank", "one_is_given_up_and_all_take_the_data_of_rank_3", 4, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(HasSubstr("rank 0: 0, 300"), HasSubstr("rank 2: 200, 300"), HasSubstr("rank 3: 300, 300")));
+  EXPECT_THAT(said(end),
+              ElementsAre(HasSubstr("rank 0: 0, 300"), HasSubstr("rank 2: 200, 300"), HasSubstr("rank 3: 300, 300")));
   EXPECT_THAT(said(end), Each(EndsWith("there is no rank 1 to restore from: there are 3, which are 0, 2, 3")));
 }
 

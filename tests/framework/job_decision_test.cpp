@@ -1,4 +1,4 @@
-// The muster and its rule, over every mixture of what up to four processes may bring to it.
+// The job decision and its rule, over every mixture of what up to four processes may bring to it.
 
 #include "framework/recovery/job_decision.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using mend::ExitCode;
 using mend::Intent;
-using mend::MusterRuling;
+using mend::JobDecision;
 
 /// Gives away what it is told, and answers with what the others contributed as well.
 class Recorded final : public mend::agreement::Agreement {
@@ -36,18 +36,18 @@ struct Wish {
 
 std::uint32_t contribution_of(Wish wish) {
   Recorded alone(~0U);
-  mend::muster(alone, wish.intent, wish.code, wish.progressed);
+  mend::decide_job(alone, wish.intent, wish.code, wish.progressed);
   return alone.contributed;
 }
 
 /// What each of `wishes` is told.
-std::vector<MusterRuling> rulings(const std::vector<Wish>& wishes) {
+std::vector<JobDecision> rulings(const std::vector<Wish>& wishes) {
   std::uint32_t all = ~0U;
   for (Wish wish : wishes) all &= contribution_of(wish);
-  std::vector<MusterRuling> told;
+  std::vector<JobDecision> told;
   for (Wish wish : wishes) {
     Recorded agreement(all);
-    told.push_back(mend::muster(agreement, wish.intent, wish.code, wish.progressed));
+    told.push_back(mend::decide_job(agreement, wish.intent, wish.code, wish.progressed));
   }
   return told;
 }
@@ -74,7 +74,7 @@ void check_all(std::vector<Wish>& wishes, std::size_t count) {
   if (wishes.size() == count) {
     const auto told = rulings(wishes);
     const bool progressed = std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.progressed; });
-    for (const MusterRuling& ruling : told) {
+    for (const JobDecision& ruling : told) {
       ASSERT_EQ(ruling.what, expected(wishes));
       ASSERT_EQ(ruling.code, told.front().code);
       ASSERT_EQ(ruling.code != ExitCode::ok, ruling.what == Intent::abandon);
@@ -89,26 +89,26 @@ void check_all(std::vector<Wish>& wishes, std::size_t count) {
   }
 }
 
-TEST(Muster, tells_all_the_same_and_obeys_its_order_of_wishes) {
+TEST(JobDecision, tells_all_the_same_and_obeys_its_order_of_wishes) {
   for (std::size_t count = 1; count <= 4; ++count) {
     std::vector<Wish> wishes;
     check_all(wishes, count);
   }
 }
 
-TEST(Muster, ends_with_the_code_of_the_one_who_abandons) {
+TEST(JobDecision, ends_with_the_code_of_the_one_who_abandons) {
   for (ExitCode code : {ExitCode::failed, ExitCode::usage, ExitCode::unrecoverable}) {
-    for (const MusterRuling& ruling : rulings({{Intent::follow}, {Intent::abandon, code}, {Intent::recover}})) {
+    for (const JobDecision& ruling : rulings({{Intent::follow}, {Intent::abandon, code}, {Intent::recover}})) {
       EXPECT_EQ(ruling.code, code);
     }
   }
 }
 
-TEST(Muster, of_spares_alone_recovers) {
+TEST(JobDecision, of_spares_alone_recovers) {
   EXPECT_EQ(rulings({{Intent::follow}, {Intent::follow}}).front().what, Intent::recover);
 }
 
-TEST(Muster, keeps_to_the_31_bits_that_an_agreement_carries) {
+TEST(JobDecision, keeps_to_the_31_bits_that_an_agreement_carries) {
   for (const Wish& wish : possible) EXPECT_EQ(contribution_of(wish) >> 31U, 0U);
 }
 

@@ -48,7 +48,8 @@ TEST(PlainMpirun, without_fault_tolerance_is_refused_in_one_sentence) {
 }
 
 TEST(PlainMpirun, takes_the_number_of_spares_from_the_environment) {
-  const auto end = mpirun({"--with-ft", "ulfm", "-x", "MEND_SPARES=2"}, 4, {MEND_SUBJECT, "all_ranks_die_before_a_commit"});
+  const auto end =
+      mpirun({"--with-ft", "ulfm", "-x", "MEND_SPARES=2"}, 4, {MEND_SUBJECT, "all_ranks_die_before_a_commit"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(2, 10, 1));
 }
@@ -71,7 +72,8 @@ TEST(AProgram, that_crashes_after_mend_has_finished_with_an_error) {
 }
 
 TEST(AJob, that_loses_more_than_its_spares_at_the_start_says_so_also_when_process_0_is_among_them) {
-  expect_end(play("processes_0_and_1_die_at_the_start", 3, 1), 3, "2 of 4 processes died while the job was starting, and it has only 1 spares");
+  expect_end(play("processes_0_and_1_die_at_the_start", 3, 1), 3,
+             "2 of 4 processes died while the job was starting, and it has only 1 spares");
 }
 
 TEST(AJob, whose_processes_die_in_MPI_Init_goes_on_though_some_come_too_late_to_meet_them) {
@@ -81,7 +83,8 @@ TEST(AJob, whose_processes_die_in_MPI_Init_goes_on_though_some_come_too_late_to_
     EXPECT_EQ(end.exit_code, 0) << dying << ": " << end.errors;
     EXPECT_THAT(said(end), ElementsAre("rank 0: 3 ranks", "rank 1: 3 ranks", "rank 2: 3 ranks")) << dying;
   }
-  expect_end(play("0,1,4,5", 4, 2, {late}, MEND_EARLY_DEATHS), 3, "4 of 6 processes died while the job was starting, and it has only 2 spares");
+  expect_end(play("0,1,4,5", 4, 2, {late}, MEND_EARLY_DEATHS), 3,
+             "4 of 6 processes died while the job was starting, and it has only 2 spares");
 }
 
 TEST(ByItself, a_program_runs_as_a_single_rank) {
@@ -126,7 +129,8 @@ TEST(Trace, files_are_written_by_every_process_that_lives) {
     const auto trace = nlohmann::json::parse(file);
     std::map<std::string, int> spans;
     for (const auto& event : trace.at("traceEvents")) ++spans[event.at("name")];
-    for (const char* phase : {"recovery", "interrupt", "agree", "rebuild"}) EXPECT_EQ(spans[phase], 1) << phase << " of process " << process;
+    for (const char* phase : {"recovery", "interrupt", "agree", "rebuild"})
+      EXPECT_EQ(spans[phase], 1) << phase << " of process " << process;
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "process-1.json")) << "the dead write nothing";
 }

@@ -95,8 +95,11 @@ TEST(Options, come_from_flags_with_a_blank_or_an_equals_sign) {
 }
 
 TEST(Options, come_from_the_environment) {
-  const ScopedEnvironment environment{{"MEND_SPARES", "3"}, {"MEND_COMMIT_EVERY", "7"}, {"MEND_MTBF", "0.5"},
-                                       {"MEND_LOG", "off"}, {"MEND_TRACE", "/tmp/t"}};
+  const ScopedEnvironment environment{{"MEND_SPARES", "3"},
+                                      {"MEND_COMMIT_EVERY", "7"},
+                                      {"MEND_MTBF", "0.5"},
+                                      {"MEND_LOG", "off"},
+                                      {"MEND_TRACE", "/tmp/t"}};
   const Options options = take({});
   EXPECT_EQ(options.spares, 3);
   EXPECT_EQ(options.commit_every, "7");
@@ -141,13 +144,15 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-commit-every", "often"}), HasSubstr("'often' is no commit interval"));
   EXPECT_THAT(refusal({"--mend-mtbf", "0"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-mtbf", "-3"}), HasSubstr("--mend-mtbf"));
-  EXPECT_THAT(refusal({"--mend-spawn-limit", "0"}), HasSubstr("a number of seconds above 0 and up to 86400 (a day) is wanted"));
+  EXPECT_THAT(refusal({"--mend-spawn-limit", "0"}),
+              HasSubstr("a number of seconds above 0 and up to 86400 (a day) is wanted"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "1e300"}), HasSubstr("1e300"));
   EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
   EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
   EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
   EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is wanted, not 99999999"));
-  EXPECT_THAT(refusal({"--mend-disk", "x,evry=3"}), HasSubstr("'x,evry=3' is no place on disk: give a folder, or DIR,every=N"));
+  EXPECT_THAT(refusal({"--mend-disk", "x,evry=3"}),
+              HasSubstr("'x,evry=3' is no place on disk: give a folder, or DIR,every=N"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
   EXPECT_THAT(refusal({"--mend-config", "/nonexistent.toml"}), HasSubstr("/nonexistent.toml"));
   EXPECT_THAT(refusal({"--mend-sparse", "2"}), HasSubstr("--mend-sparse"));
@@ -164,7 +169,8 @@ TEST(Options, in_a_file_that_make_no_sense_are_refused) {
 }
 
 TEST(TakeOptions, leaves_the_applications_arguments_alone) {
-  CommandLine line({"--steps", "60", "--mend-spares", "2", "-v", "input", "--mend-log=off", "--mendacious", "--x=--mend-spares"});
+  CommandLine line(
+      {"--steps", "60", "--mend-spares", "2", "-v", "input", "--mend-log=off", "--mendacious", "--x=--mend-spares"});
   line.take();
   EXPECT_THAT(line.left(), ElementsAre("--steps", "60", "-v", "input", "--mendacious", "--x=--mend-spares"));
   EXPECT_TRUE(line.ends_with_null());

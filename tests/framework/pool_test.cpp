@@ -30,9 +30,10 @@ bool has_thread(pid_t process, const std::string& name) {
 /// The process started in the background, once it waits at the line and its host watches it; 0 before that.
 pid_t one_that_waits() {
   const std::vector<pid_t> all = support::descendants_of(::getpid());
-  if (std::ranges::none_of(all, [](pid_t process) { return has_thread(process, "mend-vigil"); })) return 0;
+  if (std::ranges::none_of(all, [](pid_t process) { return has_thread(process, "mend-newcomer"); })) return 0;
   for (const pid_t process : all) {
-    const bool is_it = support::text_of(fmt::format("/proc/{}/environ", process)).find("MEND_PROCESS=5") != std::string::npos;
+    const bool is_it =
+        support::text_of(fmt::format("/proc/{}/environ", process)).find("MEND_PROCESS=5") != std::string::npos;
     if (is_it && has_thread(process, "mend-line")) return process;
   }
   return 0;
@@ -43,8 +44,9 @@ using Folder = std::filesystem::path;
 /// Ranks 0 to 3, one spare. Rank 1 dies, and the spare takes over; while the others compute, process 5 is started. Then
 /// `when_it_is_started` is called, and after that rank `doomed` dies. `folder`: see subject::keep_a_pool.
 JobEnd with_a_pool(int doomed, const Folder& folder, const std::function<void()>& when_it_is_started) {
-  support::Job job = support::mend_run(4, 1, {MEND_SUBJECT, fmt::format("keeps_a_pool:{};{}", folder.string(), doomed),
-                                              "--mend-on-failure", "spare,spawn"});
+  support::Job job = support::mend_run(
+      4, 1,
+      {MEND_SUBJECT, fmt::format("keeps_a_pool:{};{}", folder.string(), doomed), "--mend-on-failure", "spare,spawn"});
   bool done = false;
   job.on_output = [&](const std::string& output) {
     if (done || output.find("a process is started") == std::string::npos) return;
@@ -74,11 +76,13 @@ std::vector<std::string> expect_all_here(const JobEnd& end) {
   EXPECT_THAT(said(end), testing::IsSupersetOf({"rank 0: is here in epoch 2", "rank 1: is here in epoch 2",
                                                 "rank 2: is here in epoch 2", "rank 3: is here in epoch 2"}));
   std::vector<std::string> lines = support::complaints(end);
-  std::erase_if(lines, [](const std::string& line) { return line.find(" until the data was back") != std::string::npos; });
+  std::erase_if(lines,
+                [](const std::string& line) { return line.find(" until the data was back") != std::string::npos; });
   return lines;
 }
 
-constexpr const char* warning = "process 5 was started to take over a rank, and has been silent for 1000 ms: it is ended";
+constexpr const char* warning =
+    "process 5 was started to take over a rank, and has been silent for 1000 ms: it is ended";
 
 TEST(AProcessThatWaits, takes_over_when_it_is_needed) {
   const auto end = with_one_that_waits(2, [](pid_t) {});

@@ -50,9 +50,10 @@ TEST(RecoveryReport, of_several_is_summed_up_in_a_paragraph) {
   one.agree = Milliseconds{2};
   one.rebuild = Milliseconds{3};
   one.restore = Milliseconds{4};
-  EXPECT_EQ(mend::summarise(std::vector{one}),
-            "1 recovery: 1 process died, 1 rank was taken over; 10.0 ms until the data was back: interrupt 1.0, agree 2.0, "
-            "rebuild 3.0, restore 4.0 ms");
+  EXPECT_EQ(
+      mend::summarise(std::vector{one}),
+      "1 recovery: 1 process died, 1 rank was taken over; 10.0 ms until the data was back: interrupt 1.0, agree 2.0, "
+      "rebuild 3.0, restore 4.0 ms");
   mend::RecoveryReport other = one;
   other.dead = {ProcessId{2}, ProcessId{5}};
   other.replacements = {};
@@ -60,9 +61,10 @@ TEST(RecoveryReport, of_several_is_summed_up_in_a_paragraph) {
   other.restore = Milliseconds{6};
   mend::RecoveryReport third = one;
   third.rebuild = Milliseconds{0};
-  EXPECT_EQ(mend::summarise(std::vector{one, other, third}),
-            "3 recoveries: 4 processes died, 2 ranks were taken over, 1 rank was given up; 10.0 ms until the data was back "
-            "(median; 12.0 at most): interrupt 1.0, agree 2.0, rebuild 3.0, restore 4.0 ms");
+  EXPECT_EQ(
+      mend::summarise(std::vector{one, other, third}),
+      "3 recoveries: 4 processes died, 2 ranks were taken over, 1 rank was given up; 10.0 ms until the data was back "
+      "(median; 12.0 at most): interrupt 1.0, agree 2.0, rebuild 3.0, restore 4.0 ms");
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ constexpr const char* right = "total 240 after 10 steps, ";
 TEST(InPlace, survivors_stay_in_their_loop_and_the_newcomer_joins_them) {
   const auto end = play("repairs_in_place", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(EndsWith("1 repairs"), EndsWith("0 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs")));
+  EXPECT_THAT(said(end),
+              ElementsAre(EndsWith("1 repairs"), EndsWith("0 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs")));
   EXPECT_THAT(said(end), Each(testing::HasSubstr(right)));
 }
 
@@ -30,7 +31,8 @@ TEST(InPlace, survivors_may_keep_newer_data_than_the_newcomer_gets) {
 TEST(InPlace, survivors_keep_their_data_even_if_the_newcomers_get_theirs_from_disk) {
   // Ranks 0 and 1 die with all that anybody has of rank 0, and then 2 and 3.
   const support::ScratchFolder disk;
-  const auto end = play("survivors_keep_their_data_and_the_others_come_from_disk", 4, 4, {"--mend-disk", disk.path().string() + ",every=1"});
+  const auto end = play("survivors_keep_their_data_and_the_others_come_from_disk", 4, 4,
+                        {"--mend-disk", disk.path().string() + ",every=1"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), ElementsAre("rank 0: value 2, 1 predecessors", "rank 1: value 102, 1 predecessors",
                                      "rank 2: value 202, 1 predecessors", "rank 3: value 302, 1 predecessors"));
@@ -64,7 +66,8 @@ TEST(ARecovery, begins_with_the_death_of_a_rank_and_not_with_that_of_a_spare_lon
 TEST(InPlace, rank_0_can_be_replaced) {
   const auto end = play("rank_0_is_repaired_in_place", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(EndsWith("0 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs")));
+  EXPECT_THAT(said(end),
+              ElementsAre(EndsWith("0 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs"), EndsWith("1 repairs")));
   EXPECT_THAT(said(end), Each(testing::HasSubstr(right)));
 }
 
@@ -78,7 +81,8 @@ TEST(InPlace, a_death_during_a_repair_is_repaired_too) {
 TEST(InPlace, ranks_that_leave_the_body_recover_together_with_those_that_stay) {
   const auto end = play("some_repair_and_some_leave_the_body", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(EndsWith("1 repairs"), EndsWith("in epoch 1"), EndsWith("1 repairs"), EndsWith("in epoch 1")));
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("1 repairs"), EndsWith("in epoch 1"), EndsWith("1 repairs"),
+                                     EndsWith("in epoch 1")));
   EXPECT_THAT(said(end), Each(testing::HasSubstr("total 240 after 10 steps")));
 }
 
@@ -92,7 +96,8 @@ TEST(InPlace, layers_are_repaired_from_the_outermost) {
 TEST(InPlace, callbacks_may_register_others_for_the_next_repair) {
   const auto end = play("registers_more_in_a_callback", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre(EndsWith(" 1001 calls"), EndsWith(" 1001 calls"), EndsWith(" 1001 calls"), EndsWith(" 0 calls")));
+  EXPECT_THAT(said(end), ElementsAre(EndsWith(" 1001 calls"), EndsWith(" 1001 calls"), EndsWith(" 1001 calls"),
+                                     EndsWith(" 0 calls")));
 }
 
 TEST(InPlace, without_spares_the_job_ends_in_one_sentence) {
@@ -132,7 +137,8 @@ TEST(Transaction, inside_another_is_taken_back_to_where_it_began) {
 }
 
 TEST(Transaction, in_which_a_rank_repairs_ends_the_job_instead_of_waiting_for_the_newcomer) {
-  expect_end(play("repairs_inside_a_transaction", 3, 1), 2, "rank [02]: repair\\(\\) was called inside a transaction: let the failure pass");
+  expect_end(play("repairs_inside_a_transaction", 3, 1), 2,
+             "rank [02]: repair\\(\\) was called inside a transaction: let the failure pass");
 }
 
 TEST(Transaction, that_throws_leaves_no_version_of_itself) {
@@ -151,7 +157,8 @@ TEST(Transaction, is_taken_back_to_what_a_restore_has_left_before_it) {
 
 TEST(Transaction, leaves_nothing_of_itself_when_a_process_dies_in_it) {
   const support::ScratchFolder disk;
-  for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--mend-disk", disk.path().string() + ",every=1"}}) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{}, {"--mend-disk", disk.path().string() + ",every=1"}}) {
     const auto end = play("dies_in_a_transaction_after_parts_of_it", 4, 1, options);
     EXPECT_EQ(end.exit_code, 0) << end.errors;
     EXPECT_THAT(said(end), SizeIs(4));

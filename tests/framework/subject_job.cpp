@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-support::JobEnd play(const std::string& scenario, int ranks, int spares, const std::vector<std::string>& options, const std::string& program) {
+support::JobEnd play(const std::string& scenario, int ranks, int spares, const std::vector<std::string>& options,
+                     const std::string& program) {
   std::vector<std::string> line{program, scenario};
   line.insert(line.end(), options.begin(), options.end());
   return support::run_job(support::mend_run(ranks, spares, line));

@@ -11,9 +11,11 @@
 
 namespace {
 
-support::JobEnd evolve(const std::string& redundancy, int ranks, const std::vector<int>& victims, const std::string& later = "") {
+support::JobEnd evolve(const std::string& redundancy, int ranks, const std::vector<int>& victims,
+                       const std::string& later = "") {
   const int spares = static_cast<int>(victims.size()) + (later.empty() ? 0 : 1);
-  return play(fmt::format("these_die:{};{}", fmt::join(victims, ","), later), ranks, spares, {"--mend-redundancy=" + redundancy});
+  return play(fmt::format("these_die:{};{}", fmt::join(victims, ","), later), ranks, spares,
+              {"--mend-redundancy=" + redundancy});
 }
 
 /// What the ranks say when nobody dies; whatever the redundancy.
@@ -51,17 +53,19 @@ TEST_P(SurvivalOnProcesses, ends_with_one_more_in_a_sentence_that_names_ranks_an
 
 std::string name_of(const testing::TestParamInfo<Row>& info) {
   std::string name = fmt::format("{}_{}_ranks", info.param.redundancy, info.param.ranks);
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == '+'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ':' || c == '+'; }, '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, SurvivalOnProcesses, testing::Values(
-    Row{"local", 2, {std::vector<int>{}}, {1}, "rank 1"},
-    Row{"partner", 4, {{0}, {3}, {0, 2}}, {1, 2}, "rank 1"},
-    Row{"replicas:2", 4, {{0, 1}, {3, 0}}, {1, 2, 3}, "rank 1"},
-    Row{"xor:4", 4, {{0}, {3}}, {1, 2}, "ranks 1, 2"},
-    Row{"xor:3", 6, {{2, 3}}, {2, 4}, "ranks 2, 4"},
-    Row{"rs:4+2", 6, {{0, 5}, {2, 3}}, {0, 1, 4}, "ranks 0, 1, 4"}), name_of);
+INSTANTIATE_TEST_SUITE_P(Table, SurvivalOnProcesses,
+                         testing::Values(Row{"local", 2, {std::vector<int>{}}, {1}, "rank 1"},
+                                         Row{"partner", 4, {{0}, {3}, {0, 2}}, {1, 2}, "rank 1"},
+                                         Row{"replicas:2", 4, {{0, 1}, {3, 0}}, {1, 2, 3}, "rank 1"},
+                                         Row{"xor:4", 4, {{0}, {3}}, {1, 2}, "ranks 1, 2"},
+                                         Row{"xor:3", 6, {{2, 3}}, {2, 4}, "ranks 2, 4"},
+                                         Row{"rs:4+2", 6, {{0, 5}, {2, 3}}, {0, 1, 4}, "ranks 0, 1, 4"}),
+                         name_of);
 
 std::string place_name(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
@@ -81,20 +85,23 @@ TEST_P(AGroupOfTwoAndTwo, survives_a_second_death_wherever_it_comes) {
   EXPECT_EQ(said(end), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, AGroupOfTwoAndTwo, testing::Values(
-    "commit.pack", "commit.exchange", "commit.vote", "commit.publish", "restore.inventory", "restore.transfer",
-    "restore.exchange", "restore.protect", "restore.unpack", "restore.vote", "restore.done"),
-    place_name);
+INSTANTIATE_TEST_SUITE_P(Places, AGroupOfTwoAndTwo,
+                         testing::Values("commit.pack", "commit.exchange", "commit.vote", "commit.publish",
+                                         "restore.inventory", "restore.transfer", "restore.exchange", "restore.protect",
+                                         "restore.unpack", "restore.vote", "restore.done"),
+                         place_name);
 
-support::JobEnd evolve_in_groups(const std::string& of_field, const std::string& of_the_rest, int ranks, const std::vector<int>& victims,
-                                 const std::string& later = "") {
+support::JobEnd evolve_in_groups(const std::string& of_field, const std::string& of_the_rest, int ranks,
+                                 const std::vector<int>& victims, const std::string& later = "") {
   const int spares = static_cast<int>(victims.size()) + (later.empty() ? 0 : 1);
-  return play(fmt::format("in_two_groups:{};{};{}", of_field, fmt::join(victims, ","), later), ranks, spares, {"--mend-redundancy=" + of_the_rest});
+  return play(fmt::format("in_two_groups:{};{};{}", of_field, fmt::join(victims, ","), later), ranks, spares,
+              {"--mend-redundancy=" + of_the_rest});
 }
 
 TEST(MembersOfTwoRedundancies, survive_what_both_survive) {
   for (const auto& victims : {std::vector{0}, std::vector{3}}) {
-    for (const auto& [of_field, of_the_rest] : {std::pair{"xor:4", "replicas:2"}, std::pair{"partner", "xor:4"}, std::pair{"rs:2+2", "partner"}}) {
+    for (const auto& [of_field, of_the_rest] :
+         {std::pair{"xor:4", "replicas:2"}, std::pair{"partner", "xor:4"}, std::pair{"rs:2+2", "partner"}}) {
       const auto end = evolve_in_groups(of_field, of_the_rest, 4, victims);
       EXPECT_EQ(end.exit_code, 0) << end.errors;
       EXPECT_EQ(said(end), undisturbed(4)) << of_field << " and " << of_the_rest;
@@ -116,7 +123,8 @@ class TwoRedundancies : public testing::TestWithParam<std::string> {};
 TEST_P(TwoRedundancies, survive_a_second_death_wherever_it_comes) {
   const std::string place = GetParam();
   const bool in_commit = place.starts_with("commit.");
-  const auto end = evolve_in_groups("rs:2+2", "replicas:2", 4, in_commit ? std::vector<int>{} : std::vector<int>{1}, "2@" + place);
+  const auto end =
+      evolve_in_groups("rs:2+2", "replicas:2", 4, in_commit ? std::vector<int>{} : std::vector<int>{1}, "2@" + place);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   auto expected = undisturbed(4);
   expected.insert(expected.begin() + 2, fmt::format("rank 2: dies at {}", place));
@@ -124,7 +132,8 @@ TEST_P(TwoRedundancies, survive_a_second_death_wherever_it_comes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, TwoRedundancies,
-                         testing::Values("commit.exchange", "commit.vote", "commit.publish", "restore.exchange", "restore.protect", "restore.vote"),
+                         testing::Values("commit.exchange", "commit.vote", "commit.publish", "restore.exchange",
+                                         "restore.protect", "restore.vote"),
                          place_name);
 
 class AsynchronousCommits : public testing::TestWithParam<std::string> {};
@@ -152,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(Places, AsynchronousCommits,
 
 TEST(ImpossibleRedundancy, is_refused_in_one_sentence) {
   expect_end(evolve("xor:4", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");
-  expect_end(evolve_in_groups("xor:4", "partner", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");
+  expect_end(evolve_in_groups("xor:4", "partner", 3, {}), 2,
+             "redundancy xor:4 needs 4 ranks or more, and the job has 3");
   expect_end(evolve("mirror", 3, {}), 2, "'mirror' is no redundancy: give partner, replicas:K");
 }
 

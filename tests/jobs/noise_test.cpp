@@ -42,9 +42,11 @@ std::string filtered(const std::string& text, std::size_t piece) {
 
 TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
   const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
-                           "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested + cleared_twice + segment_of_the_dead + "no newline at the end";
+                           "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested +
+                           cleared_twice + segment_of_the_dead + "no newline at the end";
   const std::string expected =
-      "first\nsecond\n" + real_help + "[node:5] a line of the program\nNow another\nEven more\n- a dash\nno newline at the end";
+      "first\nsecond\n" + real_help +
+      "[node:5] a line of the program\nNow another\nEven more\n- a dash\nno newline at the end";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{100}, text.size()}) {
     EXPECT_EQ(filtered(text, piece), expected) << piece;
   }

@@ -16,9 +16,7 @@ constexpr int launched = 4;
 
 ChildEnd exited(int code) { return {.exit_code = code, .ended_by = {}, .asked_to_end = {}, .gave_up = false}; }
 Reports all_started() { return {.started = launched, .running = launched, .finished = {}}; }
-Reports agreed(int code) {
-  return {.started = launched, .running = launched, .finishers = launched, .finished = code};
-}
+Reports agreed(int code) { return {.started = launched, .running = launched, .finishers = launched, .finished = code}; }
 
 TEST(Verdict, an_agreed_good_end_is_success) {
   const auto verdict = judge(exited(0), agreed(0), launched);
@@ -58,7 +56,8 @@ TEST(Verdict, a_process_that_exits_before_the_end_is_a_death_like_another) {
   EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 6);
   reports.error_afterwards.reset();
   reports.left = launched - 2;
-  EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 5) << "it may be of the one that has not said what it exited with";
+  EXPECT_EQ(judge(exited(5), reports, launched).exit_code, 5)
+      << "it may be of the one that has not said what it exited with";
 }
 
 TEST(Verdict, of_mpirun_that_was_killed_it_is_said_for_nobody_was_heard_any_more) {
@@ -165,7 +164,8 @@ TEST(Verdict, a_job_that_never_started_to_run_failed) {
 }
 
 TEST(Verdict, what_mpirun_returns_when_MPI_Init_fails_is_not_the_programs) {
-  for (const Reports& reports : {Reports{.started = launched, .finished = {}}, Reports{.started = launched, .running = 1, .finished = {}}}) {
+  for (const Reports& reports :
+       {Reports{.started = launched, .finished = {}}, Reports{.started = launched, .running = 1, .finished = {}}}) {
     const auto verdict = judge(exited(14), reports, launched);
     EXPECT_EQ(verdict.exit_code, 1);
     EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init: a process died there"));
@@ -208,8 +208,10 @@ TEST(Verdict, a_program_that_was_killed_before_it_had_begun_failed) {
   EXPECT_EQ(verdict.exit_code, 1);
   EXPECT_THAT(verdict.sentence, HasSubstr("before it had begun"));
   EXPECT_EQ(judge(exited(128 + SIGKILL), {.loaded = launched, .finished = {}}, launched).exit_code, 1);
-  EXPECT_EQ(judge(exited(128 + SIGSEGV), {.loaded = launched, .finished = {}}, launched).exit_code, 128 + SIGSEGV) << "it crashed";
-  EXPECT_EQ(judge(exited(0), {.loaded = launched, .quit = launched, .finished = {}}, launched).exit_code, 0) << "--help, say";
+  EXPECT_EQ(judge(exited(128 + SIGSEGV), {.loaded = launched, .finished = {}}, launched).exit_code, 128 + SIGSEGV)
+      << "it crashed";
+  EXPECT_EQ(judge(exited(0), {.loaded = launched, .quit = launched, .finished = {}}, launched).exit_code, 0)
+      << "--help, say";
 }
 
 TEST(Verdict, all_killed_is_no_success_whatever_mpirun_makes_of_it) {
@@ -238,7 +240,8 @@ TEST(Reports, tell_that_mpirun_waits_for_the_lost_when_all_who_finished_have_lef
 
 /// What is read from a file that says this; tests may run side by side.
 Reports reports_in(const std::string& text) {
-  const auto file = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+  const auto file =
+      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
   std::ofstream(file) << text;
   const auto reports = read_reports(file);
   std::filesystem::remove(file);

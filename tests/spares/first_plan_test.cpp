@@ -90,7 +90,8 @@ TEST(FirstPlan, on_any_machine_gives_every_process_one_part_and_spreads_the_spar
     for (const mend::Placed& spare : plan.roster.spares) ++node_spares[spare.node];
     for (const auto& [rich, most] : node_spares) {
       for (const auto& [poor, fewest] : node_spares) {
-        ASSERT_TRUE(most <= fewest + 1 || node_workers[poor] == 0) << rich.value << " has " << most << ", " << poor.value << " " << fewest;
+        ASSERT_TRUE(most <= fewest + 1 || node_workers[poor] == 0)
+            << rich.value << " has " << most << ", " << poor.value << " " << fewest;
       }
     }
   }

@@ -33,6 +33,8 @@ TEST(Policy, refuses_what_it_does_not_know_by_name) {
   EXPECT_THAT(refusal("spare,"), HasSubstr("'' is nothing"));
 }
 
-TEST(Policy, refuses_to_close_up_and_to_leave_blank_at_once) { EXPECT_THAT(refusal("shrink,blank"), HasSubstr("choose")); }
+TEST(Policy, refuses_to_close_up_and_to_leave_blank_at_once) {
+  EXPECT_THAT(refusal("shrink,blank"), HasSubstr("choose"));
+}
 
 }  // namespace

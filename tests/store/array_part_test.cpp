@@ -27,7 +27,8 @@ std::vector<std::uint16_t> numbered(const ArrayPart& part) {
   const std::size_t count = part.bytes() / 2;
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t place = 0;
-    for (std::size_t axis = 0; axis < at.size(); ++axis) place = place * part.whole[axis] + part.offset[axis] + at[axis];
+    for (std::size_t axis = 0; axis < at.size(); ++axis)
+      place = place * part.whole[axis] + part.offset[axis] + at[axis];
     values.push_back(static_cast<std::uint16_t>(place));
     for (std::size_t axis = at.size(); axis-- > 0;) {
       if (++at[axis] < part.extents[axis]) break;
@@ -38,14 +39,17 @@ std::vector<std::uint16_t> numbered(const ArrayPart& part) {
 }
 
 /// Copies what two parts have in common, run by run.
-void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to, std::span<std::byte> target) {
+void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to,
+                  std::span<std::byte> target) {
   const auto common = mend::overlap(from, to);
   if (!common) return;
   const mend::Runs out = mend::runs_of(from, common->in_first, common->extents);
   const mend::Runs in = mend::runs_of(to, common->in_second, common->extents);
   // Both cover the same bytes in the same order; a run of one may be several of the other.
   const mend::ByteCount length = std::gcd(out.length, in.length);
-  const auto place = [&](const mend::Runs& runs, mend::ByteCount at) { return runs.offsets[at / runs.length] + at % runs.length; };
+  const auto place = [&](const mend::Runs& runs, mend::ByteCount at) {
+    return runs.offsets[at / runs.length] + at % runs.length;
+  };
   for (mend::ByteCount at = 0; at < out.length * out.offsets.size(); at += length) {
     std::memcpy(target.data() + place(in, at), source.data() + place(out, at), length);
   }
@@ -60,10 +64,11 @@ TEST(ArrayPart, says_what_it_is_and_is_read_back) {
 }
 
 TEST(ArrayPart, is_not_read_from_other_texts) {
-  for (const char* text : {"", "array of 8 bytes [10]", "float64 array [2] at [1,2] of [4,6]", "float64 array [2,3] at [1,2] of [4,6] ",
-                           "float64 array [2,3] at [1,2] of [4,4]", "float array [2] at [0] of [2]", "float7 array [2] at [0] of [2]",
-                           "what16 array [2] at [0] of [2]", "float64 array [] at [] of []", "float64 array [-1] at [0] of [2]",
-                           "float64 array [2] at [18446744073709551615] of [2]"}) {
+  for (const char* text :
+       {"", "array of 8 bytes [10]", "float64 array [2] at [1,2] of [4,6]", "float64 array [2,3] at [1,2] of [4,6] ",
+        "float64 array [2,3] at [1,2] of [4,4]", "float array [2] at [0] of [2]", "float7 array [2] at [0] of [2]",
+        "what16 array [2] at [0] of [2]", "float64 array [] at [] of []", "float64 array [-1] at [0] of [2]",
+        "float64 array [2] at [18446744073709551615] of [2]"}) {
     EXPECT_FALSE(mend::parse_array_part(text)) << text;
   }
 }

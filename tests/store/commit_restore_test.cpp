@@ -199,7 +199,8 @@ TEST_F(Stores, do_not_make_parities_of_what_was_damaged_where_it_lay) {
       if (epochs.rank() != 1) std::iota(field.begin(), field.end(), step);
       epochs.store().commit();
       // In the middle of the field, which lies before: the slot of this version has its turn again two commits later.
-      if (step == 4 && epochs.rank() == 1) Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
+      if (step == 4 && epochs.rank() == 1)
+        Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
     }
     const std::vector<double> committed = field;
     epochs.next({1});
@@ -255,8 +256,10 @@ TEST_F(Stores, have_all_their_versions_still_when_a_commit_was_refused) {
   refuses = epochs.rank() == 0;
   data.set(4);
   for (int i = 0; i < 3; ++i) {
-    if (refuses) EXPECT_THROW(epochs.store().commit(), std::runtime_error);
-    else EXPECT_THROW(epochs.store().commit(), mend::EnvironmentError);
+    if (refuses)
+      EXPECT_THROW(epochs.store().commit(), std::runtime_error);
+    else
+      EXPECT_THROW(epochs.store().commit(), mend::EnvironmentError);
   }
   EXPECT_EQ(epochs.store().version(), Version{3});
   refuses = false;
@@ -371,7 +374,9 @@ TEST_F(Stores, know_what_is_lost_when_one_has_heard_of_it) {
       epochs.store().restore();
       ADD_FAILURE() << "restored what is lost";
     } catch (const DataLoss& loss) {
-      EXPECT_STREQ(loss.what(), "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job must be started again");
+      EXPECT_STREQ(loss.what(),
+                   "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job "
+                   "must be started again");
     }
   }
   commit(epochs, data, 4);
@@ -490,7 +495,8 @@ void change_and_lose_memory(mend::FindChanges how) {
 TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) { change_and_lose_memory(mend::FindChanges::by_hash); }
 
 TEST_F(Stores, read_only_what_was_written_and_lose_nothing) {
-  if (!mend::WriteWatch::is_possible()) GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+  if (!mend::DirtyPages::is_possible())
+    GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
   change_and_lose_memory(mend::FindChanges::by_writes);
 }
 

@@ -13,15 +13,20 @@
 #include <optional>
 #include <vector>
 
-/// The epochs of one job, over MPI_COMM_WORLD unless said otherwise, and this rank's store in them. Members are collective
-/// unless said otherwise.
+/// The epochs of one job, over MPI_COMM_WORLD unless said otherwise, and this rank's store in them. Members are
+/// collective unless said otherwise.
 class Epochs {
  public:
   /// `nodes[r]`: where rank r pretends to run; all on one node when empty.
   explicit Epochs(std::vector<mend::NodeId> nodes = {}, mend::Redundancy redundancy = {}, int versions = 2,
                   std::optional<mend::DiskOptions> disk = std::nullopt, MPI_Comm all = MPI_COMM_WORLD,
                   mend::FindChanges how = mend::FindChanges::by_hash)
-      : all_(all), nodes_(std::move(nodes)), redundancy_(redundancy), versions_(versions), disk_(std::move(disk)), how_(how) {
+      : all_(all),
+        nodes_(std::move(nodes)),
+        redundancy_(redundancy),
+        versions_(versions),
+        disk_(std::move(disk)),
+        how_(how) {
     make_store();
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);

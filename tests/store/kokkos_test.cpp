@@ -19,7 +19,8 @@ using Between = std::pair<std::size_t, std::size_t>;
 /// A contiguous View of the same extents, in whose order elements are counted here.
 template <class View, std::size_t... I>
 auto in_order(const View& view, std::index_sequence<I...>) {
-  return Kokkos::View<typename View::non_const_data_type, LayoutRight, Kokkos::HostSpace>("in order", view.extent(I)...);
+  return Kokkos::View<typename View::non_const_data_type, LayoutRight, Kokkos::HostSpace>("in order",
+                                                                                          view.extent(I)...);
 }
 
 template <class View>
@@ -72,8 +73,8 @@ TEST(Views, of_every_rank_survive) {
 TEST(Views, with_extents_known_at_compile_time_survive) {
   expect_whole_views_survive<double[4]>();
   expect_whole_views_survive<double[4][3]>();
-  expect_whole_views_survive<double*[3]>(5);
-  expect_whole_views_survive<double**[3][2]>(5, 4);
+  expect_whole_views_survive<double* [3]>(5);
+  expect_whole_views_survive<double** [3][2]>(5, 4);
 }
 
 TEST(Views, without_elements_survive) {
@@ -87,7 +88,9 @@ void expect_parts_survive() {
   using Cube = Kokkos::View<double***, Layout>;
   const Cube from("from", 6, 7, 8);
   const Cube to("to", 6, 7, 8);
-  const auto inside = [](const Cube& cube) { return Kokkos::subview(cube, Between(1, 5), Between(1, 6), Between(1, 7)); };
+  const auto inside = [](const Cube& cube) {
+    return Kokkos::subview(cube, Between(1, 5), Between(1, 6), Between(1, 7));
+  };
   expect_carried_over(inside(from), inside(to));
   const auto first_plane = [](const Cube& cube) { return Kokkos::subview(cube, 2, ALL, ALL); };
   expect_carried_over(first_plane(from), first_plane(to));

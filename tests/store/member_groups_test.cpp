@@ -25,7 +25,8 @@ Redundancy scheme(const char* text) { return Redundancy::parse(text); }
 /// A field, and a table that has a redundancy of its own.
 class Data {
  public:
-  Data(int rank, Redundancy of_table) : rank_(rank), of_table_(of_table), field_(100 * static_cast<std::size_t>(rank + 1)), table_(70) {}
+  Data(int rank, Redundancy of_table)
+      : rank_(rank), of_table_(of_table), field_(100 * static_cast<std::size_t>(rank + 1)), table_(70) {}
 
   void protect_in(mend::Store& store) {
     store.protect("field", field_);
@@ -85,10 +86,11 @@ struct Row {
 };
 
 /// On four ranks of one node: a copy is with the next rank.
-const std::vector<Row> rows{
-    {"partner", "xor:4", {0}, {0, 2}, "ranks 0, 2"}, {"xor:4", "replicas:2", {3}, {1, 2}, "ranks 1, 2"},
-    {"replicas:2", "rs:2+2", {0, 1}, {0, 1, 2}, "ranks 0, 1, 2"}, {"rs:2+2", "partner", {1, 3}, {1, 2}, "rank 1"},
-    {"partner", "local", {}, {2}, "rank 2"}};
+const std::vector<Row> rows{{"partner", "xor:4", {0}, {0, 2}, "ranks 0, 2"},
+                            {"xor:4", "replicas:2", {3}, {1, 2}, "ranks 1, 2"},
+                            {"replicas:2", "rs:2+2", {0, 1}, {0, 1, 2}, "ranks 0, 1, 2"},
+                            {"rs:2+2", "partner", {1, 3}, {1, 2}, "rank 1"},
+                            {"partner", "local", {}, {2}, "rank 2"}};
 
 TEST_F(MemberGroups, survive_exactly_what_all_their_redundancies_survive) {
   for (const Row& row : rows) {
@@ -96,7 +98,8 @@ TEST_F(MemberGroups, survive_exactly_what_all_their_redundancies_survive) {
     Epochs epochs({}, scheme(row.of_field));
     if (epochs.size() != 4) GTEST_SKIP() << "the table is for 4 ranks";
     Data data(epochs.rank(), scheme(row.of_table));
-    for (int step = 1; step <= 3; ++step) EXPECT_EQ(commit(epochs, data, step), Version{static_cast<std::uint64_t>(step)});
+    for (int step = 1; step <= 3; ++step)
+      EXPECT_EQ(commit(epochs, data, step), Version{static_cast<std::uint64_t>(step)});
     for (int again = 0; again < 2; ++again) {  // what was made good survives as much
       epochs.next(row.survived);
       expect_restored(epochs, data, 3);
@@ -139,7 +142,9 @@ TEST_F(MemberGroups, are_not_in_versions_from_before_they_were) {
     epochs.store().restore(Version{1});
     ADD_FAILURE() << "accepted";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("member 'added' is protected now but was not when version 1 was committed, with redundancy local"));
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("member 'added' is protected now but was not when version 1 was committed, with redundancy local"));
   }
 }
 
@@ -204,7 +209,8 @@ TEST_F(MemberGroups, are_refused_a_redundancy_that_so_few_ranks_cannot_have) {
     epochs.store().protect("value", value, scheme("rs:4+2"));
     ADD_FAILURE() << "accepted";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("redundancy rs:4+2 needs 6 ranks or more, and the job has {}", epochs.size())));
+    EXPECT_THAT(error.what(),
+                HasSubstr(fmt::format("redundancy rs:4+2 needs 6 ranks or more, and the job has {}", epochs.size())));
   }
 }
 

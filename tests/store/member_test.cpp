@@ -139,7 +139,8 @@ struct mend::Serializer<Names> {
   static std::vector<std::byte> write(const Names& names) {
     std::vector<std::byte> bytes;
     for (const std::string& name : names.all) {
-      for (const char* c = name.c_str(); c <= name.c_str() + name.size(); ++c) bytes.push_back(static_cast<std::byte>(*c));
+      for (const char* c = name.c_str(); c <= name.c_str() + name.size(); ++c)
+        bytes.push_back(static_cast<std::byte>(*c));
     }
     return bytes;
   }
@@ -198,7 +199,8 @@ struct HoldsMemory {
   std::vector<int> inside;
 };
 
-static_assert(Protectable<int> && Protectable<Particle> && Protectable<std::span<double>> && Protectable<std::vector<int>>);
+static_assert(Protectable<int> && Protectable<Particle> && Protectable<std::span<double>> &&
+              Protectable<std::vector<int>>);
 static_assert(Protectable<Names> && Protectable<std::string> && Protectable<mend::Subset<int>>);
 static_assert(!Protectable<int*>, "a pointer is no data");
 static_assert(!Protectable<HoldsMemory>, "bytes of a vector inside mean nothing elsewhere");

@@ -28,9 +28,10 @@ TEST(Redundancy, that_is_another_by_name_is_the_same) {
 }
 
 TEST(Redundancy, that_makes_no_sense_is_refused_with_what_would) {
-  for (const char* text : {"", "mirror", "partner:2", "replicas", "replicas:", "replicas:0", "replicas:-1", "replicas:two", "xor:1",
-                           "xor:0", "xor:4 ", "rs:4", "rs:+2", "rs:4+", "rs:0+2", "rs:4+0", "rs:4+2+1", "rs:127+2", "rs:200+1",
-                           "local:1", ":"}) {
+  for (const char* text :
+       {"",         "mirror",   "partner:2", "replicas", "replicas:", "replicas:0", "replicas:-1", "replicas:two",
+        "xor:1",    "xor:0",    "xor:4 ",    "rs:4",     "rs:+2",     "rs:4+",      "rs:0+2",      "rs:4+0",
+        "rs:4+2+1", "rs:127+2", "rs:200+1",  "local:1",  ":"}) {
     try {
       Redundancy::parse(text);
       ADD_FAILURE() << "accepted '" << text << "'";

@@ -26,8 +26,8 @@ struct Job {
 };
 
 struct JobEnd {
-  int exit_code = 0;          ///< 1000 + the signal, when one ended the command
-  bool in_time = true;        ///< false: it hung, and was ended by force
+  int exit_code = 0;    ///< 1000 + the signal, when one ended the command
+  bool in_time = true;  ///< false: it hung, and was ended by force
   std::string output;
   std::string errors;
   std::vector<pid_t> left_behind;  ///< processes of the job that outlived it (and have been ended by now)
@@ -47,8 +47,8 @@ std::chrono::seconds soak_time(std::chrono::seconds unless_told = std::chrono::m
 /// Until `done`, looking again and again; false when that takes too long.
 bool soon(const std::function<bool()>& done);
 
-/// The lines of `text` that are not empty, without the carriage returns that mpirun's terminals add, and the zeros that it
-/// leaves after help texts.
+/// The lines of `text` that are not empty, without the carriage returns that mpirun's terminals add, and the zeros that
+/// it leaves after help texts.
 std::vector<std::string> lines_of(const std::string& text);
 
 /// The lines on standard error that are for the user to mind: all but Open MPI's notice that Cartesian communicators

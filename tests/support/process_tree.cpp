@@ -90,7 +90,8 @@ std::string stacks_of(const std::vector<pid_t>& processes) {
   for (pid_t process : processes) {
     const std::string number = std::to_string(process);
     text += "process " + number + ": " + command_line(process) + "\n" +
-            output_of("timeout 20 gdb -p " + number + " -batch -nx -ex 'thread apply all bt' 2>/dev/null | grep -E '^(#|Thread)'");
+            output_of("timeout 20 gdb -p " + number +
+                      " -batch -nx -ex 'thread apply all bt' 2>/dev/null | grep -E '^(#|Thread)'");
   }
   for (pid_t process : processes) ::kill(process, SIGCONT);
   return text;

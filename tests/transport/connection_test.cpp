@@ -12,10 +12,10 @@
 namespace {
 
 using asio::ip::tcp;
+using mend::transport::Connection;
 using mend::transport::ControlAddress;
-using mend::transport::Door;
 using mend::transport::Ipv4;
-using mend::transport::Line;
+using mend::transport::Listener;
 using testing::HasSubstr;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
@@ -25,16 +25,16 @@ std::string text_of(const std::optional<std::vector<std::byte>>& message) {
 
 class Doorway : public testing::Test {
  protected:
-  std::unique_ptr<Line> open() {
+  std::unique_ptr<Connection> open() {
     for (;;) {
       if (auto line = door_.poll()) return line;
     }
   }
-  Door door_{Ipv4::loopback()};
+  Listener door_{Ipv4::loopback()};
 };
 
 TEST_F(Doorway, opens_to_who_shows_the_key) {
-  const auto caller = Line::dial(door_.address());
+  const auto caller = Connection::dial(door_.address());
   const auto host = open();
   caller->send(bytes_of("it is me"));
   caller->send({});
@@ -49,7 +49,7 @@ TEST_F(Doorway, opens_to_who_shows_the_key) {
 }
 
 TEST_F(Doorway, line_answers_for_a_process_that_does_nothing) {
-  const auto caller = Line::dial(door_.address());
+  const auto caller = Connection::dial(door_.address());
   const auto host = open();
   const auto asked = mend::Clock::now();
   host->ask();
@@ -70,7 +70,7 @@ TEST_F(Doorway, stays_shut_to_strangers) {
   };
   auto garbage = knock("0123456789abcdef");
   const auto mute = knock("");
-  const auto caller = Line::dial(door_.address());
+  const auto caller = Connection::dial(door_.address());
   const auto host = open();
   caller->send(bytes_of("it is me"));
   EXPECT_EQ(text_of(host->wait()), "it is me");
@@ -84,11 +84,11 @@ TEST_F(Doorway, stays_shut_to_strangers) {
 TEST_F(Doorway, is_nowhere_when_it_is_gone) {
   ControlAddress gone;
   {
-    const Door door(Ipv4::loopback());
+    const Listener door(Ipv4::loopback());
     gone = door.address();
   }
   try {
-    Line::dial(gone);
+    Connection::dial(gone);
     FAIL() << "somebody was there";
   } catch (const mend::EnvironmentError& error) {
     EXPECT_THAT(error.what(), HasSubstr("nobody answers at 127.0.0.1:"));
@@ -100,15 +100,15 @@ TEST_F(Doorway, has_an_address_in_words) {
   EXPECT_EQ(read.host, door_.address().host);
   EXPECT_EQ(read.port, door_.address().port);
   EXPECT_EQ(read.key, door_.address().key);
-  for (const char* wrong : {"", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:1:00", "here:1:000102030405060708090a0b0c0d0e0f",
-                            "127.0.0.1:99999:000102030405060708090a0b0c0d0e0f",
-                            "127.0.0.1:1:000102030405060708090a0b0c0d0e0g"}) {
+  for (const char* wrong :
+       {"", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:1:00", "here:1:000102030405060708090a0b0c0d0e0f",
+        "127.0.0.1:99999:000102030405060708090a0b0c0d0e0f", "127.0.0.1:1:000102030405060708090a0b0c0d0e0g"}) {
     EXPECT_THROW(mend::transport::parse_address(wrong), mend::UsageError) << wrong;
   }
 }
 
 TEST_F(Doorway, line_ends_with_the_other_side_and_says_so) {
-  auto caller = Line::dial(door_.address());
+  auto caller = Connection::dial(door_.address());
   const auto host = open();
   caller->send(bytes_of("last words"));
   std::promise<void> told;
@@ -126,7 +126,7 @@ TEST_F(Doorway, line_ends_with_the_other_side_and_says_so) {
 }
 
 TEST_F(Doorway, line_that_is_hung_up_here_tells_nobody_here) {
-  const auto caller = Line::dial(door_.address());
+  const auto caller = Connection::dial(door_.address());
   int calls = 0;
   {
     const auto host = open();

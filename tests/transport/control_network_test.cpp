@@ -72,7 +72,9 @@ class Network : public testing::Test {
     while (!done() && Clock::now() < deadline) turn();
     return done();
   }
-  void say(std::size_t from, std::uint32_t to, const std::string& text) { (*this)[from].send(ProcessId{to}, bytes_of(text)); }
+  void say(std::size_t from, std::uint32_t to, const std::string& text) {
+    (*this)[from].send(ProcessId{to}, bytes_of(text));
+  }
 
   std::vector<std::unique_ptr<End>> make_ends() {
     std::vector<std::unique_ptr<End>> made;

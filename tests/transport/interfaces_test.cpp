@@ -31,7 +31,8 @@ TEST(CommonAddress, is_in_the_first_network_that_all_are_in) {
 }
 
 TEST(CommonAddress, is_not_that_of_a_network_each_machine_has_for_itself) {
-  const Machines machines{{{ip(172, 17, 0, 1), 16}, {ip(10, 0, 0, 1), 8}}, {{ip(172, 17, 0, 1), 16}, {ip(10, 0, 0, 2), 8}}};
+  const Machines machines{{{ip(172, 17, 0, 1), 16}, {ip(10, 0, 0, 1), 8}},
+                          {{ip(172, 17, 0, 1), 16}, {ip(10, 0, 0, 2), 8}}};
   EXPECT_EQ(common_address(machines, 1), ip(10, 0, 0, 2));
 }
 

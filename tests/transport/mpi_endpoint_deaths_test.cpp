@@ -75,7 +75,8 @@ TEST(Deaths, do_not_disturb_the_living) {
     }
     return heard.deaths.contains(process_of(1));
   };
-  EXPECT_TRUE(eventually(living_done)) << testing::PrintToString(heard.arrivals) << testing::PrintToString(heard.deaths);
+  EXPECT_TRUE(eventually(living_done)) << testing::PrintToString(heard.arrivals)
+                                       << testing::PrintToString(heard.deaths);
   EXPECT_LE(heard.arrivals[process_of(1)], 100U);
   EXPECT_EQ(heard.deaths, (std::map<ProcessId, int>{{process_of(1), 1}}));
   // Nobody goes while another may still want something: the living meet first.

@@ -47,7 +47,10 @@ INSTANTIATE_TEST_SUITE_P(Sizes, OfAnySize, testing::Values(0, 1, 1000, 4096, 100
 
 TEST(Requests, without_messages_have_nothing_to_wait_for) {
   const Communicator comm = throwing_world();
-  { Requests requests(comm.get()); requests.wait_all(); }
+  {
+    Requests requests(comm.get());
+    requests.wait_all();
+  }
   { const Requests unused(comm.get()); }
   EXPECT_FALSE(mend::is_revoked(comm.get()));
 }

@@ -83,8 +83,8 @@ Deaths deaths_in(std::string_view text) {
   return deaths;
 }
 
-/// Evolves data of another size on each rank for 10 steps, and says what has become of it. The field may have a redundancy of
-/// its own.
+/// Evolves data of another size on each rank for 10 steps, and says what has become of it. The field may have a
+/// redundancy of its own.
 void evolve(mend::Session& session, const Deaths& deaths, Commits commits, const std::string& of_field = "") {
   const int rank = session.rank().value;
   const auto prepare_to_die = [&] {
@@ -99,21 +99,27 @@ void evolve(mend::Session& session, const Deaths& deaths, Commits commits, const
   int step = 0;
   std::vector<double> field(static_cast<std::size_t>(5000 * rank + 3), rank);
   session.store().protect("step", step);
-  if (of_field.empty()) session.store().protect("field", field);
-  else session.store().protect("field", field, mend::Redundancy::parse(of_field));
+  if (of_field.empty())
+    session.store().protect("field", field);
+  else
+    session.store().protect("field", field, mend::Redundancy::parse(of_field));
   session.store().restore();
   for (; step < 10;) {
     if (step == 5 && session.epoch() == mend::Epoch{0}) {
-      if (deaths.together.empty()) prepare_to_die();
-      else die_together(session, deaths.together);
+      if (deaths.together.empty())
+        prepare_to_die();
+      else
+        die_together(session, deaths.together);
     }
     double mean = std::accumulate(field.begin(), field.end(), 0.0) / static_cast<double>(field.size());
     MPI_Allreduce(MPI_IN_PLACE, &mean, 1, MPI_DOUBLE, MPI_MAX, session.comm());
     for (std::size_t i = 0; i < field.size(); ++i) field[i] = 0.5 * field[i] + mean + static_cast<double>(i % 7);
     ++step;
     const bool due = session.commit_due();
-    if (commits == Commits::asynchronously && due) session.store().commit_async();
-    else if (due) session.store().commit();
+    if (commits == Commits::asynchronously && due)
+      session.store().commit_async();
+    else if (due)
+      session.store().commit();
   }
   say(session, fmt::format("sum {:a}", std::accumulate(field.begin(), field.end(), 0.0)));
 }
@@ -145,11 +151,13 @@ mend::Body die_when_a_spare_is_ready(std::string_view what) {
     session.store().protect("field", field);
     session.store().restore();
     if (session.role() == mend::Role::newcomer) {
-      say(session, fmt::format("{} blocks of memory were ready, {} are left", before / (9 << 20), ready.bytes() / (9 << 20)));
+      say(session,
+          fmt::format("{} blocks of memory were ready, {} are left", before / (9 << 20), ready.bytes() / (9 << 20)));
     }
     if (session.epoch() > mend::Epoch{0}) return say(session, fmt::format("value {}", field.back()));
     session.store().commit();
-    while (session.rank() == mend::Rank{1} && folder != "none" && !std::filesystem::exists(folder / "ready")) std::this_thread::yield();
+    while (session.rank() == mend::Rank{1} && folder != "none" && !std::filesystem::exists(folder / "ready"))
+      std::this_thread::yield();
     if (session.rank() == mend::Rank{1}) die();
     MPI_Barrier(session.comm());
   };
@@ -173,9 +181,8 @@ mend::Body die_all_at_once(bool after) {
 
 mend::Body evolve_in_two_groups(std::string_view what) {
   const auto semicolon = what.find(';');
-  return [of_field = std::string(what.substr(0, semicolon)), deaths = deaths_in(what.substr(semicolon + 1))](mend::Session& session) {
-    evolve(session, deaths, Commits::at_once, of_field);
-  };
+  return [of_field = std::string(what.substr(0, semicolon)), deaths = deaths_in(what.substr(semicolon + 1))](
+             mend::Session& session) { evolve(session, deaths, Commits::at_once, of_field); };
 }
 
 Scenarios data_scenarios() {
@@ -234,8 +241,9 @@ Scenarios data_scenarios() {
     while (step < steps) {
       if (epoch < 3 && step == 30 * (epoch + 1) && rank == epoch) die();
       for (int i = 0; i < 5; ++i) table[at(step * 5 + i + rank)] += step;
-      MPI_Sendrecv(&table[at(3 * step)], length, MPI_DOUBLE, (rank + 1) % session.size(), 0, &table[at(3 * step + 1)], length, MPI_DOUBLE,
-                   (rank + session.size() - 1) % session.size(), 0, session.comm(), MPI_STATUS_IGNORE);
+      MPI_Sendrecv(&table[at(3 * step)], length, MPI_DOUBLE, (rank + 1) % session.size(), 0, &table[at(3 * step + 1)],
+                   length, MPI_DOUBLE, (rank + session.size() - 1) % session.size(), 0, session.comm(),
+                   MPI_STATUS_IGNORE);
       ++step;
       if (session.commit_due()) session.store().commit();
     }

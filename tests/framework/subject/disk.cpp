@@ -29,17 +29,21 @@ struct Share {
   std::vector<std::uint64_t> cells;
 
   Share(int self, int ranks) : first(begin_of(self, ranks)), cells((begin_of(self + 1, ranks) - first) * columns, 1) {}
-  static std::size_t begin_of(int rank, int ranks) { return rows * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks); }
+  static std::size_t begin_of(int rank, int ranks) {
+    return rows * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+  }
 
   void advance(int step) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      cells[i] = cells[i] * 6364136223846793005U + (first * columns + i) * 1442695040888963407U + static_cast<std::uint64_t>(step);
+      cells[i] = cells[i] * 6364136223846793005U + (first * columns + i) * 1442695040888963407U +
+                 static_cast<std::uint64_t>(step);
     }
   }
   /// The same however the table is dealt out.
   std::uint64_t hash(MPI_Comm comm) const {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < cells.size(); ++i) sum += (cells[i] ^ (cells[i] >> 29)) * (2 * (first * columns + i) + 1);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      sum += (cells[i] ^ (cells[i] >> 29)) * (2 * (first * columns + i) + 1);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return sum;
   }
@@ -55,7 +59,8 @@ const char* name_of(mend::Origin origin) {
 }
 
 void protect(mend::Session& session, Share& share, int& step) {
-  session.store().protect("table", mend::part(share.cells, {rows, columns}, {share.first, 0}, {share.cells.size() / columns, columns}));
+  session.store().protect(
+      "table", mend::part(share.cells, {rows, columns}, {share.first, 0}, {share.cells.size() / columns, columns}));
   session.store().protect("step", mend::replicated(step));
 }
 
@@ -68,7 +73,8 @@ mend::Body evolve_a_table(std::string_view what) {
   const int victim = at < what.size() ? std::stoi(std::string(what.substr(semicolon + 1, at - semicolon - 1))) : -1;
   const std::string_view where = at < what.size() ? what.substr(at + 1) : std::string_view();
   const std::string place(where.substr(0, where.find('+')));
-  const int passes = where.find('+') == std::string_view::npos ? 0 : std::stoi(std::string(where.substr(where.find('+') + 1)));
+  const int passes =
+      where.find('+') == std::string_view::npos ? 0 : std::stoi(std::string(where.substr(where.find('+') + 1)));
   return [=](mend::Session& session) {
     if (is_first(session, victim)) {
       mend::on_fault_point([place, left = passes](std::string_view point) mutable {
@@ -91,7 +97,8 @@ mend::Body evolve_a_table(std::string_view what) {
       if (step % 8 == 0) session.store().finish_disk();
     }
     const std::uint64_t hash = share.hash(session.comm());
-    say(session, fmt::format("step {} in epoch {} from {}: {:016x}", step, session.epoch().value, from == mend::Version{} ? "nothing" : origin, hash));
+    say(session, fmt::format("step {} in epoch {} from {}: {:016x}", step, session.epoch().value,
+                             from == mend::Version{} ? "nothing" : origin, hash));
   };
 }
 

@@ -1,5 +1,5 @@
-// Processes that die in MPI_Init when some know them already, and others come too late for that. What MPI_Init asks of the
-// runtime goes through here first, and says where everyone is:
+// Processes that die in MPI_Init when some know them already, and others come too late for that. What MPI_Init asks of
+// the runtime goes through here first, and says where everyone is:
 //     PROGRAM "0,1" 2      processes 0 and 1 die; process 2 looks for the others' shared memory when theirs is gone
 
 #include "framework/mend.hpp"
@@ -50,7 +50,8 @@ void wait_until_their_memory_is_gone() {
   const std::string prefix = segment_prefix();
   if (prefix.empty()) std::abort();  // the library is not as this test knows it
   for (const int process : dying) {
-    while (std::filesystem::exists(prefix + std::to_string(process))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (std::filesystem::exists(prefix + std::to_string(process)))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -58,13 +59,15 @@ void wait_until_their_memory_is_gone() {
 
 extern "C" {
 
-pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void* data) {
+pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t ninfo,
+                            pmix_op_cbfunc_t done, void* data) {
   static int fences = 0;
   if (++fences == 2 && dying.contains(self())) std::raise(SIGKILL);  // it has met all, at the first
   return of_library(&PMIx_Fence_nb, "PMIx_Fence_nb")(procs, count, info, ninfo, done, data);
 }
 
-pmix_status_t PMIx_Get(const pmix_proc_t* process, const char key[], const pmix_info_t info[], size_t ninfo, pmix_value_t** value) {
+pmix_status_t PMIx_Get(const pmix_proc_t* process, const char key[], const pmix_info_t info[], size_t ninfo,
+                       pmix_value_t** value) {
   static bool has_looked = false;
   const bool looks = key != nullptr && std::string_view(key).find("btl.sm") != std::string_view::npos;
   if (looks && !has_looked && self() == late) {

@@ -29,7 +29,9 @@ struct mend::Serializer<subject::Drawer> {
     if (drawer.stuck) throw std::runtime_error("the drawer is stuck");
     return std::vector<std::byte>(static_cast<std::size_t>(drawer.content));
   }
-  static void read(subject::Drawer& drawer, std::span<const std::byte> bytes) { drawer.content = static_cast<int>(bytes.size()); }
+  static void read(subject::Drawer& drawer, std::span<const std::byte> bytes) {
+    drawer.content = static_cast<int>(bytes.size());
+  }
 };
 
 namespace subject {
@@ -179,16 +181,20 @@ Scenarios error_scenarios() {
   };
 
   all["commit_against_agree"] = [](mend::Session& session) {
-    come_to_different_collectives(session, [&] { session.agree(true); }, [&] { session.store().commit(); });
+    come_to_different_collectives(
+        session, [&] { session.agree(true); }, [&] { session.store().commit(); });
   };
   all["agree_against_commit"] = [](mend::Session& session) {
-    come_to_different_collectives(session, [&] { session.store().commit(); }, [&] { session.agree(true); });
+    come_to_different_collectives(
+        session, [&] { session.store().commit(); }, [&] { session.agree(true); });
   };
   all["commit_against_restore"] = [](mend::Session& session) {
-    come_to_different_collectives(session, [&] { session.store().commit(); }, [&] { session.store().restore(); });
+    come_to_different_collectives(
+        session, [&] { session.store().commit(); }, [&] { session.store().restore(); });
   };
   all["restore_against_agree"] = [](mend::Session& session) {
-    come_to_different_collectives(session, [&] { session.store().restore(); }, [&] { session.agree(true); });
+    come_to_different_collectives(
+        session, [&] { session.store().restore(); }, [&] { session.agree(true); });
   };
   all["finish_against_agree"] = [](mend::Session& session) {
     if (session.rank() == mend::Rank{0}) return;

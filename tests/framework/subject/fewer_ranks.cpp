@@ -62,7 +62,9 @@ void go_on_in_place(mend::Session& session, const std::function<void(long)>& at_
 }
 
 /// Whether this process is the one that had `rank` at the start.
-bool was(const mend::Session& session, int rank) { return session.process() == mend::ProcessId{static_cast<std::uint32_t>(rank)}; }
+bool was(const mend::Session& session, int rank) {
+  return session.process() == mend::ProcessId{static_cast<std::uint32_t>(rank)};
+}
 
 }  // namespace
 

@@ -70,10 +70,12 @@ int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
   return code;
 }
 
-/// As programs do that read their arguments with strtok, and set their environment: what is left of these is for nobody else.
+/// As programs do that read their arguments with strtok, and set their environment: what is left of these is for nobody
+/// else.
 int take_beginning_apart(int argc, char** argv) {
   std::vector<std::string> words;
-  for (const char* word = std::strtok(argv[1], ":,"); word != nullptr; word = std::strtok(nullptr, ":,")) words.emplace_back(word);
+  for (const char* word = std::strtok(argv[1], ":,"); word != nullptr; word = std::strtok(nullptr, ":,"))
+    words.emplace_back(word);
   const char* const setting = std::getenv("SUBJECT_SETTING");
   words.emplace_back(setting == nullptr ? "unset" : setting);
   ::setenv("SUBJECT_SETTING", "set by main", 1);
@@ -93,13 +95,15 @@ int main(int argc, char** argv) {
   if (wanted == "process_1_refuses" && launched != nullptr && std::string_view(launched) == "1") {
     return mend::refuse("subject: process 1 finds no paper");
   }
-  if (wanted == "process_1_refuses") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "process_1_refuses")
+    return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
   if (wanted == "processes_0_and_1_die_at_the_start" && launched != nullptr && std::string_view(launched) < "2") {
     mend::on_fault_point([](std::string_view reached) {
       if (reached == "init.after") subject::die();
     });
   }
-  if (wanted == "processes_0_and_1_die_at_the_start") return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "processes_0_and_1_die_at_the_start")
+    return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
   if (wanted == "crashes_after_mend") {
     mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
     std::abort();
@@ -115,7 +119,8 @@ int main(int argc, char** argv) {
       int provided = MPI_THREAD_SINGLE;
       MPI_Query_thread(&provided);
       const int code = mend::run(argc, argv, [](mend::Session&) {});
-      subject::say(session, fmt::format("has {}, the run inside returned {}", provided == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "another", code));
+      subject::say(session, fmt::format("has {}, the run inside returned {}",
+                                        provided == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "another", code));
     });
   }
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
@@ -130,15 +135,20 @@ int main(int argc, char** argv) {
     return mend::run(argc, argv, subject::commit_asynchronously_while_these_die(wanted.substr(commits_async.size())));
   }
   constexpr std::string_view in_two_groups = "in_two_groups:";
-  if (wanted.starts_with(in_two_groups)) return mend::run(argc, argv, subject::evolve_in_two_groups(wanted.substr(in_two_groups.size())));
+  if (wanted.starts_with(in_two_groups))
+    return mend::run(argc, argv, subject::evolve_in_two_groups(wanted.substr(in_two_groups.size())));
   constexpr std::string_view gives_up_two = "gives_up_two:";
-  if (wanted.starts_with(gives_up_two)) return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
+  if (wanted.starts_with(gives_up_two))
+    return mend::run(argc, argv, subject::give_up_two(wanted.substr(gives_up_two.size())));
   constexpr std::string_view keeps_a_pool = "keeps_a_pool:";
-  if (wanted.starts_with(keeps_a_pool)) return mend::run(argc, argv, subject::keep_a_pool(wanted.substr(keeps_a_pool.size())));
+  if (wanted.starts_with(keeps_a_pool))
+    return mend::run(argc, argv, subject::keep_a_pool(wanted.substr(keeps_a_pool.size())));
   constexpr std::string_view evolves_a_table = "evolves_a_table:";
-  if (wanted.starts_with(evolves_a_table)) return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
+  if (wanted.starts_with(evolves_a_table))
+    return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
   constexpr std::string_view has_ready = "has_a_spare_with_memory:";
-  if (wanted.starts_with(has_ready)) return mend::run(argc, argv, subject::die_when_a_spare_is_ready(wanted.substr(has_ready.size())));
+  if (wanted.starts_with(has_ready))
+    return mend::run(argc, argv, subject::die_when_a_spare_is_ready(wanted.substr(has_ready.size())));
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
         subject::repair_scenarios(), subject::fewer_ranks_scenarios(), subject::disk_scenarios()}) {

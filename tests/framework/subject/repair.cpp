@@ -75,10 +75,14 @@ Scenarios repair_scenarios() {
     say(session, fmt::format("value {}, {} predecessors", value, session.predecessors()));
   };
   all["survivors_keep_their_data"] = [keep_data](mend::Session& session) {
-    keep_data(session, [&] { return session.epoch() < mend::Epoch{2} && session.rank().value == static_cast<int>(session.epoch().value) + 1; });
+    keep_data(session, [&] {
+      return session.epoch() < mend::Epoch{2} && session.rank().value == static_cast<int>(session.epoch().value) + 1;
+    });
   };
   all["survivors_keep_their_data_and_the_others_come_from_disk"] = [keep_data](mend::Session& session) {
-    keep_data(session, [&] { return session.epoch() < mend::Epoch{2} && session.rank().value / 2 == static_cast<int>(session.epoch().value); });
+    keep_data(session, [&] {
+      return session.epoch() < mend::Epoch{2} && session.rank().value / 2 == static_cast<int>(session.epoch().value);
+    });
   };
   // Processes are started for ranks 1, 2 and 3; the last dies when the first of them has come.
   all["three_are_started_in_one_recovery"] = [](mend::Session& session) {
@@ -90,7 +94,8 @@ Scenarios repair_scenarios() {
     if (is_first(session, 1) || is_first(session, 2)) die();
     MPI_Barrier(session.comm());
     const std::string recovery = session.recoveries().back().to_string();
-    say(session, fmt::format("{} died; {}", session.recoveries().back().dead.size(), recovery.substr(0, recovery.find("; interrupt"))));
+    say(session, fmt::format("{} died; {}", session.recoveries().back().dead.size(),
+                             recovery.substr(0, recovery.find("; interrupt"))));
   };
   all["rank_0_is_repaired_in_place"] = [](mend::Session& session) {
     count_in_place(session, 10, [&](long step) {
@@ -356,7 +361,9 @@ mend::Body die_long_after_a_spare() {
       MPI_Barrier(session.comm());
     }
     const mend::RecoveryReport& recovery = session.recoveries().back();
-    if (session.rank() == mend::Rank{0}) say(session, fmt::format("{} died, noticed {}", recovery.dead.size(), recovery.noticed < all_know ? "too early" : "in time"));
+    if (session.rank() == mend::Rank{0})
+      say(session, fmt::format("{} died, noticed {}", recovery.dead.size(),
+                               recovery.noticed < all_know ? "too early" : "in time"));
   };
 }
 

@@ -50,18 +50,19 @@ mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
 /// The same with a redundancy for the field before the deaths, "xor:4;1,2;"; the rest has that of the job.
 mend::Body evolve_in_two_groups(std::string_view what);
 
-/// Rank 1 dies when a spare has memory ready for what a rank keeps: more than large_page. "FOLDER;3": where spares say that
-/// they have; process 3 dies before it has. With "none" for a folder, nobody is waited for. The newcomer says whether it found
-/// and used such memory.
+/// Rank 1 dies when a spare has memory ready for what a rank keeps: more than large_page. "FOLDER;3": where spares say
+/// that they have; process 3 dies before it has. With "none" for a folder, nobody is waited for. The newcomer says
+/// whether it found and used such memory.
 mend::Body die_when_a_spare_is_ready(std::string_view what);
 
-/// Rank 1 dies; then, with "FOLDER;2", rank 2 when there is a file "go" in that folder. Where there is a file "stop", a process
-/// that is started removes it and stops before it calls.
+/// Rank 1 dies; then, with "FOLDER;2", rank 2 when there is a file "go" in that folder. Where there is a file "stop", a
+/// process that is started removes it and stops before it calls.
 mend::Body keep_a_pool(std::string_view what);
 
 /// A table that all ranks share evolves, cell by cell, up to a number of steps, and goes on where a job before has left
-/// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is one;
-/// with "+3" after it, when it comes there for the fourth time. Says from which version and where it has come, and a hash of the table.
+/// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is
+/// one; with "+3" after it, when it comes there for the fourth time. Says from which version and where it has come, and
+/// a hash of the table.
 mend::Body evolve_a_table(std::string_view what);
 
 }  // namespace subject

@@ -40,7 +40,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::filesystem::path operator/(const support::ScratchFolder& folder, const std::string& name) { return folder.path() / name; }
+std::filesystem::path operator/(const support::ScratchFolder& folder, const std::string& name) {
+  return folder.path() / name;
+}
 
 void flip_a_bit(const std::filesystem::path& path, std::size_t at) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -67,7 +69,8 @@ class RankFiles : public testing::Test {
     const auto add = [&](const char* name, auto&& object) {
       all[name] = mend::MemberOf<std::remove_cvref_t<decltype(object)>>::make(object);
     };
-    add("a/field", mend::part(data.rows, {2 * static_cast<std::size_t>(ranks), columns}, {2 * static_cast<std::size_t>(rank), 0}, {2, columns}));
+    add("a/field", mend::part(data.rows, {2 * static_cast<std::size_t>(ranks), columns},
+                              {2 * static_cast<std::size_t>(rank), 0}, {2, columns}));
     add("step", mend::replicated(data.step));
     add("own", data.own);
     add("empty", mend::part(data.empty, {4}, {4}));
@@ -188,7 +191,8 @@ TEST_F(RankFiles, leave_no_file_under_their_name_when_the_disk_is_full) {
 }
 
 /// In a process of its own, which has a full disk, and exits as any: where HDF5 closes what it has open.
-[[noreturn]] void make_files_on_a_full_disk(const std::filesystem::path& folder, const mend::Bytes& snapshot, const std::vector<mend::Parts>& parts) {
+[[noreturn]] void make_files_on_a_full_disk(const std::filesystem::path& folder, const mend::Bytes& snapshot,
+                                            const std::vector<mend::Parts>& parts) {
   const auto complain = [](auto work) {
     try {
       work();
@@ -197,7 +201,8 @@ TEST_F(RankFiles, leave_no_file_under_their_name_when_the_disk_is_full) {
       std::fprintf(stderr, "%s\n", error.what());
     }
   };
-  const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+  const bool mounted = ::unshare(CLONE_NEWNS) == 0 &&
+                       ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                        ::mount("none", folder.c_str(), "tmpfs", 0, "size=16k") == 0;
   if (!mounted) std::exit(77);
   std::ofstream(folder / "all_there_is") << std::string(1 << 20, 'x');
@@ -216,7 +221,8 @@ TEST_F(RankFiles, on_a_full_disk_leave_HDF5_in_order) {
     return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || !may_mount);
   };
   EXPECT_EXIT(make_files_on_a_full_disk(folder_.path(), snapshot, parts(1)), well,
-              testing::AnyOf(testing::MatchesRegex("[^\n]*rank-00000.h5.unfinished: No space left on device\n[^\n]*arrays.h5.unfinished: No space left on device\n"),
+              testing::AnyOf(testing::MatchesRegex("[^\n]*rank-00000.h5.unfinished: No space left on "
+                                                   "device\n[^\n]*arrays.h5.unfinished: No space left on device\n"),
                              IsEmpty()));
   if (!may_mount) GTEST_SKIP() << "only root may mount a small disk";
 }
@@ -254,19 +260,24 @@ TEST_F(RankFiles, look_like_one_array_through_the_index_wherever_the_folder_is) 
 }
 
 TEST(ArrayIndex, is_described_for_viewers) {
-  const std::vector<mend::Parts> ranks{{{"u<v", {"float32", {3, 4}, {0, 0}, {6, 4}}}, {"step", {"int32", {1}, {0}, {1}}}},
-                                       {{"u<v", {"float32", {3, 4}, {3, 0}, {6, 4}}}, {"step", {"int32", {1}, {0}, {1}}}}};
+  const std::vector<mend::Parts> ranks{
+      {{"u<v", {"float32", {3, 4}, {0, 0}, {6, 4}}}, {"step", {"int32", {1}, {0}, {1}}}},
+      {{"u<v", {"float32", {3, 4}, {3, 0}, {6, 4}}}, {"step", {"int32", {1}, {0}, {1}}}}};
   const std::string text = mend::describe_for_viewers("arrays.h5", Version{3}, mend::arrays_of(ranks));
   EXPECT_THAT(text, HasSubstr(R"(<Topology TopologyType="3DCoRectMesh" Dimensions="6 4 1"/>)"));
-  EXPECT_THAT(text, HasSubstr(R"(<DataItem Dimensions="6 4" NumberType="Float" Precision="4" Format="HDF">arrays.h5:/u&lt;v<)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(R"(<DataItem Dimensions="6 4" NumberType="Float" Precision="4" Format="HDF">arrays.h5:/u&lt;v<)"));
   EXPECT_THAT(text, Not(HasSubstr("step"))) << "a number is no field";
 }
 
 TEST(ArrayIndex, is_described_in_types_that_viewers_have) {
-  const std::vector<mend::Parts> ranks{{{"ids", {"uint64", {7}, {0}, {7}}}, {"long", {"float128", {7}, {0}, {7}}}, {"raw", {"bytes3", {7}, {0}, {7}}}}};
+  const std::vector<mend::Parts> ranks{
+      {{"ids", {"uint64", {7}, {0}, {7}}}, {"long", {"float128", {7}, {0}, {7}}}, {"raw", {"bytes3", {7}, {0}, {7}}}}};
   const std::string text = mend::describe_for_viewers("arrays.h5", Version{3}, mend::arrays_of(ranks));
   EXPECT_THAT(text, HasSubstr(R"(<Topology TopologyType="3DCoRectMesh" Dimensions="7 1 1"/>)"));
-  EXPECT_THAT(text, HasSubstr(R"(<DataItem Dimensions="7" NumberType="Int" Precision="8" Format="HDF">arrays.h5:/ids<)"));
+  EXPECT_THAT(text,
+              HasSubstr(R"(<DataItem Dimensions="7" NumberType="Int" Precision="8" Format="HDF">arrays.h5:/ids<)"));
   EXPECT_THAT(text, Not(HasSubstr("long")));
   EXPECT_THAT(text, Not(HasSubstr("raw")));
 }
@@ -281,8 +292,10 @@ TEST(DiskOptions, are_a_folder_and_how_often) {
   EXPECT_EQ(DiskOptions::parse("/a/b").every, 10);
   EXPECT_EQ(DiskOptions::parse("c,d,every=3").folder, "c,d");
   EXPECT_EQ(DiskOptions::parse("c,d,every=3").every, 3);
-  for (const char* folder : {"a,b", "a=b", "a,=b", "a,1=b", "a,x=1/b"}) EXPECT_EQ(DiskOptions::parse(folder).folder, folder);
-  for (const char* wrong : {"", ",every=3", "a,every=", "a,every=0", "a,every=-1", "a,every=3x", "a,evry=3", "/b/a,every-n=3", "a,evry=3,every=2"}) {
+  for (const char* folder : {"a,b", "a=b", "a,=b", "a,1=b", "a,x=1/b"})
+    EXPECT_EQ(DiskOptions::parse(folder).folder, folder);
+  for (const char* wrong : {"", ",every=3", "a,every=", "a,every=0", "a,every=-1", "a,every=3x", "a,evry=3",
+                            "/b/a,every-n=3", "a,evry=3,every=2"}) {
     EXPECT_THROW(DiskOptions::parse(wrong), UsageError) << wrong;
   }
 }
@@ -312,7 +325,8 @@ TEST(FolderLock, keeps_other_jobs_out_as_long_as_any_process_of_the_first_lives)
       const FolderLock claim(scratch.path(), FolderLock::As::first);
       return false;
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(fmt::format("another job is using it, whose first process was process {} on", ::getpid())));
+      EXPECT_THAT(error.what(),
+                  HasSubstr(fmt::format("another job is using it, whose first process was process {} on", ::getpid())));
       return true;
     }
   };
@@ -330,7 +344,9 @@ TEST(FolderLock, keeps_other_jobs_out_as_long_as_any_process_of_the_first_lives)
 
 Manifest some_manifest(std::uint64_t version = 40) {
   const mend::Parts parts{{"u", {"float64", {3}, {0}, {6}}}};
-  return {Version{version}, {{Version{version}, Rank{0}, 2, 1000, 0xabcdef}, {Version{version}, Rank{1}, 2, 2000, ~0ULL}}, {parts, {}}};
+  return {Version{version},
+          {{Version{version}, Rank{0}, 2, 1000, 0xabcdef}, {Version{version}, Rank{1}, 2, 2000, ~0ULL}},
+          {parts, {}}};
 }
 
 TEST(Manifests, are_read_as_written) {
@@ -359,8 +375,10 @@ TEST(Manifests, are_refused_when_torn_damaged_or_foreign) {
 }
 
 TEST(Manifests, are_of_members_with_names_in_UTF_8) {
-  for (const char* name : {"u", "température", "a b/c\t\"x\""}) EXPECT_NO_THROW(mend::require_name_for_disk(name)) << name;
-  for (const char* name : {"temp\xe9rature", "u\xff", "\xc3"}) EXPECT_THROW(mend::require_name_for_disk(name), UsageError) << name;
+  for (const char* name : {"u", "température", "a b/c\t\"x\""})
+    EXPECT_NO_THROW(mend::require_name_for_disk(name)) << name;
+  for (const char* name : {"temp\xe9rature", "u\xff", "\xc3"})
+    EXPECT_THROW(mend::require_name_for_disk(name), UsageError) << name;
   try {
     mend::require_name_for_disk("te\xe9");
   } catch (const UsageError& error) {
@@ -415,7 +433,8 @@ TEST_F(Versions, are_kept_as_many_as_wanted_and_nothing_else_is_touched) {
   add(3, 8, false);
   add(5, 9, false);
   std::ofstream(scratch_ / "notes.txt") << "of the user";
-  const std::vector<std::string> of_the_user{"version-2-of-my-paper", "version-0000000001-", "version-0000000001-0000000g", "version-1-00000007",
+  const std::vector<std::string> of_the_user{"version-2-of-my-paper",           "version-0000000001-",
+                                             "version-0000000001-0000000g",     "version-1-00000007",
                                              "version-0000000001-00000007.old", "version-0000000001-0000000A"};
   for (const std::string& name : of_the_user) {
     std::filesystem::create_directory(scratch_ / name);

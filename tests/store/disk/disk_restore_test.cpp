@@ -36,7 +36,8 @@ constexpr std::size_t columns = 4;
 /// Rows of a table that all ranks share, dealt out in blocks, and the number of the step.
 class Table {
  public:
-  Table(int rank, int ranks) : first_(begin_of(rank, ranks)), values_((begin_of(rank + 1, ranks) - first_) * columns, -1.0) {}
+  Table(int rank, int ranks)
+      : first_(begin_of(rank, ranks)), values_((begin_of(rank + 1, ranks) - first_) * columns, -1.0) {}
 
   void protect_in(mend::Store& store) {
     store.protect("table", mend::part(values_, {rows, columns}, {first_, 0}, {values_.size() / columns, columns}));
@@ -52,7 +53,9 @@ class Table {
   }
 
  private:
-  static std::size_t begin_of(int rank, int ranks) { return rows * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks); }
+  static std::size_t begin_of(int rank, int ranks) {
+    return rows * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+  }
   double value_at(std::size_t i, int step) const { return 1000.0 * step + static_cast<double>(first_ * columns + i); }
 
   std::size_t first_;
@@ -109,7 +112,9 @@ class DiskStores : public testing::Test {
   std::size_t folders(const std::string& beginning) const {
     MPI_Barrier(MPI_COMM_WORLD);
     const std::filesystem::directory_iterator entries(folder_);
-    const auto count = std::count_if(begin(entries), end(entries), [&](const auto& entry) { return entry.path().filename().string().starts_with(beginning); });
+    const auto count = std::count_if(begin(entries), end(entries), [&](const auto& entry) {
+      return entry.path().filename().string().starts_with(beginning);
+    });
     MPI_Barrier(MPI_COMM_WORLD);
     return static_cast<std::size_t>(count);
   }
@@ -262,7 +267,8 @@ TEST_F(DiskStores, refuse_what_is_kept_rank_by_rank_to_another_number_of_ranks) 
     alone.store().restore();
     ADD_FAILURE() << "restored to another number of ranks";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'own' is kept rank by rank, and version 1 on disk is of {} ranks", size_)));
+    EXPECT_THAT(error.what(),
+                HasSubstr(fmt::format("'own' is kept rank by rank, and version 1 on disk is of {} ranks", size_)));
   }
   MPI_Comm_free(&some);
 }
@@ -363,7 +369,8 @@ TEST_F(DiskStores, do_not_write_what_was_damaged_where_it_lay) {
     protect_in(first.store());
     for (int step = 1; step <= 4; ++step) {
       first.store().commit();
-      if (step == 2 && rank_ == 0) Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
+      if (step == 2 && rank_ == 0)
+        Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
     }
     first.store().finish_disk();
   }
@@ -438,7 +445,8 @@ TEST_F(DiskStores, refuse_to_begin_anew_over_versions_that_are_all_damaged) {
     commit_each(epochs, table, 1, 2);
   }
   at_rest([&] {
-    for (const auto& version : mend::complete_versions(folder_)) std::filesystem::resize_file(version.folder / "rank-00000.h5", 100);
+    for (const auto& version : mend::complete_versions(folder_))
+      std::filesystem::resize_file(version.folder / "rank-00000.h5", 100);
   });
   Epochs epochs = job();
   table.protect_in(epochs.store());
@@ -627,13 +635,16 @@ TEST_F(DiskStores, bring_what_is_left_of_all_ranks_to_disk) {
     SCOPED_TRACE(options.folder.string());
     if (rank_ == 0) mend::prepare_folder(options.folder);
     MPI_Barrier(MPI_COMM_WORLD);
-    std::vector<std::vector<long>> fields(c.redundancies.size(), std::vector<long>(static_cast<std::size_t>(100 + 50 * rank_)));
+    std::vector<std::vector<long>> fields(c.redundancies.size(),
+                                          std::vector<long>(static_cast<std::size_t>(100 + 50 * rank_)));
     const auto protect_in = [&](Epochs& epochs) {
       for (std::size_t i = 0; i < fields.size(); ++i) {
         epochs.store().protect(fmt::format("field {}", i), fields[i], mend::Redundancy::parse(c.redundancies[i]));
       }
     };
-    const auto value = [&](std::size_t field, int version) { return 1000 * version + 10 * rank_ + static_cast<long>(field); };
+    const auto value = [&](std::size_t field, int version) {
+      return 1000 * version + 10 * rank_ + static_cast<long>(field);
+    };
     Epochs job({}, {}, 2, options);
     protect_in(job);
     for (int version = 1; version <= 3; ++version) {

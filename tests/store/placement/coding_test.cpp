@@ -37,7 +37,9 @@ class FilledStripe {
     }
   }
 
-  const Bytes& at(StripePart part) const { return (part.parity ? parities_ : pieces_)[static_cast<std::size_t>(part.index)]; }
+  const Bytes& at(StripePart part) const {
+    return (part.parity ? parities_ : pieces_)[static_cast<std::size_t>(part.index)];
+  }
 
   std::vector<StripePart> parts() const {
     std::vector<StripePart> all;
@@ -72,7 +74,8 @@ TEST(Coding, brings_back_every_piece_from_any_parts_that_are_enough) {
           if ((chosen >> i & 1U) != 0) from.push_back(parts[i]);
         }
         for (int piece = 0; piece < data; ++piece) {
-          ASSERT_EQ(stripe.rebuild(piece, from), stripe.at({false, piece})) << data << "+" << parity << " from " << chosen;
+          ASSERT_EQ(stripe.rebuild(piece, from), stripe.at({false, piece}))
+              << data << "+" << parity << " from " << chosen;
         }
       }
     }

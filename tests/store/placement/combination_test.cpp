@@ -57,7 +57,8 @@ TEST(StaleRanges, of_a_parity_are_the_pages_in_which_any_of_its_pieces_has_chang
   constexpr mend::ByteCount page = mend::page_bytes;
   const Sizes large{1000, 20 * page, 700};  // pieces of 10 pages
   // Piece 0 of rank 1 is its first 10 pages; piece 1 of rank 2 begins at its 11th.
-  const std::vector<Changes> changes{only({{0, 1000}}), only({{page + 10, page + 20}, {5 * page, 6 * page}, {9 * page + 1, 15 * page}}),
+  const std::vector<Changes> changes{only({{0, 1000}}),
+                                     only({{page + 10, page + 20}, {5 * page, 6 * page}, {9 * page + 1, 15 * page}}),
                                      only({{0, 10}, {12 * page + 7, 13 * page + 1}})};
   EXPECT_THAT(stale_ranges(group, large, changes),
               ElementsAre(ByteRange{page, 4 * page}, ByteRange{5 * page, 6 * page}, ByteRange{9 * page, 10 * page}));

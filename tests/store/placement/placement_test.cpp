@@ -102,7 +102,8 @@ TEST(Holders, of_several_copies_are_on_as_many_nodes_as_there_are) {
   std::mt19937 random(2);
   for (int round = 0; round < 5000; ++round) {
     const auto nodes = random_nodes(random);
-    const std::size_t copies = std::uniform_int_distribution<std::size_t>(1, std::min<std::size_t>(4, nodes.size() - 1))(random);
+    const std::size_t copies =
+        std::uniform_int_distribution<std::size_t>(1, std::min<std::size_t>(4, nodes.size() - 1))(random);
     SCOPED_TRACE(testing::PrintToString(nodes) + " with copies: " + std::to_string(copies));
     const auto chosen = holders(nodes, ("replicas:" + std::to_string(copies)).c_str());
     const std::set<std::uint32_t> all_nodes(nodes.begin(), nodes.end());
@@ -119,7 +120,8 @@ TEST(Holders, of_several_copies_are_on_as_many_nodes_as_there_are) {
       }
       used.erase(nodes[owner]);
       ASSERT_EQ(used.size(), std::min(copies, all_nodes.size() - 1));
-      const auto elsewhere = static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](auto n) { return n != nodes[owner]; }));
+      const auto elsewhere = static_cast<std::size_t>(
+          std::count_if(nodes.begin(), nodes.end(), [&](auto n) { return n != nodes[owner]; }));
       ASSERT_EQ(at_home, copies - std::min(copies, elsewhere)) << "a copy at home though there is room elsewhere";
     }
   }
@@ -173,7 +175,8 @@ TEST(Groups, are_spread_over_nodes_as_long_as_no_node_has_more_ranks_than_there_
     if (nodes.size() < 3) continue;
     std::map<std::uint32_t, std::size_t> counts;
     for (std::uint32_t node : nodes) ++counts[node];
-    const bool possible = std::all_of(counts.begin(), counts.end(), [&](const auto& c) { return c.second <= nodes.size() / 3; });
+    const bool possible =
+        std::all_of(counts.begin(), counts.end(), [&](const auto& c) { return c.second <= nodes.size() / 3; });
     if (!possible) continue;
     ++checked;
     for (const Stripe& stripe : placed("xor:3", nodes)) {

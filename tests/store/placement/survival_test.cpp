@@ -78,7 +78,8 @@ class Ranks {
   /// Everyone has its snapshot, and everything is where it is placed.
   void expect_whole() const {
     for (int rank = 0; rank < size(); ++rank) {
-      ASSERT_EQ(at(Rank{rank}, Block::snapshot_of(Rank{rank})), snapshots_[static_cast<std::size_t>(rank)]) << "of rank " << rank;
+      ASSERT_EQ(at(Rank{rank}, Block::snapshot_of(Rank{rank})), snapshots_[static_cast<std::size_t>(rank)])
+          << "of rank " << rank;
     }
     Ranks fresh = *this;
     fresh.commit();
@@ -193,13 +194,15 @@ TEST_P(Survival, is_exactly_what_the_table_promises_whoever_dies) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Survival, testing::Values(
-    Row{"local", one_node(3), nobody()},
-    Row{"partner", one_node(2), ring(2, 1)}, Row{"partner", one_node(7), ring(7, 1)},
-    Row{"replicas:2", one_node(3), ring(3, 2)}, Row{"replicas:2", own_nodes(7), ring(7, 2)}, Row{"replicas:3", one_node(6), ring(6, 3)},
-    Row{"xor:3", one_node(3), at_most(1, 1)}, Row{"xor:4", own_nodes(9), at_most(1, 2)}, Row{"xor:3", one_node(10), at_most(1, 3)},
-    Row{"rs:2+2", one_node(5), at_most(2, 1)}, Row{"rs:4+2", one_node(6), at_most(2, 1)}, Row{"rs:3+2", own_nodes(11), at_most(2, 2)},
-    Row{"rs:3+3", one_node(7), at_most(3, 1)}));
+INSTANTIATE_TEST_SUITE_P(
+    Table, Survival,
+    testing::Values(Row{"local", one_node(3), nobody()}, Row{"partner", one_node(2), ring(2, 1)},
+                    Row{"partner", one_node(7), ring(7, 1)}, Row{"replicas:2", one_node(3), ring(3, 2)},
+                    Row{"replicas:2", own_nodes(7), ring(7, 2)}, Row{"replicas:3", one_node(6), ring(6, 3)},
+                    Row{"xor:3", one_node(3), at_most(1, 1)}, Row{"xor:4", own_nodes(9), at_most(1, 2)},
+                    Row{"xor:3", one_node(10), at_most(1, 3)}, Row{"rs:2+2", one_node(5), at_most(2, 1)},
+                    Row{"rs:4+2", one_node(6), at_most(2, 1)}, Row{"rs:3+2", own_nodes(11), at_most(2, 2)},
+                    Row{"rs:3+3", one_node(7), at_most(3, 1)}));
 
 TEST(AfterAFailure, what_was_placed_otherwise_before_is_found_and_placed_anew) {
   std::mt19937 random(1);

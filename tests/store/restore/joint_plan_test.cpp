@@ -20,7 +20,8 @@ constexpr int ranks = 3;
 class Group {
  public:
   Group& has(Version version, std::initializer_list<int> owners) {
-    for (const int owner : owners) inventory_.push_back({Rank{owner}, version, Block::snapshot_of(Rank{owner}), 8, {8}});
+    for (const int owner : owners)
+      inventory_.push_back({Rank{owner}, version, Block::snapshot_of(Rank{owner}), 8, {8}});
     return *this;
   }
   Group& was_in(Version version) {
@@ -52,7 +53,8 @@ TEST(AJointPlan, is_for_the_newest_version_that_all_groups_can_have) {
 }
 
 TEST(AJointPlan, is_none_when_no_version_is_whole_in_all_groups_and_says_whose_data_is_missing_from_the_newest) {
-  const auto joint = plan({Group().has(Version{4}, {0, 1, 2}).has(Version{3}, {1}), Group().has(Version{4}, {1}).has(Version{3}, {0, 1, 2})});
+  const auto joint = plan({Group().has(Version{4}, {0, 1, 2}).has(Version{3}, {1}),
+                           Group().has(Version{4}, {1}).has(Version{3}, {0, 1, 2})});
   EXPECT_EQ(joint.version, std::nullopt);
   EXPECT_EQ(joint.newest_seen, Version{4});
   EXPECT_THAT(joint.missing, ElementsAre(Rank{0}, Rank{2}));

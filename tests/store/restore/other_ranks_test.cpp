@@ -42,7 +42,9 @@ class Share {
   }
 
  private:
-  static std::size_t begin_of(int rank, int ranks) { return cells * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks); }
+  static std::size_t begin_of(int rank, int ranks) {
+    return cells * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+  }
   std::size_t first_;
   std::vector<long> values_;
   long step_ = 0;
@@ -96,7 +98,9 @@ TEST_F(OtherRanks, have_arrays_of_several_redundancies) {
     epochs.store().protect("cells", mend::part(values, {cells}, {first}), mend::Redundancy::parse("rs:2+2"));
     epochs.store().protect("step", mend::replicated(step), mend::Redundancy::parse("partner"));
   };
-  const auto begin_of = [&](int rank) { return cells * static_cast<std::size_t>(rank) / static_cast<std::size_t>(epochs.size()); };
+  const auto begin_of = [&](int rank) {
+    return cells * static_cast<std::size_t>(rank) / static_cast<std::size_t>(epochs.size());
+  };
   const auto values_of = [&](int rank) {
     std::vector<long> values(begin_of(rank + 1) - begin_of(rank));
     std::iota(values.begin(), values.end(), static_cast<long>(begin_of(rank)));
@@ -143,8 +147,8 @@ TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) 
     const char* redundancy;
     std::vector<int> dead;
   };
-  for (const Case& c : {Case{"partner", {1}}, Case{"partner", {0}}, Case{"replicas:2", {1, 2}}, Case{"replicas:2", {0}}, Case{"xor:4", {2}},
-                        Case{"rs:2+2", {0, 3}}}) {
+  for (const Case& c : {Case{"partner", {1}}, Case{"partner", {0}}, Case{"replicas:2", {1, 2}}, Case{"replicas:2", {0}},
+                        Case{"xor:4", {2}}, Case{"rs:2+2", {0, 3}}}) {
     const auto redundancy = mend::Redundancy::parse(c.redundancy);
     Epochs epochs({}, {});
     if (epochs.size() < redundancy.least_ranks() || epochs.size() < 4) continue;

@@ -28,7 +28,8 @@ std::vector<Parts> rows(int ranks, std::size_t whole, std::size_t columns) {
 }
 
 /// Every element that a rank wants comes to it once, from somebody who keeps it.
-void expect_served(const std::vector<Transfer>& transfers, const std::vector<Parts>& stored, const Keepers& keepers, const std::vector<Parts>& wanted) {
+void expect_served(const std::vector<Transfer>& transfers, const std::vector<Parts>& stored, const Keepers& keepers,
+                   const std::vector<Parts>& wanted) {
   std::vector<std::map<std::size_t, int>> received(wanted.size());
   for (const Transfer& transfer : transfers) {
     const auto owner = static_cast<std::size_t>(transfer.owner.value);
@@ -39,7 +40,8 @@ void expect_served(const std::vector<Transfer>& transfers, const std::vector<Par
       for (std::size_t i = 0; i < runs.length; ++i) ++received[to][offset + i];
     }
     for (std::size_t axis = 0; axis < transfer.what.extents.size(); ++axis) {
-      EXPECT_EQ(stored[owner].at("u").offset[axis] + transfer.what.in_first[axis], wanted[to].at("u").offset[axis] + transfer.what.in_second[axis]);
+      EXPECT_EQ(stored[owner].at("u").offset[axis] + transfer.what.in_first[axis],
+                wanted[to].at("u").offset[axis] + transfer.what.in_second[axis]);
     }
   }
   for (std::size_t to = 0; to < wanted.size(); ++to) {
@@ -55,7 +57,9 @@ TEST(Redistribution, serves_every_element_once_to_fewer_ranks_and_to_more) {
       Keepers keepers(static_cast<std::size_t>(then));
       for (auto& who : keepers) {
         for (int rank = 0; rank < now; ++rank) {
-          if (who.empty() || random() % 2 == 0) who.push_back(Rank{static_cast<int>((random() % 5 + static_cast<unsigned>(rank)) % static_cast<unsigned>(now))});
+          if (who.empty() || random() % 2 == 0)
+            who.push_back(
+                Rank{static_cast<int>((random() % 5 + static_cast<unsigned>(rank)) % static_cast<unsigned>(now))});
         }
         std::sort(who.begin(), who.end());
         who.erase(std::unique(who.begin(), who.end()), who.end());
@@ -79,11 +83,13 @@ TEST(Redistribution, asks_all_who_keep_something_for_about_as_much) {
   // Ten ranks of then, each kept by three of now, and one that has come newly and needs all of it.
   const int now = 10;
   Keepers keepers;
-  for (int owner = 0; owner < now; ++owner) keepers.push_back({Rank{owner}, Rank{(owner + 1) % now}, Rank{(owner + 2) % now}});
+  for (int owner = 0; owner < now; ++owner)
+    keepers.push_back({Rank{owner}, Rank{(owner + 1) % now}, Rank{(owner + 2) % now}});
   std::vector<Parts> wanted(static_cast<std::size_t>(now));
   wanted.push_back({{"u", {"uint8", {1000, 1}, {0, 0}, {1000, 1}}}});
   std::map<Rank, std::size_t> sent;
-  for (const Transfer& transfer : mend::plan_redistribution(rows(now, 1000, 1), keepers, wanted, 10)) sent[transfer.from] += transfer.what.extents[0];
+  for (const Transfer& transfer : mend::plan_redistribution(rows(now, 1000, 1), keepers, wanted, 10))
+    sent[transfer.from] += transfer.what.extents[0];
   ASSERT_EQ(sent.size(), 10U);
   for (const auto& [rank, elements] : sent) EXPECT_NEAR(static_cast<double>(elements), 100.0, 40.0) << rank.value;
 }

@@ -90,7 +90,8 @@ TEST(RestorePlan, moves_nothing_when_nothing_is_lost) {
 TEST(RestorePlan, brings_a_newcomer_its_own_snapshot_and_the_copy_it_shall_hold) {
   const RestorePlan plan = plan_restore(without(complete(3), {2}), ring_of_4);
   EXPECT_EQ(plan.version, Version{3});
-  EXPECT_THAT(transfers(plan), UnorderedElementsAre(Transfer{Rank{1}, Rank{2}, Rank{1}, 107}, Transfer{Rank{3}, Rank{2}, Rank{2}, 207}));
+  EXPECT_THAT(transfers(plan),
+              UnorderedElementsAre(Transfer{Rank{1}, Rank{2}, Rank{1}, 107}, Transfer{Rank{3}, Rank{2}, Rank{2}, 207}));
 }
 
 TEST(RestorePlan, goes_back_to_an_older_version_when_the_newest_is_not_whole) {
@@ -161,7 +162,9 @@ class RandomRestore {
   }
 
  private:
-  std::uint32_t below(std::uint32_t bound) { return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(random_); }
+  std::uint32_t below(std::uint32_t bound) {
+    return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(random_);
+  }
 
   bool somebody_has(int owner, Version version) const {
     return std::any_of(inventory_.begin(), inventory_.end(),

@@ -9,8 +9,8 @@
 
 namespace {
 
-using mend::Bytes;
 using mend::ByteCount;
+using mend::Bytes;
 using mend::ChangeFinder;
 using mend::Changes;
 using mend::FindChanges;
@@ -73,7 +73,8 @@ TEST(ASnapshot, is_not_read_where_nothing_was_written) {
   pack(members, Rank{0}, Version{1}, snapshot);
   for (std::size_t i = 0; i < data.size(); i += page_bytes) data[i] = std::byte{2};
   const Changes changes =
-      pack(members, Rank{0}, Version{2}, snapshot, true, {{"data", {{3 * page_bytes + 7, 3 * page_bytes + 9}, {4 * page_bytes - 1, 5 * page_bytes + 1}}}});
+      pack(members, Rank{0}, Version{2}, snapshot, true,
+           {{"data", {{3 * page_bytes + 7, 3 * page_bytes + 9}, {4 * page_bytes - 1, 5 * page_bytes + 1}}}});
   EXPECT_THAT(changes.of_members, testing::ElementsAre(3 * page_bytes));
   std::vector<std::byte> back;
   Members filled;
@@ -88,7 +89,8 @@ TEST(ASnapshot, is_not_read_where_nothing_was_written) {
 class AChangeFinder : public testing::Test {
  protected:
   void SetUp() override {
-    if (!mend::WriteWatch::is_possible()) GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+    if (!mend::DirtyPages::is_possible())
+      GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
   }
 };
 

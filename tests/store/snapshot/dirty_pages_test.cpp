@@ -13,7 +13,7 @@
 namespace {
 
 using mend::ByteRange;
-using mend::WriteWatch;
+using mend::DirtyPages;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
@@ -23,7 +23,9 @@ constexpr std::size_t page = 4096;
 /// Pages of this process alone, all of them written.
 class Pages {
  public:
-  explicit Pages(std::size_t count, int flags = MAP_PRIVATE) : bytes_(count * page), begin_(map(nullptr, flags)) { std::memset(begin_, 1, bytes_); }
+  explicit Pages(std::size_t count, int flags = MAP_PRIVATE) : bytes_(count * page), begin_(map(nullptr, flags)) {
+    std::memset(begin_, 1, bytes_);
+  }
   ~Pages() { ::munmap(begin_, bytes_); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
@@ -33,38 +35,42 @@ class Pages {
   void map_anew() { map(begin_, MAP_PRIVATE | MAP_FIXED); }
 
  private:
-  void* map(void* at, int flags) const { return ::mmap(at, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0); }
+  void* map(void* at, int flags) const {
+    return ::mmap(at, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+  }
 
   std::size_t bytes_;
   void* begin_;
 };
 
-class AWriteWatch : public testing::Test {
+class DirtyPagesOf : public testing::Test {
  protected:
   void SetUp() override {
-    if (!WriteWatch::is_possible()) GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+    if (!DirtyPages::is_possible())
+      GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
   }
 };
 
-TEST_F(AWriteWatch, tells_which_pages_were_written_since_it_was_asked_last) {
+TEST_F(DirtyPagesOf, tells_which_pages_were_written_since_it_was_asked_last) {
   Pages pages(100);
-  const auto watch = WriteWatch::begin(pages.all());
+  const auto watch = DirtyPages::begin(pages.all());
   ASSERT_TRUE(watch);
   EXPECT_THAT(watch->take(), Optional(IsEmpty()));
   pages.write(0);
   pages.write(7 * page + 5);
   pages.write(8 * page);
   pages.write(100 * page - 1);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page}, ByteRange{7 * page, 9 * page}, ByteRange{99 * page, 100 * page})));
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page}, ByteRange{7 * page, 9 * page},
+                                                  ByteRange{99 * page, 100 * page})));
   EXPECT_THAT(watch->take(), Optional(IsEmpty()));
   pages.write(8 * page);
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{8 * page, 9 * page})));
 }
 
-TEST_F(AWriteWatch, misses_nothing_of_many_writes) {
+TEST_F(DirtyPagesOf, misses_nothing_of_many_writes) {
   constexpr std::size_t count = 3000;
   Pages pages(count);
-  const auto watch = WriteWatch::begin(pages.all());
+  const auto watch = DirtyPages::begin(pages.all());
   ASSERT_TRUE(watch);
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
@@ -84,9 +90,9 @@ TEST_F(AWriteWatch, misses_nothing_of_many_writes) {
   }
 }
 
-TEST_F(AWriteWatch, knows_what_the_kernel_writes_for_the_process) {
+TEST_F(DirtyPagesOf, knows_what_the_kernel_writes_for_the_process) {
   Pages pages(10);
-  const auto watch = WriteWatch::begin(pages.all());
+  const auto watch = DirtyPages::begin(pages.all());
   ASSERT_TRUE(watch);
   const int zeros = ::open("/dev/zero", O_RDONLY);
   ASSERT_EQ(::read(zeros, pages.all().data() + 3 * page, 10), 10);
@@ -96,28 +102,28 @@ TEST_F(AWriteWatch, knows_what_the_kernel_writes_for_the_process) {
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{6 * page, 7 * page})));
 }
 
-TEST_F(AWriteWatch, always_names_what_shares_a_page_with_something_else) {
+TEST_F(DirtyPagesOf, always_names_what_shares_a_page_with_something_else) {
   Pages pages(10);
-  const auto watch = WriteWatch::begin(pages.all().subspan(100, 5 * page));
+  const auto watch = DirtyPages::begin(pages.all().subspan(100, 5 * page));
   ASSERT_TRUE(watch);
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{5 * page - 100, 5 * page})));
   pages.write(9 * page);
   pages.write(2 * page);
-  EXPECT_THAT(watch->take(),
-              Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{2 * page - 100, 3 * page - 100}, ByteRange{5 * page - 100, 5 * page})));
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{2 * page - 100, 3 * page - 100},
+                                                  ByteRange{5 * page - 100, 5 * page})));
 }
 
-TEST_F(AWriteWatch, does_not_know_memory_that_was_mapped_anew) {
+TEST_F(DirtyPagesOf, does_not_know_memory_that_was_mapped_anew) {
   Pages pages(10);
-  const auto watch = WriteWatch::begin(pages.all());
+  const auto watch = DirtyPages::begin(pages.all());
   ASSERT_TRUE(watch);
   pages.map_anew();
   EXPECT_EQ(watch->take(), std::nullopt);
 }
 
-TEST_F(AWriteWatch, goes_on_when_the_process_has_a_child) {
+TEST_F(DirtyPagesOf, goes_on_when_the_process_has_a_child) {
   Pages pages(10);
-  const auto watch = WriteWatch::begin(pages.all());
+  const auto watch = DirtyPages::begin(pages.all());
   ASSERT_TRUE(watch);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -129,27 +135,27 @@ TEST_F(AWriteWatch, goes_on_when_the_process_has_a_child) {
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * page, 5 * page})));
 }
 
-TEST_F(AWriteWatch, is_refused_for_memory_that_others_may_write) {
+TEST_F(DirtyPagesOf, is_refused_for_memory_that_others_may_write) {
   Pages shared(10, MAP_SHARED);
-  EXPECT_FALSE(WriteWatch::begin(shared.all()));
+  EXPECT_FALSE(DirtyPages::begin(shared.all()));
 }
 
-TEST_F(AWriteWatch, is_refused_for_less_than_a_page) {
+TEST_F(DirtyPagesOf, is_refused_for_less_than_a_page) {
   Pages pages(2);
-  EXPECT_FALSE(WriteWatch::begin(pages.all().subspan(1, 2 * page - 2)));
-  EXPECT_FALSE(WriteWatch::begin({}));
+  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(1, 2 * page - 2)));
+  EXPECT_FALSE(DirtyPages::begin({}));
 }
 
-TEST_F(AWriteWatch, is_refused_for_what_is_watched_already) {
+TEST_F(DirtyPagesOf, is_refused_for_what_is_watched_already) {
   Pages pages(10);
-  auto watch = WriteWatch::begin(pages.all().subspan(2 * page, 4 * page));
+  auto watch = DirtyPages::begin(pages.all().subspan(2 * page, 4 * page));
   ASSERT_TRUE(watch);
-  EXPECT_FALSE(WriteWatch::begin(pages.all()));
-  EXPECT_FALSE(WriteWatch::begin(pages.all().subspan(5 * page, 3 * page)));
-  EXPECT_FALSE(WriteWatch::begin(pages.all().subspan(0, 3 * page)));
-  EXPECT_TRUE(WriteWatch::begin(pages.all().subspan(6 * page, 3 * page)));
+  EXPECT_FALSE(DirtyPages::begin(pages.all()));
+  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(5 * page, 3 * page)));
+  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(0, 3 * page)));
+  EXPECT_TRUE(DirtyPages::begin(pages.all().subspan(6 * page, 3 * page)));
   watch.reset();
-  EXPECT_TRUE(WriteWatch::begin(pages.all()));
+  EXPECT_TRUE(DirtyPages::begin(pages.all()));
 }
 
 }  // namespace

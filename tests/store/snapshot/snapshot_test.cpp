@@ -50,7 +50,9 @@ Bytes snapshot_of(Data data) {
 }
 
 std::optional<std::string> damage_of(const Bytes& snapshot) { return find_damage(snapshot, Rank{3}, Version{7}); }
-std::optional<std::string> unpack(const Bytes& snapshot, const Members& members) { return unpack(snapshot, Rank{3}, Version{7}, members); }
+std::optional<std::string> unpack(const Bytes& snapshot, const Members& members) {
+  return unpack(snapshot, Rank{3}, Version{7}, members);
+}
 
 TEST(Snapshot, gives_back_what_was_packed) {
   const Bytes snapshot = snapshot_of(filled());
@@ -123,7 +125,8 @@ TEST(Snapshot, of_another_rank_or_version_is_not_taken_for_the_right_one) {
 }
 
 TEST(Snapshot, that_is_no_snapshot_at_all_is_found_out) {
-  for (std::size_t length : {0U, 1U, 8U, 63U, 64U, 1000U}) EXPECT_TRUE(damage_of(Bytes(length, std::byte{'x'}))) << length;
+  for (std::size_t length : {0U, 1U, 8U, 63U, 64U, 1000U})
+    EXPECT_TRUE(damage_of(Bytes(length, std::byte{'x'}))) << length;
 }
 
 std::string refusal(const Bytes& snapshot, const Members& members) {
@@ -142,7 +145,8 @@ TEST(Snapshot, is_not_given_to_a_member_of_another_shape) {
   members["step"] = MemberOf<std::array<int, 1>>::make(one);
   Data back;
   members["field"] = MemberOf<std::vector<double>>::make(back.field);
-  EXPECT_THAT(refusal(snapshot, members), HasSubstr("member 'step' is a array of 4 bytes [1] but was committed as a value of 4 bytes []"));
+  EXPECT_THAT(refusal(snapshot, members),
+              HasSubstr("member 'step' is a array of 4 bytes [1] but was committed as a value of 4 bytes []"));
   EXPECT_EQ(back, Data{});
 }
 
@@ -161,7 +165,8 @@ TEST(Snapshot, is_not_given_to_a_member_it_does_not_know) {
   int unheard_of = 0;
   Members members;
   members["unheard of"] = MemberOf<int>::make(unheard_of);
-  EXPECT_THAT(refusal(snapshot, members), HasSubstr("'unheard of' is protected now but was not when version 7 was committed"));
+  EXPECT_THAT(refusal(snapshot, members),
+              HasSubstr("'unheard of' is protected now but was not when version 7 was committed"));
 }
 
 TEST(Snapshot, may_have_more_members_than_are_asked_for) {

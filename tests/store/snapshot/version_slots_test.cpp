@@ -12,127 +12,127 @@ using mend::Block;
 using mend::ByteRange;
 using mend::Kept;
 using mend::Rank;
-using mend::Shelves;
 using mend::Version;
+using mend::VersionSlots;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr mend::ByteCount length = mend::page_bytes + 100;
 const Block parity{{Rank{1}, Rank{2}, Rank{4}}, 1};
 
-Kept& keep(Shelves& shelves, const Block& block, Version version) {
-  Kept& kept = shelves.slot_for(block, version);
+Kept& keep(VersionSlots& version_slots, const Block& block, Version version) {
+  Kept& kept = version_slots.slot_for(block, version);
   kept.sizes = {100, 200, 300};
   kept.bytes.resize(length);
   for (std::size_t i = 0; i < length; ++i) kept.bytes[i] = static_cast<std::byte>(i * 7 + version.value);
   seal(block, version, std::vector<ByteRange>{{0, length}}, kept);
   return kept;
 }
-void keep_published(Shelves& shelves, const Block& block, Version version) {
-  keep(shelves, block, version);
-  shelves.publish(block, version);
+void keep_published(VersionSlots& version_slots, const Block& block, Version version) {
+  keep(version_slots, block, version);
+  version_slots.publish(block, version);
 }
 
-std::vector<std::uint64_t> versions(Shelves& shelves) {
+std::vector<std::uint64_t> versions(VersionSlots& version_slots) {
   std::vector<std::uint64_t> all;
-  shelves.visit([&](const Block&, Kept& kept) { all.push_back(kept.version.value); });
+  version_slots.visit([&](const Block&, Kept& kept) { all.push_back(kept.version.value); });
   std::sort(all.begin(), all.end());
   return all;
 }
 
-TEST(Shelves, show_what_is_published_alone) {
-  Shelves shelves(2);
-  keep(shelves, parity, Version{1});
-  EXPECT_THAT(versions(shelves), IsEmpty());
-  shelves.publish(parity, Version{1});
-  EXPECT_THAT(versions(shelves), ElementsAre(1));
+TEST(VersionSlots, show_what_is_published_alone) {
+  VersionSlots version_slots(2);
+  keep(version_slots, parity, Version{1});
+  EXPECT_THAT(versions(version_slots), IsEmpty());
+  version_slots.publish(parity, Version{1});
+  EXPECT_THAT(versions(version_slots), ElementsAre(1));
 }
 
-TEST(Shelves, keep_as_many_versions_as_they_have_slots) {
+TEST(VersionSlots, keep_as_many_versions_as_they_have_slots) {
   for (int slots : {2, 3, 5}) {
-    Shelves shelves(slots);
-    for (std::uint64_t version = 1; version <= 10; ++version) keep_published(shelves, parity, Version{version});
-    const auto kept = versions(shelves);
+    VersionSlots version_slots(slots);
+    for (std::uint64_t version = 1; version <= 10; ++version) keep_published(version_slots, parity, Version{version});
+    const auto kept = versions(version_slots);
     ASSERT_EQ(kept.size(), static_cast<std::size_t>(slots));
     EXPECT_EQ(kept.back(), 10U);
     EXPECT_EQ(kept.front(), 11U - static_cast<unsigned>(slots));
   }
 }
 
-TEST(Shelves, never_give_room_at_the_cost_of_the_newest_version) {
-  Shelves shelves(2);
-  keep_published(shelves, parity, Version{1});
-  keep_published(shelves, parity, Version{2});
-  shelves.slot_for(parity, Version{3});
-  EXPECT_THAT(versions(shelves), ElementsAre(2));
+TEST(VersionSlots, never_give_room_at_the_cost_of_the_newest_version) {
+  VersionSlots version_slots(2);
+  keep_published(version_slots, parity, Version{1});
+  keep_published(version_slots, parity, Version{2});
+  version_slots.slot_for(parity, Version{3});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2));
 }
 
-TEST(Shelves, keep_a_version_that_is_held_until_it_is_let_go) {
-  Shelves shelves(2);
-  keep_published(shelves, parity, Version{1});
-  keep_published(shelves, parity, Version{2});
-  shelves.hold(Version{2});
+TEST(VersionSlots, keep_a_version_that_is_held_until_it_is_let_go) {
+  VersionSlots version_slots(2);
+  keep_published(version_slots, parity, Version{1});
+  keep_published(version_slots, parity, Version{2});
+  version_slots.hold(Version{2});
   for (std::uint64_t version = 3; version <= 8; ++version) {
-    keep_published(shelves, parity, Version{version});
-    shelves.forget_old(Version{version});
-    EXPECT_EQ(versions(shelves).front(), 2U) << version;
-    EXPECT_EQ(shelves.at(parity, Version{2}).version, Version{2});
-    EXPECT_EQ(mend::find_damage(parity, shelves.at(parity, Version{2})), std::nullopt);
+    keep_published(version_slots, parity, Version{version});
+    version_slots.forget_old(Version{version});
+    EXPECT_EQ(versions(version_slots).front(), 2U) << version;
+    EXPECT_EQ(version_slots.at(parity, Version{2}).version, Version{2});
+    EXPECT_EQ(mend::find_damage(parity, version_slots.at(parity, Version{2})), std::nullopt);
   }
-  EXPECT_THAT(versions(shelves), ElementsAre(2, 7, 8));
-  shelves.let_go(Version{2});
-  EXPECT_THAT(versions(shelves), ElementsAre(7, 8));
+  EXPECT_THAT(versions(version_slots), ElementsAre(2, 7, 8));
+  version_slots.let_go(Version{2});
+  EXPECT_THAT(versions(version_slots), ElementsAre(7, 8));
 }
 
-TEST(Shelves, hold_as_many_versions_as_they_are_told_to) {
-  Shelves shelves(2);
+TEST(VersionSlots, hold_as_many_versions_as_they_are_told_to) {
+  VersionSlots version_slots(2);
   for (std::uint64_t version = 1; version <= 8; ++version) {
-    keep_published(shelves, parity, Version{version});
-    if (version == 2 || version == 5) shelves.hold(Version{version});
+    keep_published(version_slots, parity, Version{version});
+    if (version == 2 || version == 5) version_slots.hold(Version{version});
   }
-  EXPECT_THAT(versions(shelves), ElementsAre(2, 5, 7, 8));
-  shelves.forget_newer(Version{5});
-  shelves.let_go(Version{5});
-  EXPECT_THAT(versions(shelves), ElementsAre(2, 5));
-  shelves.let_go(Version{5});  // not held any more
-  shelves.let_go(Version{2});
-  EXPECT_THAT(versions(shelves), ElementsAre(2, 5));
+  EXPECT_THAT(versions(version_slots), ElementsAre(2, 5, 7, 8));
+  version_slots.forget_newer(Version{5});
+  version_slots.let_go(Version{5});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2, 5));
+  version_slots.let_go(Version{5});  // not held any more
+  version_slots.let_go(Version{2});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2, 5));
 }
 
-TEST(Shelves, go_on_from_a_version_that_was_held) {
-  Shelves shelves(2);
-  keep_published(shelves, parity, Version{2});
-  shelves.hold(Version{2});
-  for (std::uint64_t version = 3; version <= 8; ++version) keep_published(shelves, parity, Version{version});
-  shelves.forget_newer(Version{2});
-  shelves.let_go(Version{2});
-  EXPECT_THAT(versions(shelves), ElementsAre(2));
-  keep_published(shelves, parity, Version{3});
-  EXPECT_THAT(versions(shelves), ElementsAre(2, 3));
-  keep_published(shelves, parity, Version{4});
-  EXPECT_THAT(versions(shelves), ElementsAre(3, 4));
+TEST(VersionSlots, go_on_from_a_version_that_was_held) {
+  VersionSlots version_slots(2);
+  keep_published(version_slots, parity, Version{2});
+  version_slots.hold(Version{2});
+  for (std::uint64_t version = 3; version <= 8; ++version) keep_published(version_slots, parity, Version{version});
+  version_slots.forget_newer(Version{2});
+  version_slots.let_go(Version{2});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2));
+  keep_published(version_slots, parity, Version{3});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2, 3));
+  keep_published(version_slots, parity, Version{4});
+  EXPECT_THAT(versions(version_slots), ElementsAre(3, 4));
 }
 
-TEST(Shelves, forget_newer_versions_and_blocks_that_are_too_old) {
-  Shelves shelves(3);
+TEST(VersionSlots, forget_newer_versions_and_blocks_that_are_too_old) {
+  VersionSlots version_slots(3);
   const Block other = Block::snapshot_of(Rank{5});
-  keep_published(shelves, other, Version{1});
-  for (std::uint64_t version = 1; version <= 3; ++version) keep_published(shelves, parity, Version{version});
-  shelves.forget_old(Version{3});
-  EXPECT_THAT(versions(shelves), ElementsAre(1, 1, 2, 3));
-  keep_published(shelves, parity, Version{4});
-  const auto memory = shelves.memory();
-  shelves.forget_old(Version{4});
-  EXPECT_THAT(versions(shelves), ElementsAre(2, 3, 4));
-  EXPECT_EQ(shelves.memory(), memory - length);
-  shelves.forget_newer(Version{2});
-  EXPECT_THAT(versions(shelves), ElementsAre(2));
+  keep_published(version_slots, other, Version{1});
+  for (std::uint64_t version = 1; version <= 3; ++version) keep_published(version_slots, parity, Version{version});
+  version_slots.forget_old(Version{3});
+  EXPECT_THAT(versions(version_slots), ElementsAre(1, 1, 2, 3));
+  keep_published(version_slots, parity, Version{4});
+  const auto memory = version_slots.memory();
+  version_slots.forget_old(Version{4});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2, 3, 4));
+  EXPECT_EQ(version_slots.memory(), memory - length);
+  version_slots.forget_newer(Version{2});
+  EXPECT_THAT(versions(version_slots), ElementsAre(2));
 }
 
 TEST(Parities, with_any_bit_flipped_are_found_damaged) {
-  Shelves shelves(2);
-  keep_published(shelves, parity, Version{3});
-  Kept& kept = shelves.at(parity, Version{3});
+  VersionSlots version_slots(2);
+  keep_published(version_slots, parity, Version{3});
+  Kept& kept = version_slots.at(parity, Version{3});
   EXPECT_EQ(find_damage(parity, kept), std::nullopt);
   const auto expect_found_in = [&](std::span<std::byte> bytes) {
     for (std::byte& byte : bytes) {
@@ -153,9 +153,9 @@ TEST(Parities, with_any_bit_flipped_are_found_damaged) {
 }
 
 TEST(Parities, that_are_damaged_where_nothing_is_new_stay_so_and_are_found) {
-  Shelves shelves(2);
-  keep_published(shelves, parity, Version{3});
-  Kept& kept = shelves.at(parity, Version{3});
+  VersionSlots version_slots(2);
+  keep_published(version_slots, parity, Version{3});
+  Kept& kept = version_slots.at(parity, Version{3});
   kept.bytes.back() ^= std::byte{1};
   kept.bytes.front() ^= std::byte{1};
   seal(parity, Version{3}, std::vector<ByteRange>{{0, 1}}, kept);
@@ -165,9 +165,9 @@ TEST(Parities, that_are_damaged_where_nothing_is_new_stay_so_and_are_found) {
 }
 
 TEST(Parities, of_another_stripe_or_row_are_not_taken_for_the_right_one) {
-  Shelves shelves(2);
-  keep_published(shelves, parity, Version{3});
-  const Kept& kept = shelves.at(parity, Version{3});
+  VersionSlots version_slots(2);
+  keep_published(version_slots, parity, Version{3});
+  const Kept& kept = version_slots.at(parity, Version{3});
   EXPECT_TRUE(find_damage({parity.owners, 0}, kept));
   EXPECT_TRUE(find_damage({{Rank{1}, Rank{2}, Rank{5}}, 1}, kept));
 }
