@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs every test; then the unit tests again with assertions, AddressSanitizer and
-# UndefinedBehaviorSanitizer. Arguments go to ctest: tests/run.sh -R store. With --quick, only the first part.
+# Sets up, checks the format of the sources, builds and runs every test; then the unit tests again with assertions,
+# AddressSanitizer and UndefinedBehaviorSanitizer. Arguments go to ctest: tests/run.sh -R store. With --quick, only the
+# first part.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,6 +23,7 @@ announce() { printf '\n== %s (%s)\n' "$1" "$(date +%H:%M:%S)"; }
 announce "Building"
 jobs/build.sh release
 source build/environment.sh
+tests/style.sh
 
 # The tests say themselves how many of the machine's cores they want.
 announce "Running every test"
