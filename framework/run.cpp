@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace mend {
 namespace {
@@ -64,8 +65,10 @@ int run(const Options& options, const Body& body) {
 }
 
 int run(int argc, char** argv, const Body& body) {
+  std::vector<char*> arguments(argv, argv + argc);  // the caller's stay as they are: it could not learn of a new argc
+  arguments.push_back(nullptr);
   try {
-    return run(take_options(argc, argv), body);
+    return run(take_options(argc, arguments.data()), body);
   } catch (const UsageError& error) {
     return refuse_for([&] { log::error(error.what()); });
   }

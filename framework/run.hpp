@@ -21,7 +21,8 @@ using Body = std::function<void(Session&)>;
 /// other than ProcessFailure ends the job on all ranks; its text is printed once.
 int run(const Options& options, const Body& body);
 
-/// The same, with options taken from the command line and the environment (take_options).
+/// The same, with options taken from the command line and the environment (take_options). `argv` is left as it is, with
+/// mend's options in it: a program that parses its arguments itself calls take_options first.
 int run(int argc, char** argv, const Body& body);
 
 /// Ends a program that cannot start, because of its arguments or its input: every process launched calls this instead

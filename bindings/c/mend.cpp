@@ -151,9 +151,7 @@ void leave_with(int status) {
 }  // namespace
 
 int mend_run(int argc, char** argv, mend_body body, void* data) {
-  std::vector<char*> arguments(argv, argv + argc);  // of which mend takes its own out
-  arguments.push_back(nullptr);
-  return mend::run(argc, arguments.data(), [&](Session& session) {
+  return mend::run(argc, argv, [&](Session& session) {
     last_error = nullptr;
     leave_with(call(body, session, data));
   });

@@ -109,6 +109,12 @@ TEST(Options, that_are_wrong_are_refused_in_one_sentence_on_one_rank) {
   expect_end(play("nobody_dies", 3, 0, {"--mend-log", "loud"}), 2, "--mend-log");
 }
 
+TEST(Options, are_read_and_the_callers_arguments_stay_as_they_are) {
+  const auto end = play("shows_its_arguments", 1, 0, {"a", "--mend-versions", "3", "b"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: shows_its_arguments a --mend-versions 3 b"));
+}
+
 TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
   const auto loud = play("rank_1_dies", 3, 1, {"--mend-log", "info"});
   EXPECT_EQ(loud.exit_code, 0);

@@ -86,6 +86,15 @@ int take_beginning_apart(int argc, char** argv) {
   });
 }
 
+/// What the body finds of the arguments that main was given.
+int show_arguments(int argc, char** argv) {
+  return mend::run(argc, argv, [&](mend::Session& session) {
+    std::vector<std::string> words;
+    for (int i = 1; i < argc; ++i) words.emplace_back(argv[i] == nullptr ? "NULL" : argv[i]);
+    say(session, fmt::format("{}", fmt::join(words, " ")));
+  });
+}
+
 }  // namespace
 }  // namespace subject
 
@@ -109,6 +118,7 @@ int main(int argc, char** argv) {
     std::abort();
   }
   if (wanted.starts_with("takes_its_beginning_apart:")) return subject::take_beginning_apart(argc, argv);
+  if (wanted == "shows_its_arguments") return subject::show_arguments(argc, argv);
   if (wanted == "crashes_before_mend") std::abort();
   if (wanted == "runs_twice") {
     const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };
