@@ -103,13 +103,25 @@ void DiskTier::begin_epoch(MPI_Comm comm, bool begins_job) {
 // --- beside a commit -----------------------------------------------------------------------------------------------
 
 agreement::Remarks DiskTier::remarks(Version version) {
+  const bool busy = background_.busy();
   if (auto failure = background_.take_failure()) failure_ = std::move(failure);
+  if (sealing_ && !busy) note_sealed();
   agreement::Remarks mine = 0;
-  if (!background_.busy()) mine |= at_leisure;
+  if (!busy) mine |= at_leisure;
   if (!failure_ && stage_ != Stage::given_up) mine |= well;
-  if (version.value >= complete_.value + static_cast<std::uint64_t>(options_.every)) mine |= due;
+  // A version that is under way counts: hear() may complete it in this very ballot.
+  const bool is_under_way = stage_ == Stage::writing || stage_ == Stage::sealing;
+  const Version last = is_under_way ? under_way_ : complete_;
+  if (version.value >= last.value + static_cast<std::uint64_t>(options_.every)) mine |= due;
   if (ours_) mine |= ours;
   return mine;
+}
+
+/// Rank 0's thread has ended what it did to make a version complete. The others may have forgotten that version since,
+/// in a failure: this rank alone keeps it from being followed by another too soon.
+void DiskTier::note_sealed() {
+  const Version sealed = *std::exchange(sealing_, std::nullopt);
+  if (!failure_) complete_ = std::max(complete_, sealed);
 }
 
 void DiskTier::hear(agreement::Remarks all) {
@@ -244,6 +256,7 @@ void DiskTier::seal(int ranks) {
         [disk = options_.folder, folder, manifest, viewers = describe_for_viewers(index_name, under_way_, arrays)] {
           complete(disk, folder, manifest, viewers);
         });
+    sealing_ = under_way_;
   } catch (const std::exception& problem) {
     failure_ = problem.what();
   }
@@ -466,6 +479,7 @@ void DiskTier::go_on_from(Version version, bool found_here) {
   ours_ = ours_ || found_here;
   found_.reset();
   complete_ = found_here ? version : std::min(complete_, version);
+  if (sealing_ && *sealing_ > version) sealing_.reset();
   const bool goes_on = stage_ == Stage::writing || stage_ == Stage::sealing;
   if (goes_on && under_way_ > version) {
     if (stage_ == Stage::writing) remove_attempt();

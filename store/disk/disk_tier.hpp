@@ -115,6 +115,7 @@ class DiskTier {
   std::vector<std::span<const std::byte>> copy(std::span<const std::span<const std::byte>> snapshots);
   bool knows_newer(Version version);
   void seal(int ranks);
+  void note_sealed();
   std::optional<Found> share(std::optional<CompleteVersion> version);
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;
   void fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const;
@@ -135,7 +136,8 @@ class DiskTier {
   Version under_way_{};
   Version complete_{};  // the newest that this process knows to be on disk
   std::uint32_t attempt_ = 0;
-  std::string all_parts_;  // rank 0: what the ranks have told in prepare
+  std::optional<Version> sealing_;  // rank 0: what its thread makes complete
+  std::string all_parts_;           // rank 0: what the ranks have told in prepare
   std::optional<std::string> failure_;
   std::optional<Found> found_;
 

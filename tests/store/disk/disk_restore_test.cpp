@@ -6,9 +6,11 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
+#include "store/disk/disk_tier.hpp"
 #include "store/disk/folder.hpp"
 #include "store/disk/durable.hpp"
 #include "store/snapshot/pages.hpp"
+#include "store/snapshot/snapshot.hpp"
 #include "tests/support/job.hpp"
 
 #include <fmt/format.h>
@@ -192,6 +194,86 @@ TEST_F(DiskStores, write_only_every_so_many_commits) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].version, Version{6});
   EXPECT_EQ(found[1].version, Version{3});
+}
+
+/// A disk tier without a store: commits of one member, whose writing is over before the next commit begins.
+class DiskCommits {
+ public:
+  DiskCommits(const DiskOptions& options, mend::Rank self) : tier_(options), self_(self) {
+    members_["step"] = std::make_shared<mend::detail::ValueMember<int>>(step_);
+    mend::throw_errors_of(comm_.get());
+    begin_epoch(true);
+  }
+  void begin_epoch(bool begins_job = false) { tier_.begin_epoch(comm_.get(), begins_job); }
+  /// Returns whether it goes to disk.
+  bool commit(Version version, bool is_provisional = false) {
+    tier_.hear(on_all_ranks(tier_.remarks(is_provisional ? Version{} : version)));
+    const bool goes_to_disk = tier_.is_due();
+    tier_.prepare(version, members_);
+    mend::Bytes snapshot;
+    mend::pack(members_, self_, version, snapshot);
+    tier_.write(std::array{std::span<const std::byte>(snapshot)});
+    tier_.wait();
+    return goes_to_disk;
+  }
+  /// Those of versions `first` to `last` that go to disk.
+  std::vector<std::uint64_t> commit_each(std::uint64_t first, std::uint64_t last) {
+    std::vector<std::uint64_t> written;
+    for (std::uint64_t version = first; version <= last; ++version) {
+      if (commit(Version{version})) written.push_back(version);
+    }
+    return written;
+  }
+
+ private:
+  static MPI_Comm duplicate_world() {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    return made;
+  }
+  mend::agreement::Remarks on_all_ranks(mend::agreement::Remarks mine) const {
+    MPI_Allreduce(MPI_IN_PLACE, &mine, sizeof mine, MPI_BYTE, MPI_BAND, comm_.get());
+    return mine;
+  }
+
+  mend::Communicator comm_{duplicate_world()};
+  mend::DiskTier tier_;
+  mend::Rank self_;
+  int step_ = 7;
+  mend::Members members_;
+};
+
+TEST_F(DiskStores, write_versions_that_are_as_many_commits_apart_as_was_asked_for) {
+  DiskCommits commits(disk(10), mend::Rank{rank_});
+  EXPECT_THAT(commits.commit_each(1, 36), testing::ElementsAre(10U, 20U, 30U));
+  const auto found = on_disk();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].version, Version{30});
+  EXPECT_EQ(found[1].version, Version{20});
+}
+
+TEST_F(DiskStores, keep_that_distance_though_provisional_commits_come_between) {
+  DiskCommits commits(disk(10), mend::Rank{rank_});
+  EXPECT_THAT(commits.commit_each(1, 10), testing::ElementsAre(10U));
+  for (std::uint64_t version = 11; version <= 14; ++version)
+    EXPECT_FALSE(commits.commit(Version{version}, true)) << version;
+  EXPECT_THAT(commits.commit_each(15, 21), testing::ElementsAre(20U));
+}
+
+TEST_F(DiskStores, keep_that_distance_though_a_failure_comes_while_a_version_becomes_complete) {
+  DiskCommits commits(disk(10), mend::Rank{rank_});
+  EXPECT_THAT(commits.commit_each(1, 11), testing::ElementsAre(10U));
+  ASSERT_EQ(on_disk().size(), 1U) << "rank 0 has made it complete, and the others have not heard of it";
+  commits.begin_epoch();
+  EXPECT_THAT(commits.commit_each(12, 22), testing::ElementsAre(20U));
+}
+
+TEST_F(DiskStores, begin_anew_at_once_when_a_failure_interrupts_the_writing) {
+  DiskCommits commits(disk(10), mend::Rank{rank_});
+  EXPECT_THAT(commits.commit_each(1, 10), testing::ElementsAre(10U));
+  commits.begin_epoch();
+  EXPECT_THAT(on_disk(), testing::IsEmpty());
+  EXPECT_THAT(commits.commit_each(11, 22), testing::ElementsAre(11U, 21U));
 }
 
 TEST_F(DiskStores, do_not_wait_for_what_is_being_written) {
