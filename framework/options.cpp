@@ -33,6 +33,14 @@ std::string check_seconds(const std::string& text) {
   return fine ? "" : fmt::format("a number of seconds above 0 and up to {:.0f} (a day) is wanted, not {}", day, text);
 }
 
+std::string check_patience(const std::string& text) {
+  constexpr double day = 86'400;
+  double value = 0;
+  const bool fine = CLI::detail::lexical_cast(text, value) && value >= 0 && value <= day;
+  return fine ? ""
+              : fmt::format("a number of seconds up to {:.0f} (a day) is wanted, or 0 for never, not {}", day, text);
+}
+
 std::string check_milliseconds(const std::string& text) {
   constexpr double day = 86'400'000;
   double value = 0;
@@ -88,6 +96,7 @@ std::string check_versions(const std::string& text) {
 void define(CLI::App& app, Options& options, const std::string& prefix, bool with_environment) {
   const auto from_environment = [&](CLI::Option* option, const char* variable) {
     option->group(group);
+    refuse_flag_as_value(*option);
     if (with_environment) option->envname(variable);
   };
   from_environment(app.add_option(prefix + "spares", options.spares,
@@ -193,6 +202,20 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                    "MEND_HEARTBEAT");
   from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),
                    "MEND_TIMEOUT");
+  const auto patience = [&](const char* name, Seconds& time, const char* help) {
+    return app
+        .add_option_function<double>(
+            prefix + name, [&time](double value) { time = Seconds(value); }, help)
+        ->check(CLI::Validator(check_patience, "S"));
+  };
+  from_environment(patience("stall", options.stall,
+                            "How long ranks wait for others in mend's calls until it is told who waits where and who\n"
+                            "has not come, in s (default 10; 0: never; not with --mend-detector runtime)"),
+                   "MEND_STALL");
+  from_environment(patience("stall-limit", options.stall_limit,
+                            "How long they wait until the job is ended, with the stacks of all ranks if there is gdb,\n"
+                            "in s (default 0: never; not with --mend-detector runtime)"),
+                   "MEND_STALL_LIMIT");
   from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
                        ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
                        ->capture_default_str(),
@@ -244,13 +267,34 @@ std::vector<std::string> names_of_options(const CLI::App& app) {
 
 void add_options(CLI::App& app, Options& options) {
   // The first to be defined is the first to take effect, so that what variables and flags say comes over it.
-  app.add_option_function<std::string>(
-         "--mend-config", [&options](const std::string& file) { read_file(file, options); },
-         "TOML file with any of these options, named as the flags are without --mend-; in a table [mend], or alone")
-      ->envname("MEND_CONFIG")
-      ->type_name("FILE")
-      ->group(group);
+  CLI::Option* const config =
+      app.add_option_function<std::string>(
+             "--mend-config", [&options](const std::string& file) { read_file(file, options); },
+             "TOML file with any of these options, named as the flags are without --mend-; in a table [mend], or alone")
+          ->envname("MEND_CONFIG")
+          ->type_name("FILE")
+          ->group(group);
+  refuse_flag_as_value(*config);
   define(app, options, "--mend-", true);
+}
+
+void refuse_flag_as_value(CLI::Option& option) {
+  option.transform(CLI::Validator(
+      [](std::string& text) {
+        return text.starts_with("--") ? fmt::format("a value is wanted, and {} follows instead", text) : std::string();
+      },
+      ""));
+}
+
+std::vector<std::string> option_variables() {
+  Options unused;
+  CLI::App app;
+  add_options(app, unused);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_envname().empty()) names.push_back(option->get_envname());
+  }
+  return names;
 }
 
 Options take_options(int& argc, char** argv, const Options& unless_chosen) {

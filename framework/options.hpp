@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace mend {
 
@@ -33,6 +35,8 @@ struct Options {
   std::string detector = "ring";       ///< ring, or runtime: only what the runtime sees
   Milliseconds heartbeat{100};         ///< between two of a process, for the ring
   Milliseconds timeout{1000};          ///< of silence, after which a process is held dead
+  Seconds stall{10};                   ///< that ranks wait for others in mend's calls until that is told; 0: never
+  Seconds stall_limit{0};              ///< that they wait until the job is ended; 0: never
   std::string log_level = "warn";      ///< debug, info, warn, error, off
   std::filesystem::path trace;         ///< folder for Chrome traces, one file a process; empty: none
 };
@@ -45,5 +49,12 @@ void add_options(CLI::App& app, Options& options);
 /// application's own parser does not meet them. `unless_chosen` is what holds otherwise. Local. Throws UsageError for a
 /// wrong value or an unknown --mend- flag.
 Options take_options(int& argc, char** argv, const Options& unless_chosen = {});
+
+/// Has `option` refuse a value that looks like a flag, as in `--mend-disk --steps 5`, where the value was forgotten.
+/// Local.
+void refuse_flag_as_value(CLI::Option& option);
+
+/// The environment variables that set options. Local.
+std::vector<std::string> option_variables();
 
 }  // namespace mend

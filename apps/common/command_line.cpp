@@ -161,6 +161,9 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() > 0) mend::refuse_flag_as_value(*option);
+  }
   try {
     app.parse(argc, argv);
     if (check) check();

@@ -7,11 +7,13 @@
 #include "base/launch.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "framework/variables.hpp"
 
 #include <fmt/format.h>
 #include <mpi-ext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -62,6 +64,7 @@ Start start_together(Start mine) {
 Job::Job(const Options& options) {
   try {
     log::set_level(options.log_level);
+    if (launch::speaks_for_all()) std::ranges::for_each(doubts_about_environment(), log::warn);
     mpi_.emplace();
     if (launch::door()) {
       join(options);

@@ -15,6 +15,7 @@ namespace {
 
 using mend::Options;
 using support::ScopedEnvironment;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -70,6 +71,8 @@ TEST(Options, have_defaults) {
   EXPECT_EQ(options.redundancy, "partner");
   EXPECT_EQ(options.versions, 2);
   EXPECT_EQ(options.log_level, "warn");
+  EXPECT_EQ(options.stall, std::chrono::seconds(10));
+  EXPECT_EQ(options.stall_limit, std::chrono::seconds(0));
   EXPECT_TRUE(options.trace.empty());
 }
 
@@ -153,6 +156,8 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is wanted, not 99999999"));
   EXPECT_THAT(refusal({"--mend-disk", "x,evry=3"}),
               HasSubstr("'x,evry=3' is no place on disk: give a folder, or DIR,every=N"));
+  EXPECT_THAT(refusal({"--mend-stall", "-1"}), HasSubstr("--mend-stall"));
+  EXPECT_THAT(refusal({"--mend-stall-limit", "soon"}), HasSubstr("or 0 for never, not soon"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
   EXPECT_THAT(refusal({"--mend-config", "/nonexistent.toml"}), HasSubstr("/nonexistent.toml"));
   EXPECT_THAT(refusal({"--mend-sparse", "2"}), HasSubstr("--mend-sparse"));
@@ -185,6 +190,12 @@ TEST(TakeOptions, takes_nothing_after_two_dashes) {
 
 TEST(TakeOptions, does_not_mistake_two_dashes_for_a_value) {
   EXPECT_THAT(refusal({"--mend-spares", "--", "3"}), HasSubstr("--mend-spares"));
+}
+
+TEST(TakeOptions, does_not_mistake_the_next_flag_for_a_value) {
+  EXPECT_THAT(refusal({"--mend-disk", "--steps", "5"}), AllOf(HasSubstr("--mend-disk"), HasSubstr("--steps follows")));
+  EXPECT_THAT(refusal({"--mend-trace", "--mend-spares", "5"}), HasSubstr("--mend-trace"));
+  EXPECT_THAT(refusal({"--mend-config", "--mend-spares"}), HasSubstr("--mend-config"));
 }
 
 TEST(TakeOptions, bears_an_empty_command_line) {
