@@ -1,6 +1,6 @@
 #include "framework/recovery_report.hpp"
 
-#include "base/median.hpp"
+#include "base/rounding.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +19,17 @@ std::string counted(std::size_t count, const char* one, const char* several) {
 }
 
 }  // namespace
+
+void RecoveryReport::set_moments(WallClock::time_point when_noticed, WallClock::time_point left_body,
+                                 WallClock::time_point agreed, WallClock::time_point rebuilt) {
+  left_body = std::max(left_body, when_noticed);
+  agreed = std::max(agreed, left_body);
+  rebuilt = std::max(rebuilt, agreed);
+  noticed = when_noticed;
+  interrupt = left_body - when_noticed;
+  agree = agreed - left_body;
+  rebuild = rebuilt - agreed;
+}
 
 std::string RecoveryReport::to_string() const {
   std::string what;
@@ -43,30 +54,27 @@ std::string summarise(std::span<const RecoveryReport> recoveries) {
   std::size_t dead = 0;
   std::size_t replaced = 0;
   std::size_t given_up = 0;
-  std::vector<double> whole;
   for (const RecoveryReport& report : recoveries) {
     dead += report.dead.size();
     replaced += report.replacements.size();
     given_up += report.given_up.size();
-    whole.push_back((report.interrupt + report.agree + report.rebuild + report.restore).count());
   }
   std::string text = counted(recoveries.size(), "recovery", "recoveries");
   if (recoveries.empty()) return text;
   text += fmt::format(": {} died", counted(dead, "process", "processes"));
   if (replaced > 0) text += fmt::format(", {} taken over", counted(replaced, "rank was", "ranks were"));
   if (given_up > 0) text += fmt::format(", {} given up", counted(given_up, "rank was", "ranks were"));
-  const auto median_of = [&](Milliseconds RecoveryReport::*phase) {
-    std::vector<double> times;
-    for (const RecoveryReport& report : recoveries) times.push_back((report.*phase).count());
-    return median(std::move(times));
-  };
+  std::vector<RecoveryReport> by_length(recoveries.begin(), recoveries.end());
+  std::ranges::stable_sort(by_length, {}, &RecoveryReport::whole);
+  const RecoveryReport& middle = by_length[by_length.size() / 2];
   const std::string several =
-      recoveries.size() > 1 ? fmt::format(" (median; {:.1f} at most)", *std::ranges::max_element(whole)) : "";
+      recoveries.size() > 1 ? fmt::format(" (median; {:.1f} at most)", by_length.back().whole().count()) : "";
+  const auto phases = round_parts(
+      {middle.interrupt.count(), middle.agree.count(), middle.rebuild.count(), middle.restore.count()}, 0.1);
   return text +
          fmt::format(
              "; {:.1f} ms until the data was back{}: interrupt {:.1f}, agree {:.1f}, rebuild {:.1f}, restore {:.1f} ms",
-             median(whole), several, median_of(&RecoveryReport::interrupt), median_of(&RecoveryReport::agree),
-             median_of(&RecoveryReport::rebuild), median_of(&RecoveryReport::restore));
+             middle.whole().count(), several, phases[0], phases[1], phases[2], phases[3]);
 }
 
 std::string write_reports(std::span<const RecoveryReport> recoveries) {

@@ -10,8 +10,8 @@
 
 namespace mend {
 
-/// What happened in one recovery, with times as this process saw them: how long each phase of the life of a failure
-/// took. Add them up for the whole.
+/// What happened in one recovery, with times as one process saw them, by its own clock: how long each phase of the life
+/// of a failure took. None is negative, and they add up to the whole.
 struct RecoveryReport {
   Epoch epoch;                            ///< the epoch that began with it
   std::vector<ProcessId> dead;            ///< everyone who died since the recovery before, spares too
@@ -25,6 +25,16 @@ struct RecoveryReport {
   Milliseconds restore{};    ///< until the body had its data again (0 if it did not restore)
   int rounds = 1;            ///< more than one when somebody died during the recovery
 
+  /// Divides the time of the recovery into phases: noticed, body left, agreed on the dead, rebuilt. A moment that lies
+  /// before the one it follows is taken for the same: a process may have waited for the others before it noticed, or
+  /// have been told late.
+  void set_moments(WallClock::time_point when_noticed, WallClock::time_point left_body, WallClock::time_point agreed,
+                   WallClock::time_point rebuilt);
+  /// Until there were new communicators.
+  Milliseconds until_rebuilt() const { return interrupt + agree + rebuild; }
+  /// Until the data was back.
+  Milliseconds whole() const { return until_rebuilt() + restore; }
+
   /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
   std::string to_string() const;
 };
@@ -34,8 +44,8 @@ std::string write_reports(std::span<const RecoveryReport> recoveries);
 std::vector<RecoveryReport> read_reports(const std::string& text);
 
 /// All recoveries of a job in a sentence or two: who died, what became of the ranks, and what it took.
-/// "2 recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms each until the data was back (median; 9.0 at most):
-/// interrupt 0.3, agree 1.2, rebuild 2.4, restore 4.2 ms"
+/// "2 recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms until the data was back (median; 9.0 at most):
+/// interrupt 0.3, agree 1.2, rebuild 2.4, restore 4.2 ms". The phases are those of the recovery in the middle.
 std::string summarise(std::span<const RecoveryReport> recoveries);
 
 }  // namespace mend

@@ -1,12 +1,14 @@
 #include "jobs/result.hpp"
 
 #include "base/error.hpp"
+#include "base/rounding.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -45,15 +47,18 @@ std::string who_died(const json& recovery) {
 
 std::string recovery_line(const json& recovery) {
   std::string line = fmt::format("  {:<20}", who_died(recovery));
+  // The moment of a death is known only when it was ordered.
+  const auto is_known = [&](const Phase& phase) {
+    const auto time = recovery.find(phase.key);
+    return time != recovery.end() && time->is_number();
+  };
+  std::vector<double> times;
+  for (const Phase& phase : phases) times.push_back(is_known(phase) ? recovery.at(phase.key).get<double>() : 0);
+  times = round_parts(std::move(times), 0.01);
   double sum = 0;
-  for (const Phase& phase : phases) {
-    // The moment of a death is known only when it was ordered.
-    if (const auto time = recovery.find(phase.key); time != recovery.end() && time->is_number()) {
-      sum += time->get<double>();
-      line += fmt::format(" {:>10.2f}", time->get<double>());
-    } else {
-      line += fmt::format(" {:>10}", "-");
-    }
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    sum += times[i];
+    line += is_known(phases[i]) ? fmt::format(" {:>10.2f}", times[i]) : fmt::format(" {:>10}", "-");
   }
   return line + fmt::format(" {:>10.2f}\n", sum);
 }

@@ -1,10 +1,14 @@
 #include "transport/mpi.hpp"
 
+#include "base/catchable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -14,6 +18,12 @@ ErrorReceiver receiver_now = nullptr;
 
 std::function<void()>& failure_listener() {
   static std::function<void()> instance;
+  return instance;
+}
+
+/// What could not be thrown where it was met.
+std::optional<std::string>& noted_error() {
+  static std::optional<std::string> instance;
   return instance;
 }
 
@@ -49,6 +59,20 @@ bool is_unspecific(int code) {
   return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
 }
 
+/// Throws what the error is, unless that would end the process, as in a destructor at the ordinary end of its scope.
+/// Then the call returns its code. A failure need not be noted: the listener has interrupted everyone, so the next call
+/// throws it.
+void throw_or_note(int code, bool failure) {
+  if (failure) {
+    const ProcessFailure error(fmt::format("an MPI call: {}", mpi_text(code)));
+    if (is_catchable(error)) throw error;
+    return;
+  }
+  const EnvironmentError error(fmt::format("an MPI call failed: {}", mpi_text(code)));
+  if (is_catchable(error)) throw error;
+  noted_error() = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
+}
+
 void on_error(MPI_Comm* comm, int* code, ...) {
   const OnError how = on_error_now;
   if (how == OnError::returns || is_outdated(*comm)) return;
@@ -62,8 +86,7 @@ void on_error(MPI_Comm* comm, int* code, ...) {
   if (how == OnError::hands_over) return receiver_now(*comm, *code, failure);
   // A destructor's call, on the way of an exception: a second one would end the process.
   if (std::uncaught_exceptions() > 0) return;
-  if (failure) throw ProcessFailure(fmt::format("an MPI call: {}", mpi_text(*code)));
-  check_mpi(*code, "an MPI call");
+  throw_or_note(*code, failure);
 }
 
 MPI_Errhandler throwing_handler() {
@@ -111,6 +134,10 @@ void take_for_outdated(MPI_Comm comm) {
 }
 
 void take_for_new(MPI_Comm comm) { std::erase(outdated(), comm); }
+
+void throw_noted_error() {
+  if (const auto error = std::exchange(noted_error(), std::nullopt)) throw EnvironmentError(*error);
+}
 
 void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
 

@@ -31,8 +31,14 @@ void check_mpi(int code, const char* where);
 
 /// Makes MPI's errors on `comm` surface as check_mpi's exceptions, thrown out of the MPI call itself (which Open
 /// MPI bears: see docs/open-mpi.md), so that plain MPI code needs no checks. Communicators derived from `comm`
-/// inherit this.
+/// inherit this. Where the exception would end the process, because it would leave a destructor or another noexcept
+/// function, the call returns its code instead. The next call then throws: of a process failure, because everyone is
+/// interrupted; of another error, in throw_noted_error().
 void throw_errors_of(MPI_Comm comm);
+
+/// Throws EnvironmentError if an error that was no process failure could not be thrown where it was met, once for each.
+/// Main thread only. Local.
+void throw_noted_error();
 
 /// Has `listener` called, before the exception is thrown, whenever an MPI call under throw_errors_of meets a process
 /// failure: the earliest moment to interrupt everyone else. An empty one stops that. Main thread only; it must not

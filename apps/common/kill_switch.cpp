@@ -183,6 +183,7 @@ void KillSwitch::obey(const KillOrder& order, std::string_view point) {
     nlohmann::ordered_json line;
     line["job"] = mend::launch::job();
     line["rank"] = rank_ ? nlohmann::ordered_json(rank_->value) : nullptr;
+    line["machine"] = mend::launch::machine();
     line["process"] = self_.value_or(mend::ProcessId{0}).value;
     line["step"] = step_ ? nlohmann::ordered_json(*step_) : nullptr;
     line["point"] = point;

@@ -3,6 +3,7 @@
 #include "apps/common/crew.hpp"
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
+#include "base/launch.hpp"
 
 #include <fmt/format.h>
 
@@ -55,18 +56,31 @@ Json recovery_document(const mend::RecoveryReport& recovery) {
   return document;
 }
 
+/// Whose death has brought this recovery about: of those that held a rank, or else anybody's. A spare may have been
+/// dead for long.
+std::vector<mend::ProcessId> causes_of(const mend::RecoveryReport& recovery) {
+  std::vector<mend::ProcessId> causes;
+  for (const mend::Replacement& replacement : recovery.replacements) causes.push_back(replacement.dead);
+  for (const mend::Loss& loss : recovery.given_up) causes.push_back(loss.dead);
+  return causes.empty() ? recovery.dead : causes;
+}
+
 /// From the first kill that this recovery mended to when its teller noticed; nothing when no kill of it is recorded
-/// (somebody else did it).
-std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const Json& kills) {
+/// (somebody else did it), or when one was timed by another machine's clock. It may have begun for another reason, with
+/// the kill on its way: then no time lies between.
+std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const std::string& told_on,
+                                                 const Json& kills) {
+  const auto causes = causes_of(recovery);
   std::optional<long long> first_us;
   for (const Json& kill : kills) {
     const mend::ProcessId process{kill.at("process").get<std::uint32_t>()};
-    if (std::find(recovery.dead.begin(), recovery.dead.end(), process) == recovery.dead.end()) continue;
+    if (std::find(causes.begin(), causes.end(), process) == causes.end()) continue;
+    if (kill.value("machine", told_on) != told_on) return std::nullopt;
     const auto time_us = kill.at("time_us").get<long long>();
     first_us = std::min(first_us.value_or(time_us), time_us);
   }
   if (!first_us) return std::nullopt;
-  return std::chrono::microseconds(microseconds(recovery.noticed) - *first_us);
+  return std::chrono::microseconds(std::max(microseconds(recovery.noticed) - *first_us, 0LL));
 }
 
 Json recoveries_document(const RunFacts& facts) {
@@ -75,38 +89,54 @@ Json recoveries_document(const RunFacts& facts) {
   return document;
 }
 
-/// The recoveries as the job saw them: noticed when the first rank did, each phase as long as on the slowest. A rank
-/// that was still a spare in some recovery had nothing to restore in it.
-std::vector<mend::RecoveryReport> over_all_ranks(const mend::Session& session) {
-  using FractionalMicroseconds = std::chrono::duration<double, std::micro>;
-  const auto own = session.recoveries();
-  std::vector<mend::RecoveryReport> recoveries(own.begin(), own.end());
-  for (mend::RecoveryReport& recovery : recoveries) {
-    const FractionalMicroseconds noticed = recovery.noticed.time_since_epoch();
-    std::array<double, 5> largest{-noticed.count(), recovery.interrupt.count(), recovery.agree.count(),
-                                  recovery.rebuild.count(), recovery.restore.count()};
-    MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE, MPI_MAX, session.comm());
-    recovery.noticed = mend::WallClock::time_point(
-        std::chrono::duration_cast<mend::WallClock::duration>(FractionalMicroseconds(-largest[0])));
-    recovery.interrupt = mend::Milliseconds(largest[1]);
-    recovery.agree = mend::Milliseconds(largest[2]);
-    recovery.rebuild = mend::Milliseconds(largest[3]);
-    recovery.restore = mend::Milliseconds(largest[4]);
+/// The time line of one rank, as it is sent.
+struct TimeLine {
+  std::int64_t noticed;
+  std::array<double, 4> phases;
+  std::array<char, 256> machine;
+};
+
+/// Each recovery as the rank saw it for which it took longest, whole: times of different clocks are not put together. A
+/// rank that was still a spare in some recovery had nothing to restore in it. Collective.
+void tell_as_the_slowest(RunFacts& facts, MPI_Comm comm) {
+  int self = 0;
+  MPI_Comm_rank(comm, &self);
+  for (mend::RecoveryReport& recovery : facts.recoveries) {
+    struct {
+      double time;
+      int rank;
+    } slowest{recovery.whole().count(), self};
+    MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
+    TimeLine line{
+        recovery.noticed.time_since_epoch().count(),
+        {recovery.interrupt.count(), recovery.agree.count(), recovery.rebuild.count(), recovery.restore.count()},
+        {}};
+    mend::launch::machine().copy(line.machine.data(), line.machine.size() - 1);
+    MPI_Bcast(&line, sizeof line, MPI_BYTE, slowest.rank, comm);
+    recovery.noticed = mend::WallClock::time_point(mend::WallClock::duration(line.noticed));
+    recovery.interrupt = mend::Milliseconds(line.phases[0]);
+    recovery.agree = mend::Milliseconds(line.phases[1]);
+    recovery.rebuild = mend::Milliseconds(line.phases[2]);
+    recovery.restore = mend::Milliseconds(line.phases[3]);
+    facts.told_on.emplace_back(line.machine.data());
   }
-  return recoveries;
 }
 
 }  // namespace
 
 RunFacts facts_of(const mend::Session& session) {
-  return {.rank = session.rank(),
-          .process = session.process(),
-          .ranks = crew_size(session),
-          .epoch = session.epoch(),
-          .role = session.role(),
-          .recoveries = over_all_ranks(session),
-          .version = session.store().version(),
-          .store = session.store().statistics()};
+  const auto own = session.recoveries();
+  RunFacts facts{.rank = session.rank(),
+                 .process = session.process(),
+                 .ranks = crew_size(session),
+                 .epoch = session.epoch(),
+                 .role = session.role(),
+                 .recoveries = {own.begin(), own.end()},
+                 .told_on = {},
+                 .version = session.store().version(),
+                 .store = session.store().statistics()};
+  tell_as_the_slowest(facts, session.comm());
+  return facts;
 }
 
 Json result_document(const RunFacts& facts, const CommonOptions& options, const Outcome& outcome, const Json& kills) {
@@ -121,7 +151,7 @@ Json result_document(const RunFacts& facts, const CommonOptions& options, const 
 
   document["recoveries"] = recoveries_document(facts);
   for (std::size_t i = 0; i < facts.recoveries.size(); ++i) {
-    const auto detect = detection_time(facts.recoveries[i], kills);
+    const auto detect = detection_time(facts.recoveries[i], facts.told_on.at(i), kills);
     document["recoveries"][i]["detect_ms"] = detect ? Json(detect->count()) : Json(nullptr);
   }
   document["kills"] = kills;

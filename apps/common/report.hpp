@@ -28,7 +28,8 @@ struct Outcome {
   std::vector<std::pair<std::string, mend::Seconds>> phases;  ///< as rank 0 measured them
 };
 
-/// What mend has to say: of the recoveries as all ranks together saw them, otherwise as this process saw it.
+/// What mend has to say: of each recovery as the rank saw it for which it took longest, otherwise as this process saw
+/// it.
 struct RunFacts {
   mend::Rank rank;
   mend::ProcessId process;
@@ -36,6 +37,7 @@ struct RunFacts {
   mend::Epoch epoch;
   mend::Role role = mend::Role::initial;
   std::vector<mend::RecoveryReport> recoveries;
+  std::vector<std::string> told_on;  ///< by recovery: the machine whose clock its times are of
   mend::Version version;
   mend::StoreStatistics store;
 };
@@ -50,7 +52,8 @@ void write_reports(const mend::Session& session, const CommonOptions& options, c
 void print_summary(const mend::Session& session, const Outcome& outcome);
 
 /// The result file's content: the outcome, the recoveries, `kills` (as KillSwitch recorded them) and what fault
-/// tolerance cost. Each recovery's detect_ms is the time from the first of its kills to when rank 0's process knew.
+/// tolerance cost. Each recovery's detect_ms is the time from the first of its kills to when the rank knew whose time
+/// line it is.
 Json result_document(const RunFacts& facts, const CommonOptions& options, const Outcome& outcome, const Json& kills);
 
 /// One rank's evidence: who it is, how it came here, and what it holds to be the field's hash.

@@ -291,6 +291,7 @@ Intent Engine::play(const Body& body) {
   try {
     Session session(*this);
     body(session);
+    throw_noted_error();
     store_.finish_commit();
     store_.finish_disk();
     reach("finish.before");
@@ -439,20 +440,18 @@ void Engine::fill_ranks(Recovery recovery, bool held_rank) {
   for (const auto& [rank, dead, newcomer] : outcome.replacements)
     report.replacements.push_back({numbered(rank), dead, newcomer});
   for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
-  report.noticed = noticed_.value_or(left_body_);
+  auto noticed = noticed_.value_or(left_body_);
   // It began with the first death of one that held a rank: a spare may have died long before.
   for (const WitnessedDeath& death : witness_.deaths()) {
-    if (outcome.dead.contains(death.process) && before.rank_of(death.process))
-      report.noticed = std::min(report.noticed, death.when);
+    if (outcome.dead.contains(death.process) && before.rank_of(death.process)) noticed = std::min(noticed, death.when);
   }
-  const auto left = std::max(left_body_, report.noticed);  // it may have waited for the others already
-  report.interrupt = to_ms(left - report.noticed);
-  report.agree = to_ms(outcome.agreed_on_dead - left);
-  const auto rebuilt = WallClock::now();
-  report.rebuild = to_ms(rebuilt - outcome.agreed_on_dead);
-  trace::record("interrupt", report.noticed, left);
-  trace::record("agree", left, outcome.agreed_on_dead);
-  trace::record("rebuild", outcome.agreed_on_dead, rebuilt);
+  report.set_moments(noticed, left_body_, outcome.agreed_on_dead, WallClock::now());
+  const auto after = [&](Milliseconds time) {
+    return report.noticed + std::chrono::duration_cast<WallClock::duration>(time);
+  };
+  trace::record("interrupt", report.noticed, after(report.interrupt));
+  trace::record("agree", after(report.interrupt), after(report.interrupt + report.agree));
+  trace::record("rebuild", after(report.interrupt + report.agree), after(report.until_rebuilt()));
   report.rounds = outcome.rounds;
   recoveries_.push_back(report);
 
@@ -570,12 +569,14 @@ bool Engine::knows_of_failure() const {
 }
 
 void Engine::check() {
+  throw_noted_error();
   if (!knows_of_failure()) return;
   notice_failure();
   throw ProcessFailure("the runtime reported a death");
 }
 
 bool Engine::commit_due() {
+  throw_noted_error();
   if (witness_.death_count() > 0) check();
   store_.finish_commit();
   const Seconds since_last = step_watch_.lap();

@@ -37,6 +37,7 @@ apps::RunFacts some_facts() {
   facts.epoch = {1};
   facts.role = mend::Role::newcomer;
   facts.recoveries = {recovery};
+  facts.told_on = {"here"};
   facts.version = {7};
   facts.store.snapshot_bytes = 4096;
   facts.store.commit_time = mend::Seconds(0.125);
@@ -93,6 +94,27 @@ TEST(Report, detection_is_counted_from_the_first_kill_of_the_recovery) {
   const Json kills = Json::array({kill(3, noticed_us - 1000), kill(2, noticed_us - 2500), kill(9, 1)});
   const Json result = apps::result_document(some_facts(), {}, some_outcome(), kills);
   EXPECT_DOUBLE_EQ(result["recoveries"][0]["detect_ms"].get<double>(), 2.5);
+}
+
+TEST(Report, detection_takes_no_time_when_the_recovery_had_begun_before_the_kill) {
+  const Json kills = Json::array({kill(3, noticed_us + 1000), kill(2, noticed_us + 82'660)});
+  const Json result = apps::result_document(some_facts(), {}, some_outcome(), kills);
+  EXPECT_EQ(result["recoveries"][0]["detect_ms"].get<double>(), 0);
+}
+
+TEST(Report, a_spare_that_has_been_dead_for_long_does_not_count_for_the_detection) {
+  apps::RunFacts facts = some_facts();
+  facts.recoveries[0].dead.push_back(ProcessId{6});
+  const Json kills = Json::array({kill(6, noticed_us - 9'000'000), kill(2, noticed_us - 2500)});
+  const Json result = apps::result_document(facts, {}, some_outcome(), kills);
+  EXPECT_DOUBLE_EQ(result["recoveries"][0]["detect_ms"].get<double>(), 2.5);
+}
+
+TEST(Report, a_kill_that_another_machines_clock_has_timed_gives_no_detection_time) {
+  Json elsewhere = kill(2, noticed_us - 2500);
+  elsewhere["machine"] = "there";
+  const Json result = apps::result_document(some_facts(), {}, some_outcome(), Json::array({elsewhere}));
+  EXPECT_TRUE(result["recoveries"][0]["detect_ms"].is_null());
 }
 
 TEST(Report, a_death_nobody_ordered_has_no_detection_time) {

@@ -55,6 +55,16 @@ TEST(AFailure, does_not_throw_again_out_of_destructors_on_its_way) {
   EXPECT_EQ(said(end), counted(4, 10, 1));
 }
 
+TEST(AFailure, met_in_a_destructor_at_the_end_of_a_scope_is_thrown_by_the_next_call) {
+  const auto end = play("calls_MPI_in_a_destructor_at_the_end_of_each_step", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(4, 10, 1));
+}
+
+TEST(AnException, of_an_MPI_call_in_a_destructor_comes_with_the_next_call_of_mend) {
+  expect_end(play("an_MPI_mistake_in_a_destructor", 3, 0), 1, "rank 1: .*MPI_ERR_RANK.*in a destructor");
+}
+
 TEST(ACommit, that_one_rank_cannot_pack_ends_the_job_and_says_why) {
   expect_end(play("one_rank_cannot_pack", 3, 0), 1, "the drawer is stuck");
 }

@@ -1,6 +1,6 @@
 #include "framework/recovery_report.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <vector>
 
@@ -40,6 +40,39 @@ TEST(RecoveryReport, tells_of_ranks_that_were_given_up) {
   report.given_up = {{Rank{2}, ProcessId{2}}};
   EXPECT_TRUE(report.to_string().starts_with(
       "epoch 1: rank 2: process 2 died, the rank was given up; spare process 3 died; interrupt"));
+}
+
+TEST(RecoveryReport, has_one_time_line_whose_phases_are_not_negative_and_add_up) {
+  const mend::WallClock::time_point start{std::chrono::hours(1)};
+  const auto at = [&](int ms) { return start + std::chrono::milliseconds(ms); };
+  mend::RecoveryReport report;
+  report.set_moments(at(0), at(2), at(5), at(9));
+  EXPECT_EQ(report.interrupt, Milliseconds{2});
+  EXPECT_EQ(report.agree, Milliseconds{3});
+  EXPECT_EQ(report.rebuild, Milliseconds{4});
+  EXPECT_EQ(report.until_rebuilt(), Milliseconds{9});
+  // It had left the body before it noticed, and was told of the death after the agreement.
+  report.set_moments(at(7), at(2), at(5), at(9));
+  EXPECT_EQ(report.interrupt, Milliseconds{0});
+  EXPECT_EQ(report.agree, Milliseconds{0});
+  EXPECT_EQ(report.until_rebuilt(), Milliseconds{2});
+  report.set_moments(at(12), at(2), at(5), at(9));
+  EXPECT_EQ(report.until_rebuilt(), Milliseconds{0});
+}
+
+TEST(RecoveryReport, of_which_several_are_summed_up_shows_phases_that_add_up_to_the_sum) {
+  mend::RecoveryReport quick;
+  quick.interrupt = Milliseconds{0.16};
+  quick.agree = quick.rebuild = quick.restore = Milliseconds{0.16};
+  mend::RecoveryReport slow = quick;
+  slow.interrupt = Milliseconds{9};
+  mend::RecoveryReport slow_otherwise = quick;
+  slow_otherwise.restore = Milliseconds{7};
+  EXPECT_THAT(mend::summarise(std::vector{quick}), testing::HasSubstr("0.6 ms until the data was back: interrupt 0.2, "
+                                                                      "agree 0.1, rebuild 0.2, restore 0.1 ms"));
+  EXPECT_THAT(mend::summarise(std::vector{slow, quick, slow_otherwise}),
+              testing::HasSubstr("7.5 ms until the data was back (median; 9.5 at most): interrupt 0.2, agree 0.1, "
+                                 "rebuild 0.2, restore 7.0 ms"));
 }
 
 TEST(RecoveryReport, of_several_is_summed_up_in_a_paragraph) {

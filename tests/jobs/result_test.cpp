@@ -52,6 +52,13 @@ TEST(Result, the_timeline_names_who_died_and_sums_the_phases_that_are_known) {
                                              Not(HasSubstr("rank 5"))));
 }
 
+TEST(Result, the_phases_in_the_timeline_add_up_to_the_sum_beside_them) {
+  json result = with_deaths();
+  for (const char* phase : {"interrupt_ms", "agree_ms", "rebuild_ms", "restore_ms"})
+    result["recoveries"][0][phase] = 0.006;
+  EXPECT_THAT(timeline(result), testing::ContainsRegex("- +0.01 +0.00 +0.01 +0.00 +0.02\n"));
+}
+
 TEST(Result, what_is_no_result_is_refused) {
   EXPECT_THROW(read_result("/nonexistent/result.json"), UsageError);
   const auto file = std::filesystem::path(testing::TempDir()) / "mend_result_test.json";

@@ -174,6 +174,28 @@ Scenarios error_scenarios() {
       if (step == 5 && is_first(session, 1)) die();
     });
   };
+  all["calls_MPI_in_a_destructor_at_the_end_of_each_step"] = [](mend::Session& session) {
+    struct Closing {
+      MPI_Comm comm;
+      ~Closing() { MPI_Barrier(comm); }
+    };
+    count(session, 10, [&](long step) {
+      const Closing closing{session.comm()};
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  };
+  all["an_MPI_mistake_in_a_destructor"] = [](mend::Session& session) {
+    struct Closing {
+      MPI_Comm comm;
+      ~Closing() {
+        int value = 0;
+        MPI_Send(&value, 1, MPI_INT, 99, 0, comm);
+      }
+    };
+    count(session, 10, [&](long step) {
+      if (step == 5 && session.rank() == mend::Rank{1}) const Closing closing{session.comm()};
+    });
+  };
   all["an_MPI_mistake"] = [](mend::Session& session) {
     int value = 0;
     if (session.rank() == mend::Rank{1}) MPI_Send(&value, 1, MPI_INT, 99, 0, session.comm());
