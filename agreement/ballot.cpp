@@ -1,7 +1,5 @@
 #include "agreement/ballot.hpp"
 
-#include "base/error.hpp"
-
 #include <fmt/format.h>
 
 namespace mend::agreement {

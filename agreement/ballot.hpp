@@ -12,6 +12,7 @@
 #pragma once
 
 #include "agreement/agreement.hpp"
+#include "base/error.hpp"
 
 #include <memory>
 #include <optional>
@@ -66,9 +67,9 @@ class Ballot {
 };
 
 /// Another rank has ended the job; this one follows.
-class Abandoned : public std::exception {
+class Abandoned : public CommonError {
  public:
-  const char* what() const noexcept override { return "another rank ended the job"; }
+  Abandoned() : CommonError("another rank ended the job") {}
 };
 
 }  // namespace mend::agreement

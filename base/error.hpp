@@ -19,17 +19,24 @@ class EnvironmentError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Data that was committed cannot be brought back: too many of those who held a copy are dead, or every copy is
-/// corrupt. The text names ranks and version. Thrown on every rank alike.
-class DataLoss : public std::runtime_error {
+/// An error that every living process has alike, because an agreement preceded it, and that may therefore end the job
+/// in good order. In mend's own work any other error is that of one process, and ends it alone (base/fail_stop.hpp).
+class CommonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Nobody is left to take the place of the dead; the text says who died and how to prevent it next time.
-class Unrecoverable : public std::runtime_error {
+/// Data that was committed cannot be brought back: too many of those who held a copy are dead, or every copy is
+/// corrupt. The text names ranks and version. Thrown on every rank alike.
+class DataLoss : public CommonError {
  public:
-  using std::runtime_error::runtime_error;
+  using CommonError::CommonError;
+};
+
+/// Nobody is left to take the place of the dead; the text says who died and how to prevent it next time.
+class Unrecoverable : public CommonError {
+ public:
+  using CommonError::CommonError;
 };
 
 /// A process died, or another rank learned of a death and interrupted this one. The only exception that recovery

@@ -4,14 +4,20 @@
 #include "base/log.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 
 namespace mend {
 
-void fail_stop(std::string_view why) {
-  log::error(fmt::format("process {} cannot go on: {}", launch::self().value_or(ProcessId{}).value, why));
+void fail_stop(std::string_view why) noexcept {
+  try {
+    log::error(fmt::format("process {} cannot go on: {}", launch::self().value_or(ProcessId{}).value, why));
+  } catch (const std::exception&) {  // it may be memory that is missing
+    constexpr std::string_view line = "mend: a process cannot go on, and cannot say why\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  }
   std::raise(SIGKILL);
   std::abort();  // not reached
 }

@@ -18,8 +18,8 @@ namespace mend::trace {
 /// Starts recording in this process. `file` is written by stop(). Local.
 void start(const std::filesystem::path& file, ProcessId self);
 
-/// Writes what was recorded and stops. Throws EnvironmentError when the file cannot be written. Without a start,
-/// does nothing. Local.
+/// Writes what was recorded and stops. A file that cannot be written costs a warning. Without a start, does nothing.
+/// Local.
 void stop();
 
 namespace detail {

@@ -2,6 +2,7 @@
 
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
+#include "base/fail_stop.hpp"
 #include "base/launch.hpp"
 #include "base/log.hpp"
 #include "fenix/group.hpp"
@@ -30,16 +31,6 @@ namespace {
   std::exit(static_cast<int>(code));
 }
 
-[[noreturn]] void leave_failed(std::exception_ptr error) {
-  State& now = state();
-  now.active = false;
-  now.groups.clear();
-  const ExitCode code = now.job->fail(std::move(error));
-  now.job.reset();
-  leave_mpi_alone();  // nothing is agreed upon
-  std::exit(static_cast<int>(code));
-}
-
 /// Ends the job on all ranks because of what is wrong here.
 void end_job(ExitCode code, const std::string& sentence) {
   const ErrorsHandled as_in_cpp(OnError::throws);
@@ -49,8 +40,8 @@ void end_job(ExitCode code, const std::string& sentence) {
     now.engine().abandon(code, sentence);
     now.groups.clear();
     now.job->close(*now.engine().ended());
-  } catch (...) {
-    now.job->fail(std::current_exception());
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
   }
 }
 
@@ -249,8 +240,8 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   ::on_exit(&on_exit_of_process, nullptr);
   try {
     if (!now.engine().wait_for_rank()) leave(*now.engine().ended());
-  } catch (...) {
-    leave_failed(std::current_exception());
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
   }
   now.active = true;
   begin_epoch();
@@ -274,8 +265,8 @@ void recover(int mpi_error) {
     now.engine().repair();
   } catch (const agreement::Abandoned&) {
     leave(*now.engine().ended());
-  } catch (...) {
-    leave_failed(std::current_exception());
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
   }
   begin_epoch();
 }
@@ -293,8 +284,8 @@ bool finish() {
       now.job->close(ExitCode::ok);
       return true;
     }
-  } catch (...) {
-    leave_failed(std::current_exception());
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
   }
   now.last_error = MPIX_ERR_PROC_FAILED;
   begin_epoch();

@@ -167,7 +167,7 @@ void FailureDetector::begin() {
     reach("start.introduced");
     return;
   }
-  throw EnvironmentError("the processes could not introduce themselves to each other, though nobody died");
+  throw CommonError("the processes could not introduce themselves to each other, though nobody died");
 }
 
 void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {

@@ -1,5 +1,6 @@
 #include "framework/recovery/engine.hpp"
 
+#include "base/fail_stop.hpp"
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
@@ -223,14 +224,20 @@ void Engine::abandon(ExitCode code, const std::string& sentence) {
 
 /// Decides with everyone what the job does, and does what all are to do: recover, or end.
 void Engine::attend(Intent intent) {
-  reach("decision.before");
-  const JobDecision ruling =
-      decide_job(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
-  if (ruling.what == Intent::recover) {
-    fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
-    recover_or_end([this] { recover(); });
-    return;
-  }
+  or_fail_stop([&] {
+    reach("decision.before");
+    const JobDecision ruling =
+        decide_job(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
+    if (ruling.what == Intent::recover) {
+      fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
+      recover_or_end([this] { recover(); });
+    } else {
+      end(ruling);
+    }
+  });
+}
+
+void Engine::end(const JobDecision& ruling) {
   agreements_.settle(world_.base.get());  // nobody answers any more after this
   detector_.end();
   store_.end();
@@ -242,11 +249,11 @@ void Engine::attend(Intent intent) {
 /// Whether this rank has committed anything in this epoch.
 bool Engine::has_progressed() const { return progressed_ || store_.statistics().commits > before_epoch_.commits; }
 
+/// Recovers, or ends the job if a CommonError says that this is not possible.
 void Engine::recover_or_end(const std::function<void()>& recovery) {
   try {
     recovery();
-  } catch (const std::exception& error) {
-    // The same on every living process, or beyond what they can still tell each other.
+  } catch (const CommonError& error) {
     detector_.end();
     store_.end();
     has_lost_ = true;
@@ -322,6 +329,10 @@ Intent Engine::play(const Body& body) {
 
 /// Decides with the other ranks how to go on, after the body was left here for `motion`.
 Intent Engine::leave_body(Motion motion) {
+  return or_fail_stop([&] { return cast_on_leaving(motion); });
+}
+
+Intent Engine::cast_on_leaving(Motion motion) {
   if (motion != Motion::finish) notice_failure();
   left_body_ = WallClock::now();
   reach("ballot.before");

@@ -120,7 +120,9 @@ class Engine {
   void part() const;
   Intent play(const Body& body);
   Intent leave_body(agreement::Motion motion);
+  Intent cast_on_leaving(agreement::Motion motion);
   void attend(Intent intent);
+  void end(const JobDecision& ruling);
   bool has_progressed() const;
   bool holds_rank(ProcessId process) const { return world_.roster.rank_of(process).has_value(); }
   Intent wait_as_spare();

@@ -36,21 +36,26 @@ const bool announced [[maybe_unused]] = [] {
   return true;
 }();
 
-ExitCode say_failure(ExitCode code, const char* text) {
+/// Has one process say `text`, which all may have to say: the first, or the launcher should that be dead.
+void say_for_all(const char* text) {
   if (launch::speaks_for_all()) {
     log::error(text);
     job_status::said();
   } else {
     job_status::unsaid(text);
   }
-  job_status::finished(code);
-  return code;
 }
 
-void start_trace(const Options& options, ProcessId self) {
-  if (options.trace.empty()) return;
-  std::filesystem::create_directories(options.trace);
-  trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
+ExitCode code_of(const std::exception& error) {
+  if (dynamic_cast<const UsageError*>(&error) != nullptr) return ExitCode::usage;
+  if (dynamic_cast<const Unrecoverable*>(&error) != nullptr) return ExitCode::unrecoverable;
+  return ExitCode::failed;
+}
+
+bool is_initialised() {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  return initialised != 0;
 }
 
 }  // namespace
@@ -62,47 +67,93 @@ Start start_together(Start mine) {
 }
 
 Job::Job(const Options& options) {
+  if (launch::door()) {
+    or_fail_stop([&] { join(options); });
+    return;
+  }
   try {
     log::set_level(options.log_level);
     if (launch::speaks_for_all()) std::ranges::for_each(doubts_about_environment(), log::warn);
     mpi_.emplace();
-    if (launch::door()) {
-      join(options);
-      return;
-    }
     if (!mpi_->tolerates_failures()) {
-      refused_ = say_failure(ExitCode::failed,
-                             "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or "
-                             "with mpirun --with-ft ulfm");
-      start_together(Start::refuse);  // the runtime ends everybody as soon as one leaves: not before this is said
-      return;
+      throw EnvironmentError(
+          "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or with mpirun "
+          "--with-ft ulfm");
     }
-    if (start_together(Start::go_on) != Start::go_on) {
-      refused_ = ExitCode::usage;  // another says why
-      return;
-    }
-    detector_.emplace(options).begin();
+    if (!options.trace.empty()) std::filesystem::create_directories(options.trace);
+    detector_.emplace(options);
+  } catch (const std::exception& error) {
+    refuse(error);
+    return;
+  }
+  if (start_together(Start::go_on) != Start::go_on) {
+    refused_ = ExitCode::usage;  // another says why
+    return;
+  }
+  begin(options);
+}
+
+/// Ends the job for what is wrong here before it has begun. The runtime ends everybody as soon as one leaves: not
+/// before this is said.
+void Job::refuse(const std::exception& error) {
+  say_for_all(error.what());
+  const bool is_alone = is_initialised() && start_together(Start::refuse) != Start::refuse;
+  if (is_alone && !launch::speaks_for_all()) {
+    log::error(error.what());
+    job_status::said();
+  }
+  refused_ = is_alone ? ExitCode::usage : code_of(error);
+  job_status::finished(*refused_);
+}
+
+/// All have said that they go on. From here on only what all have alike ends the job: that, and what the options do not
+/// allow.
+void Job::begin(const Options& options) {
+  const auto leave_together = [this](const std::exception& error) {
+    say_for_all(error.what());
+    refused_ = code_of(error);
+    job_status::finished(*refused_);
+  };
+  try {
+    detector_->begin();
     engine_.emplace(options, *detector_);
-    start_trace(options, engine_->self());
-  } catch (...) {
-    refused_ = fail(std::current_exception());
+    start_trace(options);
+  } catch (const CommonError& error) {
+    leave_together(error);
+  } catch (const UsageError& mistake) {
+    leave_together(mistake);
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
   }
 }
 
-/// In a process that the job has started later.
+/// In a process that the job has started later, and that nobody waits for before it is in the job's world.
 void Job::join(const Options& options) {
-  detector_.emplace(options);
+  log::set_level(options.log_level);
+  mpi_.emplace();
+  std::optional<Arrival> arrival;
   try {
-    Arrival arrival(*detector_);
-    if (arrival.wait()) {
-      engine_.emplace(options, *detector_, arrival);
-      start_trace(options, engine_->self());
-      return;
-    }
+    detector_.emplace(options);
+    arrival.emplace(*detector_);
+    if (!arrival->wait()) arrival.reset();
   } catch (const EnvironmentError& nobody_there) {
     log::debug(nobody_there.what());
+    arrival.reset();
   }
-  refused_ = ExitCode::ok;  // the job is over, or goes on without
+  if (!arrival) {
+    refused_ = ExitCode::ok;  // the job is over, or goes on without
+    return;
+  }
+  engine_.emplace(options, *detector_, *arrival);
+  std::error_code later;  // stop() says it
+  if (!options.trace.empty()) std::filesystem::create_directories(options.trace, later);
+  start_trace(options);
+}
+
+void Job::start_trace(const Options& options) {
+  if (options.trace.empty()) return;
+  const ProcessId self = engine_->self();
+  trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
 }
 
 ExitCode Job::play(const Body& body) {
@@ -117,6 +168,19 @@ ExitCode Job::play(const Body& body) {
 ExitCode Job::close(ExitCode code) {
   has_lost_ = engine_->has_lost();
   if (has_lost_) mpi_->leave_alone();
+  job_status::finished(code);
+  try {
+    report(code);
+    trace::stop();
+  } catch (const std::exception& error) {  // the end is agreed upon
+    log::warn(fmt::format("process {} cannot report on the job: {}", engine_->self().value, error.what()));
+  }
+  reach("finish.after");
+  engine_.reset();
+  return code;
+}
+
+void Job::report(ExitCode code) {
   if (engine_->world().base.rank() == 0) {
     const auto recoveries = engine_->recoveries();
     for (const RecoveryReport& report : recoveries) log::info(report.to_string());
@@ -124,23 +188,6 @@ ExitCode Job::close(ExitCode code) {
   }
   if (engine_->plays(Rank{0})) {
     if (const std::string economy = engine_->commit_economy().to_string(); !economy.empty()) log::info(economy);
-  }
-  trace::stop();
-  job_status::finished(code);
-  reach("finish.after");
-  engine_.reset();
-  return code;
-}
-
-ExitCode Job::fail(std::exception_ptr error) {
-  try {
-    std::rethrow_exception(std::move(error));
-  } catch (const UsageError& mistake) {
-    return say_failure(ExitCode::usage, mistake.what());
-  } catch (const Unrecoverable& loss) {
-    return say_failure(ExitCode::unrecoverable, loss.what());
-  } catch (const std::exception& other) {
-    return say_failure(ExitCode::failed, other.what());
   }
 }
 

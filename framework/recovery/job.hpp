@@ -31,15 +31,16 @@ class Job {
   /// it when the engine has ended. Returns `code`. Local.
   ExitCode close(ExitCode code);
 
-  /// Says what has gone wrong, for whoever speaks for all, and tells the launcher. Returns what to exit with. Local.
-  ExitCode fail(std::exception_ptr error);
-
   /// Whether MPI is to be left by leave_mpi_alone(), because processes have died: known when the job is closed. All
   /// living processes are told alike.
   bool leaves_mpi_alone() const { return has_lost_; }
 
  private:
+  void refuse(const std::exception& error);
+  void begin(const Options& options);
   void join(const Options& options);
+  void start_trace(const Options& options);
+  void report(ExitCode code);
 
   std::optional<FailureDetector> detector_;  // outlives MPI
   std::optional<MpiRuntime> mpi_;

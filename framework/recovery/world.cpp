@@ -103,7 +103,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     reach("recovery.shrunk");
     if ((everyone.agree(shrink_ok ? 1 : 0).value & 1) == 0) {
       // Only a death can make it fail, so more failures than members are something else.
-      if (++failed_shrinks > members.size()) throw EnvironmentError("the MPI library could not shrink a communicator");
+      if (++failed_shrinks > members.size()) throw CommonError("the MPI library could not shrink a communicator");
       continue;
     }
     outcome.agreed_on_dead = WallClock::now();
@@ -117,7 +117,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
     const agreement::Outcome confirmed = new_everyone->agree(static_cast<std::uint32_t>(making));
     if (confirmed.somebody_died || confirmed.value == static_cast<std::uint32_t>(Making::interrupted)) continue;
     if (confirmed.value != static_cast<std::uint32_t>(Making::done)) {
-      throw EnvironmentError("the MPI library could not split a communicator, though nobody died");
+      throw CommonError("the MPI library could not split a communicator, though nobody died");
     }
 
     outcome.dead = missing_from(candidate.members, members);
