@@ -1,9 +1,9 @@
 #pragma once
 
-#include "base/process_set.hpp"
-
+#include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace mend {
 

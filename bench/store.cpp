@@ -8,7 +8,7 @@
 #include "base/median.hpp"
 #include "store/snapshot/block_reserve.hpp"
 #include "store/placement/coding.hpp"
-#include "store/store.hpp"
+#include "store/store_engine.hpp"
 #include "transport/mpi.hpp"
 
 #include <CLI/CLI.hpp>
@@ -101,7 +101,7 @@ class ProtectedField {
   std::vector<double> field_;
   Communicator comm_;
   std::optional<agreement::Ballot> ballot_;
-  std::optional<Store> store_;
+  std::optional<StoreEngine> store_;
   Epoch epoch_;
 };
 

@@ -1,17 +1,17 @@
-// A Fenix data group on mend's store: one Store to each group, with one member, which is the group as a whole.
+// A Fenix data group on mend's store: one store to each group, with one member, which is the group as a whole.
 //
 //   buffer --member_store--> staged --commit--> history (the last depth+1 snapshots) --the store--> survives failures
 //          <--------------------member_restore------'
 //
 // A store copies the elements meant into what is staged; a commit shares all that is staged with a new snapshot of the
-// history, and has the Store commit that history. So a snapshot has the newest value of every element that was ever
+// history, and has the store commit that history. So a snapshot has the newest value of every element that was ever
 // stored, and after a failure the history comes back as a whole, to newcomers too, with the definitions of the members.
 
 #pragma once
 
 #include "base/ids.hpp"
 #include "fenix/regions.hpp"
-#include "store/store.hpp"
+#include "store/store_engine.hpp"
 
 #include <mpi.h>
 
@@ -54,7 +54,7 @@ struct FenixSnapshot {
   std::map<int, SharedElements> members;
 };
 
-/// What is committed, as the Store sees it.
+/// What is committed, as the store sees it.
 struct Committed {
   std::vector<Definition> definitions;
   std::deque<FenixSnapshot> history;  ///< newest first
@@ -74,7 +74,7 @@ class Group {
   ~Group();
 
   const GroupSettings& settings() const { return settings_; }
-  Store& store() { return store_; }
+  StoreEngine& store() { return store_; }
 
   /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
   /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself. Collective over
@@ -112,7 +112,7 @@ class Group {
 
   GroupSettings settings_;
   Engine& engine_;
-  Store store_;
+  StoreEngine store_;
   bool informed_;  // of all members that were ever created
   Epoch caught_up_{};
   std::uint64_t commits_ = 0;

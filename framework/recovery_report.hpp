@@ -2,7 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "spares/roster.hpp"
+#include "spares/replacement.hpp"
 
 #include <span>
 #include <string>

@@ -95,7 +95,7 @@ auto unless_refused(Work work, Undo undo) {
 }  // namespace
 
 bool transaction(Session& session, const std::function<bool()>& work) {
-  Store& store = session.store();
+  StoreEngine& store = session.engine_.store();
   store.finish_commit();
   if (!store.has_version()) store.commit();  // something to go back to
   const Version before = store.version();

@@ -94,6 +94,7 @@ class Session {
   std::span<const RecoveryReport> recoveries() const;
 
  private:
+  friend bool transaction(Session& session, const std::function<bool()>& work);
   Engine& engine_;
 };
 

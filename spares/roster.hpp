@@ -8,6 +8,7 @@
 #include "base/ids.hpp"
 #include "base/process_set.hpp"
 #include "spares/policy.hpp"
+#include "spares/replacement.hpp"
 
 #include <optional>
 #include <span>
@@ -43,21 +44,6 @@ struct Roster {
   /// Everyone in it who is not among `living`.
   ProcessSet absent(const std::vector<ProcessId>& living) const;
   bool operator==(const Roster&) const = default;
-};
-
-/// A rank that changed hands.
-struct Replacement {
-  Rank rank;
-  ProcessId dead;
-  ProcessId newcomer;
-  bool operator==(const Replacement&) const = default;
-};
-
-/// A rank that nobody took over.
-struct Loss {
-  Rank rank;
-  ProcessId dead;
-  bool operator==(const Loss&) const = default;
 };
 
 /// The roster after the death of `dead`.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/process_set.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/mpi.hpp"
 

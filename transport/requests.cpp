@@ -1,5 +1,7 @@
 #include "transport/requests.hpp"
 
+#include "transport/mpi.hpp"
+
 #include <algorithm>
 
 namespace mend {

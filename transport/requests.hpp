@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/mpi.hpp"
+#include <mpi.h>
 
 #include <cstddef>
 #include <span>

@@ -186,7 +186,7 @@ void Engine::begin_epoch(bool newcomer) {
   }
 }
 
-void Engine::take_into_epoch(Store& store) {
+void Engine::take_into_epoch(StoreEngine& store) {
   std::vector<NodeId> nodes;
   std::vector<Rank> numbers;
   for (const Seat& seat : world_.roster.seats) {

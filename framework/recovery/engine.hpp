@@ -33,7 +33,7 @@
 #include "framework/recovery/world.hpp"
 #include "spares/policy.hpp"
 #include "store/disk/folder_lock.hpp"
-#include "store/store.hpp"
+#include "store/store_engine.hpp"
 
 #include <functional>
 #include <optional>
@@ -70,7 +70,7 @@ class Engine {
   /// Whether a rank is known to have died. Local.
   bool knows_of_failure() const;
   /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
-  void take_into_epoch(Store& store);
+  void take_into_epoch(StoreEngine& store);
   /// Something was committed to such a store. Local.
   void note_progress() { progressed_ = true; }
   /// Such a store has given the application its data back, which took so long. Local.
@@ -91,7 +91,7 @@ class Engine {
   bool plays(Rank rank) const { return rank_ == rank; }
   bool newcomer() const { return newcomer_; }
   const Policy& policy() const { return policy_; }
-  Store& store() { return store_; }
+  StoreEngine& store() { return store_; }
   /// Throws Abandoned when the job is over, and the body has not noticed.
   agreement::Ballot& ballot();
   bool commit_due();
@@ -168,7 +168,7 @@ class Engine {
   bool in_callbacks_ = false;
   std::optional<DiskOptions> disk_;
   std::optional<FolderLock> disk_lock_;
-  Store store_;
+  StoreEngine store_;
   CommitSchedule schedule_;
   std::optional<Seconds> given_mtbf_;
   Stopwatch since_start_;

@@ -5,7 +5,7 @@
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/ids.hpp"
-#include "store/store.hpp"
+#include "store/store_engine.hpp"
 #include "transport/mpi.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Epochs {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  mend::Store& store() { return *store_; }
+  mend::StoreEngine& store() { return *store_; }
   mend::agreement::Ballot& ballot() { return *ballot_; }
 
   /// Has the others leave what they are blocked in. Local.
@@ -82,5 +82,5 @@ class Epochs {
   mend::Epoch epoch_;
   mend::Communicator comm_;
   std::optional<mend::agreement::Ballot> ballot_;
-  std::optional<mend::Store> store_;
+  std::optional<mend::StoreEngine> store_;
 };

@@ -1,4 +1,4 @@
-#include "store/store.hpp"
+#include "store/store_engine.hpp"
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
@@ -56,8 +56,8 @@ std::string describe_versions(Version wanted, const std::vector<std::vector<Hold
 
 }  // namespace
 
-void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch,
-                        std::span<const Rank> numbers) {
+void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch,
+                              std::span<const Rank> numbers) {
   comm_ = comm;
   ballot_ = &ballot;
   int rank = 0;
@@ -79,11 +79,11 @@ void Store::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<cons
   if (disk_) disk_->begin_epoch(comm, is_first_epoch_);
 }
 
-void Store::end_epoch() {
+void StoreEngine::end_epoch() {
   for (auto& [redundancy, group] : groups_) group.end_epoch();
 }
 
-void Store::protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) {
+void StoreEngine::protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) {
   if (name.empty()) throw UsageError("a protected member needs a name");
   if (name.find('\n') != std::string_view::npos) throw UsageError("the name of a protected member is one line");
   if (disk_) require_name_for_disk(name);
@@ -95,13 +95,13 @@ void Store::protect(std::string_view name, std::unique_ptr<Member> member, Redun
   members_.insert_or_assign(std::string(name), shared);
 }
 
-void Store::forget_members() {
+void StoreEngine::forget_members() {
   members_.clear();
   for (auto& [redundancy, group] : groups_) group.forget_members();
 }
 
 /// If there is none yet. Local: the others learn of it before it is used.
-void Store::add_group(Redundancy redundancy) {
+void StoreEngine::add_group(Redundancy redundancy) {
   const auto [at, is_new] = groups_.try_emplace(redundancy, redundancy, versions_, find_changes_);
   if (!is_new) return;
   groups_may_differ_ = true;
@@ -109,14 +109,14 @@ void Store::add_group(Redundancy redundancy) {
 }
 
 /// Calls work(group, tag) for each, in the order that all ranks have.
-void Store::for_each_group(const std::function<void(MemberGroup&, int)>& work) {
+void StoreEngine::for_each_group(const std::function<void(MemberGroup&, int)>& work) {
   int tag = first_tag;
   for (auto& [redundancy, group] : groups_) work(group, tag++);
 }
 
 /// The same for those of which there is something to restore, with the plan for it.
-void Store::for_each_planned(const JointPlan& plan,
-                             const std::function<void(MemberGroup&, int, const GatheringPlan&)>& work) {
+void StoreEngine::for_each_planned(const JointPlan& plan,
+                                   const std::function<void(MemberGroup&, int, const GatheringPlan&)>& work) {
   auto of_group = plan.groups.begin();
   for_each_group([&](MemberGroup& group, int tag) {
     if (*of_group) work(group, tag, **of_group);
@@ -126,7 +126,7 @@ void Store::for_each_planned(const JointPlan& plan,
 
 /// Does `work`; if it throws, lets go of what that has begun, so that nothing finishes it later.
 template <class Work>
-auto Store::whole(Work work) {
+auto StoreEngine::whole(Work work) {
   try {
     return work();
   } catch (...) {
@@ -137,20 +137,20 @@ auto Store::whole(Work work) {
 
 /// Does `work` with what other ranks have committed; meanwhile, sizes are those of their snapshots.
 template <class Work>
-auto Store::as_of_then(Work work) {
+auto StoreEngine::as_of_then(Work work) {
   const struct SizesOfNow {
-    explicit SizesOfNow(Store& store) : store_(store) {}
+    explicit SizesOfNow(StoreEngine& store) : store_(store) {}
     ~SizesOfNow() {
       for (auto& [redundancy, group] : store_.groups_) group.forget_sizes();
     }
-    Store& store_;
+    StoreEngine& store_;
   } afterwards(*this);
   return work();
 }
 
 /// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone.
-agreement::Remarks Store::meet_for(Motion motion) {
+agreement::Remarks StoreEngine::meet_for(Motion motion) {
   if (ballot_ == nullptr) throw agreement::Abandoned();
   const bool is_provisional = held_.size() > (lets_go_ ? 1 : 0);  // and does not go to disk
   agreement::Remarks said =
@@ -167,7 +167,7 @@ agreement::Remarks Store::meet_for(Motion motion) {
 
 /// In an epoch that began with a recovery and in which nothing was restored, a newcomer does not know yet how many
 /// versions there were.
-void Store::catch_up_with_survivors() {
+void StoreEngine::catch_up_with_survivors() {
   if (!ranks_may_differ_) return;
   std::array<std::uint64_t, 3> known{published_.value, static_cast<std::uint64_t>(committed_by_), announced_.value};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, known.data(), known.size(), MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
@@ -178,7 +178,7 @@ void Store::catch_up_with_survivors() {
 }
 
 /// Has every rank know the groups of all, and which of them have members anywhere: those are committed. Collective.
-void Store::agree_on_groups() {
+void StoreEngine::agree_on_groups() {
   used_here_ = groups_with_members();
   std::string mine;
   for (const auto& [redundancy, group] : groups_)
@@ -201,7 +201,7 @@ void Store::agree_on_groups() {
   groups_may_differ_ = false;
 }
 
-std::set<Redundancy> Store::groups_with_members() const {
+std::set<Redundancy> StoreEngine::groups_with_members() const {
   std::set<Redundancy> used;
   for (const auto& [redundancy, group] : groups_) {
     if (!group.members().empty()) used.insert(redundancy);
@@ -211,13 +211,13 @@ std::set<Redundancy> Store::groups_with_members() const {
 
 // --- commit ----------------------------------------------------------------------------------------------------
 
-Version Store::commit() {
+Version StoreEngine::commit() {
   commit_async();
   return finish_commit();
 }
 
 /// What is in the way of that, if anything. Local.
-std::exception_ptr Store::prepare_members() {
+std::exception_ptr StoreEngine::prepare_members() {
   try {
     for (auto& [redundancy, group] : groups_) group.prepare_commit();
     return nullptr;
@@ -226,7 +226,7 @@ std::exception_ptr Store::prepare_members() {
   }
 }
 
-void Store::commit_async() {
+void StoreEngine::commit_async() {
   finish_commit();
   const trace::Span span("commit");
   Stopwatch watch;
@@ -246,7 +246,7 @@ void Store::commit_async() {
   statistics_.commit_time += watch.elapsed();
 }
 
-Version Store::finish_commit() {
+Version StoreEngine::finish_commit() {
   std::vector<MemberGroup*> begun;  // not those that are new since
   for_each_group([&](MemberGroup& group, int) {
     if (group.is_under_way()) begun.push_back(&group);
@@ -284,19 +284,19 @@ Version Store::finish_commit() {
   return version;
 }
 
-std::vector<ByteCount> Store::block_sizes() const {
+std::vector<ByteCount> StoreEngine::block_sizes() const {
   std::vector<ByteCount> all;
   for (const auto& [redundancy, group] : groups_)
     std::ranges::copy(group.block_sizes(published_), std::back_inserter(all));
   return all;
 }
 
-void Store::hold() {
+void StoreEngine::hold() {
   held_.push_back(published_);
   for (auto& [redundancy, group] : groups_) group.hold(published_);
 }
 
-void Store::let_go() {
+void StoreEngine::let_go() {
   const Version version = held_.back();
   held_.pop_back();
   lets_go_ = false;
@@ -304,13 +304,13 @@ void Store::let_go() {
   for (auto& [redundancy, group] : groups_) group.let_go(version);
 }
 
-Version Store::commit_and_let_go() {
+Version StoreEngine::commit_and_let_go() {
   finish_commit();
   lets_go_ = true;
   return commit();
 }
 
-void Store::drop_provisional() {
+void StoreEngine::drop_provisional() {
   try {
     finish_commit();  // its messages would be taken for another's
   } catch (const ProcessFailure&) {
@@ -325,7 +325,7 @@ void Store::drop_provisional() {
 
 /// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is
 /// so. Collective.
-void Store::refuse_commit(std::exception_ptr problem) const {
+void StoreEngine::refuse_commit(std::exception_ptr problem) const {
   constexpr int nobody = std::numeric_limits<int>::max();
   int first = problem ? self_.value : nobody;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
@@ -346,7 +346,7 @@ void Store::refuse_commit(std::exception_ptr problem) const {
       fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first, text));
 }
 
-void Store::note_sizes() {
+void StoreEngine::note_sizes() {
   statistics_.snapshot_bytes = statistics_.changed_bytes = 0;
   statistics_.memory_bytes = (disk_ ? disk_->memory() : 0) + BlockReserve::instance().bytes();
   for (const auto& [redundancy, group] : groups_) {
@@ -357,7 +357,7 @@ void Store::note_sizes() {
   }
 }
 
-void Store::finish_disk() {
+void StoreEngine::finish_disk() {
   if (!disk_ || ballot_ == nullptr) return;
   finish_commit();
   disk_->finish(*ballot_);
@@ -365,19 +365,19 @@ void Store::finish_disk() {
 
 // --- restore ---------------------------------------------------------------------------------------------------
 
-Version Store::restore() {
+Version StoreEngine::restore() {
   finish_commit();
   if (!ranks_may_differ_ && std::max(published_, announced_) == Version{} && !disk_)
     return Version{};  // known to all without asking
   return restore_version({});
 }
 
-Version Store::restore(Version wanted) {
+Version StoreEngine::restore(Version wanted) {
   finish_commit();
   return restore_version(wanted);
 }
 
-Version Store::restore_version(std::optional<Version> wanted) {
+Version StoreEngine::restore_version(std::optional<Version> wanted) {
   const trace::Span span("restore");
   Stopwatch watch;
   const bool fills_all = (meet_for(Motion::restore) & gives_up_its_data) != 0;
@@ -390,7 +390,7 @@ Version Store::restore_version(std::optional<Version> wanted) {
   return has_gone_back_to(version, watch);
 }
 
-Version Store::has_gone_back_to(Version version, Stopwatch watch) {
+Version StoreEngine::has_gone_back_to(Version version, Stopwatch watch) {
   settled_ = published_ = version;
   reach("restore.done");
   ++statistics_.restores;
@@ -399,7 +399,7 @@ Version Store::has_gone_back_to(Version version, Stopwatch watch) {
   return version;
 }
 
-Version Store::restore_what_is_planned(std::optional<Version> wanted) {
+Version StoreEngine::restore_what_is_planned(std::optional<Version> wanted) {
   if (!has_committed_by_others()) {
     for (;;) {
       const JointPlan plan = make_plan(wanted);
@@ -415,7 +415,7 @@ Version Store::restore_what_is_planned(std::optional<Version> wanted) {
 
 /// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten
 /// then, and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
-bool Store::restore_from_memory(const JointPlan& plan) {
+bool StoreEngine::restore_from_memory(const JointPlan& plan) {
   const Version version = *plan.version;
   reach("restore.transfer");
   for_each_planned(plan,
@@ -450,7 +450,7 @@ bool Store::restore_from_memory(const JointPlan& plan) {
 }
 
 /// Gives everyone what it is to have of a version that is undamaged.
-void Store::bring_back(const JointPlan& plan) {
+void StoreEngine::bring_back(const JointPlan& plan) {
   reach("restore.transfer");
   for_each_planned(plan,
                    [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
@@ -462,7 +462,7 @@ void Store::bring_back(const JointPlan& plan) {
   protect_again(plan);
 }
 
-void Store::protect_again(const JointPlan& plan) {
+void StoreEngine::protect_again(const JointPlan& plan) {
   for_each_planned(
       plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_protect(of.restore, tag); });
   reach("restore.protect");
@@ -470,7 +470,7 @@ void Store::protect_again(const JointPlan& plan) {
 }
 
 /// A member of a group that the version has nothing of was not protected like that when it was committed.
-void Store::require_all_committed(const JointPlan& plan, std::exception_ptr& problem) {
+void StoreEngine::require_all_committed(const JointPlan& plan, std::exception_ptr& problem) {
   auto of_group = plan.groups.begin();
   for (const auto& [redundancy, group] : groups_) {
     if (*of_group++ || group.members().empty()) continue;
@@ -483,7 +483,7 @@ void Store::require_all_committed(const JointPlan& plan, std::exception_ptr& pro
 }
 
 /// Gives arrays to other ranks than have committed them.
-Version Store::restore_of_other_ranks(const JointPlan& plan) {
+Version StoreEngine::restore_of_other_ranks(const JointPlan& plan) {
   const Version version = *plan.version;
   bring_back(plan);
   reach("restore.unpack");
@@ -505,7 +505,7 @@ Version Store::restore_of_other_ranks(const JointPlan& plan) {
   return version;
 }
 
-void Store::save_what_is_left() {
+void StoreEngine::save_what_is_left() {
   if (!disk_) return;
   meet_for(Motion::restore);
   if (!has_committed_by_others()) return;
@@ -534,11 +534,11 @@ void Store::save_what_is_left() {
   });
 }
 
-Version Store::restore_others() {
+Version StoreEngine::restore_others() {
   finish_commit();
   // A snapshot fills the members that there are.
   const struct MembersSetAside {
-    explicit MembersSetAside(Store& store) : store_(store), members_(std::exchange(store.members_, {})) {
+    explicit MembersSetAside(StoreEngine& store) : store_(store), members_(std::exchange(store.members_, {})) {
       store.keeps_members_ = true;
       for (auto& [redundancy, group] : store_.groups_) of_groups_[redundancy] = group.set_aside_members();
     }
@@ -547,14 +547,14 @@ Version Store::restore_others() {
       store_.members_ = std::move(members_);
       for (auto& [redundancy, members] : of_groups_) store_.groups_.at(redundancy).put_back(std::move(members));
     }
-    Store& store_;
+    StoreEngine& store_;
     Members members_;
     std::map<Redundancy, Members> of_groups_;
   } meanwhile(*this);
   return restore();
 }
 
-Version Store::restore_from(Rank from) {
+Version StoreEngine::restore_from(Rank from) {
   finish_commit();
   const trace::Span span("restore");
   Stopwatch watch;
@@ -589,7 +589,7 @@ Version Store::restore_from(Rank from) {
 
 /// The rank of the communicator that the application calls so. Throws UsageError on all ranks, should one of them be
 /// wrong: else it would leave the others waiting. Collective.
-Rank Store::find_rank(Rank asked_for) const {
+Rank StoreEngine::find_rank(Rank asked_for) const {
   constexpr int none = std::numeric_limits<int>::min();
   const auto found = std::ranges::find(numbers_, asked_for);
   int wrong = found != numbers_.end() ? none : asked_for.value;
@@ -606,12 +606,12 @@ Rank Store::find_rank(Rank asked_for) const {
   return Rank{static_cast<int>(found - numbers_.begin())};
 }
 
-void Store::forget_newer(Version newest) {
+void StoreEngine::forget_newer(Version newest) {
   for (auto& [redundancy, group] : groups_) group.forget_newer(newest);
 }
 
 /// Of what nobody has anything any more.
-std::string Store::describe_total_loss(std::string_view consequence) const {
+std::string StoreEngine::describe_total_loss(std::string_view consequence) const {
   const bool all_died = published_ == Version{};
   return all_died
              ? fmt::format(
@@ -621,7 +621,7 @@ std::string Store::describe_total_loss(std::string_view consequence) const {
 }
 
 /// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
-Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan& plan) {
+Version StoreEngine::restore_from_disk(std::optional<Version> wanted, const JointPlan& plan) {
   const auto version = disk_ ? disk_->find(members_, wanted) : std::nullopt;
   if (!version) {
     if (plan.newest_seen) {
@@ -659,7 +659,7 @@ Version Store::restore_from_disk(std::optional<Version> wanted, const JointPlan&
 }
 
 /// Ends a restore: it has worked on all ranks, or on none.
-void Store::confirm(std::exception_ptr problem) {
+void StoreEngine::confirm(std::exception_ptr problem) {
   reach("restore.vote");
   const bool restored = ballot_->vote(Motion::restore, problem == nullptr);
   if (problem) std::rethrow_exception(problem);
@@ -667,7 +667,7 @@ void Store::confirm(std::exception_ptr problem) {
 }
 
 /// For the newest version that all groups can have, or the one that is wanted. Collective.
-JointPlan Store::make_plan(std::optional<Version> wanted) {
+JointPlan StoreEngine::make_plan(std::optional<Version> wanted) {
   std::vector<MemberGroup*> groups;
   std::vector<std::vector<Holding>> inventories;
   for_each_group([&](MemberGroup& group, int) {
@@ -691,7 +691,7 @@ JointPlan Store::make_plan(std::optional<Version> wanted) {
 
 /// A plan that builds on nothing that is damaged. Only the version that it chooses is checked, and if anything of that
 /// is damaged somewhere, it is forgotten and planned anew.
-JointPlan Store::plan_undamaged(std::optional<Version> wanted) {
+JointPlan StoreEngine::plan_undamaged(std::optional<Version> wanted) {
   for (;;) {
     JointPlan plan = make_plan(wanted);
     if (!plan.version || is_undamaged(plan)) return plan;
@@ -699,14 +699,14 @@ JointPlan Store::plan_undamaged(std::optional<Version> wanted) {
 }
 
 /// Whether nothing is damaged of what anybody has of the version chosen; what is, is forgotten. Collective.
-bool Store::is_undamaged(const JointPlan& plan) {
+bool StoreEngine::is_undamaged(const JointPlan& plan) {
   bool damaged = false;
   for (auto& [redundancy, group] : groups_) damaged = group.forget_damaged(*plan.version) || damaged;
   return !is_so_anywhere(damaged);
 }
 
 /// Collective.
-bool Store::is_so_anywhere(bool here) const {
+bool StoreEngine::is_so_anywhere(bool here) const {
   int anywhere = here ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
   return anywhere != 0;

@@ -1,0 +1,24 @@
+// What becomes of the rank of a process that has died.
+
+#pragma once
+
+#include "base/ids.hpp"
+
+namespace mend {
+
+/// A rank that changed hands.
+struct Replacement {
+  Rank rank;
+  ProcessId dead;
+  ProcessId newcomer;
+  bool operator==(const Replacement&) const = default;
+};
+
+/// A rank that nobody took over.
+struct Loss {
+  Rank rank;
+  ProcessId dead;
+  bool operator==(const Loss&) const = default;
+};
+
+}  // namespace mend
