@@ -220,6 +220,9 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
                        ->capture_default_str(),
                    "MEND_LOG");
+  from_environment(app.add_option(prefix + "result", options.result,
+                                  "File on what happened, for mend report (set by mend run --result)"),
+                   "MEND_RESULT");
   from_environment(app.add_option(prefix + "trace", options.trace,
                                   "Folder for timelines in the Chrome trace format, one file a process"),
                    "MEND_TRACE");

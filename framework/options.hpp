@@ -38,6 +38,7 @@ struct Options {
   Seconds stall{10};                   ///< that ranks wait for others in mend's calls until that is told; 0: never
   Seconds stall_limit{0};              ///< that they wait until the job is ended; 0: never
   std::string log_level = "warn";      ///< debug, info, warn, error, off
+  std::filesystem::path result;        ///< file on what happened, for `mend report`; empty: none
   std::filesystem::path trace;         ///< folder for Chrome traces, one file a process; empty: none
 };
 

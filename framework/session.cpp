@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
 namespace mend {
@@ -74,6 +75,15 @@ MPI_Comm Session::split(int color, int key) {
 
 void Session::repair() { engine_.repair(); }
 void Session::on_repair(std::function<void()> callback) { engine_.on_repair(std::move(callback)); }
+
+void Session::report(std::string_view name, std::string_view text) {
+  engine_.answer().report(std::string(name), std::string(text));
+}
+void Session::report_number(std::string_view name, double value) { engine_.answer().report(std::string(name), value); }
+void Session::report_whole_number(std::string_view name, long long value) {
+  engine_.answer().report(std::string(name), value);
+}
+void Session::report_hash(std::span<const std::byte> part) { engine_.answer().report_hash(part); }
 
 std::span<const RecoveryReport> Session::recoveries() const { return engine_.recoveries(); }
 

@@ -3,14 +3,18 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "framework/recovery_report.hpp"
+#include "store/member.hpp"
 #include "store/store.hpp"
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <functional>
 #include <optional>
+#include <ranges>
 #include <span>
-#include <vector>
+#include <string_view>
+#include <type_traits>
 
 namespace mend {
 
@@ -90,10 +94,34 @@ class Session {
   /// after another failure the next repair() begins with the first again. Forgotten when the body is left. Local.
   void on_repair(std::function<void()> callback);
 
+  /// Adds a field to the job's result file (mend run --result FILE), which `mend report` tells and compares: a
+  /// parameter, a norm, a number of steps. Those of rank 0 are written; without such a file nothing is. A field that is
+  /// reported again has its new value; one that depends on what has died makes runs differ. Local.
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void report(std::string_view name, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      report_number(name, static_cast<double>(value));
+    } else {
+      report_whole_number(name, static_cast<long long>(value));
+    }
+  }
+  void report(std::string_view name, std::string_view text);
+  /// Adds this rank's part of the answer to the hash in that file, which has the parts of all ranks, in rank order.
+  /// Several parts are one after another. Local.
+  void report_hash(std::span<const std::byte> part);
+  template <PlainRange T>
+  void report_hash(const T& part) {
+    report_hash(std::as_bytes(std::span(std::ranges::data(part), std::ranges::size(part))));
+  }
+
   /// The recoveries so far, oldest first, as this process saw them. The same deaths on every process.
   std::span<const RecoveryReport> recoveries() const;
 
  private:
+  void report_number(std::string_view name, double value);
+  void report_whole_number(std::string_view name, long long value);
+
   friend bool transaction(Session& session, const std::function<bool()>& work);
   Engine& engine_;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace mend::jobs {
@@ -77,20 +78,30 @@ json read_result(const std::filesystem::path& file) {
   if (!in || std::filesystem::is_directory(file, ignored))
     throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
   const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
-  if (!result.is_object() || !result.contains("field_hash") || !result.contains("recoveries")) {
-    throw UsageError(fmt::format("{} is no result file: it has no field_hash and recoveries", file.string()));
+  if (!result.is_object() || !result.contains("ranks") || !result.contains("recoveries")) {
+    throw UsageError(fmt::format("{} is no result file: it does not have ranks and recoveries", file.string()));
   }
   return result;
 }
 
 namespace {
 
+/// What is in the result of some programs alone.
+std::string if_there(const json& result, const char* key, std::string_view format) {
+  const auto value = result.find(key);
+  if (value == result.end()) return "";
+  return fmt::format(fmt::runtime(format), value->is_string() ? value->get<std::string>() : value->dump());
+}
+
 std::string timeline_of(const json& result) {
   const json& recoveries = result.at("recoveries");
-  std::string text =
-      fmt::format("{}: {} ranks, {} steps, {} {}, field hash {}\n", result.at("app").get<std::string>(),
-                  result.at("ranks").get<int>(), result.at("steps").get<int>(), recoveries.size(),
-                  recoveries.size() == 1 ? "recovery" : "recoveries", result.at("field_hash").get<std::string>());
+  std::string text = fmt::format(
+      "{}: {} ranks{}, {} {}{}{}\n", result.at("app").get<std::string>(), result.at("ranks").get<int>(),
+      if_there(result, "steps", ", {} steps"), recoveries.size(), recoveries.size() == 1 ? "recovery" : "recoveries",
+      if_there(result, "field_hash", ", field hash {}"), if_there(result, "hash", ", hash {}"));
+  const json reported = result.value("reported", json::object());
+  for (const auto& [name, value] : reported.items())
+    text += fmt::format("  {}: {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
   if (!recoveries.empty()) text += heading();
   for (const json& recovery : recoveries) text += recovery_line(recovery);
   return text;
@@ -108,7 +119,7 @@ std::string timeline(const json& result) {
 
 std::vector<std::string> differences(const json& result, const json& reference) {
   std::vector<std::string> found;
-  for (const char* key : {"app", "problem", "ranks", "steps", "field_hash", "norms"}) {
+  for (const char* key : {"app", "problem", "ranks", "steps", "field_hash", "norms", "hash", "reported"}) {
     const json ours = result.value(key, json());
     const json theirs = reference.value(key, json());
     if (ours != theirs) found.push_back(fmt::format("{}: {} instead of {}", key, ours.dump(), theirs.dump()));

@@ -1,5 +1,5 @@
-// The result file that an application of the house leaves (--result): reading it, telling what happened in the run,
-// and comparing two runs.
+// The result file that a job leaves (mend run --result, or the mini-apps' own --result): reading it, telling what
+// happened in the run, and comparing two runs.
 
 #pragma once
 
@@ -17,8 +17,9 @@ nlohmann::json read_result(const std::filesystem::path& file);
 /// What happened, for people: a line on the run, and a table with a line for each recovery, phases in milliseconds.
 std::string timeline(const nlohmann::json& result);
 
-/// What `result` and `reference` do not have in common although they should: problem, ranks, steps, the field's hash,
-/// the norms to the last bit. Empty when they agree. Who died, and how long anything took, is no difference.
+/// What `result` and `reference` do not have in common although they should: ranks, the hash of the answer, all that
+/// the program has reported, to the last bit; of the mini-apps' own results, problem, steps, the field's hash and the
+/// norms. Empty when they agree. Who died, and how long anything took, is no difference.
 std::vector<std::string> differences(const nlohmann::json& result, const nlohmann::json& reference);
 
 }  // namespace mend::jobs

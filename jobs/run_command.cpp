@@ -81,6 +81,19 @@ void check(const Launch& launch) {
     throw UsageError(fmt::format("there is no program '{}' that can be run", program));
 }
 
+/// A result that is there already would be taken for this job's.
+void make_way_for(const std::filesystem::path& result) {
+  if (result.empty()) return;
+  std::error_code error;
+  if (std::filesystem::is_directory(result, error))
+    throw UsageError(fmt::format("--result {} is a folder: name a file", result.string()));
+  const bool writable = static_cast<bool>(std::ofstream(result, std::ios::app));
+  if (writable) std::filesystem::remove(result, error);
+  if (!writable || error)
+    throw UsageError(fmt::format("--result {} cannot be written: name a file in a folder that is there and writable",
+                                 result.string()));
+}
+
 std::string shell_quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -128,6 +141,7 @@ int run(Arguments& arguments) {
     return static_cast<int>(ExitCode::ok);
   }
 
+  make_way_for(launch.result);
   tell_limits(mpirun, launch);
   const Seconds start_limit(arguments.start_limit_seconds);
   const Stopwatch since_launch;
@@ -153,6 +167,10 @@ int run(Arguments& arguments) {
   const auto end = run_child(line, environment, still_wanted, over);
   const auto verdict = judge(end, read_reports(status.path()), launch.processes());
   if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
+  if (verdict.exit_code == 0 && !launch.result.empty() && !std::filesystem::exists(launch.result)) {
+    std::fprintf(stderr, "mend: there is no result in %s: the program does not use mend, or ran on another disk\n",
+                 launch.result.c_str());
+  }
   return verdict.exit_code;
 }
 
@@ -178,6 +196,7 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       ->capture_default_str();
   run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
   run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
+  run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
   run_command->add_option("--mpi", arguments->mpirun_options,
                           "Further options for mpirun, in one word: \"--bind-to none\"");
   run_command

@@ -83,6 +83,11 @@ const char* text_of(const char* text, const char* what) {
   return text;
 }
 
+const char* reported(const char* text) {
+  if (text == nullptr) throw mend::UsageError("the name, or the text, of a reported field is NULL");
+  return text;
+}
+
 std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
   if (data == nullptr && bytes > 0) throw mend::UsageError("the data of a protected member are NULL");
   return {static_cast<std::byte*>(data), bytes};
@@ -299,6 +304,21 @@ int mend_transaction(mend_session* session, int (*work)(mend_session*, void*), v
   return guarded([&] {
     Session& in = session_of(session);
     *committed = mend::transaction(in, [&] { return call(work, in, data) != 0; }) ? 1 : 0;
+  });
+}
+
+int mend_report_number(mend_session* session, const char* name, double value) {
+  return guarded([&] { session_of(session).report(reported(name), value); });
+}
+
+int mend_report_text(mend_session* session, const char* name, const char* text) {
+  return guarded([&] { session_of(session).report(reported(name), std::string_view(reported(text))); });
+}
+
+int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
+  return guarded([&] {
+    if (part == nullptr && bytes > 0) throw mend::UsageError("the part of the answer that is reported is NULL");
+    session_of(session).report_hash({static_cast<const std::byte*>(part), bytes});
   });
 }
 

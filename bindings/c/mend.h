@@ -124,6 +124,13 @@ int mend_on_repair(mend_session *session, int (*callback)(mend_session *session,
  * otherwise everything protected is as it was. Collective. */
 int mend_transaction(mend_session *session, int (*work)(mend_session *session, void *data), void *data, int *committed);
 
+/** Add a field to the job's result file (mend run --result FILE), which `mend report` tells and compares; those of rank 0 are
+ * written. Without such a file they do nothing. Local. */
+int mend_report_number(mend_session *session, const char *name, double value);
+int mend_report_text(mend_session *session, const char *name, const char *text);
+/** Adds this rank's part of the answer to the hash in that file, which has the parts of all ranks in rank order. Local. */
+int mend_report_hash(mend_session *session, const void *part, size_t bytes);
+
 /** What was wrong when a function last returned MEND_ERROR in this process; "" before. */
 const char *mend_error_text(void);
 

@@ -33,6 +33,7 @@ module mend
   public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
+  public :: mend_report_number, mend_report_text, mend_report_hash
   public :: mend_error_text
 
   abstract interface
@@ -148,6 +149,13 @@ module mend
       integer(c_long), intent(inout), optional :: version
     end function
 
+    ! This rank's part of the answer: c_loc(values), c_sizeof(values).
+    integer(c_int) function mend_report_hash(session, part, bytes) bind(C, name="mend_report_hash")
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: session, part
+      integer(c_size_t), value :: bytes
+    end function
+
     integer(c_int) function c_comm_cart(session, axes, dims, periods, made) bind(C, name="mend_comm_cart")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -211,6 +219,17 @@ module mend
       type(c_ptr), value :: session, data
       type(c_funptr), value :: work
       integer(c_int), intent(out) :: committed
+    end function
+    integer(c_int) function c_report_number(session, name, number) bind(C, name="mend_report_number")
+      import :: c_int, c_ptr, c_char, c_double
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: number
+    end function
+    integer(c_int) function c_report_text(session, name, text) bind(C, name="mend_report_text")
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*), text(*)
     end function
     type(c_ptr) function c_error_text() bind(C, name="mend_error_text")
       import :: c_ptr
@@ -363,6 +382,22 @@ contains
     flag = 0
     status = c_transaction(session, c_funloc(work), data_or_null(data), flag)
     committed = flag /= 0
+  end function
+
+  ! Fields of the job's result file (mend run --result FILE), as mend.h says.
+  integer(c_int) function mend_report_number(session, name, number) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: number
+
+    status = c_report_number(session, terminated(name), number)
+  end function
+
+  integer(c_int) function mend_report_text(session, name, text) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name, text
+
+    status = c_report_text(session, terminated(name), terminated(text))
   end function
 
   ! What was wrong when a function last returned MEND_ERROR in this process.

@@ -135,7 +135,8 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       store_(Redundancy::parse(options.redundancy), options.versions, disk_,
              options.find_changes == "writes" ? FindChanges::by_writes : FindChanges::by_hash),
       schedule_(options.commit_every),
-      given_mtbf_(options.mtbf) {
+      given_mtbf_(options.mtbf),
+      result_(options.result) {
   Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
   if (options.find_changes == "writes" && !DirtyPages::is_possible() && arrival == nullptr && world_.base.rank() == 0) {
     log::warn("this kernel does not tell what was written (Linux 6.7 and later do): commits find changes by hash");
@@ -212,8 +213,21 @@ bool Engine::wait_for_rank() {
 }
 
 bool Engine::finish() {
+  Motion motion = Motion::finish;
+  try {
+    write_result_file();
+  } catch (const ProcessFailure&) {
+    motion = Motion::recover;
+  } catch (const agreement::Abandoned&) {
+    motion = Motion::abandon;
+  } catch (const std::exception& error) {
+    const bool misused = dynamic_cast<const UsageError*>(&error) != nullptr;
+    error_ =
+        Error{misused ? ExitCode::usage : ExitCode::failed, fmt::format("rank {}: {}", rank_->value, error.what())};
+    motion = Motion::abandon;
+  }
   reach("finish.before");
-  attend(leave_body(Motion::finish));
+  attend(leave_body(motion));
   return ended_.has_value();
 }
 
@@ -294,6 +308,7 @@ Intent Engine::play(const Body& body) {
   step_watch_ = Stopwatch();
   store_.forget_members();
   callbacks_.clear();
+  answer_ = {};
   Motion motion = Motion::finish;
   try {
     Session session(*this);
@@ -301,6 +316,7 @@ Intent Engine::play(const Body& body) {
     throw_noted_error();
     store_.finish_commit();
     store_.finish_disk();
+    write_result_file();
     reach("finish.before");
   } catch (const ProcessFailure& failure) {
     log::debug(fmt::format("rank {} left the body: {}", rank_->value, failure.what()));
@@ -554,6 +570,14 @@ void Engine::close_restore_time() {
 std::span<const RecoveryReport> Engine::recoveries() {
   close_restore_time();
   return recoveries_;
+}
+
+/// When all ranks have come to the end of the body: another that is in a commit would wait for messages in vain.
+void Engine::write_result_file() {
+  if (result_.empty() || !ballot().vote(Motion::finish, true)) return;
+  close_restore_time();
+  write_result(result_, {wanted_spares_, since_start_.elapsed(), store_.version(), store_.statistics(), recoveries_},
+               answer_, world_.application.get());
 }
 
 /// Has it be said why the job ends, and returns what all exit with.

@@ -25,6 +25,7 @@
 #include "framework/recovery/commit_economy.hpp"
 #include "framework/recovery/commit_schedule.hpp"
 #include "framework/recovery/job_decision.hpp"
+#include "framework/recovery/result_file.hpp"
 #include "framework/options.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/spawn/recruiter.hpp"
@@ -35,6 +36,7 @@
 #include "store/disk/folder_lock.hpp"
 #include "store/store_engine.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -98,6 +100,7 @@ class Engine {
   void check();
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
   std::span<const RecoveryReport> recoveries();
+  Answer& answer() { return answer_; }
   void repair();
   void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
 
@@ -143,6 +146,7 @@ class Engine {
   ExitCode report_error(ExitCode code);
   std::string advice_on_disk(ExitCode code) const;
   void close_restore_time();
+  void write_result_file();
 
   RuntimeWitness witness_;
   FailureDetector& detector_;
@@ -181,6 +185,8 @@ class Engine {
   std::optional<WallClock::time_point> noticed_;
   WallClock::time_point left_body_{};
   std::vector<RecoveryReport> recoveries_;
+  std::filesystem::path result_;  // file; empty: none
+  Answer answer_;
   StoreStatistics before_epoch_;  // as they were when the epoch began
   Seconds restored_elsewhere_{};  // in this epoch, by other stores than store_
   std::optional<Error> error_;

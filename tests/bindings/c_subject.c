@@ -63,6 +63,9 @@ static int async_body(mend_session *session, void *data) {
   if (status == MEND_SUCCESS) status = mend_restore(session, &restored);
   while (status == MEND_SUCCESS && step < steps) status = one_step(session, count, &step);
   if (status == MEND_SUCCESS) status = mend_finish_commit(session, &version);
+  if (status == MEND_SUCCESS) status = mend_report_number(session, "steps", (double)step);
+  if (status == MEND_SUCCESS) status = mend_report_text(session, "language", "C");
+  if (status == MEND_SUCCESS) status = mend_report_hash(session, &count->total, sizeof count->total);
   if (status != MEND_SUCCESS) return status;
   snprintf(text, sizeof text, "total %ld after %ld steps in epoch %d, from version %lu to %lu", count->total, step, mend_epoch(session), restored, version);
   return say(session, text);

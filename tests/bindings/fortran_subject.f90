@@ -77,6 +77,9 @@ contains
       status = one_step(session)
     end do
     if (status == MEND_SUCCESS) status = mend_finish_commit(session, to)
+    if (status == MEND_SUCCESS) status = mend_report_number(session, "steps", real(step, c_double))
+    if (status == MEND_SUCCESS) status = mend_report_text(session, "language", "Fortran")
+    if (status == MEND_SUCCESS) status = mend_report_hash(session, c_loc(totals), c_sizeof(totals))
     if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
     if (status /= MEND_SUCCESS) return
     print "('rank ', i0, ': total ', f0.1, ' after ', i0, ' steps in epoch ', i0, ', from version ', i0, ' to ', i0)", &

@@ -2,6 +2,10 @@
 
 #include "tests/framework/subject_job.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
 namespace {
 
 using testing::Each;
@@ -29,11 +33,18 @@ TEST(InFortran, the_body_goes_on_in_place) {
                                      HasSubstr("1 repairs")));
 }
 
-TEST(InFortran, commits_need_not_be_waited_for) {
-  const auto end = play_in_fortran("async", 1);
+TEST(InFortran, commits_need_not_be_waited_for_and_the_answer_is_reported) {
+  const support::ScratchFolder folder;
+  const auto result = folder.path() / "result.json";
+  const auto end = play_in_fortran("async", 1, {"--mend-result=" + result.string()});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), testing::SizeIs(4));
   EXPECT_THAT(said(end), Each(HasSubstr("total 240.0 after 10 steps in epoch 1, from version 4 to 10")));
+  std::ifstream in(result);
+  const auto document = nlohmann::json::parse(in);
+  EXPECT_EQ(document.at("reported"), (nlohmann::json{{"language", "Fortran"}, {"steps", 10}}));
+  EXPECT_THAT(document.at("hash").get<std::string>(), testing::SizeIs(16));
+  EXPECT_THAT(document.at("recoveries"), testing::SizeIs(1));
 }
 
 TEST(InFortran, older_versions_and_those_of_others_can_be_restored_after_a_death) {

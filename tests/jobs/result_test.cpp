@@ -59,6 +59,27 @@ TEST(Result, the_phases_in_the_timeline_add_up_to_the_sum_beside_them) {
   EXPECT_THAT(timeline(result), testing::ContainsRegex("- +0.01 +0.00 +0.01 +0.00 +0.02\n"));
 }
 
+json of_any_program() {
+  return json::parse(R"({"app": "heat", "ranks": 3, "spares": 1, "hash": "0011223344556677",
+    "reported": {"cells": 64, "norm": 0.1, "scheme": "explicit"}, "recoveries": []})");
+}
+
+TEST(Result, of_any_program_tells_what_it_has_reported) {
+  EXPECT_THAT(timeline(of_any_program()),
+              AllOf(HasSubstr("heat: 3 ranks, 0 recoveries, hash 0011223344556677\n"), HasSubstr("  cells: 64\n"),
+                    HasSubstr("  norm: 0.1\n"), HasSubstr("  scheme: explicit\n")));
+}
+
+TEST(Result, of_any_program_differs_in_what_it_has_reported_to_the_last_bit) {
+  json other = of_any_program();
+  EXPECT_THAT(differences(other, of_any_program()), IsEmpty());
+  other["reported"]["norm"] = std::nextafter(0.1, 1.0);
+  EXPECT_THAT(differences(other, of_any_program()), ElementsAre(HasSubstr("reported")));
+  other = of_any_program();
+  other.erase("hash");
+  EXPECT_THAT(differences(other, of_any_program()), ElementsAre(HasSubstr("hash")));
+}
+
 TEST(Result, what_is_no_result_is_refused) {
   EXPECT_THROW(read_result("/nonexistent/result.json"), UsageError);
   const auto file = std::filesystem::path(testing::TempDir()) / "mend_result_test.json";

@@ -319,6 +319,21 @@ Scenarios data_scenarios() {
     });
     say(session, fmt::format("version {}", session.store().version().value));
   };
+  for (const bool dies : {false, true}) {
+    all[dies ? "reports_after_a_death" : "reports"] = [dies](mend::Session& session) {
+      count(session, 10, [&](long step) {
+        if (dies && step == 5 && is_first(session, 1)) die();
+      });
+      const std::vector<int> answer(3, session.rank().value);
+      session.report("steps", 10);
+      session.report("norm", 0.1);
+      session.report("scheme", "counting");
+      session.report_hash(answer);
+    };
+  }
+  all["reports_while_rank_1_commits"] = [](mend::Session& session) {
+    if (session.rank().value == 1) session.store().commit();
+  };
   all["tells_its_role"] = [](mend::Session& session) {
     MPI_Barrier(session.comm());
     if (is_first(session, 1)) die();
