@@ -131,8 +131,8 @@ double time_of(int repetitions, const std::function<void()>& once) {
 void measure(Costs& costs, stencil::Heat& heat) {
   Options options;
   options.detector = costs.detector;
-  Watch watch(options);
-  watch.begin();
+  FailureDetector detector(options);
+  detector.begin();
   int sum = 0;
   const auto allreduce = [&] { MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); };
   const auto step = [&] { heat.advance(); };
@@ -142,7 +142,7 @@ void measure(Costs& costs, stencil::Heat& heat) {
   costs.allreduce.push_back(time_of(allreduces, allreduce));
   costs.stencil.push_back(time_of(steps, step));
   MPI_Barrier(MPI_COMM_WORLD);
-  watch.end();
+  detector.end();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

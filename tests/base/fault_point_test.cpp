@@ -54,7 +54,8 @@ TEST_F(FaultPoints, may_be_left_by_an_exception) {
 std::set<std::string> quoted_after(const std::string& before) {
   std::set<std::string> found;
   for (const char* room : {"base", "transport", "agreement", "detector", "spares", "store", "framework"}) {
-    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(MEND_SOURCE_FOLDER) / room)) {
+    for (const auto& file :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(MEND_SOURCE_FOLDER) / room)) {
       if (file.path().extension() != ".cpp" && file.path().extension() != ".hpp") continue;
       std::ifstream in(file.path());
       const std::string text{std::istreambuf_iterator<char>(in), {}};
