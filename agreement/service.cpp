@@ -109,7 +109,7 @@ bool Service::progress() {
 void Service::receive(const transport::Arrival& arrival) {
   reach("agreement.receive");
   GroupId id;
-  if (arrival.bytes.size() < sizeof id.value) return;
+  if (arrival.bytes.size() < sizeof id.value) throw EnvironmentError("an agreement message of no group has arrived");
   std::memcpy(&id.value, arrival.bytes.data(), sizeof id.value);
   const auto message = arrival.bytes.subspan(sizeof id.value);
   if (id < first_live_) return;  // nobody living waits in that group any more
@@ -124,7 +124,7 @@ void Service::receive(const transport::Arrival& arrival) {
 void Service::deliver(GroupId id, Group& group, ProcessId from, std::span<const std::byte> bytes) {
   const auto member = group.member(from);
   if (!member) return;
-  group.core->receive(*member, read(bytes), actions_);
+  group.core->receive(*member, read(bytes, static_cast<std::uint32_t>(group.members.size())), actions_);
   perform(id, group);
 }
 

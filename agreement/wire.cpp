@@ -19,6 +19,7 @@ constexpr std::uint8_t counted_part = 1;
 constexpr std::uint8_t returned_part = 2;
 constexpr std::uint8_t sets_part = 4;
 constexpr std::uint8_t round_part = 8;
+constexpr std::uint8_t all_parts = counted_part | returned_part | sets_part | round_part;
 
 constexpr auto last_kind = static_cast<std::uint8_t>(Message::Kind::forced_nak);
 
@@ -73,27 +74,28 @@ class Reader {
 
   template <class T>
   T take() {
-    if (left_.size() < sizeof(T)) fail();
+    expect(left_.size() >= sizeof(T));
     T object;
     std::memcpy(&object, left_.data(), sizeof(T));
     left_ = left_.subspan(sizeof(T));
     return object;
   }
 
-  ProcessSet take_set() {
+  ProcessSet take_set(std::uint32_t members) {
     const auto count = take<std::uint32_t>();
-    if (left_.size() / sizeof(ProcessSet::Run) < count) fail();
+    expect(left_.size() / sizeof(ProcessSet::Run) >= count);
     std::vector<ProcessSet::Run> runs(count);
     for (ProcessSet::Run& run : runs) run = take<ProcessSet::Run>();
-    return ProcessSet::from_runs(runs);
+    expect(ProcessSet::are_runs(runs));
+    ProcessSet set = ProcessSet::from_runs(runs);
+    expect(set.is_below(members));
+    return set;
   }
 
-  void expect_end() const {
-    if (!left_.empty()) fail();
-  }
+  void expect_end() const { expect(left_.empty()); }
 
-  [[noreturn]] static void fail() {
-    throw EnvironmentError("an agreement message arrived that no member can have sent");
+  static void expect(bool valid) {
+    if (!valid) throw EnvironmentError("an agreement message arrived that no member can have sent");
   }
 
  private:
@@ -136,28 +138,35 @@ void write(const Message& message, std::vector<std::byte>& bytes) {
   }
 }
 
-Message read(std::span<const std::byte> bytes) {
+Message read(std::span<const std::byte> bytes, std::uint32_t members, std::size_t operations) {
   Reader reader(bytes);
   const auto header = reader.take<Header>();
   Message message;
-  if (header.kind > last_kind || header.words > message.tally.value.words.size()) Reader::fail();
+  Reader::expect(header.kind <= last_kind && header.operation < operations && (header.parts & ~all_parts) == 0 &&
+                 header.words <= message.tally.value.words.size());
   message.kind = static_cast<Message::Kind>(header.kind);
   message.agreement = reader.take<AgreementId>();
   message.tally.operation = static_cast<Operation>(header.operation);
   message.tally.counted = (header.parts & counted_part) != 0;
   for (std::size_t i = 0; i < header.words; ++i) message.tally.value.words[i] = reader.take<std::uint64_t>();
-  if (header.parts & returned_part) message.tally.returned = reader.take<IdRange>();
+  Reader::expect(header.words == words_used(message.tally.value));
+  if (header.parts & returned_part) {
+    message.tally.returned = reader.take<IdRange>();
+    Reader::expect(!message.tally.returned.empty());
+  }
   if (header.parts & round_part) {
     message.round = reader.take<Round>();
     message.subtree_first = reader.take<Member>();
     message.subtree_last = reader.take<Member>();
+    Reader::expect(message.round.count > 0 && message.round.root.value < members &&
+                   message.subtree_first.value <= members && message.subtree_last.value < members);
   }
   if (header.parts & sets_part) {
     Sets& sets = message.tally.sets.open();
-    sets.members = reader.take_set();
-    sets.failed = reader.take_set();
-    sets.acknowledged = reader.take_set();
-    sets.unacknowledged = reader.take_set();
+    sets.members = reader.take_set(members);
+    sets.failed = reader.take_set(members);
+    sets.acknowledged = reader.take_set(members);
+    sets.unacknowledged = reader.take_set(members);
   }
   reader.expect_end();
   return message;

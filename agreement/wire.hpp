@@ -3,6 +3,7 @@
 #include "agreement/message.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,9 @@ ByteCount wire_size(const Message& message);
 /// Appends `message` to `bytes`. Between machines of one byte order.
 void write(const Message& message, std::vector<std::byte>& bytes);
 
-/// Reads a message back. Throws EnvironmentError for bytes that write() has not made.
-Message read(std::span<const std::byte> bytes);
+/// Reads a message back that was sent in a group of `members` members with this many operations. Throws
+/// EnvironmentError for bytes that write() has not made there: what it returns names members of the group only.
+Message read(std::span<const std::byte> bytes, std::uint32_t members,
+             std::size_t operations = static_cast<std::size_t>(Operation::first_user));
 
 }  // namespace mend::agreement

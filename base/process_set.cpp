@@ -122,6 +122,15 @@ ProcessSet ProcessSet::from_runs(std::span<const Run> runs) {
   return set;
 }
 
+bool ProcessSet::are_runs(std::span<const Run> runs) {
+  std::uint64_t least = 0;  // that the next run may begin with
+  return std::ranges::all_of(runs, [&](const Run& run) {
+    const bool in_order = run.first.value >= least && run.first <= run.last;
+    least = std::uint64_t{run.last.value} + 2;
+    return in_order;
+  });
+}
+
 std::vector<ProcessId> ProcessSet::members() const {
   std::vector<ProcessId> all;
   all.reserve(size());

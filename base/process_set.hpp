@@ -52,6 +52,11 @@ class ProcessSet {
   /// The runs in ascending order: what the set is made of, and what is sent over the wire.
   std::span<const Run> runs() const { return runs_; }
   static ProcessSet from_runs(std::span<const Run> runs);
+  /// Returns true if `runs` can make a set: each ends after it begins, and they ascend with a gap between them.
+  static bool are_runs(std::span<const Run> runs);
+
+  /// Returns true if all members are below `end`.
+  bool is_below(std::uint32_t end) const { return runs_.empty() || runs_.back().last.value < end; }
 
   /// Every member in ascending order. Costs size() memory: meant for the few dead, not for the many living.
   std::vector<ProcessId> members() const;

@@ -26,6 +26,10 @@ struct Membership {
   ProcessSet left_out;  ///< the dead that all agree on, and whoever has left
 
   bool includes(ProcessId process) const { return process.value < processes && !left_out.contains(process); }
+  /// Returns true if all those that `message` names have a number in this epoch.
+  bool covers(const Message& message) const {
+    return message.source.value < processes && message.dead.is_below(processes);
+  }
 };
 
 /// One member's part in the broadcasts of an epoch.

@@ -18,7 +18,8 @@ void Detector::enter(const Membership& membership, const std::vector<NodeId>& no
   follow_emitter(now);
 }
 
-void Detector::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
+bool Detector::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
+  if (message.epoch == membership_.epoch && !membership_.covers(message)) return false;
   notice_delay(now, actions);
   inquiry_.heard(from, known_dead(), actions);
   if (from == emitter()) ring_.hear(now);
@@ -35,6 +36,7 @@ void Detector::receive(ProcessId from, const Message& message, Time now, Actions
       }
   }
   conclude(now, actions);
+  return true;
 }
 
 /// What a broadcast has missed comes with the heartbeats, all along the ring.

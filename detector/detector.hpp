@@ -35,7 +35,8 @@ class Detector {
   /// Enters an epoch, later than any before. `nodes`: the machine of each process. Throws UsageError as Ring::enter.
   void enter(const Membership& membership, const std::vector<NodeId>& nodes, Time now, Actions& actions);
 
-  void receive(ProcessId from, const Message& message, Time now, Actions& actions);
+  /// Returns false, and does nothing, when `message` speaks of processes that its epoch does not have.
+  bool receive(ProcessId from, const Message& message, Time now, Actions& actions);
   /// The runtime or the kernel says that `gone` are dead: that is certain.
   void witness(const ProcessSet& gone, Told told, Time now, Actions& actions);
   /// It is `now`. To be called at next_deadline(), after all that has come has been received.

@@ -120,6 +120,7 @@ void BasicRing<omitted>::receive(ProcessId from, const Message& message, Time no
   if (early && message.kind == Message::Kind::heartbeat) return;
   if (early && keeps(Rule::keep_the_early)) return early_.push_back({from, message});
   if (keeps(Rule::one_epoch) && message.epoch != ring().epoch) return;
+  if (!ring().covers(message)) return;  // it came before the epoch that it is of, and makes no sense in it
   take(from, message, now, actions);
 }
 

@@ -1,7 +1,9 @@
 #include "detector/wire.hpp"
 
 #include "base/error.hpp"
+#include "transport/control_network.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mend::detector {
@@ -10,6 +12,8 @@ namespace {
 constexpr std::uint8_t mark = 0xd7;  // every message of a detector begins with it
 constexpr auto last_kind = static_cast<std::uint8_t>(Message::Kind::withdrawal);
 
+constexpr std::size_t most_runs = 0xffff;
+
 struct Header {
   std::uint8_t mark;
   std::uint8_t kind;
@@ -17,6 +21,8 @@ struct Header {
   Epoch epoch;
 };
 static_assert(sizeof(Header) == 8);
+static_assert(sizeof(Header) + sizeof(ProcessId) + most_runs * sizeof(ProcessSet::Run) <=
+              transport::ControlNetwork::longest_message);
 
 template <class T>
 void put(const T& object, std::vector<std::byte>& bytes) {
@@ -49,12 +55,6 @@ bool needs_list(Message::Kind kind) {
 
 bool may_have_list(Message::Kind kind) { return needs_list(kind) || kind == Message::Kind::heartbeat; }
 
-/// Whether `next` may stand after `last` in a set: ascending, and with a gap between.
-bool in_order(const ProcessSet::Run* last, const ProcessSet::Run& next) {
-  if (next.last < next.first) return false;
-  return last == nullptr || std::uint64_t{last->last.value} + 1 < next.first.value;
-}
-
 }  // namespace
 
 ByteCount wire_size(const Message& message) {
@@ -64,12 +64,23 @@ ByteCount wire_size(const Message& message) {
 
 void write(const Message& message, std::vector<std::byte>& bytes) {
   const auto runs = message.dead.runs();
-  if (runs.size() > 0xffff) throw UsageError("too many deaths for one message: begin an epoch without the dead");
+  if (runs.size() > most_runs) throw UsageError("a list of deaths is too long for one message: split it");
   put(Header{mark, static_cast<std::uint8_t>(message.kind), static_cast<std::uint16_t>(runs.size()), message.epoch},
       bytes);
   if (runs.empty()) return;
   put(message.source, bytes);
   for (const ProcessSet::Run& run : runs) put(run, bytes);
+}
+
+std::vector<Message> split(const Message& message) {
+  const auto runs = message.dead.runs();
+  if (runs.size() <= most_runs) return {message};
+  std::vector<Message> parts;
+  for (std::size_t from = 0; from < runs.size(); from += most_runs) {
+    const auto some = runs.subspan(from, std::min(most_runs, runs.size() - from));
+    parts.push_back({message.kind, message.epoch, message.source, ProcessSet::from_runs(some)});
+  }
+  return parts;
 }
 
 Message read(std::span<const std::byte> bytes) {
@@ -84,11 +95,8 @@ Message read(std::span<const std::byte> bytes) {
     if (bytes.size() != header.runs * sizeof(ProcessSet::Run)) fail();
     std::vector<ProcessSet::Run> runs;
     runs.reserve(header.runs);
-    while (!bytes.empty()) {
-      const auto run = take<ProcessSet::Run>(bytes);
-      if (!in_order(runs.empty() ? nullptr : &runs.back(), run)) fail();
-      runs.push_back(run);
-    }
+    while (!bytes.empty()) runs.push_back(take<ProcessSet::Run>(bytes));
+    if (!ProcessSet::are_runs(runs)) fail();
     message.dead = ProcessSet::from_runs(runs);
   }
   if (!bytes.empty()) fail();

@@ -14,6 +14,9 @@ ByteCount wire_size(const Message& message);
 /// Appends `message` to `bytes`. Between machines of one byte order.
 void write(const Message& message, std::vector<std::byte>& bytes);
 
+/// `message`, or, when its list is longer than one message can be, several that bring the receiver the same together.
+std::vector<Message> split(const Message& message);
+
 /// Reads a message back. Throws EnvironmentError for bytes that write() has not made.
 Message read(std::span<const std::byte> bytes);
 

@@ -1,7 +1,6 @@
 #include "transport/control_network.hpp"
 
 #include "base/error.hpp"
-#include "transport/endpoint.hpp"
 #include "transport/sockets.hpp"
 
 #include <asio.hpp>
@@ -163,7 +162,7 @@ class ControlNetwork::Impl {
   using CallPtr = std::shared_ptr<Call>;
 
   Link& link_to(ProcessId to, std::size_t size) {
-    if (size > max_message) throw UsageError(fmt::format("a control message of {} bytes is too long", size));
+    if (size > longest_message) throw UsageError(fmt::format("a control message of {} bytes is too long", size));
     if (!peers_.contains(to)) throw UsageError(fmt::format("process {} is not on the control network", to.value));
     return links_[to];
   }
@@ -341,7 +340,7 @@ class ControlNetwork::Impl {
       if (!is_here(guest)) return;
       if (error) return lose(guest);
       const std::uint64_t expected = received_[*guest->from] + 1;
-      if (guest->header.size > max_message || guest->header.sequence > expected) return throw_out(guest);
+      if (guest->header.size > longest_message || guest->header.sequence > expected) return throw_out(guest);
       guest->body.resize(guest->header.size);
       read_body(guest);
     });

@@ -78,7 +78,10 @@ class ControlNetwork {
   /// Where the others are; nobody else can be reached, or is let in. Nobody is let in before.
   void meet(std::map<ProcessId, ControlAddress> peers);
 
-  /// Sends a message, without blocking. Throws UsageError for more than max_message bytes, or to one not met.
+  /// The longest message that it carries: a list of the dead of a very large job.
+  static constexpr ByteCount longest_message = 1024 * 1024;
+
+  /// Sends a message, without blocking. Throws UsageError for more than longest_message bytes, or to one not met.
   void send(ProcessId to, std::span<const std::byte> bytes);
   /// Sends a pulse, without blocking; the last one takes the place of one that could not go out yet.
   void pulse(ProcessId to, std::span<const std::byte> bytes);

@@ -70,6 +70,20 @@ class BesideItsEmitter : public DetectorTest {
 
 // A new emitter has twice delta: it is asked about from start + 1.5 s, and suspected at start + 2 s.
 
+TEST_F(DetectorTest, does_not_listen_to_who_speaks_of_processes_that_the_job_has_not) {
+  for (const Kind kind : {Kind::heartbeat, Kind::deaths, Kind::inquiry, Kind::answer, Kind::withdrawal}) {
+    for (const ProcessSet& about : {ProcessSet{{6}}, ProcessSet::first(0xffffffff)}) {
+      actions_.clear();
+      EXPECT_FALSE(detector_.receive({3}, {kind, {1}, {3}, about}, start, actions_));
+      EXPECT_THAT(sent(), IsEmpty());
+      EXPECT_TRUE(actions_.died.empty());
+    }
+  }
+  EXPECT_FALSE(detector_.receive({3}, {Kind::deaths, {1}, {6}, {{4}}}, start, actions_)) << "another's deaths";
+  EXPECT_TRUE(detector_.receive({3}, {Kind::deaths, {1}, {3}, {{5}}}, start, actions_));
+  EXPECT_EQ(actions_.died, ProcessSet{ProcessId{5}});
+}
+
 TEST_F(DetectorTest, asks_everybody_about_an_emitter_on_another_machine_that_is_silent) {
   tick_until(start + 1500ms);
   EXPECT_THAT(sent(), ElementsAre("INQUIRY({1}) to 0", "INQUIRY({1}) to 1", "INQUIRY({1}) to 3", "INQUIRY({1}) to 4",

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 
 namespace mend::detector {
@@ -54,6 +55,14 @@ TEST_F(RingTest, stands_between_its_predecessor_and_its_successor) {
   EXPECT_EQ(ring_.emitter(), ProcessId{1});
   EXPECT_EQ(ring_.observer(), ProcessId{3});
   EXPECT_EQ(ring_.next_deadline(), start);
+}
+
+TEST_F(RingTest, forgets_what_came_early_and_speaks_of_processes_that_the_epoch_has_not) {
+  const std::array<ProcessSet::Run, 1> nobody_knows{{{{4}, {0xffffffff}}}};
+  receive(3, {Message::Kind::deaths, {2}, {3}, ProcessSet::from_runs(nobody_knows)}, start);
+  receive(3, {Message::Kind::deaths, {2}, {3}, {{5}}}, start);
+  ring_.enter({{2}, 6, {}}, start + 1ms, actions_);
+  EXPECT_EQ(ring_.known_dead(), ProcessSet{ProcessId{5}});
 }
 
 TEST_F(RingTest, t1_sends_a_heartbeat_every_eta) {

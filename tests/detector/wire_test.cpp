@@ -1,10 +1,12 @@
 #include "detector/wire.hpp"
 
 #include "base/error.hpp"
+#include "tests/support/fuzz.hpp"
+#include "transport/control_network.hpp"
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <tuple>
 
 namespace mend::detector {
 namespace {
@@ -53,15 +55,37 @@ TEST(DetectorWire, refuses_bytes_that_are_no_message) {
   EXPECT_THROW(read(longer), EnvironmentError);
 }
 
+TEST(DetectorWire, splits_a_list_that_is_too_long_for_one_message) {
+  constexpr std::uint32_t job = 300'000;
+  std::vector<ProcessSet::Run> runs;
+  for (std::uint32_t i = 0; i < job; i += 2) runs.push_back({{i}, {i}});
+  const Message all{Message::Kind::deaths, {7}, {3}, ProcessSet::from_runs(runs)};
+  EXPECT_THROW(written(all), UsageError);
+  ProcessSet brought;
+  for (const Message& part : split(all)) {
+    EXPECT_LE(wire_size(part), transport::ControlNetwork::longest_message);
+    const Message read_back = read(written(part));
+    EXPECT_EQ(std::tie(read_back.kind, read_back.epoch, read_back.source), std::tie(all.kind, all.epoch, all.source));
+    brought.insert(read_back.dead);
+  }
+  EXPECT_EQ(brought, all.dead);
+  EXPECT_EQ(split(deaths()), std::vector{deaths()});
+}
+
+TEST(DetectorWire, carries_a_list_of_a_large_job_in_one_message) {
+  std::vector<ProcessSet::Run> runs;
+  for (std::uint32_t i = 0; i < 40'000; i += 2) runs.push_back({{i}, {i}});
+  const Message half_of_the_job{Message::Kind::deaths, {7}, {1}, ProcessSet::from_runs(runs)};
+  EXPECT_EQ(split(half_of_the_job).size(), 1U);
+  EXPECT_EQ(read(written(half_of_the_job)), half_of_the_job);
+  EXPECT_LE(wire_size(half_of_the_job), transport::ControlNetwork::longest_message);
+}
+
 TEST(DetectorWire, reads_any_bytes_or_refuses_them) {
-  std::mt19937 random(1);
+  support::Fuzzer fuzzer;
   int read_back = 0;
-  for (int i = 0; i < 100'000; ++i) {
-    std::vector<std::byte> bytes = written(deaths());
-    bytes.resize(random() % (bytes.size() + 1));
-    for (int flips = 0; flips < 3 && !bytes.empty(); ++flips) {
-      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    }
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    const std::vector<std::byte> bytes = fuzzer.change(written(deaths()));
     try {
       EXPECT_EQ(written(read(bytes)), bytes) << "what is read is what was written";
       ++read_back;

@@ -3,7 +3,7 @@
 #include "transport/control_network.hpp"
 
 #include "base/error.hpp"
-#include "transport/endpoint.hpp"
+#include "tests/support/fuzz.hpp"
 
 #include <asio.hpp>
 #include <fmt/format.h>
@@ -102,6 +102,10 @@ class Stranger {
     socket_.read_some(asio::buffer(heard), error);
     return error && error != asio::error::would_block;
   }
+  void has_said_all() {
+    asio::error_code ignored;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  }
   void leave() { socket_.close(); }
 
  private:
@@ -141,7 +145,7 @@ TEST_F(Network, carries_both_ways_among_all) {
 }
 
 TEST_F(Network, carries_the_longest_and_the_empty_message) {
-  const std::string longest(mend::transport::max_message, 'x');
+  const std::string longest(ControlNetwork::longest_message, 'x');
   say(0, 1, longest);
   say(0, 1, "");
   EXPECT_TRUE(soon([&] { return heard(1).size() == 2; }));
@@ -305,6 +309,41 @@ TEST(CutConnections, lose_nothing_and_double_nothing_wherever_they_are_cut) {
   }
   EXPECT_EQ(receiver.heard, said);
   EXPECT_GT(cutter.connections(), 50);
+}
+
+/// What a member with the key may say after its HELLO, as it goes over the wire.
+std::string frames() {
+  std::string bytes;
+  const auto frame = [&](std::uint64_t sequence, const std::string& text) {
+    const std::uint64_t size = text.size();
+    bytes.append(reinterpret_cast<const char*>(&sequence), sizeof sequence);
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+    bytes += text;
+  };
+  frame(1, "first");
+  frame(0, "pulse");
+  frame(2, std::string(300, 'x'));
+  return bytes;
+}
+
+TEST_F(Network, takes_any_frames_or_cuts_who_sends_them_off) {
+  support::Fuzzer fuzzer;
+  const auto cut_off = [&] { return counters(0).strangers + counters(0).garbage + counters(0).broken; };
+  for (int i = 0; i < support::fuzz_inputs() / 10; ++i) {
+    (*this)[0].drop(ProcessId{1});
+    const auto before = cut_off();
+    Hello hello{.from = 1, .to = 0, .key = (*this)[0].address().key};
+    std::string said(reinterpret_cast<const char*>(&hello), sizeof hello);
+    said = fuzzer.below(4) == 0 ? fuzzer.change(said) + frames() : said + fuzzer.change(frames());
+    Stranger member((*this)[0].address());
+    member.say(bytes_of(said));
+    member.has_said_all();
+    ASSERT_TRUE(soon([&] { return cut_off() > before; })) << i;
+    heard(0).clear();
+  }
+  say(2, 0, "still there");
+  EXPECT_TRUE(soon([&] { return !heard(0).empty(); }));
+  EXPECT_THAT(heard(0), ElementsAre("2: still there"));
 }
 
 // ---- The dead, and those only held dead
