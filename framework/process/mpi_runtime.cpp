@@ -90,6 +90,13 @@ MpiRuntime::MpiRuntime() {
   if (provided < MPI_THREAD_FUNNELED) {
     throw UsageError("mend needs MPI_THREAD_FUNNELED or more: initialise MPI with it, or let mend::run do so");
   }
+  // What mend does inside MPI calls, when they meet a failure, wait, or make communicators, is not guarded against
+  // other threads that are in MPI at the same time.
+  if (provided == MPI_THREAD_MULTIPLE) {
+    throw UsageError(
+        "mend does not support MPI_THREAD_MULTIPLE, in which several threads are in MPI at once: initialise MPI with "
+        "MPI_THREAD_SERIALIZED or less, or let mend::run do so");
+  }
 }
 
 bool MpiRuntime::tolerates_failures() const {

@@ -15,7 +15,7 @@ void leave_mpi_alone();
 
 /// MPI, made ready for processes that die: initialised here (and then finalised by the destructor) unless the caller
 /// has done so. Every process of the launch must construct one. Throws UsageError when the caller's thread level is
-/// too low.
+/// too low, or is MPI_THREAD_MULTIPLE.
 class MpiRuntime {
  public:
   MpiRuntime();

@@ -173,4 +173,9 @@ TEST(OwnMpi, of_too_low_a_thread_level_is_refused) {
   expect_end(end, 2, "mend needs MPI_THREAD_FUNNELED");
 }
 
+TEST(OwnMpi, in_which_several_threads_may_be_at_once_is_refused) {
+  const auto end = play("inside_own_mpi_of_several_threads", 2, 0);
+  expect_end(end, 2, "mend does not support MPI_THREAD_MULTIPLE");
+}
+
 }  // namespace

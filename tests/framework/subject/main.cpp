@@ -134,6 +134,8 @@ int main(int argc, char** argv) {
     });
   }
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
+  if (wanted == "inside_own_mpi_of_several_threads")
+    return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_MULTIPLE);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
   if (wanted == "a_rank_dies_long_after_a_spare") return mend::run(argc, argv, subject::die_long_after_a_spare());
   constexpr std::string_view these_die = "these_die:";
