@@ -1,5 +1,7 @@
 #include "framework/process/communicator_hooks.hpp"
 
+#include <dlfcn.h>
+
 #include <utility>
 
 namespace mend {
@@ -15,6 +17,12 @@ int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
   return code;
 }
 
+/// What stands behind the definitions below.
+template <class Function>
+Function of_the_library(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
 }  // namespace
 
 void on_communicator_made(CommunicatorListener told) { listener = std::move(told); }
@@ -23,73 +31,100 @@ void on_communicator_made(CommunicatorListener told) { listener = std::move(told
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
+// All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((alias("P" #name)))
+
 using mend::derive;
+using mend::of_the_library;
 
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return derive(comm, newcomm, [&] { return PMPI_Comm_dup(comm, newcomm); });
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_dup)>("PMPI_Comm_dup");
+  return derive(comm, newcomm, [&] { return library(comm, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Comm_dup);
 
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return derive(comm, newcomm, [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_dup_with_info)>("PMPI_Comm_dup_with_info");
+  return derive(comm, newcomm, [&] { return library(comm, info, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Comm_dup_with_info);
 
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return derive(comm, newcomm, [&] { return PMPI_Comm_split(comm, color, key, newcomm); });
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");
+  return derive(comm, newcomm, [&] { return library(comm, color, key, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Comm_split);
 
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return derive(comm, newcomm, [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); });
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_split_type)>("PMPI_Comm_split_type");
+  return derive(comm, newcomm, [&] { return library(comm, split_type, key, info, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Comm_split_type);
 
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return derive(comm, newcomm, [&] { return PMPI_Comm_create(comm, group, newcomm); });
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_create)>("PMPI_Comm_create");
+  return derive(comm, newcomm, [&] { return library(comm, group, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Comm_create);
 
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  return derive(comm, newcomm, [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_create_group)>("PMPI_Comm_create_group");
+  return derive(comm, newcomm, [&] { return library(comm, group, tag, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Comm_create_group);
 
-int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-                         MPI_Comm* newintercomm) {
-  return derive(local_comm, newintercomm, [&] {
-    return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-  });
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                          MPI_Comm* newintercomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Intercomm_create)>("PMPI_Intercomm_create");
+  return derive(local_comm, newintercomm,
+                [&] { return library(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Intercomm_create);
 
-int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  return derive(intercomm, newintracomm, [&] { return PMPI_Intercomm_merge(intercomm, high, newintracomm); });
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Intercomm_merge)>("PMPI_Intercomm_merge");
+  return derive(intercomm, newintracomm, [&] { return library(intercomm, high, newintracomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Intercomm_merge);
 
-int MPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
-                    MPI_Comm* comm_cart) {
-  return derive(old_comm, comm_cart,
-                [&] { return PMPI_Cart_create(old_comm, ndims, dims, periods, reorder, comm_cart); });
+int PMPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
+                     MPI_Comm* comm_cart) {
+  static const auto library = of_the_library<decltype(&PMPI_Cart_create)>("PMPI_Cart_create");
+  return derive(old_comm, comm_cart, [&] { return library(old_comm, ndims, dims, periods, reorder, comm_cart); });
 }
+MEND_SAME_AS_PMPI(MPI_Cart_create);
 
-int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
-  return derive(comm, new_comm, [&] { return PMPI_Cart_sub(comm, remain_dims, new_comm); });
+int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Cart_sub)>("PMPI_Cart_sub");
+  return derive(comm, new_comm, [&] { return library(comm, remain_dims, new_comm); });
 }
+MEND_SAME_AS_PMPI(MPI_Cart_sub);
 
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
-                     MPI_Comm* comm_graph) {
-  return derive(comm_old, comm_graph,
-                [&] { return PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph); });
+int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+                      MPI_Comm* comm_graph) {
+  static const auto library = of_the_library<decltype(&PMPI_Graph_create)>("PMPI_Graph_create");
+  return derive(comm_old, comm_graph, [&] { return library(comm_old, nnodes, index, edges, reorder, comm_graph); });
 }
+MEND_SAME_AS_PMPI(MPI_Graph_create);
 
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int nodes[], const int degrees[], const int targets[],
-                          const int weights[], MPI_Info info, int reorder, MPI_Comm* newcomm) {
-  return derive(comm_old, newcomm, [&] {
-    return PMPI_Dist_graph_create(comm_old, n, nodes, degrees, targets, weights, info, reorder, newcomm);
-  });
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int nodes[], const int degrees[], const int targets[],
+                           const int weights[], MPI_Info info, int reorder, MPI_Comm* newcomm) {
+  static const auto library = of_the_library<decltype(&PMPI_Dist_graph_create)>("PMPI_Dist_graph_create");
+  return derive(comm_old, newcomm,
+                [&] { return library(comm_old, n, nodes, degrees, targets, weights, info, reorder, newcomm); });
 }
+MEND_SAME_AS_PMPI(MPI_Dist_graph_create);
 
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
-                                   int outdegree, const int destinations[], const int destweights[], MPI_Info info,
-                                   int reorder, MPI_Comm* comm_dist_graph) {
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
+                                    int outdegree, const int destinations[], const int destweights[], MPI_Info info,
+                                    int reorder, MPI_Comm* comm_dist_graph) {
+  static const auto library =
+      of_the_library<decltype(&PMPI_Dist_graph_create_adjacent)>("PMPI_Dist_graph_create_adjacent");
   return derive(comm_old, comm_dist_graph, [&] {
-    return PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations,
-                                           destweights, info, reorder, comm_dist_graph);
+    return library(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder,
+                   comm_dist_graph);
   });
 }
+MEND_SAME_AS_PMPI(MPI_Dist_graph_create_adjacent);
 
 // NOLINTEND(readability-identifier-naming)

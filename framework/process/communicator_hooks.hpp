@@ -1,6 +1,6 @@
-// Communicators that the program, or a library that it uses, makes by MPI itself. MPI's profiling interface tells of
-// them, so that what descends from the session's communicator can be interrupted: a factory given to Session::derive
-// may take several steps, and programs for Fenix have no other way.
+// Communicators that the program, or a library that it uses, makes by MPI itself, in C or in Fortran. The functions of
+// MPI's profiling interface that make them are intercepted, so that what descends from the session's communicator can
+// be interrupted: a factory given to Session::derive may take several steps, and programs for Fenix have no other way.
 
 #pragma once
 

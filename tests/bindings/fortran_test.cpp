@@ -71,6 +71,18 @@ TEST(InFortran, ranks_that_are_left_know_where_they_are) {
                                      "rank 3: 2 in comm, was 3, no rank 1, sums 3 and 1, after 0"));
 }
 
+#ifdef MEND_FORTRAN_MPI_SUBJECT
+TEST(InFortran, nobody_stays_blocked_in_a_communicator_made_by_mpi_in_fortran) {
+  for (const std::string module : {"mpi", "mpi_f08"}) {
+    const auto end = play(module, 4, 1, {}, MEND_FORTRAN_MPI_SUBJECT);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(said(end), ElementsAre("rank 0: heard 1 in epoch 1", "rank 1: heard -1 in epoch 1",
+                                       "rank 2: heard 3 in epoch 1", "rank 3: heard -1 in epoch 1"))
+        << module;
+  }
+}
+#endif
+
 TEST(InFortran, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_fortran("wrong", 0), 2, "a protected member needs a name");
   expect_end(play_in_fortran("no_axes", 0), 2,

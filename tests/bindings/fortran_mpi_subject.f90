@@ -1,0 +1,102 @@
+! A Fortran program that derives communicators by MPI itself, by the module that its first argument names: mpi or
+! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator that rank 3 does not belong to, and rank 1 waits
+! for all. Rank 0 comes out only if mend knows of that communicator.
+
+module by_mpi
+  use mpi
+  implicit none
+contains
+  subroutine derive(whole, last, code)
+    integer, intent(in) :: whole
+    integer, intent(out) :: last, code
+    integer :: rank, pair, line
+
+    last = MPI_COMM_NULL
+    call MPI_Comm_rank(whole, rank, code)
+    call MPI_Comm_split(whole, rank / 2, rank, pair, code)
+    if (code == MPI_SUCCESS) call MPI_Cart_create(pair, 1, [2], [.false.], .false., line, code)
+    if (code == MPI_SUCCESS) call MPI_Comm_dup(line, last, code)
+  end subroutine
+end module
+
+module by_mpi_f08
+  use mpi_f08
+  implicit none
+contains
+  subroutine derive_f08(whole_value, last_value, code)
+    integer, intent(in) :: whole_value
+    integer, intent(out) :: last_value, code
+    type(MPI_Comm) :: whole, pair, line, last
+    integer :: rank
+
+    whole%MPI_VAL = whole_value
+    last = MPI_COMM_NULL
+    call MPI_Comm_rank(whole, rank, code)
+    call MPI_Comm_split(whole, rank / 2, rank, pair, code)
+    if (code == MPI_SUCCESS) call MPI_Cart_create(pair, 1, [2], [.false.], .false., line, code)
+    if (code == MPI_SUCCESS) call MPI_Comm_dup(line, last, code)
+    last_value = last%MPI_VAL
+  end subroutine
+end module
+
+module deriving
+  use, intrinsic :: iso_c_binding
+  use mend
+  use mpi
+  use by_mpi, only: derive
+  use by_mpi_f08, only: derive_f08
+  implicit none
+
+  logical, save :: f08 = .false.
+
+  interface
+    integer(c_int) function raise(signal) bind(C)
+      import :: c_int
+      integer(c_int), value :: signal
+    end function
+  end interface
+
+contains
+
+  integer(c_int) function body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer(c_int), parameter :: sigkill = 9
+    integer(c_int) :: ignored
+    integer :: whole, last, rank, code, heard
+
+    status = MEND_FAILURE
+    if (c_associated(data)) return
+    whole = mend_comm_fortran(session)
+    rank = mend_rank(session)
+    if (f08) then
+      call derive_f08(whole, last, code)
+    else
+      call derive(whole, last, code)
+    end if
+    if (code == MPI_SUCCESS) call MPI_Barrier(whole, code)
+    if (code /= MPI_SUCCESS) return
+    if (mend_epoch(session) == 0) then
+      if (rank == 3) ignored = raise(sigkill)
+      if (rank == 0) call MPI_Recv(heard, 1, MPI_INTEGER, 1, 0, last, MPI_STATUS_IGNORE, code)
+      if (rank /= 0) call MPI_Barrier(whole, code)
+      return
+    end if
+    heard = -1
+    if (mod(rank, 2) == 0) call MPI_Recv(heard, 1, MPI_INTEGER, 1, 0, last, MPI_STATUS_IGNORE, code)
+    if (mod(rank, 2) == 1) call MPI_Send(rank, 1, MPI_INTEGER, 0, 0, last, code)
+    if (code /= MPI_SUCCESS) return
+    print "('rank ', i0, ': heard ', i0, ' in epoch ', i0)", rank, heard, mend_epoch(session)
+    status = MEND_SUCCESS
+  end function
+
+end module
+
+program fortran_mpi_subject
+  use deriving
+  implicit none
+  character(len=16) :: how
+
+  call get_command_argument(1, how)
+  f08 = how == "mpi_f08"
+  call exit(mend_run(body))
+end program
