@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 namespace mend::jobs {
 namespace {
@@ -80,34 +81,41 @@ const Skipped* Reports::skipped_by_child_of(pid_t launcher) const {
 }
 
 Reports read_reports(const std::filesystem::path& status_file) {
+  std::ifstream lines(status_file);
+  return read_reports(lines);
+}
+
+Reports read_reports(std::istream& lines) {
   Reports reports;
   std::vector<int> statuses;
-  std::ifstream file(status_file);
-  for (std::string word; file >> word;) {
+  for (std::string text; std::getline(lines, text);) {
+    std::istringstream line(text);
+    std::string word;
+    line >> word;
     if (word == "loaded") ++reports.loaded;
     if (word == "said") reports.said = true;
-    if (word == "unsaid") std::getline(file >> std::ws, reports.unsaid);
-    if (int code = 0; word == "quit" && file >> code) {
+    if (word == "unsaid") std::getline(line >> std::ws, reports.unsaid);
+    if (int code = 0; word == "quit" && line >> code) {
       ++reports.quit;
       reports.quit_with.insert(code);
     }
-    if (Skipped skipped; word == "skipped" && file >> skipped.exit_code >> skipped.parent) {
+    if (Skipped skipped; word == "skipped" && line >> skipped.exit_code >> skipped.parent) {
       ++reports.quit;
       reports.skipped.push_back(skipped);
     }
-    if (int signal = 0; word == "crashed" && file >> signal) {
+    if (int signal = 0; word == "crashed" && line >> signal) {
       ++reports.left;
       reports.crashed_afterwards = signal;
     }
-    if (int status = 0; word == "left" && file >> status) {
+    if (int status = 0; word == "left" && line >> status) {
       ++reports.left;
       if (status != 0) statuses.push_back(status);
     }
-    if (int code = 0; word == "aborted" && file >> code) reports.aborted = reports.aborted.value_or(code);
+    if (int code = 0; word == "aborted" && line >> code) reports.aborted = reports.aborted.value_or(code);
     if (word == "unseen") ++reports.unseen;
     if (word == "started") ++reports.started;
     if (word == "running") ++reports.running;
-    if (int code = 0; word == "finished" && file >> code) {
+    if (int code = 0; word == "finished" && line >> code) {
       ++reports.finishers;
       reports.finished = reports.finished.value_or(code);
       if (code != *reports.finished) reports.too_late.insert(code);

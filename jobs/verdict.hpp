@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <istream>
 #include <optional>
 #include <set>
 #include <string>
@@ -67,6 +68,7 @@ struct Reports {
 
 /// The status file's content so far; lines that make no sense are passed over. Local.
 Reports read_reports(const std::filesystem::path& status_file);
+Reports read_reports(std::istream& lines);
 
 /// What `mend run` exits with, and the sentence for the user; empty when the application has already said what is
 /// wrong, or nothing is.

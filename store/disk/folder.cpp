@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <stdexcept>
 #include <system_error>
 
 namespace mend {
@@ -25,7 +26,26 @@ std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
 std::string hash_of_text(const std::string& text) { return hex(hash_of(std::as_bytes(std::span(text)))); }
 
-std::uint64_t number_in(const std::string& text) { return std::stoull(text, nullptr, 16); }
+std::uint64_t number_in(const json& text) {
+  if (!text.is_number_unsigned()) throw std::invalid_argument("no number");
+  return text.get<std::uint64_t>();
+}
+std::uint64_t hash_in(const json& text) {
+  const auto& digits = text.get_ref<const std::string&>();
+  std::uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+  if (hex(number) != digits) throw std::invalid_argument("no hash");
+  return number;
+}
+
+/// What a manifest says is nowhere deeper than the arrays of a file.
+json parse_shallow(std::string_view text) {
+  constexpr int deepest = 8;
+  return json::parse(text, [](int depth, json::parse_event_t, json&) {
+    if (depth > deepest) throw std::length_error("too deep");
+    return true;
+  });
+}
 
 /// The version that is in a folder of that name; nothing when it is none of mend's.
 std::optional<Version> version_in(const std::string& folder_name) {
@@ -134,17 +154,17 @@ std::string to_text(const Manifest& manifest) {
 
 Manifest parse_manifest(std::string_view text, const std::string& name) {
   try {
-    const json whole = json::parse(text);
+    const json whole = parse_shallow(text);
     const json& contents = whole.at("contents");
     if (hash_of_text(contents.dump()) != whole.at("hash")) throw EnvironmentError(fmt::format("{} is damaged", name));
     if (contents.at("format") != format)
       throw EnvironmentError(fmt::format("{} is of another format than this release of mend reads", name));
-    Manifest manifest{Version{contents.at("version").get<std::uint64_t>()}, {}, {}};
+    Manifest manifest{Version{number_in(contents.at("version"))}, {}, {}};
     const json& files = contents.at("files");
     for (const json& file : files) {
       const Rank rank{static_cast<int>(manifest.files.size())};
-      manifest.files.push_back({manifest.version, rank, static_cast<int>(files.size()),
-                                file.at("bytes").get<ByteCount>(), number_in(file.at("hash").get<std::string>())});
+      manifest.files.push_back({manifest.version, rank, static_cast<int>(files.size()), number_in(file.at("bytes")),
+                                hash_in(file.at("hash"))});
       Parts& parts = manifest.parts.emplace_back();
       for (const auto& [member, part] : file.at("arrays").items())
         parts[member] = parse_array_part(part.get<std::string>()).value();

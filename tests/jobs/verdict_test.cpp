@@ -1,10 +1,14 @@
 #include "jobs/verdict.hpp"
 
+#include "tests/support/fuzz.hpp"
+
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 namespace mend::jobs {
 namespace {
@@ -290,6 +294,38 @@ TEST(Reports, a_file_that_is_not_there_says_nothing) {
   const auto reports = read_reports("/nonexistent/status");
   EXPECT_EQ(reports.started, 0);
   EXPECT_FALSE(reports.finished.has_value());
+}
+
+TEST(Reports, a_line_that_makes_no_sense_does_not_hide_those_after_it) {
+  for (const std::string garbage :
+       {"finished", "finished x", "left", "left 99999999999", "skipped 1", "\xff\xfe", ""}) {
+    const auto reports = reports_in("started\n" + garbage + "\nrunning\nfinished 3\nleft 3\n");
+    EXPECT_EQ(reports.started, 1) << garbage;
+    EXPECT_EQ(reports.running, 1) << garbage;
+    EXPECT_EQ(reports.finished, 3) << garbage;
+    EXPECT_EQ(reports.left, 1) << garbage;
+    EXPECT_EQ(reports.finishers, 1) << garbage;
+  }
+}
+
+TEST(Reports, are_read_whatever_stands_there) {
+  support::Fuzzer fuzzer;
+  const std::string valid =
+      "loaded\nstarted\nrunning\nunseen\nfinished 3\nleft 3\nquit 2\nskipped 5 77\ncrashed 11\naborted 4\nsaid\n"
+      "unsaid no room is left\n";
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    const std::string text = fuzzer.change(valid);
+    const auto lines = 1 + static_cast<int>(std::ranges::count(text, '\n'));
+    std::istringstream in(text);
+    const Reports reports = read_reports(in);
+    ASSERT_LE(reports.loaded + reports.started + reports.running + reports.unseen + reports.finishers + reports.left +
+                  reports.quit,
+              lines)
+        << text;
+    ASSERT_EQ(reports.finished.has_value(), reports.finishers > 0) << text;
+    const Verdict verdict = judge(exited(0), reports, launched);
+    ASSERT_TRUE(verdict.exit_code != 0 || reports.finished == 0 || reports.started < launched) << text;
+  }
 }
 
 }  // namespace

@@ -7,11 +7,14 @@
 #include "store/disk/folder_lock.hpp"
 #include "store/disk/rank_file.hpp"
 #include "store/snapshot/snapshot.hpp"
+#include "store/snapshot/hash.hpp"
+#include "tests/support/fuzz.hpp"
 #include "tests/support/job.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <hdf5.h>
+#include <nlohmann/json.hpp>
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -372,6 +375,49 @@ TEST(Manifests, are_refused_when_torn_damaged_or_foreign) {
   }
   EXPECT_THROW(mend::parse_manifest("[1, 2]", "it"), EnvironmentError);
   EXPECT_THROW(mend::parse_manifest(R"({"hash": "0", "contents": {}})", "it"), EnvironmentError);
+}
+
+/// A manifest with these contents, and a hash that fits them.
+std::string sealed(const std::string& contents) {
+  const std::string bare = nlohmann::json::parse(contents).dump();
+  return fmt::format(R"({{"hash": "{:016x}", "contents": {}}})", mend::hash_of(std::as_bytes(std::span(bare))),
+                     contents);
+}
+
+TEST(Manifests, say_numbers_that_are_some) {
+  const auto with = [](const std::string& version, const std::string& bytes, const std::string& hash) {
+    return mend::parse_manifest(
+        sealed(
+            fmt::format(R"({{"format": 1, "version": {}, "files": [{{"bytes": {}, "hash": "{}", "arrays": {{}}}}]}})",
+                        version, bytes, hash)),
+        "it");
+  };
+  EXPECT_EQ(with("4", "7", "000000000000000a").files.front().bytes, 7U);
+  EXPECT_THROW(with("-1", "7", "000000000000000a"), EnvironmentError);
+  EXPECT_THROW(with("4", "-7", "000000000000000a"), EnvironmentError);
+  EXPECT_THROW(with("4", "1e300", "000000000000000a"), EnvironmentError);
+  EXPECT_THROW(with("4", "7", "-1"), EnvironmentError);
+  EXPECT_THROW(with("4", "7", "a"), EnvironmentError);
+  const std::string deep(100'000, '[');
+  EXPECT_THROW(mend::parse_manifest(R"({"contents": )" + deep + std::string(deep.size(), ']') + "}", "it"),
+               EnvironmentError);
+}
+
+TEST(Manifests, are_read_whatever_they_say_or_refused) {
+  support::Fuzzer fuzzer;
+  const std::string contents = nlohmann::json::parse(to_text(some_manifest())).at("contents").dump();
+  int read_back = 0;
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    std::string text = fuzzer.change(contents);
+    if (nlohmann::json::accept(text)) text = sealed(text);  // else the hash would be all that is looked at
+    try {
+      const std::string read = to_text(mend::parse_manifest(text, "it"));
+      EXPECT_EQ(to_text(mend::parse_manifest(read, "it")), read);
+      ++read_back;
+    } catch (const EnvironmentError&) {
+    }
+  }
+  EXPECT_GT(read_back, 0);
 }
 
 TEST(Manifests, are_of_members_with_names_in_UTF_8) {
