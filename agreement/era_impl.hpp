@@ -5,6 +5,7 @@
 
 #include "agreement/era.hpp"
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -75,6 +76,10 @@ void BasicEra<omitted>::meet_partner(Open& open, Member partner, Actions& action
 
 template <Rule omitted>
 void BasicEra<omitted>::decide(Open& open, const Tally& result, Member told_by, Actions& actions) {
+  if constexpr (omitted == Rule::none) {
+    require(open.status != Status::decided && !archive_.find(open.id), "a member decides once");
+    require(result.counted, "a result has contributions in it");
+  }
   const View& view = view_of(open);
   for (Member child : view.children) {
     if (child != told_by) send(child, Message::Kind::down, open.id, &result, actions);
@@ -134,6 +139,10 @@ void BasicEra<omitted>::take_up(Member from, const Message& message, Actions& ac
 
 template <Rule omitted>
 void BasicEra<omitted>::take_down(Member from, const Message& message, Actions& actions) {
+  if constexpr (omitted == Rule::none) {
+    const Tally* const result = archive_.find(message.agreement);
+    require(!result || result->value == message.tally.value, "all members come to the same result");
+  }
   Open* open = find(message.agreement);
   if (!open || open->status == Status::not_contributed) return;
   if (!keeps(Rule::listen_as_root) && view_of(*open).parent != from) return;

@@ -1,6 +1,7 @@
 #include "framework/recovery/world.hpp"
 
 #include "agreement/mpix_agreement.hpp"
+#include "base/assert.hpp"
 #include "base/fault_point.hpp"
 
 #include <fmt/format.h>
@@ -75,6 +76,24 @@ std::vector<ProcessId> holders_of(const Roster& roster) {
   return holders;
 }
 
+/// What all take for granted from here on, and each can check for itself.
+void require_consistency(const Candidate& candidate) {
+  const std::vector<ProcessId>& members = candidate.members;
+  require(static_cast<std::size_t>(candidate.base.size()) == members.size(), "all members are in the base");
+  require(std::ranges::is_sorted(members), "the members of the base are in ascending order");
+  if (!candidate.plan.complete()) return;
+  const Roster& roster = candidate.plan.roster;
+  require(roster.absent(members).empty(), "everyone in the roster lives");
+  require(ProcessSet::of(holders_of(roster)).size() == roster.seats.size(), "no process holds two ranks");
+  const auto rank = roster.rank_of(members[static_cast<std::size_t>(candidate.base.rank())]);
+  require(rank.has_value() == static_cast<bool>(candidate.application), "the ranks have a communicator, spares none");
+  if (!rank) return;
+  require(candidate.application.rank() == rank->value && candidate.store.rank() == rank->value,
+          "a process has the rank that the roster gives it");
+  require(candidate.application.size() == roster.size() && candidate.store.size() == roster.size(),
+          "all ranks are in the application's communicator");
+}
+
 RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const std::vector<ProcessId>& members,
                             const Planner& planner, World& world, AgreementProvider& agreements,
                             const DeathInRebuild& death) {
@@ -120,6 +139,7 @@ RebuildOutcome rebuild_from(MPI_Comm base, agreement::Agreement& everyone, const
       throw CommonError("the MPI library could not split a communicator, though nobody died");
     }
 
+    require_consistency(candidate);
     outcome.dead = missing_from(candidate.members, members);
     outcome.replacements = candidate.plan.replacements;
     outcome.given_up = candidate.plan.given_up;

@@ -1,6 +1,7 @@
 #include "store/placement/member_group.hpp"
 
 #include "base/fail_stop.hpp"
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "store/placement/announcement.hpp"
@@ -125,6 +126,7 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
 void MemberGroup::finish_commit(Version version) { finish(version); }
 
 void MemberGroup::publish_commit(Version version) {
+  require(under_way_ != nullptr, "a commit is published that has begun");
   slots_of_versions_.publish(Block::snapshot_of(self_), version);
   publish(under_way_->work(), version);
   under_way_.reset();

@@ -1,5 +1,6 @@
 #include "store/snapshot/version_slots.hpp"
 
+#include "base/assert.hpp"
 #include "store/snapshot/hash.hpp"
 #include "store/snapshot/snapshot.hpp"
 
@@ -66,6 +67,12 @@ Kept& VersionSlots::slot_for(const Block& block, Version version) {
   if (holds(kept.version)) aside_.at(kept.version).insert_or_assign(block, std::exchange(kept, {}));
   kept.version = Version{};
   return kept;
+}
+
+void VersionSlots::publish(const Block& block, Version version) {
+  Kept& kept = at(block, version);
+  require(kept.version == Version{} || kept.version == version, "a block is published where no other version of it is");
+  kept.version = version;
 }
 
 Version VersionSlots::older_in_slot(const Block& block, Version version) {

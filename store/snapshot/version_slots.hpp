@@ -44,7 +44,7 @@ class VersionSlots {
   /// Where `version` of a block is or is made. There must be one.
   Kept& at(const Block& block, Version version);
   /// That a block that has been made is whole.
-  void publish(const Block& block, Version version) { at(block, version).version = version; }
+  void publish(const Block& block, Version version);
 
   /// Keeps this version from now on, also when the slots have come round: what is in its slot is put aside then.
   void hold(Version version) { aside_.try_emplace(version); }

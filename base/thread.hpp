@@ -1,0 +1,27 @@
+// Threads of mend's own, beside the application's.
+
+#pragma once
+
+#include "base/signals_blocked.hpp"
+
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace mend {
+
+/// Names the calling thread `name` and does `work`; an exception that leaves it stops this process (fail_stop).
+void work_in_thread(const char* name, const std::function<void()>& work);
+
+/// Starts a thread, a std::thread or a std::jthread, that does `work`. Debuggers call it `name`: a literal of at most
+/// 15 characters. All signals are blocked in it: they are the application's. An exception that leaves `work` stops this
+/// process with a sentence. Local. Throws std::system_error when the system has no thread to give.
+template <class Thread = std::thread, class Work>
+Thread start_thread(const char* name, Work work) {
+  const SignalsBlocked in_the_thread;
+  return Thread([name, work = std::move(work)](auto... stop) mutable {
+    work_in_thread(name, [&] { work(std::move(stop)...); });
+  });
+}
+
+}  // namespace mend
