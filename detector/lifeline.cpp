@@ -1,6 +1,6 @@
 #include "detector/lifeline.hpp"
 
-#include "base/signals_blocked.hpp"
+#include "base/thread.hpp"
 #include "detector/scheduler_slice.hpp"
 
 #include <fcntl.h>
@@ -101,9 +101,7 @@ Lifeline::Lifeline(std::function<void(ProcessId)> ended) : ended_(std::move(ende
   }
   descriptor_ = file;
   word_ = new (memory) LifelineWord(0);
-  const SignalsBlocked in_the_thread_to_be;
-  thread_ = std::thread([this] { run(); });
-  ::pthread_setname_np(thread_.native_handle(), "mend-lifeline");
+  thread_ = start_thread("mend-lifeline", [this] { run(); });
   word_->wait(0);  // who looks at a word that nobody holds takes it for let go
 }
 

@@ -1,7 +1,7 @@
 #include "detector/service.hpp"
 
 #include "base/error.hpp"
-#include "base/signals_blocked.hpp"
+#include "base/thread.hpp"
 #include "detector/scheduler_slice.hpp"
 #include "detector/wire.hpp"
 
@@ -71,9 +71,7 @@ void Service::start(const std::map<ProcessId, Peer>& peers) {
   own_node_ = peers.at(self_).node;
   for (const auto& [process, peer] : peers) meet(process, peer);
   network_.meet(addresses_);
-  const SignalsBlocked in_the_thread_to_be;
-  thread_ = std::thread([this] { run(); });
-  ::pthread_setname_np(thread_.native_handle(), thread_name);
+  thread_ = start_thread(thread_name, [this] { run(); });
   runtime_.on_death([this](ProcessId process) { network_.post([this, process] { told_by_runtime(process); }); });
 }
 
@@ -193,7 +191,7 @@ void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
     return;
   }
   if (message.epoch < detector_.membership().epoch) ++counters_.old_messages;
-  detector_.receive(from, message, time_now(), actions_);
+  if (!detector_.receive(from, message, time_now(), actions_)) ++counters_.garbage;
   perform();
 }
 
@@ -220,9 +218,11 @@ void Service::perform() {
   for (const auto& [to, message] : actions.sends) {
     const bool heartbeat = message.kind == Message::Kind::heartbeat;
     if (ended_ && !heartbeat && message.kind != Message::Kind::answer) continue;
-    outgoing_.clear();
-    write(message, outgoing_);
-    heartbeat ? network_.pulse(to, outgoing_) : network_.send(to, outgoing_);
+    for (const Message& part : split(message)) {
+      outgoing_.clear();
+      write(part, outgoing_);
+      heartbeat ? network_.pulse(to, outgoing_) : network_.send(to, outgoing_);
+    }
   }
   if (ended_) return;
   if (actions.fenced) leave("held dead by the others");

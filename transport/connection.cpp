@@ -1,22 +1,23 @@
 #include "transport/connection.hpp"
 
 #include "base/error.hpp"
-#include "base/signals_blocked.hpp"
+#include "base/thread.hpp"
 #include "transport/sockets.hpp"
 
 #include <asio.hpp>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <condition_variable>
 #include <deque>
 #include <list>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -30,6 +31,8 @@ constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;
 /// Instead of the size of a message that follows.
 constexpr std::uint64_t question = ~std::uint64_t{0};
 constexpr std::uint64_t answer = question - 1;
+/// So much room is taken at a time for a message that is coming.
+constexpr std::size_t piece_size = std::size_t{1} << 20;
 /// So many of those who have not shown a key are borne at once; the oldest goes first.
 constexpr std::size_t most_strangers = 16;
 
@@ -54,9 +57,7 @@ class Connection::Impl {
   Impl(std::unique_ptr<asio::io_context> io, tcp::socket socket) : io_(std::move(io)), socket_(std::move(socket)) {
     prepare(socket_);
     ask_after_other_machine(socket_);
-    const SignalsBlocked in_the_reader;
-    reader_ = std::thread([this] { read_all(); });
-    ::pthread_setname_np(reader_.native_handle(), thread_name);
+    reader_ = start_thread(thread_name, [this] { read_all(); });
   }
   ~Impl() {
     on_end({});
@@ -128,26 +129,46 @@ class Connection::Impl {
     heard_ = Clock::now();
   }
 
-  void read_all() {
-    for (;;) {
-      std::uint64_t size = 0;
-      std::vector<std::byte> message;
-      Error error;
-      asio::read(socket_, bytes_of(size), error);
-      if (error) break;
-      if (size == question || size == answer) {
-        size == question ? reply() : note_sign_of_life();
-        continue;
-      }
-      if (size > longest_message) break;
-      message.resize(size);
-      asio::read(socket_, asio::buffer(message), error);
-      if (error) break;
-      const std::lock_guard lock(mutex_);
-      heard_ = Clock::now();
-      arrived_.push_back(std::move(message));
-      changed_.notify_all();
+  /// Takes room as the message comes: its announced size is only the other side's word.
+  std::optional<std::vector<std::byte>> read_message(std::uint64_t size) {
+    std::vector<std::byte> message;
+    Error error;
+    while (message.size() < size && !error) {
+      const std::size_t got = message.size();
+      message.resize(std::min<std::size_t>(size, got + piece_size));
+      asio::read(socket_, asio::buffer(message.data() + got, message.size() - got), error);
     }
+    return error ? std::nullopt : std::optional(std::move(message));
+  }
+
+  /// Reads what comes next; returns false when the line has ended.
+  bool read_one() {
+    std::uint64_t size = 0;
+    Error error;
+    asio::read(socket_, bytes_of(size), error);
+    if (error) return false;
+    if (size == question || size == answer) {
+      size == question ? reply() : note_sign_of_life();
+      return true;
+    }
+    if (size > longest_message) return false;
+    auto message = read_message(size);
+    if (!message) return false;
+    const std::lock_guard lock(mutex_);
+    heard_ = Clock::now();
+    arrived_.push_back(*std::move(message));
+    changed_.notify_all();
+    return true;
+  }
+
+  void read_all() {
+    try {
+      while (read_one()) {
+      }
+    } catch (const std::bad_alloc&) {  // no room for what the other side says: this is the end of the line
+    }
+    Error ignored;
+    socket_.shutdown(tcp::socket::shutdown_both, ignored);
     const std::lock_guard call(calling_);
     {
       const std::lock_guard lock(mutex_);

@@ -1,10 +1,9 @@
 #include "framework/spawn/newcomer_heartbeat.hpp"
 
 #include "base/log.hpp"
-#include "base/signals_blocked.hpp"
+#include "base/thread.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -21,29 +20,28 @@ constexpr int most_unanswered = 4;
 
 NewcomerHeartbeat::NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
                                      Clock::duration time_out) {
-  const SignalsBlocked in_the_thread;
-  thread_ = std::jthread([process, &line, there = std::move(there), time_out](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any changed;
-    for (int unanswered = 0; !line.ended();) {
-      const auto asked = Clock::now();
-      line.ask();
-      if (changed.wait_for(lock, stop, time_out / most_unanswered, [&] { return stop.stop_requested(); })) return;
-      if (line.heard() >= asked) {
-        unanswered = 0;
-      } else if (!there.is_kept_waiting(transport::Connection::thread_name)) {
-        ++unanswered;
-      }
-      if (unanswered < most_unanswered) continue;
-      log::warn(
-          fmt::format("process {} was started to take over a rank, and has been silent for {:.0f} ms: it is ended",
-                      process.value, Milliseconds(time_out).count()));
-      there.kill();
-      return;
-    }
-  });
-  ::pthread_setname_np(thread_.native_handle(), thread_name);
+  thread_ = start_thread<std::jthread>(
+      thread_name, [process, &line, there = std::move(there), time_out](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any changed;
+        for (int unanswered = 0; !line.ended();) {
+          const auto asked = Clock::now();
+          line.ask();
+          if (changed.wait_for(lock, stop, time_out / most_unanswered, [&] { return stop.stop_requested(); })) return;
+          if (line.heard() >= asked) {
+            unanswered = 0;
+          } else if (!there.is_kept_waiting(transport::Connection::thread_name)) {
+            ++unanswered;
+          }
+          if (unanswered < most_unanswered) continue;
+          log::warn(
+              fmt::format("process {} was started to take over a rank, and has been silent for {:.0f} ms: it is ended",
+                          process.value, Milliseconds(time_out).count()));
+          there.kill();
+          return;
+        }
+      });
 }
 
 }  // namespace mend

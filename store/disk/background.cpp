@@ -1,8 +1,6 @@
 #include "store/disk/background.hpp"
 
-#include "base/signals_blocked.hpp"
-
-#include <pthread.h>
+#include "base/thread.hpp"
 
 #include <exception>
 #include <utility>
@@ -12,8 +10,7 @@ namespace mend {
 void Background::begin(std::function<void()> work) {
   wait();
   done_ = false;
-  const SignalsBlocked in_the_thread_to_be;
-  thread_ = std::thread([this, work = std::move(work)] {
+  thread_ = start_thread("mend-disk", [this, work = std::move(work)] {
     try {
       work();
     } catch (const std::exception& error) {
@@ -21,7 +18,6 @@ void Background::begin(std::function<void()> work) {
     }
     done_.store(true, std::memory_order_release);
   });
-  ::pthread_setname_np(thread_.native_handle(), "mend-disk");
 }
 
 void Background::wait() {

@@ -5,6 +5,9 @@
 #include <asio.hpp>
 #include <gmock/gmock.h>
 
+#include <sys/resource.h>
+
+#include <fstream>
 #include <future>
 #include <string>
 #include <thread>
@@ -94,6 +97,65 @@ TEST_F(Doorway, is_nowhere_when_it_is_gone) {
     EXPECT_THAT(error.what(), HasSubstr("nobody answers at 127.0.0.1:"));
   }
 }
+
+/// In bytes, since this process began.
+std::size_t most_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (std::size_t kib = 0; word == "VmHWM:" && status >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+/// Somebody who has the key, and announces a message of `size` bytes.
+class Boaster {
+ public:
+  Boaster(const ControlAddress& door, std::uint64_t size) : socket_(io_) {
+    socket_.connect({asio::ip::address_v4(door.host.value), door.port});
+    asio::write(socket_, asio::buffer(door.key));
+    asio::write(socket_, asio::buffer(&size, sizeof size));
+  }
+  void send(const std::string& bytes, asio::error_code& error) { asio::write(socket_, asio::buffer(bytes), error); }
+  void hang_up() { socket_.close(); }
+
+ private:
+  asio::io_context io_;
+  tcp::socket socket_;
+};
+
+TEST_F(Doorway, line_takes_no_memory_on_the_word_of_the_other_side) {
+  asio::error_code error;
+  Boaster boaster(door_.address(), std::uint64_t{1} << 30);
+  const auto host = open();
+  const std::size_t before = most_memory();
+  boaster.send("less than that", error);
+  boaster.hang_up();
+  EXPECT_EQ(text_of(host->wait()), "(nothing)");
+  ASSERT_GT(before, 0U);
+  EXPECT_LT(most_memory() - before, std::size_t{100} << 20);
+}
+
+TEST_F(Doorway, line_ends_when_a_message_is_too_long_to_be_true) {
+  const Boaster boaster(door_.address(), std::uint64_t{1} << 40);
+  EXPECT_EQ(text_of(open()->wait()), "(nothing)");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(Doorway, line_ends_when_there_is_no_memory_for_a_message) {
+  const auto end_of_line = [&] {
+    Boaster boaster(door_.address(), std::uint64_t{1} << 29);
+    const auto host = open();
+    const std::string piece(1 << 20, 'x');
+    const rlimit limit{std::size_t{256} << 20, std::size_t{256} << 20};
+    ::setrlimit(RLIMIT_AS, &limit);
+    asio::error_code error;
+    while (!error && !host->ended()) boaster.send(piece, error);
+    std::_Exit(host->wait() ? 1 : 0);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(end_of_line(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST_F(Doorway, has_an_address_in_words) {
   const ControlAddress read = mend::transport::parse_address(mend::transport::to_string(door_.address()));
