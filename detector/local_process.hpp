@@ -23,6 +23,8 @@ struct LocalIdentity {
 
   /// Whether this process would see it, if it lived: both have the same numbers for processes.
   bool can_be_seen() const;
+
+  bool operator==(const LocalIdentity&) const = default;
 };
 
 class LocalProcess {

@@ -4,18 +4,58 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 namespace mend {
 namespace {
 
 using nlohmann::json;
 
+[[noreturn]] void refuse() {
+  throw EnvironmentError("the job has told this process, which is to join it, what makes no sense");
+}
+void expect(bool valid) {
+  if (!valid) refuse();
+}
+
+/// Only a whole number that fits is one.
+template <class T>
+T number(const json& text) {
+  expect(text.is_number_integer());
+  const bool fits = text.is_number_unsigned() ? std::in_range<T>(text.get<std::uint64_t>())
+                                              : std::in_range<T>(text.get<std::int64_t>());
+  expect(fits);
+  return text.get<T>();
+}
+
+/// What is written here is nowhere deeper than the holder of a seat in a roster.
+json parsed(std::string_view text) {
+  constexpr int deepest = 8;
+  return json::parse(text, [](int depth, json::parse_event_t, json&) {
+    expect(depth <= deepest);
+    return true;
+  });
+}
+
+/// `read` throws one kind of error only.
+template <class Read>
+auto understood(Read read) {
+  try {
+    return read();
+  } catch (const json::exception&) {
+    refuse();
+  }
+}
+
 json written(const Placed& placed) { return {placed.process.value, placed.node.value}; }
-Placed placed(const json& text) { return {{text.at(0).get<std::uint32_t>()}, {text.at(1).get<std::uint32_t>()}}; }
+Placed placed(const json& text) { return {{number<std::uint32_t>(text.at(0))}, {number<std::uint32_t>(text.at(1))}}; }
 
 json written(const Seat& seat) { return {written(seat.holder), seat.predecessors, seat.origin.value}; }
-Seat seat(const json& text) { return {placed(text.at(0)), text.at(1).get<int>(), Rank{text.at(2).get<int>()}}; }
+Seat seat(const json& text) { return {placed(text.at(0)), number<int>(text.at(1)), Rank{number<int>(text.at(2))}}; }
 
 json written(const Roster& roster) {
   json text{{"seats", json::array()}, {"spares", json::array()}};
@@ -29,6 +69,14 @@ Roster roster(const json& text) {
   for (const json& spare : text.at("spares")) read.spares.push_back(placed(spare));
   return read;
 }
+
+/// Returns true if there are any, in ascending order, and all have smaller numbers than `newcomer`.
+bool are_before(ProcessId newcomer, const std::vector<ProcessId>& processes) {
+  return !processes.empty() && processes.back() < newcomer &&
+         std::ranges::adjacent_find(processes, std::ranges::greater_equal{}) == processes.end();
+}
+
+bool has_a_name(const Acquaintance& one) { return std::ranges::find(one.name.job, '\0') != one.name.job.end(); }
 
 /// Sent as it is, before the acquaintances.
 struct Header {
@@ -46,23 +94,33 @@ std::string write_join_info(const JoinInfoWords& words) {
   return text.dump();
 }
 
-JoinInfo read_join_info(std::span<const std::byte> bytes) {
-  const auto* const begin = reinterpret_cast<const char*>(bytes.data());
-  const json text = json::parse(begin, begin + bytes.size());
-  JoinInfo join_info;
-  join_info.port = text.at("port");
-  join_info.last_group = {text.at("last_group").get<std::uint64_t>()};
-  join_info.memories = text.at("memories");
-  World& world = join_info.world;
-  world.epoch = {text.at("epoch").get<std::uint32_t>()};
-  world.processes = text.at("processes");
-  for (const json& member : text.at("members")) world.members.push_back({member.get<std::uint32_t>()});
-  world.roster = roster(text.at("roster"));
-  return join_info;
+JoinInfo read_join_info(std::span<const std::byte> bytes, ProcessId newcomer) {
+  const std::string_view said(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return understood([&] {
+    const json text = parsed(said);
+    JoinInfo join_info;
+    join_info.port = text.at("port").get<std::string>();
+    join_info.last_group = {number<std::uint64_t>(text.at("last_group"))};
+    join_info.memories = text.at("memories").get<std::string>();
+    World& world = join_info.world;
+    world.epoch = {number<std::uint32_t>(text.at("epoch"))};
+    world.processes = number<std::uint32_t>(text.at("processes"));
+    expect(world.processes > newcomer.value && world.processes - 1 == newcomer.value);
+    for (const json& member : text.at("members")) world.members.push_back({number<std::uint32_t>(member)});
+    expect(are_before(newcomer, world.members));
+    world.roster = roster(text.at("roster"));
+    for (const Seat& one : world.roster.seats) {
+      expect(one.holder.process < newcomer && one.predecessors >= 0 && one.origin.value >= 0);
+    }
+    for (const Placed& spare : world.roster.spares) expect(spare.process < newcomer);
+    return join_info;
+  });
 }
 
 std::string write_roster(const Roster& roster) { return written(roster).dump(); }
-Roster read_roster(const std::string& text) { return roster(json::parse(text)); }
+Roster read_roster(const std::string& text) {
+  return understood([&] { return roster(parsed(text)); });
+}
 
 std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host) {
   const Header header{standing, host};
@@ -72,16 +130,23 @@ std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all,
   return bytes;
 }
 
-Acquaintances read_acquaintances(std::span<const std::byte> bytes) {
+Acquaintances read_acquaintances(std::span<const std::byte> bytes, ProcessId newcomer) {
   Header header;
-  if (bytes.size() < sizeof header || (bytes.size() - sizeof header) % sizeof(Acquaintance) != 0) {
-    throw EnvironmentError("the job has said what makes no sense");
-  }
+  expect(bytes.size() >= sizeof header && (bytes.size() - sizeof header) % sizeof(Acquaintance) == 0);
   std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
   Acquaintances read{std::vector<Acquaintance>((bytes.size() - sizeof header) / sizeof(Acquaintance)), header.standing,
                      header.host};
   std::memcpy(static_cast<void*>(read.all.data()), bytes.data() + sizeof header, bytes.size() - sizeof header);
+
+  std::vector<ProcessId> processes;
+  for (const Acquaintance& one : read.all) processes.push_back(one.process);
+  expect(are_before(newcomer, processes) && std::ranges::find(processes, read.host) != processes.end());
+  expect(std::ranges::all_of(read.all, has_a_name) && read.standing.timeout > detector::Time{0});
   return read;
+}
+
+bool introduces(const Acquaintance& who, ProcessId process, const detector::LocalIdentity& identity) {
+  return who.process == process && who.peer.identity == identity && has_a_name(who);
 }
 
 }  // namespace mend

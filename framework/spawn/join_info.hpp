@@ -29,7 +29,9 @@ struct JoinInfoWords {
   const std::string& memories;
 };
 std::string write_join_info(const JoinInfoWords& words);
-JoinInfo read_join_info(std::span<const std::byte> text);
+/// What process `newcomer` is told. Throws EnvironmentError for what no job says to it: it names itself and processes
+/// with smaller numbers only.
+JoinInfo read_join_info(std::span<const std::byte> text, ProcessId newcomer);
 
 std::string write_roster(const Roster& roster);
 Roster read_roster(const std::string& text);
@@ -41,6 +43,11 @@ struct Acquaintances {
   ProcessId host;
 };
 std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host);
-Acquaintances read_acquaintances(std::span<const std::byte> bytes);
+/// What process `newcomer` is told. Throws EnvironmentError for what no job says to it: all have smaller numbers, and
+/// the host is among them.
+Acquaintances read_acquaintances(std::span<const std::byte> bytes, ProcessId newcomer);
+
+/// Returns true if a newcomer that has called as `process`, and is `identity`, may introduce itself by `who`.
+bool introduces(const Acquaintance& who, ProcessId process, const detector::LocalIdentity& identity);
 
 }  // namespace mend

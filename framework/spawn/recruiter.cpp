@@ -1,10 +1,11 @@
 #include "framework/spawn/recruiter.hpp"
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
 #include "base/log.hpp"
-#include "base/signals_blocked.hpp"
+#include "base/thread.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "framework/spawn/process_starter.hpp"
 #include "transport/interruptible_pmix.hpp"
@@ -134,6 +135,8 @@ int rank_of(ProcessId process, const World& world) {
 
 /// From now on `world` is that of `joined`, in which the newcomer comes last.
 void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, AgreementProvider& agreements) {
+  require(world.members.back() < newcomer.process, "who joins has a higher number than all members");
+  require(static_cast<std::size_t>(joined.size()) == world.members.size() + 1, "all members and the newcomer have met");
   world.members.push_back(newcomer.process);
   world.roster.spares.push_back({newcomer.process, newcomer.peer.node});
   world.ballot.reset();
@@ -162,13 +165,14 @@ struct Recruiter::Births {
 class Recruiter::Patience {
  public:
   Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
-      : line_(*guest.line), timer_([&guest, limit](const std::stop_token& stop) {
+      : line_(*guest.line),
+        timer_(start_thread<std::jthread>("mend-patience", [&guest, limit](const std::stop_token& stop) {
           std::mutex mutex;
           std::unique_lock lock(mutex);
           std::condition_variable_any changed;
           const bool in_time = changed.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); });
           if (!in_time && guest.process) guest.process->kill();  // ends the line
-        }) {
+        })) {
     line_.on_end([this, &witness, process = guest.who.process] {
       waits_.break_off();
       witness.tell_library(process);
@@ -220,8 +224,13 @@ void Recruiter::prepare(std::size_t count, const World& world) {
   std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
   start_up_to(count, world);
   if (all_have_come()) return;
-  const SignalsBlocked in_the_thread;
-  attendant_ = std::jthread([this](const std::stop_token& stop) { attend(stop); });
+  attendant_ = start_thread<std::jthread>("mend-attendant", [this](const std::stop_token& stop) {
+    try {
+      attend(stop);
+    } catch (const std::exception& error) {  // whoever comes is let in when it is needed
+      log::warn(fmt::format("processes that are started in the background wait at the door: {}", error.what()));
+    }
+  });
 }
 
 void Recruiter::start_up_to(std::size_t count, const World& world) {
@@ -255,10 +264,12 @@ void Recruiter::open_door() {
     const auto said = caller->poll();
     if (!said) return caller->ended();
     Call call;
-    if (said->size() == sizeof call) std::memcpy(static_cast<void*>(&call), said->data(), sizeof call);
+    if (said->size() != sizeof call) return true;
+    std::memcpy(static_cast<void*>(&call), said->data(), sizeof call);
     if (const auto expected = waiting_.find(call.process); expected != waiting_.end() && !expected->second.line) {
       Candidate& newcomer = expected->second;
       newcomer.line = std::move(caller);
+      newcomer.called_as = call.identity;
       newcomer.runs_as(call.identity);
       if (auto there = detector::LocalProcess::find(call.identity)) {
         newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.line, std::move(*there),
@@ -292,7 +303,10 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
     open_door();
     if (!attend_births()) return nullptr;
     const auto here = std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
-    if (here != waiting_.end()) return std::make_unique<Guest>(std::move(waiting_.extract(here).mapped()));
+    if (here != waiting_.end()) {
+      auto entry = waiting_.extract(here);
+      return std::make_unique<Guest>(entry.key(), std::move(entry.mapped()));
+    }
 
     const bool late = Clock::now() > until;
     const auto ended = std::erase_if(
@@ -341,7 +355,10 @@ bool Recruiter::introduced(Guest& guest) {
   for (;;) {
     if (const auto said = guest.line->poll(); said && said->size() == sizeof guest.who) {
       std::memcpy(static_cast<void*>(&guest.who), said->data(), sizeof guest.who);
-      return true;
+      if (introduces(guest.who, guest.expected, guest.called_as)) return true;
+      log::warn(fmt::format("process {} was started to take over a rank, and introduces itself as another: it is ended",
+                            guest.expected.value));
+      return false;
     }
     if (guest.line->ended() || Clock::now() > until) return false;
     agreements_.answer();
@@ -489,14 +506,14 @@ bool Arrival::wait() {
 World Arrival::join(AgreementProvider& agreements) {
   line_->on_end([] { std::raise(SIGKILL); });  // nobody wants it any more
   try {
-    const auto [others, standing, host] = read_acquaintances(job_);
+    const auto [others, standing, host] = read_acquaintances(job_, self_);
     const auto at_home = std::ranges::find(others, host, &Acquaintance::process);
     const Acquaintance self = detector_.begin_late(self_, at_home->peer.node, door_.host, others, standing);
     reach("newcomer.introduce");
     line_->send(bytes_of(self));
     const auto said = line_->wait();
     if (!said) std::raise(SIGKILL);
-    JoinInfo join_info = read_join_info(*said);
+    JoinInfo join_info = read_join_info(*said, self_);
     memories_ = join_info.memories;
 
     reach("newcomer.connect");

@@ -76,6 +76,7 @@ class Recruiter {
   /// A process that was started, until it is in the job. Who is dropped before is killed, since it may hang.
   struct Candidate {
     std::unique_ptr<transport::Connection> line;    // once it has called
+    detector::LocalIdentity called_as;              // who it says it is
     std::optional<detector::LocalProcess> process;  // once it is known
     std::unique_ptr<NewcomerHeartbeat> heartbeat;   // once it is known and has called
     bool has_died = false;                          // before it was
@@ -97,7 +98,8 @@ class Recruiter {
   };
   /// One that is to join now.
   struct Guest : Candidate {
-    explicit Guest(Candidate&& candidate) : Candidate(std::move(candidate)) {}
+    Guest(ProcessId number, Candidate&& candidate) : Candidate(std::move(candidate)), expected(number) {}
+    ProcessId expected;
     Acquaintance who;
   };
   class Patience;
