@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, checks the format of the sources, builds and runs every test; then the unit tests again with assertions,
-# AddressSanitizer and UndefinedBehaviorSanitizer. Arguments go to ctest: tests/run.sh -R store. With --quick, only the
-# first part.
+# AddressSanitizer and UndefinedBehaviorSanitizer, and those of what has threads with ThreadSanitizer. Arguments go to
+# ctest: tests/run.sh -R store. With --quick, only the first part.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -35,6 +35,14 @@ if ! $quick; then
   jobs/build.sh debug unit_tests
   announce "Running the unit tests with sanitizers"
   ctest --preset debug --parallel "$(nproc)" --label-regex '^unit$' "$@" || failed=1
+
+  threaded=(base control_network detector_parts)
+  regex="^($(IFS='|' && echo "${threaded[*]}"))\\."
+  announce "Building the tests of what has threads with ThreadSanitizer"
+  jobs/build.sh tsan "${threaded[@]/#/test_}"
+  announce "Running the tests of what has threads with ThreadSanitizer"
+  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" ctest --preset tsan --parallel "$(nproc)" "$@" --tests-regex "$regex" ||
+    failed=1
 fi
 
 announce "Done"
