@@ -1,6 +1,11 @@
+// Identities and counters: types of their own, so that a rank is never taken for a process. Each converts to its
+// number, where it is handed to MPI, printed, or compared with a number; none is made of a number unless its type is
+// named, and two different ones cannot be compared.
+
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,24 +17,28 @@ namespace mend {
 struct ProcessId {
   std::uint32_t value = 0;
   auto operator<=>(const ProcessId&) const = default;
+  constexpr operator std::uint32_t() const { return value; }
 };
 
 /// A position in the application's communicator, 0 to size-1. Different processes may hold it one after another.
 struct Rank {
   int value = 0;
   auto operator<=>(const Rank&) const = default;
+  constexpr operator int() const { return value; }
 };
 
 /// A machine (or whatever fails as one): processes with equal NodeId share their fate when a node is lost.
 struct NodeId {
   std::uint32_t value = 0;
   auto operator<=>(const NodeId&) const = default;
+  constexpr operator std::uint32_t() const { return value; }
 };
 
 /// Counts recoveries: 0 until the first failure has been recovered from.
 struct Epoch {
   std::uint32_t value = 0;
   auto operator<=>(const Epoch&) const = default;
+  constexpr operator std::uint32_t() const { return value; }
   Epoch next() const { return {value + 1}; }
 };
 
@@ -37,8 +46,18 @@ struct Epoch {
 struct Version {
   std::uint64_t value = 0;
   auto operator<=>(const Version&) const = default;
+  constexpr operator std::uint64_t() const { return value; }
   Version next() const { return {value + 1}; }
 };
+
+template <class T>
+concept Identity = std::same_as<T, ProcessId> || std::same_as<T, Rank> || std::same_as<T, NodeId> ||
+    std::same_as<T, Epoch> || std::same_as<T, Version>;
+
+template <Identity A, Identity B>
+requires(!std::same_as<A, B>) bool operator==(A, B) = delete;
+template <Identity A, Identity B>
+requires(!std::same_as<A, B>) std::partial_ordering operator<=>(A, B) = delete;
 
 /// A number of bytes.
 using ByteCount = std::size_t;

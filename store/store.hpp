@@ -111,11 +111,13 @@ class Store {
   /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is
   /// not kept any more, or when ranks ask for different versions.
   virtual Version restore(Version wanted) = 0;
+  Version restore(std::uint64_t wanted) { return restore(Version{wanted}); }
 
   /// Fills the protected members from what rank `from` has committed, at the version that restore() would go back to;
   /// each rank may name another. Its members must be of the same names and shapes. Of the job's memory alone.
   /// Collective. Returns and throws as restore() does, and UsageError for a rank that there is not.
   virtual Version restore_from(Rank from) = 0;
+  Version restore_from(int from) { return restore_from(Rank{from}); }
 
   /// Takes part in a restore() of other ranks, and keeps what its own members hold: for a survivor that stays in its
   /// place (Session::repair) and whose algorithm can go on with data that are newer than the newcomer's. What the

@@ -60,6 +60,8 @@ class StoreEngine final : public Store {
 
   // What the application calls: store/store.hpp.
   using Store::protect;
+  using Store::restore;
+  using Store::restore_from;
   void protect(std::string_view name, std::unique_ptr<Member> member) override {
     protect(name, std::move(member), redundancy_);
   }

@@ -306,7 +306,7 @@ TEST_F(Stores, hold_a_version_within_another) {
   epochs.store().let_go();
   data.expect(2);
   for (int step = 3; step <= 6; ++step) commit(epochs, data, step);
-  EXPECT_EQ(epochs.store().restore(Version{1}), Version{1});
+  EXPECT_EQ(epochs.store().restore(1), Version{1});
   epochs.store().let_go();
   data.expect(1);
 }
@@ -325,7 +325,7 @@ TEST_F(Stores, drop_what_is_provisional_and_know_that_members_may_be_others) {
   EXPECT_FALSE(epochs.store().has_version());
   expect_restored(epochs, data, 1, Version{1});
   EXPECT_TRUE(epochs.store().has_version());
-  epochs.store().restore_from(mend::Rank{epochs.rank()});
+  epochs.store().restore_from(epochs.rank());
   EXPECT_FALSE(epochs.store().has_version()) << "it may be another's";
 }
 
