@@ -58,11 +58,8 @@ int commit(int group_id, int* time_stamp) {
 
 /// The member in that snapshot; null if it was never stored before that.
 const Elements* elements_of(const Group& group, int member_id, int time_stamp) {
-  const FenixSnapshot* snapshot = group.snapshot(time_stamp);
-  if (snapshot == nullptr) {
-    if (group.history().empty()) return nullptr;
-    throw Refused(FENIX_ERROR_INVALID_TIMESTAMP, fmt::format("there is no snapshot with time stamp {}", time_stamp));
-  }
+  const FenixSnapshot* snapshot = group.snapshot_or_newest(time_stamp);
+  if (snapshot == nullptr) return nullptr;
   const auto found = snapshot->members.find(member_id);
   return found == snapshot->members.end() ? nullptr : found->second.get();
 }
@@ -95,7 +92,7 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   const int ranks = state().engine().world().roster.size();
   const bool exists = source_rank >= 0 && source_rank < ranks;
   // The other ranks wait for this one, whatever is wrong with what it wants.
-  const FenixSnapshot* snapshot = group.snapshot(time_stamp);
+  const FenixSnapshot* snapshot = group.snapshot_or_newest(time_stamp);
   const bool has = snapshot != nullptr && snapshot->members.contains(member_id);
   const Elements theirs = group.fetch(has ? *snapshot->members.at(member_id) : Elements{}, exists ? source_rank : 0);
   if (!exists) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));

@@ -205,13 +205,11 @@ int Group::commit() {
 
 // --- snapshots -------------------------------------------------------------------------------------------------
 
-const FenixSnapshot* Group::snapshot(int time_stamp) const {
+const FenixSnapshot* Group::snapshot_or_newest(int time_stamp) const {
   const auto& history = committed_.history;
-  if (time_stamp == FENIX_DATA_SNAPSHOT_LATEST || time_stamp == FENIX_DATA_SNAPSHOT_ALL) {
-    return history.empty() ? nullptr : &history.front();
-  }
+  if (history.empty()) return nullptr;
   const auto found = std::ranges::find(history, time_stamp, &FenixSnapshot::time_stamp);
-  return found == history.end() ? nullptr : &*found;
+  return found != history.end() ? &*found : &history.front();
 }
 
 bool Group::forget(int time_stamp) {

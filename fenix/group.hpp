@@ -95,8 +95,9 @@ class Group {
   int commit();
 
   const std::deque<FenixSnapshot>& history() const { return committed_.history; }
-  /// The newest, or that with this time stamp; null if it is not kept.
-  const FenixSnapshot* snapshot(int time_stamp) const;
+  /// The snapshot with this time stamp, or the newest if none that is kept has it, as Fenix gives it then. Null if
+  /// there is none at all. Local.
+  const FenixSnapshot* snapshot_or_newest(int time_stamp) const;
   /// Returns whether there was one. Local.
   bool forget(int time_stamp);
 

@@ -158,7 +158,7 @@ static void check_restores(void) {
   check_array(values);
   CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 12, NULL) == FENIX_SUCCESS && number == 1.5);
   CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 11, NULL) == FENIX_SUCCESS && number == 0.5);
-  CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 10, NULL) == FENIX_ERROR_INVALID_TIMESTAMP);
+  CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 10, NULL) == FENIX_SUCCESS && number == 1.5); /* not kept */
   CHECK(Fenix_Data_member_restore(group, late_id, &one, 1, 12, NULL) == FENIX_ERROR_NODATA_FOUND);
   CHECK(Fenix_Data_member_lrestore(group, growing_id, growing, 20, FENIX_DATA_SNAPSHOT_LATEST, &found) == FENIX_SUCCESS);
   CHECK(found.impl != NULL && growing[4 + rank] == 4 + 2 * rank);

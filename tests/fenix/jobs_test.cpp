@@ -212,6 +212,37 @@ TEST(FenixData, every_function_does_what_it_says) {
   EXPECT_THAT(said(end), Each(EndsWith(": 0 checks failed"))) << end.errors;
 }
 
+// --- restoring as users do -----------------------------------------------------------------------------------------
+
+/// Rank `dead` of the program dies after its second commit. What the ranks say, after "rank R: role R, ".
+std::vector<std::string> restored(const std::string& which, int dead) {
+  const auto end = play_fenix(MEND_FENIX_RESTORE, 1, fmt::format("committed:0:{}:1", dead), {which, "1"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(own_complaints(end), testing::IsEmpty());
+  std::vector<std::string> results;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string start = fmt::format("rank {}: role {}, ", rank, rank == dead ? 1 : 2);
+    for (const std::string& line : said(end)) {
+      if (line.starts_with(start)) results.push_back(line.substr(start.size()));
+    }
+  }
+  EXPECT_THAT(results, SizeIs(ranks)) << end.output;
+  return results;
+}
+
+TEST(FenixRestore, gives_the_newest_snapshot_for_a_time_stamp_that_is_none) {
+  for (const int dead : {0, 2}) EXPECT_THAT(restored("ring", dead), Each("sum 10")) << dead;
+  EXPECT_THAT(restored("unknown", 2), Each("100 cells are right"));
+}
+
+TEST(FenixRestore, gives_the_newest_snapshot_for_the_largest_time_stamp) {
+  EXPECT_THAT(restored("part", 2), Each("100 cells are right"));
+}
+
+TEST(FenixRestore, fills_a_member_that_the_recovered_rank_has_created_before) {
+  EXPECT_THAT(restored("created", 1), Each("100 cells are right, result 0"));
+}
+
 // --- mistakes ----------------------------------------------------------------------------------------------------
 
 JobEnd mistake(const std::string& which, int spares = 0) {
