@@ -1,6 +1,6 @@
 # mend::mend, the one library a user links, made of the rooms' objects; mend::fenix, for programs for Fenix; and
-# `cmake --install`, after which find_package(mend) finds both. Kokkos is no part of mend: store/kokkos.hpp serves programs
-# that have it.
+# `cmake --install`, after which find_package(mend) and pkg-config find it. Kokkos is no part of mend: store/kokkos.hpp
+# serves programs that have it, and mend::kokkos links both.
 
 set(_mend_rooms base transport agreement detector spares store framework bindings)
 set(_mend_room_targets ${_mend_rooms})
@@ -44,23 +44,55 @@ target_include_directories(fenix PUBLIC
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/fenix>")
 target_link_libraries(fenix PUBLIC mend PRIVATE fmt::fmt "$<BUILD_INTERFACE:mend_sanitizers>")
 
+# The same under the names that the installed package has; there, mend::fortran compiles the modules too (MendPackage.cmake).
+add_library(mend_c INTERFACE)
+target_link_libraries(mend_c INTERFACE mend MPI::MPI_C)
+add_library(mend::c ALIAS mend_c)
+if(TARGET mend_kokkos)
+  add_library(mend_with_kokkos INTERFACE)
+  target_link_libraries(mend_with_kokkos INTERFACE mend mend_kokkos)
+  add_library(mend::kokkos ALIAS mend_with_kokkos)
+endif()
+
 include(CMakePackageConfigHelpers)
+include(MendPublicHeaders)
 set(_mend_config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/mend")
 install(TARGETS mend fenix EXPORT mend_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-foreach(room IN LISTS _mend_rooms ITEMS fenix)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${room}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mend"
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.f90")
+foreach(file IN LISTS MEND_PUBLIC_HEADERS MEND_PUBLIC_C_HEADERS MEND_FORTRAN_SOURCES)
+  cmake_path(GET file PARENT_PATH folder)
+  install(FILES "${PROJECT_SOURCE_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mend/${folder}")
 endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md")
+
 install(EXPORT mend_targets FILE mendTargets.cmake NAMESPACE mend:: DESTINATION "${_mend_config_folder}")
 get_target_property(MEND_LIBRARY_TYPE mend TYPE)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mendConfig.cmake.in" "${PROJECT_BINARY_DIR}/mendConfig.cmake"
   INSTALL_DESTINATION "${_mend_config_folder}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/mendConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES
+  "${CMAKE_CURRENT_LIST_DIR}/FindPMIx.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MendFindKokkos.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MendHdf5.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MendPackage.cmake"
   "${PROJECT_BINARY_DIR}/mendConfig.cmake"
   "${PROJECT_BINARY_DIR}/mendConfigVersion.cmake"
-  "${CMAKE_CURRENT_LIST_DIR}/FindPMIx.cmake"
   DESTINATION "${_mend_config_folder}")
+
+# For those who do not use CMake: mpic++ program.cpp $(pkg-config --cflags --libs mend). What a static library was built
+# with is linked by who links it.
+set(MEND_PC_REQUIRES)
+set(MEND_PC_LIBS)
+if(MEND_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY")
+  set(MEND_PC_REQUIRES "fmt, spdlog, libxxhash, libisal")
+  if(MEND_HDF5_FOUND)
+    string(APPEND MEND_PC_REQUIRES ", ${MEND_HDF5_MODULE_NAME}")
+  else()
+    list(JOIN HDF5_C_LIBRARIES " " MEND_PC_LIBS)
+  endif()
+  string(APPEND MEND_PC_LIBS " ${PMIx_LIBRARY} -lstdc++ -lm -lpthread")
+endif()
+configure_file("${CMAKE_CURRENT_LIST_DIR}/mend.pc.in" "${PROJECT_BINARY_DIR}/mend.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/mend.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

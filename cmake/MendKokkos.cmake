@@ -1,24 +1,11 @@
-# Kokkos 3.4 to 5, from where it is found; else a pinned release is fetched and built.
+# Kokkos as it is found (MendFindKokkos.cmake); else a pinned release is fetched and built.
 #   mend_kokkos   link this: Kokkos, its headers as system headers
 
-find_package(Kokkos 5 QUIET)
-if(NOT Kokkos_FOUND)
-  find_package(Kokkos 4 QUIET)
-endif()
-if(NOT Kokkos_FOUND)
-  find_package(Kokkos QUIET)  # Debian's Trilinos package: 3.4, in an older style of configuration file
-endif()
-
+include(MendFindKokkos)
 add_library(mend_kokkos INTERFACE)
-# Debian's Trilinos package defines Kokkos::kokkos too, but with an include folder that does not exist.
-if(TARGET Kokkos::kokkos AND NOT Kokkos_LIBRARIES MATCHES "trilinos")
+if(MEND_HAS_KOKKOS)
   message(STATUS "Kokkos ${Kokkos_VERSION} from ${Kokkos_DIR}")
-  target_link_libraries(mend_kokkos INTERFACE Kokkos::kokkos)
-elseif(Kokkos_FOUND)
-  message(STATUS "Kokkos ${Kokkos_VERSION} (Trilinos) from ${Kokkos_DIR}")
-  target_include_directories(mend_kokkos SYSTEM INTERFACE ${Kokkos_INCLUDE_DIRS})
-  find_library(MEND_TRILINOS_KOKKOS_CORE NAMES trilinos_kokkoscore kokkoscore HINTS ${Kokkos_LIBRARY_DIRS} REQUIRED)
-  target_link_libraries(mend_kokkos INTERFACE ${MEND_TRILINOS_KOKKOS_CORE} Threads::Threads ${CMAKE_DL_LIBS})
+  mend_use_kokkos(mend_kokkos)
 else()
   message(STATUS "Kokkos not found: fetching release 4.6.01")
   include(FetchContent)

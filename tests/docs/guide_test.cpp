@@ -1,0 +1,77 @@
+// docs/guide.md quotes programs that exist, survive, and say what it says they say.
+
+#include "tests/docs/documents.hpp"
+#include "tests/support/job.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+namespace {
+
+using testing::SizeIs;
+
+const std::map<std::string, std::string>& programs() {
+  static const std::map<std::string, std::string> all{
+      {"again", MEND_GUIDE_again}, {"in_place", MEND_GUIDE_in_place}, {"transaction", MEND_GUIDE_transaction}};
+  return all;
+}
+
+TEST(TheGuide, quotes_its_programs_as_they_are) {
+  const std::string guide = documents::text_of("docs/guide.md");
+  for (const auto& [name, program] : programs()) {
+    const std::string file = fmt::format("apps/guide/{}.cpp", name);
+    EXPECT_EQ(documents::block_after(guide, file), documents::text_of(file)) << "docs/guide.md quotes another " << file;
+  }
+}
+
+TEST(TheGuide, is_four_pages_at_most) {
+  const std::string guide = documents::text_of("docs/guide.md");
+  constexpr auto lines_of_a_page = 66;
+  constexpr std::size_t letters_of_a_line = 100;
+  std::size_t lines = 0;
+  std::istringstream in(guide);
+  for (std::string line; std::getline(in, line);) lines += 1 + line.size() / letters_of_a_line;
+  EXPECT_LE(lines, 4 * lines_of_a_page);
+}
+
+struct JobWithResult {
+  support::JobEnd end;
+  nlohmann::json result;
+};
+
+/// The program's end, with a death as `die` orders it (die.cpp).
+JobWithResult play_and_read(const std::string& name, const std::string& die) {
+  const support::ScratchFolder folder;
+  const auto file = folder.path() / "result.json";
+  support::Job job = support::mend_run(4, 2, {programs().at(name)});
+  job.command.insert(job.command.begin() + 2, {"--result", file.string()});
+  if (!die.empty()) job.environment["MEND_TEST_DIE"] = die;
+  JobWithResult run{support::run_job(job), {}};
+  EXPECT_EQ(run.end.exit_code, 0) << run.end.errors;
+  std::ifstream in(file);
+  run.result = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  return run;
+}
+
+class AProgramOfTheGuide : public testing::TestWithParam<std::string> {};
+
+TEST_P(AProgramOfTheGuide, has_the_same_answer_whoever_dies) {
+  const JobWithResult quiet = play_and_read(GetParam(), "");
+  ASSERT_TRUE(quiet.result.contains("hash"));
+  for (const char* die : {"1 commit.exchange 7", "0 commit.publish 20"}) {
+    const JobWithResult killed = play_and_read(GetParam(), die);
+    EXPECT_THAT(killed.result.at("recoveries"), SizeIs(1)) << die;
+    EXPECT_EQ(killed.result.at("hash"), quiet.result.at("hash")) << die;
+    EXPECT_EQ(killed.result.at("reported"), quiet.result.at("reported")) << die;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AProgramOfTheGuide, testing::Values("again", "in_place", "transaction"),
+                         [](const auto& instance) { return instance.param; });
+
+}  // namespace
