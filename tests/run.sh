@@ -41,8 +41,7 @@ if ! $quick; then
   announce "Building the tests of what has threads with ThreadSanitizer"
   jobs/build.sh tsan "${threaded[@]/#/test_}"
   announce "Running the tests of what has threads with ThreadSanitizer"
-  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" ctest --preset tsan --parallel "$(nproc)" "$@" --tests-regex "$regex" ||
-    failed=1
+  ctest --preset tsan --parallel "$(nproc)" "$@" --tests-regex "$regex" || failed=1
 fi
 
 announce "Done"
