@@ -2,21 +2,25 @@
 // when every process was killed. So each process appends a line to a file that the launcher made and named in the
 // environment variable MEND_STATUS_FILE:
 //
-//   loaded       before main, if it is linked with mend.
+//   loaded P M   before main, if it is linked with mend: process P of machine M.
 //   started      before MPI_Init. All processes have written it before any leaves MPI_Init, so the launcher knows
 //                whether the whole job runs where it can read the file.
-//   running      after MPI_Init. The launcher ends a job that started but does not run: a process that dies in
-//                MPI_Init leaves the others hanging there.
-//   finished N   after the living have agreed that the application is done, with the exit code they agreed on.
+//   running      after MPI_Init.
+//   introduced P after all living processes have met and begun to watch each other. Until then only the launcher
+//                notices a process that has died or stands still (jobs/start_watch.hpp).
+//   unwatched P  when all have decided that the job ends, and process P has come to where nobody watches it any more.
+//                From here until `closed` the launcher bounds what it does (jobs/end_watch.hpp).
+//   finished N P after the living have agreed that the application is done, with the exit code they agreed on.
 //   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for
-//   ever. left N       when it exits with N, after it has finished: with anything but 0 or what was agreed on, it has
-//   found an
-//                error of its own. One that is killed does not come to this.
+//                ever.
+//   closed P     after process P has left MPI, or has given it back to a caller who initialised it. What it does later
+//                is the program's own.
+//   left N P     when process P exits with N, after it has finished: with anything but 0 or what was agreed on, it has
+//                found an error of its own. One that is killed does not come to this.
 //   crashed N    when signal N ends it by a fault of its own (base/crash_report.hpp), after mend::run has returned.
-//   quit N       when it exits with N without having finished.
-//   skipped N P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for it,
-//   and
-//                whose parent is process P.
+//   quit N P     when process P exits with N without having finished.
+//   skipped N Q P  the same of one that has come neither to mend::run nor to MPI_Init, where the others will wait for
+//                it, and whose parent is process Q.
 //   aborted N    when it has called MPI_Abort with N for others, too: the launcher ends the job.
 //   said         when it has said on standard error why the job does not begin.
 //   unsaid TEXT  that reason, from one that leaves it to another to say it, who may be dead.
@@ -27,6 +31,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/launch.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -60,20 +65,23 @@ inline bool append(std::string_view line) {
   const char* path = std::getenv(environment_variable);
   return path != nullptr && append_to(path, line);
 }
+
+inline std::string self() { return std::to_string(::getpid()); }
 }  // namespace detail
 
 /// Every process, before main. Local.
-inline void loaded() { detail::append("loaded\n"); }
+inline void loaded() { detail::append("loaded " + detail::self() + " " + launch::machine() + "\n"); }
 
 /// Every process that exits, as late as may be; whether it has come to MPI_Init. Local.
 inline void left(int status, bool met_others = true) {
   const std::string code = std::to_string(status);
+  const std::string self = " " + detail::self() + "\n";
   if (detail::has_finished) {
-    detail::append("left " + code + "\n");
+    detail::append("left " + code + self);
   } else if (detail::has_started || met_others) {
-    detail::append("quit " + code + "\n");
+    detail::append("quit " + code + self);
   } else {
-    detail::append("skipped " + code + " " + std::to_string(::getppid()) + "\n");
+    detail::append("skipped " + code + " " + std::to_string(::getppid()) + self);
   }
 }
 
@@ -85,6 +93,15 @@ inline void started() {
 
 /// Every process, after MPI_Init. Local.
 inline void running() { detail::append("running\n"); }
+
+/// Every process, once the failure detector watches it and it watches others. Local.
+inline void introduced() { detail::append("introduced " + detail::self() + "\n"); }
+
+/// Every process, when the end is decided and its failure detector has stopped. Local.
+inline void unwatched() { detail::append("unwatched " + detail::self() + "\n"); }
+
+/// Every process, when mend's part in it is over. Local.
+inline void closed() { detail::append("closed " + detail::self() + "\n"); }
 
 /// A process that knows of deaths which the runtime has not told, before it says that it has finished. Local.
 inline void unseen() { detail::append("unseen\n"); }
@@ -100,7 +117,7 @@ inline void unsaid(std::string_view why) { detail::append("unsaid " + std::strin
 
 /// Every living process, once all have agreed on `code` and before MPI_Finalize. Local.
 inline void finished(ExitCode code) {
-  detail::append("finished " + std::to_string(static_cast<int>(code)) + "\n");
+  detail::append("finished " + std::to_string(static_cast<int>(code)) + " " + detail::self() + "\n");
   detail::has_finished = true;
 }
 

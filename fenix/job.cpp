@@ -3,6 +3,7 @@
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
 #include "base/fail_stop.hpp"
+#include "base/job_status.hpp"
 #include "base/launch.hpp"
 #include "base/log.hpp"
 #include "fenix/group.hpp"
@@ -40,6 +41,7 @@ void end_job(ExitCode code, const std::string& sentence) {
     now.engine().abandon(code, sentence);
     now.groups.clear();
     now.job->close(*now.engine().ended());
+    job_status::closed();
   } catch (const std::exception& error) {
     fail_stop(error.what());
   }
@@ -282,6 +284,7 @@ bool finish() {
       now.finalized = true;
       now.groups.clear();
       now.job->close(ExitCode::ok);
+      job_status::closed();  // what the program does until MPI_Finalize is its own
       return true;
     }
   } catch (const std::exception& error) {

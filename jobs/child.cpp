@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "jobs/noise.hpp"
+#include "jobs/process_table.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,8 +17,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -29,7 +28,7 @@ constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR
 constexpr auto patience = std::chrono::seconds(10);
 /// How long a line that may be noise waits for its end.
 constexpr std::chrono::duration<int, std::milli> hold_back{200};
-constexpr timespec tick{.tv_sec = 0, .tv_nsec = 500'000'000};
+constexpr timespec tick{.tv_sec = 0, .tv_nsec = 100'000'000};
 
 bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT; }
 
@@ -134,16 +133,6 @@ class ErrorStream {
   _exit(127);
 }
 
-std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> pids;
-  std::error_code ignored;
-  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", parent), ignored)) {
-    std::ifstream list(thread.path() / "children");
-    for (pid_t pid = 0; list >> pid;) pids.push_back(pid);
-  }
-  return pids;
-}
-
 /// Being a subreaper, this process inherits whatever mpirun leaves behind; each one killed may leave its own.
 void kill_leftovers() {
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
@@ -157,8 +146,7 @@ void kill_leftovers() {
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool(pid_t child)>& still_wanted,
-                   const std::function<bool(bool has_no_children)>& over) {
+                   const std::function<Look(pid_t child)>& look) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -195,14 +183,14 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       // second Ctrl-C for impatience.
       const bool already_there = info.si_code == SI_KERNEL;
       if (!already_there) kill(child, for_mpirun(signal));
-    } else if (!end.gave_up && !end.asked_to_end && !still_wanted(child)) {
-      end.gave_up = true;
-      give_up_at = Clock::now() + patience;
-      kill(child, SIGTERM);
-    }
-    if (signal < 0) {
-      over_since =
-          over(children_of(child).empty()) ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
+    } else {
+      const Look seen = look(child);
+      if (!seen.wanted && !end.gave_up && !end.asked_to_end) {
+        end.gave_up = true;
+        give_up_at = Clock::now() + patience;
+        kill(child, SIGTERM);
+      }
+      over_since = seen.over ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
     }
     if (over_since && Clock::now() > *over_since + patience) {
       end.was_stuck = true;

@@ -18,9 +18,15 @@ struct ChildEnd {
   int exit_code = 0;                ///< meaningful when no signal ended it
   std::optional<int> ended_by;      ///< the signal that killed the child
   std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was sent to this process
-  bool gave_up = false;             ///< `still_wanted` said no
+  bool gave_up = false;             ///< it was not wanted any more
   bool was_stuck = false;           ///< it did not end when there was nothing to wait for
   pid_t pid = 0;                    ///< what the child was
+};
+
+/// What whoever runs a child thinks of it now.
+struct Look {
+  bool wanted = true;  ///< once false, the child is told to end
+  bool over = false;   ///< nothing is left for it to wait for: if that stays so for ten seconds, it is killed
 };
 
 /// Runs `line` with `additions` to this process's environment, and waits for its end. While it runs, SIGINT, SIGTERM,
@@ -30,12 +36,9 @@ struct ChildEnd {
 ///
 /// What the child says on standard error is shown without known noise (jobs/noise.hpp).
 ///
-/// `still_wanted`, told which process the child is, is asked about every half second; once it says no, the child is
-/// told to end. `over`, asked as often and told whether the child has no children (now), says whether nothing is left
-/// for it to wait for: if it has not ended ten seconds later, it is killed. Local; main thread, once per process.
-/// Throws EnvironmentError when the child cannot be started.
+/// `look`, told which process the child is, is asked ten times a second. Local; main thread; one at a time. Throws
+/// EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<bool(pid_t child)>& still_wanted,
-                   const std::function<bool(bool has_no_children)>& over);
+                   const std::function<Look(pid_t child)>& look);
 
 }  // namespace mend::jobs

@@ -1,36 +1,10 @@
 #include "jobs/mpirun_line.hpp"
 
-#include "base/error.hpp"
 #include "base/job_status.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 namespace mend::jobs {
-
-bool runnable(const std::filesystem::path& file) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
-}
-
-std::filesystem::path find_mpirun() {
-  if (const char* named = std::getenv("MEND_MPIRUN"); named != nullptr && *named != '\0') {
-    if (runnable(named)) return named;
-    throw UsageError(fmt::format("MEND_MPIRUN is '{}', which cannot be run", named));
-  }
-  if (runnable(MEND_MPIRUN_BUILT_WITH)) return MEND_MPIRUN_BUILT_WITH;
-  if (const char* path = std::getenv("PATH"); path != nullptr) {
-    std::istringstream folders(path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      if (const auto file = std::filesystem::path(folder) / "mpirun"; runnable(file)) return file;
-    }
-  }
-  throw EnvironmentError("no mpirun found; name one with MEND_MPIRUN or put it on PATH");
-}
 
 Environment job_environment(const Launch& launch, const std::filesystem::path& status_file, bool terminal, bool root) {
   Environment environment{

@@ -25,13 +25,6 @@ struct Launch {
 
 using Environment = std::map<std::string, std::string>;
 
-/// Whether this is a file that may be executed. Local.
-bool runnable(const std::filesystem::path& file);
-
-/// The mpirun to use: the one MEND_MPIRUN names, else the one of the MPI that mend was built with, else the first on
-/// PATH. Local. Throws EnvironmentError when there is none.
-std::filesystem::path find_mpirun();
-
 /// What `launch` needs in the environment of mpirun and of every process. `status_file` is where processes on this
 /// node say how far they have come (base/job_status.hpp); `terminal` whether standard output is one, which they
 /// cannot see themselves: mpirun gives every process a pseudo-terminal. Local.

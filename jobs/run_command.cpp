@@ -1,16 +1,20 @@
 // mend run: launches a program with spares under the flags that fault tolerance needs.
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "jobs/child.hpp"
 #include "jobs/commands.hpp"
+#include "jobs/find_mpirun.hpp"
+#include "jobs/job_watch.hpp"
 #include "jobs/mpirun_line.hpp"
+#include "jobs/process_limits.hpp"
 #include "jobs/verdict.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +31,8 @@ struct Arguments {
   Launch launch;
   std::string mpirun_options;
   int start_limit_seconds = 60;
+  int start_tries = 3;
+  int end_limit_seconds = 10;
   bool dry_run = false;
 };
 
@@ -67,6 +73,8 @@ bool on_path(const std::string& program) {
   return false;
 }
 
+bool all_here(const Launch& launch) { return launch.hosts.empty() && launch.hostfile.empty(); }
+
 void check(const Launch& launch) {
   if (launch.program.empty()) {
     throw UsageError("no program to run: name it after the options, as in mend run -n 4 -- ./program");
@@ -76,9 +84,11 @@ void check(const Launch& launch) {
     throw UsageError(fmt::format("unknown option {} (see mend run --help); the program's own come after it", program));
   }
   // On other nodes there may be other files.
-  const bool runs_here = launch.hosts.empty() && launch.hostfile.empty();
-  if (runs_here && !on_path(program))
+  if (all_here(launch) && !on_path(program))
     throw UsageError(fmt::format("there is no program '{}' that can be run", program));
+  if (!all_here(launch)) return;  // other nodes may have other limits
+  if (const std::string objection = objection_to(launch.processes(), process_limits()); !objection.empty())
+    throw UsageError(objection);
 }
 
 /// A result that is there already would be taken for this job's.
@@ -118,13 +128,57 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
 
 /// What the Open MPI in use cannot do, where it matters.
 void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
-  const bool several_nodes = !launch.hosts.empty() || !launch.hostfile.empty();
   const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
-  if (several_nodes && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
+  if (!all_here(launch) && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
     std::fprintf(
         stderr,
         "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
   }
+}
+
+/// What the program reads from standard input, which a launch that is made anew must find as the first did.
+class RepeatableInput {
+ public:
+  RepeatableInput() : begin_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {
+    struct stat kind {};
+    is_stream_ = ::fstat(STDIN_FILENO, &kind) == 0 && (S_ISFIFO(kind.st_mode) || S_ISSOCK(kind.st_mode));
+  }
+
+  /// Returns whether nothing of it is lost: what was read from a pipe does not come again.
+  bool rewind() const {
+    if (begin_ >= 0) ::lseek(STDIN_FILENO, begin_, SEEK_SET);
+    return !is_stream_;
+  }
+
+ private:
+  off_t begin_;
+  bool is_stream_ = false;
+};
+
+Environment environment_of(const Launch& launch, const StatusFile& status) {
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  return job_environment(launch, status.path(), terminal, ::geteuid() == 0);
+}
+
+struct Launched {
+  Verdict verdict;
+  bool lost_at_start = false;
+};
+
+Launched launch_once(const Arguments& arguments, const std::filesystem::path& mpirun) {
+  const Launch& launch = arguments.launch;
+  const StatusFile status;
+  const auto environment = environment_of(launch, status);
+  JobWatch watch(status.path(), {.start = {.limit = std::chrono::seconds(arguments.start_limit_seconds)},
+                                 .end = std::chrono::seconds(arguments.end_limit_seconds),
+                                 .processes = launch.processes(),
+                                 .all_here = all_here(launch)});
+  const auto end =
+      run_child(mpirun_line(mpirun, launch, environment), environment, [&](pid_t child) { return watch.look(child); });
+  watch.read();
+  Launched launched{judge(end, watch.reports(), launch.processes())};
+  launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
+  return launched;
 }
 
 int run(Arguments& arguments) {
@@ -132,46 +186,33 @@ int run(Arguments& arguments) {
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
   check(launch);
   const auto mpirun = find_mpirun();
-  const StatusFile status;
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  const auto environment = job_environment(launch, status.path(), terminal, ::geteuid() == 0);
-  const auto line = mpirun_line(mpirun, launch, environment);
   if (arguments.dry_run) {
-    print_line(line, environment);
+    const StatusFile status;
+    const auto environment = environment_of(launch, status);
+    print_line(mpirun_line(mpirun, launch, environment), environment);
     return static_cast<int>(ExitCode::ok);
   }
 
   make_way_for(launch.result);
   tell_limits(mpirun, launch);
-  const Seconds start_limit(arguments.start_limit_seconds);
-  const Stopwatch since_launch;
-  bool known_to_run = false;
-  const auto still_wanted = [&](pid_t child) {
-    const auto reports = read_reports(status.path());
-    if (reports.aborted) return false;
-    if (known_to_run) return true;
-    known_to_run = reports.running > 0;
-    // A program that reports nothing may take its time.
-    if (known_to_run || reports.started == 0) return true;
-    return since_launch.elapsed() < start_limit && !reports.skipped_by_child_of(child);
-  };
-  bool had_processes = false;
-  const auto over = [&](bool has_none) {
-    const auto reports = read_reports(status.path());
-    had_processes = had_processes || !has_none || reports.loaded > 0;
-    // Others may have been started elsewhere, which mpirun may wait for.
-    const bool all_ran_here =
-        (launch.hosts.empty() && launch.hostfile.empty()) || reports.started >= launch.processes();
-    return (had_processes && has_none && all_ran_here) || reports.waits_for_the_lost();
-  };
-  const auto end = run_child(line, environment, still_wanted, over);
-  const auto verdict = judge(end, read_reports(status.path()), launch.processes());
-  if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
-  if (verdict.exit_code == 0 && !launch.result.empty() && !std::filesystem::exists(launch.result)) {
-    std::fprintf(stderr, "mend: there is no result in %s: the program does not use mend, or ran on another disk\n",
-                 launch.result.c_str());
+  const RepeatableInput input;
+  for (int number = 1;; ++number) {
+    const Launched launched = launch_once(arguments, mpirun);
+    const bool again = launched.lost_at_start && number < arguments.start_tries && input.rewind();
+    if (!again) {
+      const Verdict& verdict = launched.verdict;
+      if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
+      if (verdict.exit_code == 0 && !launch.result.empty() && !std::filesystem::exists(launch.result)) {
+        std::fprintf(stderr, "mend: there is no result in %s: the program does not use mend, or ran on another disk\n",
+                     launch.result.c_str());
+      }
+      return verdict.exit_code;
+    }
+    std::fprintf(stderr,
+                 "mend: a process died before all had met; nothing has been computed yet, and the job is launched anew "
+                 "(launch %d of %d)\n",
+                 number + 1, arguments.start_tries);
   }
-  return verdict.exit_code;
 }
 
 }  // namespace
@@ -184,8 +225,8 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
       "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 1 when it\n"
       "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on;\n"
-      "otherwise with the program's own exit code, or 128 + the signal that ended the job. Of programs that do\n"
-      "not use mend, and of those that run on other nodes alone, mpirun's word is taken.\n\n"
+      "otherwise with the program's own exit code, or 128 + the signal that ended the job or mpirun. Of programs\n"
+      "that do not use mend, and of those that run on other nodes alone, mpirun's word is taken.\n\n"
       "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
   run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
       ->required()
@@ -201,7 +242,17 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                           "Further options for mpirun, in one word: \"--bind-to none\"");
   run_command
       ->add_option("--start-limit", arguments->start_limit_seconds,
-                   "Seconds until a job that has not got through MPI_Init is ended")
+                   "Seconds until a job whose processes have not all met is ended")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run_command
+      ->add_option("--start-tries", arguments->start_tries,
+                   "How often a job is launched that loses a process before all have met")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  run_command
+      ->add_option("--end-limit", arguments->end_limit_seconds,
+                   "Seconds until processes are killed that stop or hang in MPI after the job has finished")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");

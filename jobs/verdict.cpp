@@ -4,11 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 namespace mend::jobs {
 namespace {
@@ -47,8 +44,10 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports) {
             fmt::format("a process exited with code {} before it came to mend::run, where the others waited for it",
                         skipped->exit_code)};
   }
-  return {failed, fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
-                              mpirun.gave_up ? "was ended because it did" : "did")};
+  return {failed,
+          fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
+                      mpirun.gave_up ? "was ended because it did" : "did"),
+          true};
 }
 
 /// mpirun has ended by itself, and the processes have not agreed that the job is over.
@@ -75,58 +74,6 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
 
 }  // namespace
 
-const Skipped* Reports::skipped_by_child_of(pid_t launcher) const {
-  const auto found = std::ranges::find(skipped, launcher, &Skipped::parent);
-  return found == skipped.end() ? nullptr : &*found;
-}
-
-Reports read_reports(const std::filesystem::path& status_file) {
-  std::ifstream lines(status_file);
-  return read_reports(lines);
-}
-
-Reports read_reports(std::istream& lines) {
-  Reports reports;
-  std::vector<int> statuses;
-  for (std::string text; std::getline(lines, text);) {
-    std::istringstream line(text);
-    std::string word;
-    line >> word;
-    if (word == "loaded") ++reports.loaded;
-    if (word == "said") reports.said = true;
-    if (word == "unsaid") std::getline(line >> std::ws, reports.unsaid);
-    if (int code = 0; word == "quit" && line >> code) {
-      ++reports.quit;
-      reports.quit_with.insert(code);
-    }
-    if (Skipped skipped; word == "skipped" && line >> skipped.exit_code >> skipped.parent) {
-      ++reports.quit;
-      reports.skipped.push_back(skipped);
-    }
-    if (int signal = 0; word == "crashed" && line >> signal) {
-      ++reports.left;
-      reports.crashed_afterwards = signal;
-    }
-    if (int status = 0; word == "left" && line >> status) {
-      ++reports.left;
-      if (status != 0) statuses.push_back(status);
-    }
-    if (int code = 0; word == "aborted" && line >> code) reports.aborted = reports.aborted.value_or(code);
-    if (word == "unseen") ++reports.unseen;
-    if (word == "started") ++reports.started;
-    if (word == "running") ++reports.running;
-    if (int code = 0; word == "finished" && line >> code) {
-      ++reports.finishers;
-      reports.finished = reports.finished.value_or(code);
-      if (code != *reports.finished) reports.too_late.insert(code);
-    }
-  }
-  for (const int status : statuses) {
-    if (status != reports.finished && !reports.too_late.contains(status)) reports.error_afterwards = status;
-  }
-  return reports;
-}
-
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
   if (reports.aborted) {
     const int code = *reports.aborted & 0xff;  // what is left of it
@@ -134,18 +81,19 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
             fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
   }
   const bool agreed_end = reports.finished.has_value();
+  const bool killed_by_others = mpirun.ended_by && !mpirun.was_stuck && !mpirun.gave_up && !mpirun.asked_to_end;
+  if (killed_by_others && reports.finished != 0) {
+    return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
+  }
   if (agreed_end && *reports.finished != 0) {
     // Those who speak are elsewhere, it may be, if not everyone is here.
     const bool nobody_spoke = !reports.said && reports.started >= processes;
-    // What the processes say goes through mpirun.
-    if (mpirun.ended_by)
-      return {*reports.finished, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
     return {*reports.finished, nobody_spoke ? reports.unsaid : ""};
   }
   if (mpirun.was_stuck && !agreed_end) {
     return {failed, "mpirun did not end though all its processes had, and was ended"};
   }
-  if (mpirun.gave_up) return judge_start(mpirun, reports);
+  if (mpirun.gave_up && !agreed_end) return judge_start(mpirun, reports);
   if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
@@ -161,9 +109,6 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes) {
     return judge_mpirun_alone(mpirun.exit_code);
   }
   if (agreed_end) return {};
-  if (mpirun.ended_by) {
-    return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
-  }
   return judge_without_end(mpirun, reports, processes);
 }
 

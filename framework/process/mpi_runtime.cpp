@@ -106,13 +106,15 @@ bool MpiRuntime::tolerates_failures() const {
 }
 
 MpiRuntime::~MpiRuntime() {
-  if (!ours_) return;
-  reach("finalize.before");
-  if (alone_) {
-    leave_mpi_alone();
-  } else {
-    MPI_Finalize();
+  if (ours_) {
+    reach("finalize.before");
+    if (alone_) {
+      leave_mpi_alone();
+    } else {
+      MPI_Finalize();
+    }
   }
+  job_status::closed();
 }
 
 }  // namespace mend

@@ -2,6 +2,7 @@
 
 #include "base/fail_stop.hpp"
 #include "base/fault_point.hpp"
+#include "base/job_status.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "framework/recovery/exit_reason.hpp"
@@ -255,6 +256,7 @@ void Engine::end(const JobDecision& ruling) {
   agreements_.settle(world_.base.get());  // nobody answers any more after this
   detector_.end();
   store_.end();
+  job_status::unwatched();
   has_lost_ = find_out_who_is_missing();
   close_restore_time();
   ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
@@ -270,6 +272,7 @@ void Engine::recover_or_end(const std::function<void()>& recovery) {
   } catch (const CommonError& error) {
     detector_.end();
     store_.end();
+    job_status::unwatched();
     has_lost_ = true;
     error_ = Error{ExitCode::unrecoverable, error.what()};
     ended_ = report_error(ExitCode::unrecoverable);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -52,6 +53,16 @@ ExitCode code_of(const std::exception& error) {
   return ExitCode::failed;
 }
 
+/// Returns what is in the way, in a sentence; empty when nothing is.
+std::string make_trace_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) return "";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
+  if (!error) return "";
+  return fmt::format("no timelines can be written into '{}': {} (--mend-trace)", folder.string(), error.message());
+}
+
 bool is_initialised() {
   int initialised = 0;
   MPI_Initialized(&initialised);
@@ -80,13 +91,18 @@ Job::Job(const Options& options) {
           "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or with mpirun "
           "--with-ft ulfm");
     }
-    if (!options.trace.empty()) std::filesystem::create_directories(options.trace);
     detector_.emplace(options);
   } catch (const std::exception& error) {
     refuse(error);
     return;
   }
-  if (start_together(Start::go_on) != Start::go_on) {
+  obstacle_to_trace_ = make_trace_folder(options.trace);
+  const Start all = start_together(obstacle_to_trace_.empty() ? Start::go_on : Start::go_on_untraced);
+  if (all == Start::go_on_untraced) {
+    leave_together(UsageError(obstacle_to_trace_));
+    return;
+  }
+  if (all != Start::go_on) {
     refused_ = ExitCode::usage;  // another says why
     return;
   }
@@ -106,16 +122,19 @@ void Job::refuse(const std::exception& error) {
   job_status::finished(*refused_);
 }
 
+/// Ends the job for what all have alike.
+void Job::leave_together(const std::exception& error) {
+  say_for_all(error.what());
+  refused_ = code_of(error);
+  job_status::finished(*refused_);
+}
+
 /// All have said that they go on. From here on only what all have alike ends the job: that, and what the options do not
 /// allow.
 void Job::begin(const Options& options) {
-  const auto leave_together = [this](const std::exception& error) {
-    say_for_all(error.what());
-    refused_ = code_of(error);
-    job_status::finished(*refused_);
-  };
   try {
     detector_->begin();
+    job_status::introduced();
     engine_.emplace(options, *detector_);
     start_trace(options);
   } catch (const CommonError& error) {
@@ -144,14 +163,18 @@ void Job::join(const Options& options) {
     refused_ = ExitCode::ok;  // the job is over, or goes on without
     return;
   }
+  job_status::introduced();
   engine_.emplace(options, *detector_, *arrival);
-  std::error_code later;  // stop() says it
-  if (!options.trace.empty()) std::filesystem::create_directories(options.trace, later);
+  obstacle_to_trace_ = make_trace_folder(options.trace);
   start_trace(options);
 }
 
 void Job::start_trace(const Options& options) {
   if (options.trace.empty()) return;
+  if (!obstacle_to_trace_.empty()) {
+    log::warn(obstacle_to_trace_);  // others may have a place for theirs
+    return;
+  }
   const ProcessId self = engine_->self();
   trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
 }

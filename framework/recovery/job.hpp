@@ -37,6 +37,7 @@ class Job {
 
  private:
   void refuse(const std::exception& error);
+  void leave_together(const std::exception& error);
   void begin(const Options& options);
   void join(const Options& options);
   void start_trace(const Options& options);
@@ -46,11 +47,12 @@ class Job {
   std::optional<MpiRuntime> mpi_;
   std::optional<Engine> engine_;
   std::optional<ExitCode> refused_;
+  std::string obstacle_to_trace_;
   bool has_lost_ = false;
 };
 
 /// What a process brings to the start of the job, and what all bring together, bit by bit.
-enum class Start : int { go_on = 0b01, refuse = 0b10, in_disagreement = 0b00 };
+enum class Start : int { go_on = 0b001, go_on_untraced = 0b101, refuse = 0b010, in_disagreement = 0b000 };
 
 /// All processes launched begin with this, whether they go on or refuse to, so that none waits for another that has
 /// left. Collective over MPI_COMM_WORLD.

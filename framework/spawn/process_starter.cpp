@@ -35,8 +35,8 @@ const Beginning beginning;
 
 /// Says who this process is among those launched with it, or who it was started as: not for others.
 bool is_personal(std::string_view setting) {
-  for (const std::string_view mark :
-       {"PMIX_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_FIRST_", "OMPI_APP_", "OMPI_FILE_"}) {
+  for (const std::string_view mark : {"PMIX_", "PRTE_", "OMPI_MCA_mpi_ft_enable=", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_",
+                                      "OMPI_FIRST_", "OMPI_APP_", "OMPI_FILE_"}) {
     if (setting.starts_with(mark)) return true;
   }
   const std::string_view name = setting.substr(0, setting.find('='));
@@ -86,6 +86,8 @@ void start_process(ProcessId process, const std::string& door, const std::string
   std::vector<std::string> settings;
   std::ranges::copy_if(beginning.settings, std::back_inserter(settings),
                        [](const std::string& setting) { return !is_personal(setting); });
+  // What `mpirun --with-ft ulfm` has given to this process, the runtime does not give to those that are started later.
+  settings.emplace_back("OMPI_MCA_mpi_ft_enable=1");
   settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
   settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));
   settings.push_back(fmt::format("{}={}", launch::door_variable, door));

@@ -33,7 +33,7 @@ TEST_F(JobStatus, is_appended_to_the_file_that_the_launcher_made) {
   std::ofstream(file_) << "started\n";
   const ScopedEnvironment environment{{job_status::environment_variable, file_.string()}};
   report_everything();
-  EXPECT_EQ(content(file_), "started\nstarted\nrunning\nfinished 3\n");
+  EXPECT_EQ(content(file_), "started\nstarted\nrunning\nfinished 3 " + std::to_string(::getpid()) + "\n");
 }
 
 TEST_F(JobStatus, of_one_that_exits_before_the_start_names_its_parent) {
@@ -41,7 +41,19 @@ TEST_F(JobStatus, of_one_that_exits_before_the_start_names_its_parent) {
   const ScopedEnvironment environment{{job_status::environment_variable, file_.string()}};
   job_status::left(5, false);
   job_status::left(6, true);
-  EXPECT_EQ(content(file_), "skipped 5 " + std::to_string(::getppid()) + "\nquit 6\n");
+  const std::string self = std::to_string(::getpid());
+  EXPECT_EQ(content(file_), "skipped 5 " + std::to_string(::getppid()) + " " + self + "\nquit 6 " + self + "\n");
+}
+
+TEST_F(JobStatus, names_the_process_that_loads_is_introduced_and_closes) {
+  std::ofstream(file_) << "";
+  const ScopedEnvironment environment{{job_status::environment_variable, file_.string()}};
+  job_status::loaded();
+  job_status::introduced();
+  job_status::closed();
+  const std::string self = std::to_string(::getpid());
+  EXPECT_EQ(content(file_),
+            "loaded " + self + " " + mend::launch::machine() + "\nintroduced " + self + "\nclosed " + self + "\n");
 }
 
 TEST_F(JobStatus, makes_no_file_where_there_is_none) {

@@ -112,10 +112,19 @@ TEST_P(BeyondRepair, without_spares_the_first_death_is_the_end) {
 
 TEST_P(BeyondRepair, a_death_before_MPI_runs_ends_the_job_with_a_sentence) {
   const std::vector<std::string> kills{"p1@0:init.before"};
-  const Remains remains = faults::run(*GetParam(), kills, faults::spares, {"--start-limit", "6"});
+  const Remains remains = faults::run(*GetParam(), kills, faults::spares, {"--start-tries", "1"});
   faults::expect_all_died(remains, kills);
   EXPECT_EQ(remains.end.exit_code, 1);
   EXPECT_THAT(support::complaints(remains.end), testing::ElementsAre(testing::HasSubstr("MPI_Init")));
+}
+
+TEST_P(BeyondRepair, what_stops_after_the_agreed_end_is_killed_and_the_result_stands) {
+  for (const char* place : {"finish.after", "finalize.before"}) {
+    const std::vector<std::string> kills{std::string("hang 1@0:") + place};
+    const Remains remains = faults::run(*GetParam(), kills, faults::spares, {"--end-limit", "1"});
+    EXPECT_EQ(remains.end.exit_code, 0) << place << remains.end.errors;
+    EXPECT_THAT(remains.end.errors, testing::HasSubstr("a process had not ended 1 s after the end of the job"));
+  }
 }
 
 std::string app_name(const testing::TestParamInfo<const App*>& info) { return info.param->name; }

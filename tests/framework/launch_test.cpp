@@ -37,14 +37,23 @@ TEST(PlainMpirun, with_fault_tolerance_does_as_mend_run_does) {
   EXPECT_EQ(said(end), counted(3, 10, 1));
 }
 
+TEST(PlainMpirun, with_fault_tolerance_starts_processes_for_the_dead_as_mend_run_does) {
+  const auto end = mpirun({"--with-ft", "ulfm"}, 3, {MEND_SUBJECT, "rank_1_dies", "--mend-on-failure", "spawn"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 10, 1));
+}
+
 TEST(PlainMpirun, without_fault_tolerance_is_refused_in_one_sentence) {
-  const auto end = mpirun({"--mca", "mpi_ft_enable", "0"}, 3, {MEND_SUBJECT, "nobody_dies"});
-  EXPECT_EQ(end.exit_code, 1);
-  EXPECT_THAT(end.errors, HasSubstr("fault tolerance switched off: launch with `mend run`"));
-  EXPECT_THAT(said(end), IsEmpty());
-  int told = 0;
-  for (const std::string& line : support::lines_of(end.errors)) told += line.starts_with("mend") ? 1 : 0;
-  EXPECT_EQ(told, 1) << end.errors;
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--with-ft", "no"}, {"--mca", "mpi_ft_enable", "0"}}) {
+    const auto end = mpirun(options, 3, {MEND_SUBJECT, "nobody_dies"});
+    EXPECT_EQ(end.exit_code, 1);
+    EXPECT_THAT(end.errors, HasSubstr("fault tolerance switched off: launch with `mend run`"));
+    EXPECT_THAT(said(end), IsEmpty());
+    int told = 0;
+    for (const std::string& line : support::lines_of(end.errors)) told += line.starts_with("mend") ? 1 : 0;
+    EXPECT_EQ(told, 1) << end.errors;
+  }
 }
 
 TEST(PlainMpirun, takes_the_number_of_spares_from_the_environment) {
@@ -141,10 +150,21 @@ TEST(Trace, files_are_written_by_every_process_that_lives) {
   EXPECT_FALSE(std::filesystem::exists(folder / "process-1.json")) << "the dead write nothing";
 }
 
-TEST(Trace, that_cannot_be_written_is_an_error_and_no_hang) {
-  const auto end = play("nobody_dies", 2, 0, {"--mend-trace", "/proc/nothing-can-be-made-here"});
-  EXPECT_EQ(end.exit_code, 1);
-  EXPECT_THAT(end.errors, HasSubstr("/proc/nothing-can-be-made-here"));
+TEST(Trace, that_cannot_be_written_is_refused_in_one_sentence) {
+  expect_end(play("nobody_dies", 2, 0, {"--mend-trace", "/proc/nothing-can-be-made-here"}), 2,
+             "no timelines can be written into '/proc/nothing-can-be-made-here': No such file or directory "
+             "\\(--mend-trace\\)");
+}
+
+TEST(Trace, that_one_machine_cannot_write_is_missed_there_and_keeps_nobody) {
+  const support::ScratchFolder scratch;
+  Job job = support::mend_run(3, 0, {MEND_SUBJECT, "process_1_has_no_place_for_a_trace"});
+  job.environment = {{"MEND_TRACE", scratch.path().string()}};
+  const auto end = support::run_job(job);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 10, 0));
+  EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("no timelines can be written into '/proc/nothing'")));
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() / "process-0.json"));
 }
 
 TEST(OwnMpi, initialised_by_the_caller_is_left_to_the_caller) {

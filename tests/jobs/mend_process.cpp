@@ -32,7 +32,7 @@ void drain(int& pipe, std::string& text) {
 
 }  // namespace
 
-MendProcess::MendProcess(const std::vector<std::string>& arguments) {
+MendProcess::MendProcess(const std::vector<std::string>& arguments, int input) {
   std::array<int, 2> output{};
   std::array<int, 2> errors{};
   if (::pipe2(output.data(), O_CLOEXEC) != 0 || ::pipe2(errors.data(), O_CLOEXEC) != 0)
@@ -44,7 +44,7 @@ MendProcess::MendProcess(const std::vector<std::string>& arguments) {
   line.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ == 0) {
-    ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    ::dup2(input != no_input ? input : ::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(errors[1], STDERR_FILENO);
     ::execv(line[0], line.data());

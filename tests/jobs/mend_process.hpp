@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
-/// Started by the constructor, with standard input empty; killed by the destructor if it has not ended. Every wait
-/// has a deadline, and fails the test when that passes.
+/// Started by the constructor, with standard input empty unless another is given; killed by the destructor if it has
+/// not ended. Every wait has a deadline, and fails the test when that passes.
 class MendProcess {
  public:
-  explicit MendProcess(const std::vector<std::string>& arguments);
+  static constexpr int no_input = -1;
+
+  explicit MendProcess(const std::vector<std::string>& arguments, int input = no_input);
   ~MendProcess();
   MendProcess(const MendProcess&) = delete;
   MendProcess& operator=(const MendProcess&) = delete;

@@ -1,5 +1,8 @@
 #include "jobs/mpirun_line.hpp"
 
+#include "jobs/find_mpirun.hpp"
+#include "jobs/process_limits.hpp"
+
 #include "base/error.hpp"
 
 #include <gmock/gmock.h>
@@ -90,8 +93,19 @@ TEST(FindMpirun, a_name_that_cannot_be_run_is_an_error_not_passed_over) {
   setenv("MEND_MPIRUN", "/nonexistent/mpirun", 1);
   EXPECT_THROW(find_mpirun(), UsageError);
   setenv("MEND_MPIRUN", "/bin/true", 1);
-  EXPECT_EQ(find_mpirun(), "/bin/true");
+  EXPECT_THROW(find_mpirun(), UsageError) << "that is no mpirun";
   unsetenv("MEND_MPIRUN");
+}
+
+TEST(ProcessLimits, are_told_with_what_sets_them_and_how_many_there_could_be) {
+  EXPECT_THAT(objection_to(6, {.tasks = 32768, .tasks_from = "kernel.pid_max", .open_files = 1024}),
+              testing::IsEmpty());
+  EXPECT_THAT(objection_to(6, {}), testing::IsEmpty());
+  EXPECT_THAT(objection_to(1'000'004, {.tasks = 32768, .tasks_from = "kernel.pid_max", .open_files = 1024}),
+              testing::AllOf(testing::HasSubstr("1000004 processes cannot be started on this machine, only about 8192"),
+                             testing::HasSubstr("kernel.pid_max allows 32768")));
+  EXPECT_THAT(objection_to(400, {.tasks = {}, .open_files = 1024}),
+              testing::HasSubstr("only about 248: mpirun needs 4 open files for each, and ulimit -n allows 1024"));
 }
 
 }  // namespace

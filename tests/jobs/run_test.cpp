@@ -1,12 +1,16 @@
 // `mend run` as its users meet it: exit codes, what is said, signals, and nothing left behind.
 
 #include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 
 namespace {
 
@@ -91,6 +95,7 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
       {"run", "-n", "2", "--", "/nonexistent/program"},
       {"run", "-n", "2", "--", "/tmp"},
       {"run", "-n", "2", "--", "no-program-has-this-name"},
+      {"run", "-n", "4", "--spares", "1000000", subject, "succeed"},
   };
   for (const auto& mistake : mistakes) {
     const Ended run(mistake);
@@ -100,16 +105,80 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
   }
 }
 
+TEST(MendRun, another_program_than_mpirun_is_one_sentence_and_exit_code_2) {
+  for (const char* wrong : {"/bin/false", "/bin/cat", "/proc/self/status", "/nonexistent"}) {
+    ::setenv("MEND_MPIRUN", wrong, 1);
+    const Ended run({"run", "-n", "2", "--", subject, "succeed"});
+    ::unsetenv("MEND_MPIRUN");
+    EXPECT_EQ(run.code, 2) << wrong;
+    EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("mend: MEND_MPIRUN is '"))) << wrong;
+  }
+}
+
 TEST(MendRun, what_follows_the_program_is_the_programs) {
   const Ended run({"run", "-n", "1", "--dry-run", "/bin/echo", "-n", "--spares", "--", "it's"});
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.output, HasSubstr("-np 1 /bin/echo -n --spares -- 'it'\\''s'"));
 }
 
-TEST(MendRun, a_process_that_dies_before_MPI_is_ready_ends_the_job_instead_of_hanging_it) {
-  const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "die-before-init"});
+TEST(MendRun, a_process_that_dies_or_stops_before_MPI_is_ready_costs_a_launch) {
+  for (const char* task : {"die-once-before-init", "stop-once-before-init"}) {
+    const support::ScratchFolder scratch;
+    const Ended run({"run", "-n", "2", "--spares", "1", "--", subject, task, (scratch.path() / "once").string()});
+    EXPECT_EQ(run.code, 0) << task << ": " << run.errors;
+    EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("launched anew (launch 2 of 3)"))) << task;
+  }
+}
+
+TEST(MendRun, a_process_that_stops_before_its_introduction_is_killed_so_that_the_others_go_on) {
+  const support::ScratchFolder scratch;
+  const Ended run({"run", "-n", "2", "--", subject, "stop-once-after-init", (scratch.path() / "once").string()});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("goes on"));
+  EXPECT_THAT(run.errors, IsEmpty());
+}
+
+TEST(MendRun, a_process_that_always_dies_before_MPI_is_ready_ends_the_job_instead_of_hanging_it) {
+  const Ended run({"run", "-n", "2", "--start-tries", "2", "--", subject, "die-before-init"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.errors, AllOf(HasSubstr("launched anew (launch 2 of 2)"), HasSubstr("did not get through MPI_Init")));
+}
+
+TEST(MendRun, a_job_that_cannot_read_its_input_again_is_not_launched_anew) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  MendProcess run({"run", "-n", "2", "--", subject, "die-before-init"}, pipe[0]);
+  EXPECT_EQ(run.wait(), 1);
+  EXPECT_THAT(run.errors(), AllOf(IsOneSentence(), HasSubstr("did not get through MPI_Init")));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+TEST(MendRun, a_process_that_hangs_before_MPI_is_ready_ends_the_job_at_the_limit) {
+  const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-init"});
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("MPI_Init")));
+}
+
+TEST(MendRun, a_process_that_hangs_between_MPI_and_its_introduction_ends_the_job_at_the_limit) {
+  const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-introduction"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.errors, IsOneSentence());
+}
+
+TEST(MendRun, processes_that_stop_or_hang_after_the_end_do_not_keep_it) {
+  for (const char* task : {"stop-after-end", "hang-after-end"}) {
+    const Ended run({"run", "-n", "2", "--end-limit", "1", "--", subject, task});
+    EXPECT_EQ(run.code, 0) << task << ": " << run.errors;
+    EXPECT_THAT(run.errors, HasSubstr("had not ended 1 s after the end of the job and w")) << task;
+  }
+}
+
+TEST(MendRun, what_a_program_does_after_the_end_takes_as_long_as_it_takes) {
+  const Ended run({"run", "-n", "2", "--end-limit", "1", "--", subject, "work-after-end"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.output, HasSubstr("worked"));
+  EXPECT_THAT(run.errors, IsEmpty());
 }
 
 TEST(MendRun, a_process_that_exits_before_the_others_can_meet_it_ends_the_job_at_once_with_its_code) {
@@ -169,7 +238,7 @@ TEST(MendRun, killing_mpirun_is_told_and_leaves_no_process) {
   run.wait_for_output("ready");
   kill(only_child(run.pid()), SIGKILL);
   EXPECT_EQ(run.wait(), 128 + SIGKILL);
-  EXPECT_THAT(run.errors(), AllOf(IsOneSentence(), HasSubstr("mpirun was killed")));
+  EXPECT_THAT(run.errors(), HasSubstr("mend: mpirun was killed by SIGKILL\n"));
   EXPECT_THAT(processes_with_argument(unique_word()), IsEmpty());
 }
 

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 // Needs the one above.
+#include <fcntl.h>
 #include <mpi-ext.h>
 #include <unistd.h>
 
@@ -33,6 +34,17 @@ bool recover() {
   return together;
 }
 
+/// Whether nobody has asked this before with the same file.
+bool is_first_time(const char* file) {
+  const int made = open(file, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  if (made >= 0) close(made);
+  return made >= 0;
+}
+
+[[noreturn]] void hang() {
+  for (;;) pause();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,6 +52,7 @@ int main(int argc, char** argv) {
   const char* launched_as = std::getenv("PMIX_RANK");
   const bool first = launched_as == nullptr || std::string_view(launched_as) == "0";
 
+  mend::job_status::loaded();
   if (task == "wrong-arguments") {
     // mpirun ends everyone as soon as one has failed: the silent leave the one that speaks the time to do so.
     if (!first) sleep(2);
@@ -54,10 +67,18 @@ int main(int argc, char** argv) {
   mend::job_status::started();
   if (task == "init-fails") return 14;
   if (task == "die-before-init" && !first) raise(SIGKILL);
+  if (task == "hang-before-init" && !first) hang();
+  const bool strikes = argc > 2 && std::getenv("PMIX_RANK") == std::string_view("1");
+  if (task == "die-once-before-init" && strikes && is_first_time(argv[2])) raise(SIGKILL);
+  if (task == "stop-once-before-init" && strikes && is_first_time(argv[2])) raise(SIGSTOP);
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   mend::job_status::running();
+  if (task == "stop-once-after-init" && strikes && is_first_time(argv[2])) raise(SIGSTOP);
+  if (task == "hang-before-introduction" && !first) hang();
+  if (task == "hang-before-introduction" || task == "stop-once-after-init") MPI_Barrier(MPI_COMM_WORLD);
+  mend::job_status::introduced();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
@@ -81,7 +102,16 @@ int main(int argc, char** argv) {
   }
   const auto code = task == "fail" ? mend::ExitCode::failed : mend::ExitCode::ok;
   if (task != "no-report") mend::job_status::finished(code);
+  if (task == "stop-once-after-init") {
+    say("goes on");
+    _exit(0);  // MPI_Finalize may wait for the dead
+  }
+  if (task == "stop-after-end" && !first) raise(SIGSTOP);
+  if (task == "hang-after-end" && !first) hang();
   MPI_Finalize();
+  mend::job_status::closed();
+  if (task == "work-after-end") sleep(3);
+  if (task == "work-after-end" && first) say("worked");
   mend::report_crashes();
   if (task == "crash-after-end" && !first) raise(SIGSEGV);
   if (task == "abort-after-end" && !first) std::abort();

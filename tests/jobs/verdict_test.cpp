@@ -70,8 +70,9 @@ TEST(Verdict, of_mpirun_that_was_killed_it_is_said_for_nobody_was_heard_any_more
   Reports reports = agreed(3);
   reports.said = true;
   const auto verdict = judge(killed, reports, launched);
-  EXPECT_EQ(verdict.exit_code, 3);
+  EXPECT_EQ(verdict.exit_code, 128 + SIGKILL) << "whatever the processes made of it in the meantime";
   EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was killed by SIGKILL"));
+  EXPECT_EQ(judge(killed, agreed(0), launched).exit_code, 0) << "it had finished before";
 }
 
 TEST(Verdict, a_crash_after_the_agreed_end_counts) {
@@ -157,6 +158,13 @@ TEST(Verdict, an_mpirun_that_was_killed_is_named) {
   const auto verdict = judge(end, all_started(), launched);
   EXPECT_EQ(verdict.exit_code, 128 + SIGKILL);
   EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was killed"));
+}
+
+TEST(Verdict, an_end_that_was_agreed_on_stands_though_processes_had_to_be_killed_to_get_there) {
+  auto end = exited(0);
+  end.gave_up = true;
+  EXPECT_EQ(judge(end, agreed(0), launched).exit_code, 0);
+  EXPECT_EQ(judge(end, agreed(2), launched).exit_code, 2);
 }
 
 TEST(Verdict, a_job_that_never_started_to_run_failed) {
@@ -247,7 +255,7 @@ Reports reports_in(const std::string& text) {
   const auto file =
       std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
   std::ofstream(file) << text;
-  const auto reports = read_reports(file);
+  const auto reports = read_reports(file, "here");
   std::filesystem::remove(file);
   return reports;
 }
@@ -290,8 +298,20 @@ TEST(Reports, a_reason_is_a_line) {
   EXPECT_FALSE(reports.said);
 }
 
+TEST(Reports, tell_how_far_each_process_of_this_machine_has_come) {
+  const auto reports = reports_in(
+      "loaded 1 here\nloaded 2 here\nloaded 3 there\nloaded 4 here\nintroduced 1\nintroduced 3\nunwatched 1\n"
+      "finished 0 2\nclosed 2\nquit 4 4\nloaded\nintroduced\nclosed x\n");
+  EXPECT_EQ(reports.stages.size(), 3U) << "the third is elsewhere";
+  EXPECT_TRUE(reports.stages.at(1).introduced && reports.stages.at(1).at_end);
+  EXPECT_FALSE(reports.stages.at(1).closed);
+  EXPECT_TRUE(reports.stages.at(2).at_end && reports.stages.at(2).closed);
+  EXPECT_TRUE(reports.stages.at(4).left);
+  EXPECT_EQ(reports.lines, 13U);
+}
+
 TEST(Reports, a_file_that_is_not_there_says_nothing) {
-  const auto reports = read_reports("/nonexistent/status");
+  const auto reports = read_reports("/nonexistent/status", "here");
   EXPECT_EQ(reports.started, 0);
   EXPECT_FALSE(reports.finished.has_value());
 }
@@ -317,7 +337,7 @@ TEST(Reports, are_read_whatever_stands_there) {
     const std::string text = fuzzer.change(valid);
     const auto lines = 1 + static_cast<int>(std::ranges::count(text, '\n'));
     std::istringstream in(text);
-    const Reports reports = read_reports(in);
+    const Reports reports = read_reports(in, "here");
     ASSERT_LE(reports.loaded + reports.started + reports.running + reports.unseen + reports.finishers + reports.left +
                   reports.quit,
               lines)

@@ -113,6 +113,10 @@ int main(int argc, char** argv) {
   }
   if (wanted == "processes_0_and_1_die_at_the_start")
     return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  if (wanted == "process_1_has_no_place_for_a_trace") {
+    if (launched != nullptr && std::string_view(launched) == "1") ::setenv("MEND_TRACE", "/proc/nothing", 1);
+    return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  }
   if (wanted == "crashes_after_mend") {
     mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
     std::abort();

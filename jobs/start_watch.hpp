@@ -1,0 +1,62 @@
+// The start of a job, before its processes watch each other.
+//
+// Open MPI's MPI_Init waits for every process that was launched: one that dies or stands still before it has met the
+// others there makes them wait for ever. Once all are introduced, the failure detector sees what happens
+// to each. Until then the launcher watches those of its machine:
+//
+//   a process has died, and nobody reports anything new for `stall`  -> the launch is ended and made anew: nothing has
+//                                                                       been computed yet. If the others can go on
+//                                                                       without the dead, their reports come sooner
+//   a process has been stopped for `stopped` and others wait         -> it is killed, and is one that has died
+//   not all are introduced `limit` after the launch                  -> the job is ended
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace mend::jobs {
+
+struct StartLimits {
+  std::chrono::milliseconds limit{60'000};
+  std::chrono::milliseconds stall{1'500};
+  std::chrono::milliseconds stopped{1'000};
+};
+
+/// What the launcher sees at a look.
+struct StartSight {
+  bool begun = false;            ///< a process has said that it starts MPI
+  bool introduced = false;       ///< all that live have
+  int lost = 0;                  ///< processes of this machine that have died
+  std::vector<pid_t> stopped{};  ///< those that are, of this machine, and not introduced
+  bool others_wait = false;      ///< some of this machine are not stopped
+  std::size_t reports = 0;       ///< so far
+};
+
+class StartWatch {
+ public:
+  enum class Step { wait, over, launch_anew, give_up };
+  struct Decision {
+    Step step = Step::wait;
+    std::vector<pid_t> kill{};
+  };
+
+  explicit StartWatch(StartLimits limits) : limits_(limits) {}
+
+  /// `now` never decreases, and is 0 at the launch. After anything but `wait`, the watch is over. Pure but for what it
+  /// remembers.
+  Decision look(std::chrono::milliseconds now, const StartSight& sight);
+
+ private:
+  StartLimits limits_;
+  std::size_t reports_ = 0;
+  int lost_ = 0;
+  std::chrono::milliseconds last_change_{0};
+  std::map<pid_t, std::chrono::milliseconds> stopped_;  // since when
+};
+
+}  // namespace mend::jobs

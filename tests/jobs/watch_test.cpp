@@ -1,0 +1,119 @@
+// What the launcher makes of what it sees at the start and at the end of a job.
+
+#include "jobs/end_watch.hpp"
+#include "jobs/start_watch.hpp"
+
+#include <gmock/gmock.h>
+
+namespace mend::jobs {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Step = StartWatch::Step;
+
+constexpr StartLimits limits{
+    .limit = milliseconds(10'000), .stall = milliseconds(1'500), .stopped = milliseconds(1'000)};
+
+TEST(StartWatch, is_over_when_all_are_introduced) {
+  StartWatch watch(limits);
+  EXPECT_EQ(watch.look(milliseconds(100), {.begun = true, .reports = 6}).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(200), {.begun = true, .introduced = true, .reports = 12}).step, Step::over);
+}
+
+TEST(StartWatch, stays_armed_until_then) {
+  StartWatch watch(limits);
+  EXPECT_EQ(watch.look(milliseconds(9'999), {.begun = true, .reports = 17}).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(10'000), {.begun = true, .reports = 17}).step, Step::give_up);
+}
+
+TEST(StartWatch, leaves_a_program_that_has_not_come_to_MPI_its_time) {
+  StartWatch watch(limits);
+  EXPECT_EQ(watch.look(milliseconds(100'000), {.begun = false, .reports = 4}).step, Step::wait);
+}
+
+TEST(StartWatch, launches_anew_when_the_others_do_not_go_on_without_the_dead) {
+  StartWatch watch(limits);
+  const StartSight sight{.begun = true, .lost = 1, .reports = 7};
+  EXPECT_EQ(watch.look(milliseconds(100), sight).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(1'599), sight).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(1'600), sight).step, Step::launch_anew);
+}
+
+TEST(StartWatch, waits_as_long_as_the_others_go_on_without_the_dead) {
+  StartWatch watch(limits);
+  for (int round = 1; round < 9; ++round) {
+    const StartSight sight{.begun = true, .lost = 1, .reports = static_cast<std::size_t>(round)};
+    EXPECT_EQ(watch.look(milliseconds(1'000 * round), sight).step, Step::wait);
+  }
+}
+
+TEST(StartWatch, launches_nothing_anew_because_a_start_is_slow) {
+  StartWatch watch(limits);
+  const StartSight sight{.begun = true, .reports = 7};
+  EXPECT_EQ(watch.look(milliseconds(100), sight).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(9'000), sight).step, Step::wait);
+}
+
+TEST(StartWatch, kills_the_stopped_for_whom_others_wait) {
+  StartWatch watch(limits);
+  const StartSight sight{.begun = true, .stopped = {7}, .others_wait = true, .reports = 7};
+  EXPECT_THAT(watch.look(milliseconds(100), sight).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(1'099), sight).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(1'100), sight).kill, ElementsAre(7));
+}
+
+TEST(StartWatch, spares_those_that_go_on_and_a_job_that_is_suspended_as_a_whole) {
+  StartWatch watch(limits);
+  const StartSight stopped{.begun = true, .stopped = {7}, .others_wait = true, .reports = 7};
+  EXPECT_THAT(watch.look(milliseconds(100), stopped).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(900), {.begun = true, .others_wait = true, .reports = 7}).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(1'200), stopped).kill, IsEmpty());
+
+  StartWatch whole(limits);
+  const StartSight suspended{.begun = true, .stopped = {7, 8}, .others_wait = false, .reports = 7};
+  EXPECT_THAT(whole.look(milliseconds(100), suspended).kill, IsEmpty());
+  EXPECT_THAT(whole.look(milliseconds(5'000), suspended).kill, IsEmpty());
+}
+
+constexpr milliseconds end_limit{10'000};
+
+TEST(EndWatch, does_nothing_before_the_end) {
+  EndWatch watch(end_limit);
+  EXPECT_THAT(watch.look(milliseconds(0), {.stopped = {7}, .lingering = {8}}).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(100'000), {.stopped = {7}, .lingering = {8}}).kill, IsEmpty());
+}
+
+TEST(EndWatch, kills_those_that_are_stopped_first_and_then_those_that_hang) {
+  EndWatch watch(end_limit);
+  const EndSight sight{.agreed = true, .stopped = {7}, .lingering = {8, 9}};
+  EXPECT_THAT(watch.look(milliseconds(1'000), sight).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(10'999), sight).kill, IsEmpty());
+  EXPECT_THAT(watch.look(milliseconds(11'000), sight).kill, ElementsAre(7));
+  const EndSight others{.agreed = true, .lingering = {8, 9}};
+  EXPECT_THAT(watch.look(milliseconds(11'100), others).kill, IsEmpty()) << "they may have waited for that one";
+  EXPECT_THAT(watch.look(milliseconds(21'100), others).kill, ElementsAre(8, 9));
+}
+
+TEST(EndWatch, leaves_the_programs_own_work_its_time) {
+  EndWatch watch(end_limit);
+  const EndSight sight{.agreed = true, .others_work = true};
+  for (int s = 0; s < 100; ++s) {
+    const auto decision = watch.look(std::chrono::seconds(s), sight);
+    EXPECT_THAT(decision.kill, IsEmpty());
+    EXPECT_FALSE(decision.end_job);
+  }
+}
+
+TEST(EndWatch, ends_the_job_elsewhere_when_nobody_is_left_here_and_it_goes_on) {
+  EndWatch watch(end_limit);
+  watch.look(milliseconds(0), {.agreed = true, .lingering = {8}});
+  EXPECT_THAT(watch.look(milliseconds(10'000), {.agreed = true, .lingering = {8}}).kill, ElementsAre(8));
+  EXPECT_FALSE(watch.look(milliseconds(19'000), {.agreed = true}).end_job);
+  EXPECT_FALSE(watch.look(milliseconds(20'000), {.agreed = true, .others_work = true}).end_job);
+  EXPECT_TRUE(watch.look(milliseconds(20'100), {.agreed = true}).end_job);
+}
+
+}  // namespace
+}  // namespace mend::jobs
