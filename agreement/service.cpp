@@ -2,6 +2,7 @@
 
 #include "agreement/wire.hpp"
 #include "base/error.hpp"
+#include "base/fail_stop.hpp"
 #include "base/fault_point.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ std::span<const std::byte> bytes_of(const GroupId& id) { return std::as_bytes(st
 }  // namespace
 
 Outcome GroupAgreement::agree(std::uint32_t contribution) {
-  return wait(service_.start(id_, contribution, Call::blocking));
+  return or_fail_stop([&] { return wait(service_.start(id_, contribution, Call::blocking)); });
 }
 
 AgreementId GroupAgreement::start(std::uint32_t contribution) {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -23,7 +24,7 @@ namespace {
 /// Leaves the job together with the others; returns whether they had refused too. One that no runtime has launched
 /// is alone.
 bool refuse_together() {
-  if (launch::job().empty() || launch::door()) return true;
+  if (launch::job().empty()) return true;
   try {
     const MpiRuntime mpi;
     return start_together(Start::refuse) == Start::refuse;
@@ -33,6 +34,10 @@ bool refuse_together() {
 }
 
 int refuse_for(const std::function<void()>& say) {
+  if (launch::door()) {  // the others, who are in the job, go on without this one
+    say();
+    std::raise(SIGKILL);
+  }
   if (launch::speaks_for_all()) say();
   job_status::finished(ExitCode::usage);
   const bool all_alike = refuse_together();
@@ -56,7 +61,7 @@ int run(const Options& options, const Body& body) {
       prepare_folder(folder);
       if (launch::speaks_for_all()) claim.emplace(folder, FolderLock::As::first);
     }
-  } catch (const UsageError& error) {
+  } catch (const std::exception& error) {  // of this process alone, perhaps: the others wait in MPI_Init
     return refuse_for([&] { log::error(error.what()); });
   }
   const ExitCode code = Job(options).play(body);
@@ -67,11 +72,13 @@ int run(const Options& options, const Body& body) {
 int run(int argc, char** argv, const Body& body) {
   std::vector<char*> arguments(argv, argv + argc);  // the caller's stay as they are: it could not learn of a new argc
   arguments.push_back(nullptr);
+  std::optional<Options> options;
   try {
-    return run(take_options(argc, arguments.data()), body);
-  } catch (const UsageError& error) {
+    options = take_options(argc, arguments.data());
+  } catch (const std::exception& error) {
     return refuse_for([&] { log::error(error.what()); });
   }
+  return run(*options, body);
 }
 
 int refuse(const std::string& sentence) {

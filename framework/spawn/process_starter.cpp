@@ -1,5 +1,6 @@
 #include "framework/spawn/process_starter.hpp"
 
+#include "base/error.hpp"
 #include "base/launch.hpp"
 
 #include <fmt/format.h>
@@ -83,6 +84,7 @@ void started(pmix_status_t status, pmix_nspace_t job, void* given) {
 
 void start_process(ProcessId process, const std::string& door, const std::string& parent_pipe,
                    std::function<void(const Birth&)> told) {
+  if (beginning.arguments.empty()) throw EnvironmentError("it is not known how this process was started");
   std::vector<std::string> settings;
   std::ranges::copy_if(beginning.settings, std::back_inserter(settings),
                        [](const std::string& setting) { return !is_personal(setting); });

@@ -210,27 +210,31 @@ void Recruiter::start(const World& world) {
   if (!door_) door_ = std::make_unique<transport::Listener>(detector_.host());
   next_ = std::max(next_, world.processes);
   const ProcessId process{next_++};
-  waiting_[process];
   start_process(process, transport::to_string(door_->address()), parent_death_signal_->name(),
                 [births = births_, process](const Birth& birth) {
                   const std::lock_guard lock(births->mutex);
                   births->told[process] = birth;
                 });
+  waiting_[process];
 }
 
 void Recruiter::prepare(std::size_t count, const World& world) {
   if (!detector_.at_work()) return;
   attendant_ = {};
-  std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
-  start_up_to(count, world);
-  if (all_have_come()) return;
-  attendant_ = start_thread<std::jthread>("mend-attendant", [this](const std::stop_token& stop) {
-    try {
-      attend(stop);
-    } catch (const std::exception& error) {  // whoever comes is let in when it is needed
-      log::warn(fmt::format("processes that are started in the background wait at the door: {}", error.what()));
-    }
-  });
+  try {
+    std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
+    start_up_to(count, world);
+    if (all_have_come()) return;
+    attendant_ = start_thread<std::jthread>("mend-attendant", [this](const std::stop_token& stop) {
+      try {
+        attend(stop);
+      } catch (const std::exception& error) {  // whoever comes is let in when it is needed
+        log::warn(fmt::format("processes that are started in the background wait at the door: {}", error.what()));
+      }
+    });
+  } catch (const std::exception& error) {  // nobody needs them yet
+    log::warn(fmt::format("no process can be made ready to take over a rank: {}", error.what()));
+  }
 }
 
 void Recruiter::start_up_to(std::size_t count, const World& world) {

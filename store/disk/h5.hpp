@@ -96,9 +96,13 @@ inline Handle access_to_memory() {
   return properties;
 }
 
+/// A file that HDF5 has failed to close crashes it when the process exits; one that is open then does not. So what
+/// cannot be written to the end stays open.
+inline herr_t close_file(hid_t file) { return H5Fflush(file, H5F_SCOPE_LOCAL) < 0 ? -1 : H5Fclose(file); }
+
 /// Makes `path`, which is to become `name`.
 inline Handle make_file(const std::filesystem::path& path, hid_t creation, hid_t access, const std::string& name) {
-  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, name + ": HDF5 cannot make this file"};
+  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), close_file, name + ": HDF5 cannot make this file"};
 }
 
 /// A member's name as the name of an object: a slash would make a group of what is before it, and a per cent sign has a

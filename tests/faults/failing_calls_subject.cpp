@@ -1,0 +1,70 @@
+// A job in which everything happens that mend makes system calls for: a start, commits in memory and to disk, a
+// recovery by a spare, one by a process that is started, and an end.
+//     PROGRAM PROCESS@STEP...      these processes die at these steps
+
+#include "base/fault_point.hpp"
+#include "framework/mend.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+/// Tells the library of failing calls, if there is one, what this process is about to do.
+void tell_phase(std::string_view point) {
+  static const auto tell = reinterpret_cast<void (*)(const char*)>(::dlsym(RTLD_DEFAULT, "failing_calls_phase"));
+  if (tell == nullptr) return;
+  const std::string room(point.substr(0, point.find('.')));
+  if (room == "init") return;
+  if (room == "finalize" || room == "finish") return tell("end");
+  for (const char* phase : {"commit", "disk", "restore", "recovery", "spawn", "newcomer", "spare", "end"}) {
+    if (room == phase) return tell(phase);
+  }
+}
+
+void work(mend::Session& session, const std::vector<std::string>& deaths) {
+  constexpr long steps = 12;
+  constexpr std::size_t more_than_a_large_page = 300'000;
+  long step = 0;
+  long total = 0;
+  std::vector<long> field(more_than_a_large_page);
+  mend::Store& store = session.store();
+  store.protect("step", step);
+  store.protect("total", total);
+  store.protect("field", field);
+  store.restore();
+  while (step < steps) {
+    const std::string here = fmt::format("{}@{}", session.process().value, step);
+    for (const std::string& death : deaths) {
+      if (death == here) std::raise(SIGKILL);
+    }
+    long sum = 0;
+    const long mine = step + session.rank().value;
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+    total += sum;
+    field[static_cast<std::size_t>(step)] = total;
+    ++step;
+    if (session.commit_due()) store.commit();
+  }
+  long all = 0;
+  for (const long value : field) all += value;
+  const std::string line = fmt::format("rank {}: total {} and {}\n", session.rank().value, total, all);
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  mend::on_fault_point(&tell_phase);
+  std::vector<std::string> deaths;
+  for (int i = 1; i < argc && std::string_view(argv[i]).find('@') != std::string_view::npos; ++i)
+    deaths.emplace_back(argv[i]);
+  return mend::run(argc, argv, [&](mend::Session& session) { work(session, deaths); });
+}

@@ -1,0 +1,247 @@
+// One call of one process fails, each in turn: the job goes on, or recovers from that process's death, or ends in a
+// sentence. It never hangs, and never reports an end that is not the right one.
+//
+// A run in which nothing fails lists the calls (failing_calls.cpp says which are counted); then each of them fails in a
+// run of its own. MEND_TEST_LONG=1 does that for all, otherwise for some. MEND_TEST_PART=2/5 does the second
+// fifth of them.
+
+#include "tests/support/job.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+
+namespace {
+
+constexpr int ranks = 3;
+constexpr int spares = 1;
+
+enum class Kind { system, memory };
+
+/// One call of the program's, as failing_calls.cpp lists it.
+struct Call {
+  std::string phase;
+  std::string function;
+  std::string frames;
+  int nth = 0;
+
+  std::string order() const { return fmt::format("{} {} {}", function, frames, nth); }
+};
+
+struct Attempt {
+  support::JobEnd end;
+  std::vector<Call> listed;
+  bool has_failed = false;  ///< the call that was to
+};
+
+std::string setting(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Process 1 dies, the spare 3 takes over and dies, and process 4 is started. The calls are those of `process`.
+Attempt run(int process, Kind kind, const std::optional<Call>& failing) {
+  const support::ScratchFolder scratch;
+  const auto list = scratch.path() / "list";
+  const auto done = scratch.path() / "done";
+  std::vector<std::string> line{"env", fmt::format("LD_PRELOAD={}", MEND_FAILING_CALLS),
+                                fmt::format("FAILING_CALLS_PROCESS={}", process)};
+  if (kind == Kind::memory) line.emplace_back("FAILING_CALLS_MEMORY=1");
+  if (failing) {
+    line.push_back("FAILING_CALLS_FAIL=" + failing->order());
+    line.push_back("FAILING_CALLS_DONE=" + done.string());
+  } else {
+    line.push_back("FAILING_CALLS_LIST=" + list.string());
+  }
+  line.insert(line.end(), {MEND_FAILING_CALLS_SUBJECT, "1@4", "3@8", "--mend-on-failure=spare,spawn",
+                           "--mend-redundancy=replicas:2", "--mend-commit-every=2",
+                           fmt::format("--mend-disk={},every=2", (scratch.path() / "disk").string()),
+                           fmt::format("--mend-trace={}", (scratch.path() / "trace").string())});
+  support::Job job = support::mend_run(ranks, spares, line);
+  const auto launcher_end = std::find(job.command.begin(), job.command.end(), "--");
+  job.command.insert(launcher_end, {"--start-limit", "10"});
+  job.deadline = std::chrono::seconds(40);
+  Attempt attempt;
+  attempt.end = support::run_job(job);
+  attempt.has_failed = std::filesystem::exists(done);
+  std::ifstream file(list);
+  for (Call call; file >> call.phase >> call.function >> call.frames >> call.nth;) attempt.listed.push_back(call);
+  return attempt;
+}
+
+/// What the frames are called, the innermost of mend's first.
+std::string place_of(const Call& call) {
+  std::string command = fmt::format("addr2line -f -C -e {}", MEND_FAILING_CALLS_SUBJECT);
+  std::istringstream frames(call.frames);
+  for (std::string frame; std::getline(frames, frame, '.');) {
+    command += fmt::format(" {:x}", std::stoul(frame, nullptr, 16) - 1);  // of the call, not of what comes after it
+  }
+  const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), &::pclose);
+  std::array<char, 4096> line{};
+  std::string first;
+  while (output && std::fgets(line.data(), line.size(), output.get()) != nullptr) {
+    std::string name(line.data());
+    name = name.substr(0, name.find_first_of("(\n"));
+    if (std::fgets(line.data(), line.size(), output.get()) == nullptr) break;
+    std::string where(line.data());
+    where = where.substr(where.rfind('/') + 1);
+    where = where.substr(0, where.find_first_of(" \n"));
+    if (first.empty()) first = name + " " + where;
+    if (name.starts_with("mend::") || name.starts_with("main")) return name + " " + where;
+  }
+  return first;
+}
+
+/// What the ranks say at the end.
+std::vector<std::string> results(const support::JobEnd& end) {
+  std::vector<std::string> lines = support::lines_of(end.output);
+  std::erase_if(lines, [](const std::string& line) { return !line.starts_with("rank "); });
+  std::ranges::sort(lines);
+  return lines;
+}
+
+const std::vector<std::string> right_results{"rank 0: total 234 and 1092", "rank 1: total 234 and 1092",
+                                             "rank 2: total 234 and 1092"};
+
+/// What became of the job; fails the test unless that is one of the ways it may go.
+std::string judge(const Attempt& attempt, const Call& call, int process) {
+  const support::JobEnd& end = attempt.end;
+  SCOPED_TRACE(
+      fmt::format("process {}: {} ({}) in {}, {}", process, call.order(), place_of(call), call.phase,
+                  fmt::format("exit code {}\n--- output\n{}--- errors\n{}", end.exit_code, end.output, end.errors)));
+  if (!end.in_time) return "hung";
+  if (!attempt.has_failed) return "not reached";
+  if (end.exit_code == 0) {
+    EXPECT_EQ(results(end), right_results);
+    return end.errors.find("cannot go on") != std::string::npos ? "recovered" : "went on";
+  }
+  // The library's own: its daemon crashes when a process that connects to it dies at the wrong moment.
+  if (end.errors.find("mpirun was killed by SIGSEGV") != std::string::npos) return "mpirun crashed";
+  EXPECT_THAT(end.exit_code, testing::AllOf(testing::Ge(1), testing::Le(3)));
+  EXPECT_THAT(support::complaints(end), testing::Contains(testing::HasSubstr("mend")));
+  for (const std::string& line : results(end)) EXPECT_THAT(right_results, testing::Contains(line));
+  return "ended";
+}
+
+/// What the job has said, for the table of all calls.
+std::string last_words(const support::JobEnd& end) {
+  std::string all;
+  for (const std::string& line : support::complaints(end)) all += "\n      " + line;
+  return all;
+}
+
+/// Every call that can be told from the others; of those that come again and again, the first few.
+std::vector<Call> worth_failing(std::vector<Call> calls, Kind kind) {
+  const int most = kind == Kind::memory ? 1 : 3;
+  std::erase_if(calls, [most](const Call& call) { return call.nth > most; });
+  return calls;
+}
+
+/// Those that are tried in this run.
+std::vector<Call> chosen(const std::vector<Call>& calls, std::size_t sample) {
+  const bool all = setting("MEND_TEST_LONG") == "1";
+  const std::size_t stride = all ? 1 : std::max<std::size_t>(1, calls.size() / sample);
+  std::size_t part = 1;
+  std::size_t parts = 1;
+  char slash = 0;
+  if (std::istringstream text(setting("MEND_TEST_PART")); !(text >> part >> slash >> parts)) part = parts = 1;
+  std::vector<Call> those;
+  for (std::size_t i = 0; i < calls.size(); i += stride) {
+    if (i / stride % parts == part - 1) those.push_back(calls[i]);
+  }
+  return those;
+}
+
+/// Fails each call of `process` in turn, and prints what became of that.
+void walk(int process, Kind kind, std::size_t sample) {
+  const Attempt undisturbed = run(process, kind, std::nullopt);
+  ASSERT_EQ(undisturbed.end.exit_code, 0) << undisturbed.end.errors;
+  ASSERT_EQ(results(undisturbed.end), right_results);
+  const std::vector<Call> calls = worth_failing(undisturbed.listed, kind);
+  ASSERT_GT(calls.size(), 20U);
+
+  struct Row {
+    std::size_t calls = 0;
+    std::set<std::string> places;
+    std::map<std::string, int> outcomes;
+  };
+  std::map<std::pair<std::string, std::string>, Row> table;
+  for (const Call& call : undisturbed.listed) ++table[{call.phase, call.function}].calls;
+  std::size_t reached = 0;
+  const std::vector<Call> tried = chosen(calls, sample);
+  for (const Call& call : tried) {
+    const Attempt failed = run(process, kind, call);
+    const std::string outcome = judge(failed, call, process);
+    reached += failed.has_failed ? 1 : 0;
+    if (setting("MEND_TEST_LONG") == "1") {
+      std::cout << fmt::format("{} {} {} ({}): {}{}\n", call.phase, call.function, call.nth, place_of(call), outcome,
+                               outcome == "ended" ? last_words(failed.end) : "")
+                << std::flush;
+    }
+    Row& row = table[{call.phase, call.function}];
+    row.places.insert(call.frames);
+    ++row.outcomes[outcome];
+  }
+  std::cout << fmt::format("process {}: {} calls, {} of them told apart, {} failed\n", process,
+                           undisturbed.listed.size(), calls.size(), reached);
+  std::cout << fmt::format("{:10} {:16} {:>7} {:>7}  {}\n", "phase", "call", "calls", "places", "outcomes");
+  for (const auto& [key, row] : table) {
+    std::vector<std::string> outcomes;
+    for (const auto& [outcome, count] : row.outcomes) outcomes.push_back(fmt::format("{} {}", count, outcome));
+    std::cout << fmt::format("{:10} {:16} {:>7} {:>7}  {}\n", key.first, key.second, row.calls, row.places.size(),
+                             fmt::join(outcomes, ", "));
+  }
+  EXPECT_GE(2 * reached, tried.size()) << "most calls that were to fail were not made";
+}
+
+/// Each of these, in the process that starts others, costs no more than that process.
+TEST(AFailingCall, of_one_process_does_not_end_the_job) {
+  const Attempt undisturbed = run(0, Kind::system, std::nullopt);
+  struct Wanted {
+    std::string function;
+    std::string phase;  // empty: any after the start
+  };
+  const std::vector<Wanted> all{
+      {"getifaddrs", "start"},  // as it introduces itself
+      {"pipe2", ""},            // as it has a process started in the background
+      {"listen", ""},           // the same
+      {"pthread_create", "recovery"},
+      {"fopen64", "end"},  // as it writes what it has traced
+      {"writev", "end"},   // the same
+  };
+  for (const auto& [function, phase] : all) {
+    const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
+      return call.function == function && (phase.empty() ? call.phase != "start" : call.phase == phase);
+    });
+    if (found == undisturbed.listed.end()) {
+      ADD_FAILURE() << "no call of " << function << " in " << phase;
+      continue;
+    }
+    const Attempt failed = run(0, Kind::system, *found);
+    EXPECT_TRUE(failed.has_failed) << function;
+    EXPECT_THAT(judge(failed, *found, 0), testing::AnyOf("went on", "recovered")) << last_words(failed.end);
+  }
+}
+
+constexpr std::size_t quick = 6;
+
+TEST(AFailingCall, of_the_first_rank_which_starts_processes_hangs_nobody) { walk(0, Kind::system, quick); }
+TEST(AFailingCall, of_another_rank_hangs_nobody) { walk(2, Kind::system, quick); }
+TEST(AFailingCall, of_a_spare_that_takes_over_hangs_nobody) { walk(3, Kind::system, quick); }
+TEST(AFailingCall, of_a_process_that_is_started_hangs_nobody) { walk(4, Kind::system, quick); }
+TEST(AFailingAllocation, of_the_first_rank_hangs_nobody) { walk(0, Kind::memory, quick); }
+TEST(AFailingAllocation, of_a_spare_that_takes_over_hangs_nobody) { walk(3, Kind::memory, quick); }
+TEST(AFailingAllocation, of_a_process_that_is_started_hangs_nobody) { walk(4, Kind::memory, quick); }
+
+}  // namespace
