@@ -50,14 +50,18 @@ Time safe_delta(Time eta, Time wake_up_delay) { return eta + 4 * wake_up_delay; 
 
 // ---- The owner's side
 
-Service::Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime)
+Service::Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime,
+                 const StallLimits& stalls)
     : self_(self),
       runtime_(runtime),
       network_(self, host, std::chrono::duration_cast<Clock::duration>(timing.delta / 8),
                {[this](ProcessId from, std::span<const std::byte> bytes) { arrived(from, bytes); },
                 [this](ProcessId peer) { broken(peer); }}),
       lifeline_([this](ProcessId process) { network_.post([this, process] { told_by_kernel(process); }); }),
-      detector_(self, timing) {}
+      detector_(self, timing),
+      stalls_(self, stalls,
+              {[this](ProcessId to, std::span<const std::byte> bytes) { network_.send(to, bytes); },
+               [this] { ended_ = true; }}) {}
 
 Service::~Service() {
   if (!thread_.joinable()) return;
@@ -108,6 +112,7 @@ void Service::enter(Membership membership) {
       return membership.left_out.contains(one.first) && one.second.process.is_gone();
     });
     detector_.enter(membership, nodes_, time_now(), actions_);
+    stalls_.enter(difference(ProcessSet::first(membership.processes), membership.left_out));
     if (!stillborn_.empty()) detector_.witness(std::exchange(stillborn_, {}), Told::nobody, time_now(), actions_);
     perform();
     look_at_lifeline();
@@ -164,11 +169,13 @@ void Service::run() {
 
 /// What has arrived is dealt with before the time is looked at: it may have come while this thread could not run.
 void Service::turn() {
-  const Time deadline = detector_.next_deadline().value_or(time_now() + far_away);
+  const Time due = detector_.next_deadline().value_or(time_now() + far_away);
+  const Time deadline = std::min(due, stalls_.next_deadline());
   network_.run_one_until(Clock::time_point(std::chrono::duration_cast<Clock::duration>(deadline)));
   network_.drain();
   const Time now = time_now();
-  if (now < deadline) return;
+  if (now >= stalls_.next_deadline()) stalls_.tick(now);
+  if (now < due) return;
   if (emitter_is_kept_waiting(now)) detector_.excuse_emitter(now);
   detector_.tick(now, actions_);
   perform();
@@ -185,6 +192,7 @@ bool Service::emitter_is_kept_waiting(Time now) const {
 void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
   Message message;
   try {
+    if (is_about_stalls(bytes)) return stalls_.arrived(from, bytes, time_now());
     message = read(bytes);
   } catch (const EnvironmentError&) {
     ++counters_.garbage;
@@ -201,12 +209,14 @@ void Service::broken(ProcessId peer) {
 }
 
 void Service::told_by_kernel(ProcessId process) {
+  if (ended_) stalls_.died(ProcessSet{process});
   detector_.witness(ProcessSet{process}, Told::nobody, time_now(), actions_);
   perform();
 }
 
 void Service::told_by_runtime(ProcessId process) {
   told_.insert(process);
+  if (ended_) stalls_.died(ProcessSet{process});
   detector_.witness(ProcessSet{process}, Told::everyone, time_now(), actions_);
   perform();
 }
@@ -231,6 +241,7 @@ void Service::perform() {
 }
 
 void Service::hold_dead(const ProcessSet& died) {
+  stalls_.died(died);
   for (const ProcessId process : died.members()) {
     network_.drop(process);
     if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end())

@@ -20,6 +20,8 @@
 // Who is held dead and runs all the same - its machine was cut off, or frozen as a whole - learns that from the first
 // member that it reaches, or by reaching too few of them, and kills itself.
 //
+// The control thread also tells of ranks that wait for others for long: see detector/stall_watch.hpp.
+//
 // Who is silent is not dead yet: see detector/detector.hpp. Delta is at least eta and four times the worst delay with
 // which any process of the job woke from a short sleep at the start, and grows when it must. Nor is an emitter on the
 // same machine blamed for silence while it could run and is not let.
@@ -31,6 +33,7 @@
 #include "detector/lifeline.hpp"
 #include "detector/local_process.hpp"
 #include "detector/runtime_witness.hpp"
+#include "detector/stall_teller.hpp"
 #include "transport/control_network.hpp"
 
 #include <map>
@@ -67,7 +70,8 @@ class Service {
   };
 
   /// Listens at `host`. Local. Throws EnvironmentError when that is not possible.
-  Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime);
+  Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime,
+          const StallLimits& stalls = {});
   /// Ends the control thread. The others must have called end() too, or will hold this process dead.
   ~Service();
   Service(const Service&) = delete;
@@ -134,6 +138,7 @@ class Service {
   // Of the control thread alone, once that runs.
   Detector detector_;
   Actions actions_;
+  StallTeller stalls_;
   std::vector<std::byte> outgoing_;
   bool stopping_ = false;
   bool ended_ = false;

@@ -1,5 +1,6 @@
 #include "framework/session.hpp"
 
+#include "base/place.hpp"
 #include "base/error.hpp"
 #include "framework/recovery/engine.hpp"
 
@@ -41,14 +42,21 @@ Role Session::role() const {
 Store& Session::store() const { return engine_.store(); }
 bool Session::commit_due() { return engine_.commit_due(); }
 void Session::check() { engine_.check(); }
-bool Session::agree(bool flag) { return engine_.ballot().vote(agreement::Motion::flag, flag); }
+bool Session::agree(bool flag) {
+  const AtPlace at_place(Place::agree);
+  return engine_.ballot().vote(agreement::Motion::flag, flag);
+}
 
-MPI_Comm Session::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { return engine_.derive(factory); }
+MPI_Comm Session::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
+  const AtPlace at_place(Place::derive);
+  return engine_.derive(factory);
+}
 
 MPI_Comm Session::cart(std::span<const int> dims, std::span<const int> periods) {
   if (dims.empty() || dims.size() != periods.size()) {
     throw UsageError("a Cartesian topology needs dimensions, and for each of them whether it is periodic");
   }
+  const AtPlace at_place(Place::cart);
   return derive([&](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
     check_mpi(MPI_Cart_create(parent, static_cast<int>(dims.size()), dims.data(), periods.data(), 0, &made),
@@ -58,6 +66,7 @@ MPI_Comm Session::cart(std::span<const int> dims, std::span<const int> periods) 
 }
 
 MPI_Comm Session::dup() {
+  const AtPlace at_place(Place::dup);
   return derive([](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(parent, &made), "MPI_Comm_dup");
@@ -66,6 +75,7 @@ MPI_Comm Session::dup() {
 }
 
 MPI_Comm Session::split(int color, int key) {
+  const AtPlace at_place(Place::split);
   return derive([&](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(parent, color, key, &made), "MPI_Comm_split");

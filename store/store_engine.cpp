@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/log.hpp"
+#include "base/place.hpp"
 #include "base/trace.hpp"
 #include "transport/mpi.hpp"
 
@@ -212,6 +213,7 @@ std::set<Redundancy> StoreEngine::groups_with_members() const {
 // --- commit ----------------------------------------------------------------------------------------------------
 
 Version StoreEngine::commit() {
+  const AtPlace at_place(Place::commit);
   commit_async();
   return finish_commit();
 }
@@ -227,6 +229,7 @@ std::exception_ptr StoreEngine::prepare_members() {
 }
 
 void StoreEngine::commit_async() {
+  const AtPlace at_place(Place::commit);
   finish_commit();
   const trace::Span span("commit");
   Stopwatch watch;
@@ -247,6 +250,7 @@ void StoreEngine::commit_async() {
 }
 
 Version StoreEngine::finish_commit() {
+  const AtPlace at_place(Place::commit);
   std::vector<MemberGroup*> begun;  // not those that are new since
   for_each_group([&](MemberGroup& group, int) {
     if (group.is_under_way()) begun.push_back(&group);
@@ -358,6 +362,7 @@ void StoreEngine::note_sizes() {
 }
 
 void StoreEngine::finish_disk() {
+  const AtPlace at_place(Place::commit);
   if (!disk_ || ballot_ == nullptr) return;
   finish_commit();
   disk_->finish(*ballot_);
@@ -366,6 +371,7 @@ void StoreEngine::finish_disk() {
 // --- restore ---------------------------------------------------------------------------------------------------
 
 Version StoreEngine::restore() {
+  const AtPlace at_place(Place::restore);
   finish_commit();
   if (!ranks_may_differ_ && std::max(published_, announced_) == Version{} && !disk_)
     return Version{};  // known to all without asking
@@ -373,6 +379,7 @@ Version StoreEngine::restore() {
 }
 
 Version StoreEngine::restore(Version wanted) {
+  const AtPlace at_place(Place::restore);
   finish_commit();
   return restore_version(wanted);
 }
@@ -535,6 +542,7 @@ void StoreEngine::save_what_is_left() {
 }
 
 Version StoreEngine::restore_others() {
+  const AtPlace at_place(Place::restore);
   finish_commit();
   // A snapshot fills the members that there are.
   const struct MembersSetAside {
@@ -555,6 +563,7 @@ Version StoreEngine::restore_others() {
 }
 
 Version StoreEngine::restore_from(Rank from) {
+  const AtPlace at_place(Place::restore);
   finish_commit();
   const trace::Span span("restore");
   Stopwatch watch;

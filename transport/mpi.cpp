@@ -146,6 +146,8 @@ void hand_errors_to(ErrorReceiver receiver) {
   on_error_now = receiver == nullptr ? OnError::throws : OnError::hands_over;
 }
 
+bool errors_are_thrown() { return on_error_now == OnError::throws && std::uncaught_exceptions() == 0; }
+
 ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
 ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }
 
@@ -164,7 +166,7 @@ int Communicator::size() const {
 void Communicator::reset() {
   if (comm_ == MPI_COMM_NULL) return;
   const ErrorsReturned quiet;
-  MPI_Comm_free(&comm_);
+  PMPI_Comm_free(&comm_);  // the body may not (framework/process/body_guard.hpp)
   comm_ = MPI_COMM_NULL;
 }
 

@@ -71,6 +71,9 @@ class ErrorsHandled {
   OnError before_;
 };
 
+/// Whether an error of an MPI call is thrown now, and may be: not on the way of another exception. Main thread only.
+bool errors_are_thrown();
+
 /// Who is handed an error: in which communicator, with what code, and whether a process failure was met. May throw, or
 /// longjmp: there is nothing to destroy between it and the MPI call.
 using ErrorReceiver = void (*)(MPI_Comm comm, int code, bool failure);

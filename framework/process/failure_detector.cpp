@@ -119,7 +119,9 @@ detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<dete
 }  // namespace
 
 FailureDetector::FailureDetector(const Options& options)
-    : wanted_(options.detector == "ring"), timing_{whole(options.heartbeat), whole(options.timeout)} {
+    : wanted_(options.detector == "ring"),
+      timing_{whole(options.heartbeat), whole(options.timeout)},
+      stalls_{whole(options.stall), whole(options.stall_limit)} {
   std::istringstream names(options.spawn_on);
   for (std::string name; std::getline(names >> std::ws, name, ',');) {
     name.erase(name.find_last_not_of(' ') + 1);
@@ -199,7 +201,7 @@ void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
   std::string obstacle = "the machines have no network in common";
   if (host) {
     try {
-      service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_);
+      service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_, stalls_);
       mine = {service_->address(), service_->lifeline()};
     } catch (const EnvironmentError& error) {
       obstacle = error.what();
@@ -239,7 +241,7 @@ Acquaintance FailureDetector::begin_late(ProcessId self, NodeId node, transport:
   self_ = self;
   ring_ = standing.ring;
   timing_.delta = standing.timeout;
-  service_ = std::make_unique<detector::Service>(self, host, timing_, runtime_);
+  service_ = std::make_unique<detector::Service>(self, host, timing_, runtime_, stalls_);
   for (const auto& [process, peer, name] : others) {
     peers_[process] = peer;
     const bool later = name.job.front() != 0;

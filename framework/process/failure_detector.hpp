@@ -78,6 +78,7 @@ class FailureDetector {
 
   bool wanted_;
   detector::Timing timing_;
+  detector::StallLimits stalls_;
   std::vector<std::string> place_names_;
   std::vector<NodeId> places_;
   RuntimeWitness runtime_;

@@ -4,9 +4,11 @@
 #include "base/fault_point.hpp"
 #include "base/job_status.hpp"
 #include "base/log.hpp"
+#include "base/place.hpp"
 #include "base/trace.hpp"
 #include "framework/recovery/exit_reason.hpp"
 #include "framework/process/communicator_hooks.hpp"
+#include "framework/process/mpi_runtime.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "store/snapshot/block_reserve.hpp"
 #include "transport/progress.hpp"
@@ -180,6 +182,7 @@ void Engine::begin_epoch(bool newcomer) {
   before_epoch_ = store_.statistics();
   restored_elsewhere_ = {};
   detector_.enter(world_.members);
+  note_rank(rank_ && policy_.blank ? world_.roster.seat(*rank_).origin : rank_);
   if (!rank_) return;
   take_into_epoch(store_);
   store_.hear(witness_.announced());
@@ -201,6 +204,8 @@ void Engine::take_into_epoch(StoreEngine& store) {
 // --- the loop --------------------------------------------------------------------------------------------------
 
 ExitCode Engine::run(const Body& body) {
+  if (!world_.roster.spares.empty() || policy_.spawn) forbid_world();
+  set_body_rules(rules_of_bodies());
   while (wait_for_rank()) {
     const Intent intent = play(body);
     if (!ended_) attend(intent);
@@ -237,8 +242,23 @@ void Engine::abandon(ExitCode code, const std::string& sentence) {
   attend(leave_body(Motion::abandon));
 }
 
+BodyRules Engine::rules_of_bodies() {
+  return {[this] { return world_.application.get(); },
+          [this](const std::string& sentence) {
+            // A failure that is met meanwhile comes first, and is recovered from here.
+            while (!ended_) abandon(ExitCode::usage, fmt::format("rank {}: {}", rank_->value, sentence));
+          },
+          [this] {
+            job_status::finished(*ended_);
+            has_lost_ ? leave_mpi_alone() : static_cast<void>(PMPI_Finalize());
+          }};
+}
+
 /// Decides with everyone what the job does, and does what all are to do: recover, or end.
 void Engine::attend(Intent intent) {
+  const AtPlace at_place(intent == Intent::finish    ? Place::finish
+                         : intent == Intent::abandon ? Place::end
+                                                     : Place::recovery);
   or_fail_stop([&] {
     reach("decision.before");
     const JobDecision ruling =
@@ -315,6 +335,7 @@ Intent Engine::play(const Body& body) {
   Motion motion = Motion::finish;
   try {
     Session session(*this);
+    const InBody in_body;
     body(session);
     throw_noted_error();
     store_.finish_commit();
@@ -348,6 +369,9 @@ Intent Engine::play(const Body& body) {
 
 /// Decides with the other ranks how to go on, after the body was left here for `motion`.
 Intent Engine::leave_body(Motion motion) {
+  const AtPlace at_place(motion == Motion::finish    ? Place::finish
+                         : motion == Motion::abandon ? Place::end
+                                                     : Place::recovery);
   return or_fail_stop([&] { return cast_on_leaving(motion); });
 }
 
@@ -374,6 +398,7 @@ Intent Engine::cast_on_leaving(Motion motion) {
 }
 
 Intent Engine::wait_as_spare() {
+  const AtPlace at_place(Place::spare);
   reach("spare.parked");
   const auto matters = [this](ProcessId process) { return holds_rank(process); };
   witness_.wait(world_.epoch, matters, [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
@@ -625,6 +650,7 @@ bool Engine::commit_due() {
 /// Agrees on what a commit and a step cost, so that all ranks commit at the same steps. `step_with_commit`: what lay
 /// between the last two questions. Only this epoch's commits count: they are the same on newcomers and survivors.
 void Engine::measure_commits(Seconds step_with_commit) {
+  const AtPlace at_place(Place::commit_due);
   const StoreStatistics& now = store_.statistics();
   const Seconds commit_cost =
       (now.commit_time - before_epoch_.commit_time) / static_cast<double>(now.commits - before_epoch_.commits);

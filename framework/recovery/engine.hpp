@@ -30,6 +30,7 @@
 #include "framework/recovery_report.hpp"
 #include "framework/spawn/recruiter.hpp"
 #include "framework/run.hpp"
+#include "framework/process/body_guard.hpp"
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/world.hpp"
 #include "spares/policy.hpp"
@@ -140,6 +141,7 @@ class Engine {
   void notice_failure();
   void notice_while_waiting();
   void interrupt();
+  BodyRules rules_of_bodies();
   void call_spares();
   void tell_spares();
   void measure_commits(Seconds step_with_commit);

@@ -201,7 +201,7 @@ TEST_F(Disk, refuses_to_begin_anew_where_nothing_can_be_used) {
 
 TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
   support::Job job = support::mend_run(3, 0, {MEND_SUBJECT, "loses_its_disk", option(2)});
-  job.environment = {{"MEND_TEST_FOLDER", folder().string()}};
+  job.environment["MEND_TEST_FOLDER"] = folder().string();
   const auto end = support::run_job(job);
   EXPECT_EQ(hash_said(end, 3), undisturbed(20));
   EXPECT_THAT(support::complaints(end),

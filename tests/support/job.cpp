@@ -177,6 +177,8 @@ Job mend_run(int ranks, int spares, const std::vector<std::string>& program) {
   Job job;
   job.command = {MEND_COMMAND, "run", "-n", std::to_string(ranks), "--spares", std::to_string(spares), "--"};
   job.command.insert(job.command.end(), program.begin(), program.end());
+  // Before the deadline: who waits where says more than that the job hangs.
+  job.environment = {{"MEND_STALL", "30"}, {"MEND_STALL_LIMIT", "45"}};
   return job;
 }
 

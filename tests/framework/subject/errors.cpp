@@ -7,7 +7,6 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -153,11 +152,6 @@ Scenarios error_scenarios() {
     } catch (const mend::ProcessFailure&) {
       say(session, "pretends that nothing has happened");
     }
-  };
-  all["exits_in_the_body"] = [](mend::Session& session) {
-    count(session, 10, [&](long step) {
-      if (step == 5 && is_first(session, 2)) std::exit(3);
-    });
   };
   all["exits_at_once_in_the_body"] = [](mend::Session& session) {
     count(session, 10, [&](long step) {

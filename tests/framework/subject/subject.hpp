@@ -34,6 +34,8 @@ Scenarios error_scenarios();
 Scenarios data_scenarios();
 Scenarios communicator_scenarios();
 Scenarios repair_scenarios();
+Scenarios stall_scenarios();
+Scenarios wrong_uses();
 Scenarios disk_scenarios();
 Scenarios fewer_ranks_scenarios();
 

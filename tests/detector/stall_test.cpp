@@ -1,0 +1,317 @@
+// Ranks that wait for others: what is said about it, by whom, and how the job ends.
+
+#include "detector/stall_watch.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+
+namespace mend::detector {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using Kind = StallMessage::Kind;
+
+Whereabouts at(Place place, int rank, std::chrono::milliseconds waited = 10s) { return {place, Rank{rank}, waited, 1}; }
+
+Answers answers(const std::vector<std::optional<Whereabouts>>& all) {
+  Answers made;
+  for (std::uint32_t i = 0; i < all.size(); ++i) made[{i}] = all[i];
+  return made;
+}
+
+const Whereabouts spare{Place::spare, std::nullopt, 1h, 1};
+
+TEST(AStall, is_told_with_who_waits_and_who_has_not_come) {
+  EXPECT_EQ(describe_stall(
+                answers({at(Place::none, 0), at(Place::commit, 1), at(Place::none, 2), at(Place::none, 3), spare})),
+            "rank 1 waits in commit() since 10 s; ranks 0, 2, 3 have not come");
+  EXPECT_EQ(describe_stall(answers({at(Place::finish, 0, 1500ms), at(Place::none, 1), at(Place::finish, 2, 900ms)})),
+            "ranks 0, 2 wait at the end of the body since 1.5 s; rank 1 has not come");
+}
+
+TEST(AStall, of_ranks_in_different_calls_is_one_of_order) {
+  EXPECT_EQ(
+      describe_stall(
+          answers({at(Place::split, 0, 12s), at(Place::commit, 1), at(Place::commit, 2), at(Place::commit, 3)})),
+      "ranks 1-3 are in commit() since 10 s, rank 0 is in split() since 12 s: every rank must come to these in the "
+      "same order");
+  EXPECT_THAT(describe_stall(answers({at(Place::split, 0), at(Place::commit, 1), at(Place::none, 2)})),
+              HasSubstr("; rank 2 has not come: every rank must come to these in the same order"));
+}
+
+TEST(AStall, of_a_recovery_says_what_the_missing_rank_must_do) {
+  EXPECT_EQ(describe_stall(answers({at(Place::recovery, 0), at(Place::none, 1), at(Place::recovery, 2)})),
+            "ranks 0, 2 wait in a recovery since 10 s; rank 1 has not come: ProcessFailure must leave the body, or be "
+            "followed by repair()");
+}
+
+TEST(AStall, names_processes_that_do_not_answer) {
+  EXPECT_EQ(describe_stall(answers({at(Place::commit, 0), at(Place::commit, 1), std::nullopt})),
+            "ranks 0, 1 wait in commit() since 10 s; process 2 does not answer");
+  EXPECT_THAT(describe_stall(answers({at(Place::commit, 0), std::nullopt, std::nullopt})),
+              HasSubstr("; processes 1, 2 do not answer"));
+}
+
+TEST(AStall, is_none_when_all_are_in_one_call_or_none_waits) {
+  EXPECT_THAT(describe_stall(answers({at(Place::commit, 0), at(Place::commit, 1), spare})), IsEmpty());
+  EXPECT_THAT(describe_stall(answers({at(Place::none, 0), at(Place::none, 1), spare})), IsEmpty());
+  EXPECT_FALSE(find_longest_wait(answers({at(Place::none, 0), spare, std::nullopt})));
+}
+
+TEST(Ranks, are_named_in_runs) {
+  EXPECT_EQ(name_ranks({Rank{3}}), "rank 3");
+  EXPECT_EQ(name_ranks({Rank{0}, Rank{1}, Rank{3}}), "ranks 0, 1, 3");
+  EXPECT_EQ(name_ranks({Rank{0}, Rank{2}, Rank{3}, Rank{4}, Rank{9}}), "ranks 0, 2-4, 9");
+}
+
+// --- the wire --------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> written(const StallMessage& message) {
+  std::vector<std::byte> bytes;
+  write(message, bytes);
+  return bytes;
+}
+
+TEST(StallWire, brings_every_message_back) {
+  for (const StallMessage& message :
+       {StallMessage{}, StallMessage{Kind::question, 7, {}}, StallMessage{Kind::answer, 7, at(Place::commit, 3)},
+        StallMessage{Kind::answer, 0xffffffff, spare}, StallMessage{Kind::leave, 0, {}}}) {
+    EXPECT_EQ(read_stall_message(written(message)), message);
+    EXPECT_TRUE(is_about_stalls(written(message)));
+  }
+}
+
+TEST(StallWire, reads_any_bytes_or_refuses_them) {
+  std::mt19937 random(1);
+  int read_back = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    std::vector<std::byte> bytes = written({Kind::answer, 7, at(Place::commit, 3)});
+    if (random() % 2 == 0) bytes.resize(random() % (bytes.size() + 8));
+    for (int flips = 0; flips < 3 && !bytes.empty(); ++flips) {
+      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    }
+    try {
+      EXPECT_EQ(written(read_stall_message(bytes)), bytes) << "what is read is what was written";
+      ++read_back;
+    } catch (const EnvironmentError&) {
+    }
+  }
+  EXPECT_GT(read_back, 0);
+  EXPECT_FALSE(is_about_stalls({}));
+}
+
+// --- a job of watches ------------------------------------------------------------------------------------------
+
+/// The control threads of a job, whose messages arrive at once.
+class StallJob : public testing::Test {
+ protected:
+  static constexpr Time step = 50ms;
+
+  void begin(std::uint32_t processes, const StallLimits& limits) {
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      watches_.emplace(ProcessId{p}, StallWatch({p}, limits));
+      watches_.at({p}).enter(ProcessSet::first(processes));
+      go({p}, Place::none);
+    }
+  }
+
+  /// The application of `process` comes to `place`.
+  void go(ProcessId process, Place place) { places_[process] = {place, now_}; }
+  void die(ProcessId process) {
+    watches_.erase(process);
+    for (auto& [other, watch] : watches_) watch.died(ProcessSet{process});
+  }
+
+  void run(Time time) {
+    for (const Time end = now_ + time; now_ < end; now_ += step) {
+      for (const ProcessId process : living()) {
+        if (!watches_.contains(process) || watches_.at(process).next_deadline() > now_) continue;
+        StallActions actions;
+        watches_.at(process).tick(now_, where(process), actions);
+        perform(process, actions);
+        deliver();
+      }
+    }
+  }
+
+  std::vector<ProcessId> living() const {
+    std::vector<ProcessId> all;
+    for (const auto& [process, watch] : watches_) all.push_back(process);
+    return all;
+  }
+
+  std::vector<std::string> said_;
+  std::vector<std::string> last_words_;
+  std::set<ProcessId> shows_stack_;
+  bool stacks_are_shown_ = true;  // as soon as they are asked for
+  int messages_ = 0;
+  Time now_ = 100s;
+
+ private:
+  struct Stay {
+    Place place;
+    Time since;
+  };
+  struct Letter {
+    ProcessId from;
+    ProcessId to;
+    StallMessage message;
+  };
+
+  Whereabouts where(ProcessId process) const {
+    const Stay& stay = places_.at(process);
+    return {stay.place, Rank{static_cast<int>(process.value)},
+            std::chrono::duration_cast<std::chrono::milliseconds>(now_ - stay.since),
+            static_cast<std::uint64_t>(stay.since.count())};
+  }
+
+  void perform(ProcessId process, const StallActions& actions) {
+    for (const auto& [to, message] : actions.sends) post_.push_back({process, to, message});
+    if (!actions.warning.empty()) said_.push_back(std::to_string(process.value) + ": " + actions.warning);
+    if (!actions.last_words.empty()) last_words_.push_back(actions.last_words);
+    if (actions.show_stack) {
+      shows_stack_.insert(process);
+      if (stacks_are_shown_) {
+        StallActions more;
+        watches_.at(process).stack_shown(more);
+        perform(process, more);
+      }
+    }
+    if (actions.leave) die(process);
+  }
+
+  void deliver() {
+    while (!post_.empty()) {
+      const Letter letter = post_.front();
+      post_.pop_front();
+      if (!watches_.contains(letter.to)) continue;
+      ++messages_;
+      StallActions actions;
+      watches_.at(letter.to).receive(letter.from, letter.message, now_, where(letter.to), actions);
+      perform(letter.to, actions);
+    }
+  }
+
+  std::map<ProcessId, StallWatch> watches_;
+  std::map<ProcessId, Stay> places_;
+  std::deque<Letter> post_;
+};
+
+TEST_F(StallJob, tells_a_wait_once_and_again_when_it_has_doubled) {
+  begin(4, {10s, 0s});
+  go({2}, Place::commit);
+  run(9s);
+  EXPECT_THAT(said_, IsEmpty());
+  EXPECT_EQ(messages_, 0);
+  run(10s);
+  EXPECT_THAT(said_, ElementsAre(StartsWith("0: rank 2 waits in commit() since 1")));
+  run(60s);
+  EXPECT_EQ(said_.size(), 3U) << "after 20 and 40 s";
+}
+
+TEST_F(StallJob, tells_one_line_of_ranks_that_come_one_after_the_other) {
+  begin(8, {10s, 0s});
+  for (std::uint32_t p = 1; p < 8; ++p) {
+    go({p}, Place::commit);
+    run(100ms);
+  }
+  run(15s);
+  ASSERT_EQ(said_.size(), 1U);
+  EXPECT_THAT(said_.front(), HasSubstr("ranks 1-7 wait in commit()"));
+}
+
+TEST_F(StallJob, tells_one_line_whoever_of_those_that_came_together_seems_to_wait_longest) {
+  begin(3, {500ms, 0s});
+  go({1}, Place::commit);
+  go({2}, Place::commit);
+  run(100ms);
+  go({0}, Place::commit);
+  run(100ms);
+  go({0}, Place::none);
+  run(550ms);
+  EXPECT_EQ(said_.size(), 1U);
+}
+
+TEST_F(StallJob, tells_a_new_wait_after_one_that_was_told) {
+  begin(2, {10s, 0s});
+  go({1}, Place::commit);
+  run(13s);
+  go({1}, Place::none);
+  run(1s);
+  go({1}, Place::split);
+  run(13s);
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("commit()"), HasSubstr("split()")));
+}
+
+TEST_F(StallJob, says_nothing_while_ranks_only_work_or_wait_together) {
+  begin(3, {10s, 0s});
+  run(60s);
+  for (std::uint32_t p = 0; p < 3; ++p) go({p}, Place::commit);
+  run(60s);
+  EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(StallJob, goes_on_with_another_coordinator_when_the_first_is_dead) {
+  begin(4, {10s, 0s});
+  go({2}, Place::commit);
+  run(5s);
+  die({0});
+  run(8s);
+  EXPECT_THAT(said_, ElementsAre(StartsWith("1: rank 2 waits in commit()")));
+}
+
+TEST_F(StallJob, ends_when_the_limit_has_passed_and_all_have_shown_their_stacks) {
+  begin(4, {10s, 30s});
+  go({2}, Place::commit);
+  run(29s);
+  EXPECT_EQ(living().size(), 4U);
+  run(7s);
+  ASSERT_EQ(last_words_.size(), 1U);
+  EXPECT_THAT(last_words_.front(), StartsWith("the job ends because ranks wait for longer than 30 s"));
+  EXPECT_THAT(last_words_.front(), HasSubstr("rank 2 waits in commit()"));
+  EXPECT_EQ(shows_stack_.size(), 4U);
+  EXPECT_THAT(living(), IsEmpty());
+}
+
+TEST_F(StallJob, ends_though_all_wait_in_the_same_call_and_nothing_is_told_before) {
+  begin(3, {0s, 30s});
+  for (std::uint32_t p = 0; p < 3; ++p) go({p}, Place::restore);
+  run(40s);
+  ASSERT_EQ(last_words_.size(), 1U);
+  EXPECT_THAT(last_words_.front(), HasSubstr("all are in restore()"));
+  EXPECT_THAT(said_, IsEmpty());
+  EXPECT_THAT(living(), IsEmpty());
+}
+
+TEST_F(StallJob, ends_though_stacks_do_not_come_and_though_the_coordinator_dies) {
+  stacks_are_shown_ = false;
+  begin(3, {10s, 30s});
+  go({2}, Place::commit);
+  run(35s);
+  EXPECT_EQ(living().size(), 3U);
+  die({0});
+  run(2 * StallWatch::most_time_for_stacks);
+  EXPECT_THAT(living(), IsEmpty());
+}
+
+TEST_F(StallJob, is_off_without_limits) {
+  begin(2, {});
+  go({1}, Place::commit);
+  run(100s);
+  EXPECT_EQ(messages_, 0);
+}
+
+}  // namespace
+}  // namespace mend::detector

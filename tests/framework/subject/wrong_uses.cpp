@@ -1,0 +1,85 @@
+// Programs that use mend as it is not meant to be used.
+
+#include "tests/framework/subject/subject.hpp"
+
+#include <mpi.h>
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+namespace subject {
+namespace {
+
+/// What a rank does in the third step of a computation.
+mend::Body in_the_third_step(std::function<void(mend::Session&)> wrong) {
+  return [=](mend::Session& session) {
+    count(session, 5, [&](long step) {
+      if (step == 2) wrong(session);
+    });
+  };
+}
+
+mend::Body on_rank_1(std::function<void(mend::Session&)> wrong) {
+  return in_the_third_step([=](mend::Session& session) {
+    if (session.rank() == mend::Rank{1}) wrong(session);
+  });
+}
+
+}  // namespace
+
+Scenarios wrong_uses() {
+  Scenarios all;
+  all["finalizes_MPI"] = in_the_third_step([](mend::Session&) { MPI_Finalize(); });
+  all["finalizes_MPI_on_one_rank"] = on_rank_1([](mend::Session&) { MPI_Finalize(); });
+  all["exits_with_success"] = in_the_third_step([](mend::Session&) { std::exit(0); });
+  all["exits_on_one_rank"] = on_rank_1([](mend::Session&) { std::exit(3); });
+  all["frees_the_communicator"] = in_the_third_step([](mend::Session& session) {
+    MPI_Comm comm = session.comm();
+    MPI_Comm_free(&comm);
+  });
+  all["frees_the_communicator_in_a_destructor"] = on_rank_1([](mend::Session& session) {
+    const struct Owner {
+      MPI_Comm comm;
+      ~Owner() { MPI_Comm_free(&comm); }
+    } owner{session.comm()};
+  });
+  all["disconnects_the_communicator"] = on_rank_1([](mend::Session& session) {
+    MPI_Comm comm = session.comm();
+    MPI_Comm_disconnect(&comm);
+  });
+  all["meets_in_the_world"] = in_the_third_step([](mend::Session&) { MPI_Barrier(MPI_COMM_WORLD); });
+  all["sends_in_the_world"] = on_rank_1([](mend::Session&) {
+    const int word = 5;
+    MPI_Send(&word, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+  });
+  all["splits_the_world"] = in_the_third_step([](mend::Session&) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
+  });
+  all["restores_a_version_that_is_not_kept"] =
+      in_the_third_step([](mend::Session& session) { session.store().restore(mend::Version{77}); });
+  all["restores_different_versions"] = in_the_third_step([](mend::Session& session) {
+    session.store().restore(mend::Version{session.rank() == mend::Rank{0} ? 1U : 2U});
+  });
+  all["restores_from_a_rank_that_is_not_there"] =
+      in_the_third_step([](mend::Session& session) { session.store().restore_from(mend::Rank{77}); });
+  all["throws_no_memory"] = on_rank_1([](mend::Session&) { throw std::bad_alloc(); });
+  all["throws_a_mistake"] = on_rank_1([](mend::Session&) { throw std::out_of_range("no such cell"); });
+  all["throws_a_word"] = on_rank_1([](mend::Session&) { throw "a word"; });
+  all["asks_for_a_hole"] = on_rank_1([](mend::Session& session) { session.rank_in_comm(mend::Rank{-1}); });
+  all["one_rank_returns"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    if (session.rank() != mend::Rank{1}) session.store().commit();
+  };
+  all["protects_too_large_a_redundancy"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value, mend::Redundancy::parse("rs:8+2"));
+    session.store().commit();
+  };
+  return all;
+}
+
+}  // namespace subject

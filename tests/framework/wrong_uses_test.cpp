@@ -1,0 +1,170 @@
+// Wrong uses, as a table: what was typed, with what code the job ends, after what time, and what one rank says.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+
+namespace {
+
+using support::Job;
+
+constexpr std::chrono::seconds longest{15};
+
+struct WrongUse {
+  std::vector<std::string> typed;  ///< after `mend`
+  int exit_code;
+  std::string sentence;  ///< a regular expression
+  std::map<std::string, std::string> environment{};
+};
+
+std::string shortened(std::string line) {
+  for (auto at = line.find(MEND_SUBJECT); at != std::string::npos; at = line.find(MEND_SUBJECT))
+    line.replace(at, std::string(MEND_SUBJECT).size(), "program");
+  return line;
+}
+
+std::string in_one_line(const WrongUse& use) {
+  std::string line;
+  for (const auto& [name, value] : use.environment) line += fmt::format("{}={} ", name, value);
+  line += "mend";
+  for (const std::string& word : use.typed) line += " " + word;
+  return shortened(line);
+}
+
+struct Group {
+  std::string name;
+  std::vector<WrongUse> uses;
+};
+void PrintTo(const Group& group, std::ostream* out) { *out << group.name; }
+
+class WrongUses : public testing::TestWithParam<Group> {};
+
+TEST_P(WrongUses, end_soon_with_one_sentence_of_one_rank) {
+  for (const WrongUse& use : GetParam().uses) {
+    Job job;
+    job.command = {MEND_COMMAND};
+    std::ranges::copy(use.typed, std::back_inserter(job.command));
+    job.environment = use.environment;
+    job.deadline = 2 * longest;
+    const auto end = support::run_job(job);
+    const auto sentences = support::complaints(end);
+    const std::string typed = in_one_line(use);
+    fmt::print("{:>3} | {:>5.2f} s | {} | {}\n", end.exit_code, end.took.count(), typed,
+               sentences.empty() ? "" : sentences.front());
+    EXPECT_EQ(end.exit_code, use.exit_code) << typed;
+    EXPECT_THAT(sentences, testing::ElementsAre(testing::ContainsRegex(use.sentence))) << typed;
+    EXPECT_LT(end.took, longest) << typed;
+  }
+}
+
+std::vector<std::string> run(int ranks, int spares, const std::string& scenario,
+                             const std::vector<std::string>& options = {}) {
+  std::vector<std::string> typed{"run",        "-n",    std::to_string(ranks), "--spares", std::to_string(spares), "--",
+                                 MEND_SUBJECT, scenario};
+  std::ranges::copy(options, std::back_inserter(typed));
+  return typed;
+}
+
+std::vector<WrongUse> of_the_command() {
+  return {
+      {{}, 2, "mend: "},
+      {{"rum"}, 2, "mend: .*rum"},
+      {{"run", MEND_SUBJECT}, 2, "mend: .*ranks"},
+      {{"run", "-n", "2"}, 2, "no program to run"},
+      {{"run", "-n", "two", MEND_SUBJECT}, 2, "two"},
+      {{"run", "-n", "0", MEND_SUBJECT}, 2, "ranks"},
+      {{"run", "-n", "2", "--spares", "-1", MEND_SUBJECT}, 2, "spares"},
+      {{"run", "-n", "2", "--spars", "1", MEND_SUBJECT}, 2, "unknown option --spars"},
+      {{"run", "-n", "2", "--", "/nonexistent/program"}, 2, "there is no program"},
+      {{"run", "-n", "2", "--", "/tmp"}, 2, "there is no program"},
+      {{"run", "-n", "2", "--", MEND_SUBJECT}, 2, "MEND_MPIRUN.*cannot be run", {{"MEND_MPIRUN", "/nonexistent"}}},
+  };
+}
+
+std::vector<WrongUse> of_options() {
+  return {
+      {run(3, 0, "nobody_dies", {"--mend-spares", "many"}), 2, "--mend-spares.*many"},
+      {run(3, 0, "nobody_dies", {"--mend-sparse", "1"}), 2, "'--mend-sparse' is not an option"},
+      {run(3, 0, "nobody_dies", {"--mend-spares", "3"}), 2, "3 spares of 3 processes leave nobody to work"},
+      {run(3, 0, "nobody_dies", {"--mend-log", "loud"}), 2, "--mend-log.*loud"},
+      {run(3, 0, "nobody_dies", {"--mend-disk", "--steps", "5"}), 2, "--mend-disk: a value is wanted, and --steps"},
+      {run(3, 0, "nobody_dies", {"--mend-redundancy", "mirror"}), 2, "'mirror' is no redundancy"},
+      {run(3, 0, "nobody_dies", {"--mend-redundancy", "rs:4+2"}), 2, "rs:4.2 needs 6 ranks or more"},
+      {run(3, 0, "nobody_dies", {"--mend-versions", "1"}), 2, "one version is kept while the next is made"},
+      {run(3, 0, "nobody_dies", {"--mend-on-failure", "pray"}), 2, "'pray' is nothing"},
+      {run(3, 0, "nobody_dies", {"--mend-timeout", "50"}), 2, "would take the living for dead"},
+      {run(3, 0, "nobody_dies", {"--mend-detector", "runtime", "--mend-on-failure", "spawn"}), 2, "leave spawn out"},
+      {run(3, 0, "nobody_dies", {"--mend-config", "/nonexistent.toml"}), 2, "/nonexistent.toml"},
+      {run(3, 0, "nobody_dies"), 2, "many", {{"MEND_VERSIONS", "many"}}},
+      {run(3, 0, "nobody_dies"), 0, "MEND_SPARSE is none of mend's .* is MEND_SPARES meant", {{"MEND_SPARSE", "1"}}},
+  };
+}
+
+std::vector<WrongUse> of_porting() {
+  return {
+      {run(3, 1, "finalizes_MPI"), 2, "rank [0-2]: MPI_Finalize was called in the body"},
+      {run(3, 0, "finalizes_MPI_on_one_rank"), 2, "rank 1: MPI_Finalize was called in the body"},
+      {run(3, 1, "exits_with_success"), 2, "rank [0-2]: exit.0. was called in the body"},
+      {run(3, 1, "exits_on_one_rank"), 2, "rank 1: exit.3. was called in the body"},
+      {run(3, 0, "frees_the_communicator"), 2, "rank [0-2]: MPI_Comm_free was called for session.comm"},
+      {run(3, 1, "frees_the_communicator_in_a_destructor"), 2, "rank 1: MPI_Comm_free was called for session.comm"},
+      {run(3, 0, "disconnects_the_communicator"), 2, "rank 1: MPI_Comm_disconnect was called for session.comm"},
+      {run(3, 1, "meets_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD.*use session.comm"},
+      {run(3, 1, "sends_in_the_world"), 2, "rank 1: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "splits_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 0, "runs_inside_a_run"), 0, "mend::run is called once in a process"},
+      {run(2, 0, "inside_own_mpi_of_too_low_a_level"), 2, "mend needs MPI_THREAD_FUNNELED"},
+      {run(3, 1, "process_1_refuses"), 2, "process 1 finds no paper"},
+  };
+}
+
+std::vector<WrongUse> of_order() {
+  return {
+      {run(3, 1, "commit_against_agree"), 2, "rank [0-2].* same order"},
+      {run(3, 1, "commit_against_restore"), 2, "rank [0-2].* same order"},
+      {run(3, 0, "restore_against_agree"), 2, "rank [0-2].* same order"},
+      {run(3, 0, "finish_against_commit"), 2, "rank [0-2].* same order"},
+      {run(3, 0, "one_rank_returns"), 2, "rank [0-2].* same order"},
+      {run(3, 0, "derives_with_nonsense"), 2, "a Cartesian topology needs dimensions"},
+      {run(4, 1, "repairs_in_a_callback"), 2, "was called by a callback of on_repair"},
+      {run(3, 1, "repairs_inside_a_transaction"), 2, "was called inside a transaction"},
+  };
+}
+
+std::vector<WrongUse> of_data() {
+  return {
+      {run(3, 0, "one_rank_misuses"), 2, "rank 1: a protected member needs a name"},
+      {run(3, 0, "restores_a_version_that_is_not_kept"), 2, "rank [0-2]: version 77 cannot be restored"},
+      {run(3, 0, "restores_different_versions"), 2, "rank [0-2]: .*version"},
+      {run(3, 0, "restores_from_a_rank_that_is_not_there"), 2, "there is no rank 77 to restore from"},
+      {run(3, 0, "asks_for_a_hole"), 2, "rank 1: there is no rank -1 among 3"},
+      {run(3, 1, "protects_another_shape_after_the_failure"), 2, "rank [0-2]: "},
+      {run(3, 0, "protects_too_large_a_redundancy"), 2, "needs 10 ranks or more"},
+  };
+}
+
+std::vector<WrongUse> of_exceptions() {
+  return {
+      {run(3, 1, "one_rank_throws"), 1, "rank 2: no more ink"},
+      {run(3, 1, "all_ranks_throw"), 1, "rank [0-2]: no more ink"},
+      {run(3, 1, "one_rank_throws_a_number"), 1, "rank 2: the body threw what is no std::exception"},
+      {run(3, 1, "throws_a_word"), 1, "rank 1: the body threw what is no std::exception"},
+      {run(3, 1, "throws_a_mistake"), 1, "rank 1: no such cell"},
+      {run(3, 0, "an_MPI_mistake"), 1, "rank 1: .*MPI_ERR_RANK"},
+      {run(3, 0, "one_rank_aborts"), 7, "MPI_Abort with code 7"},
+      {run(3, 0, "all_ranks_abort"), 1, "MPI_Abort with code 256"},
+      {run(3, 1, "throws_no_memory"), 1, "rank 1: std::bad_alloc"},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, WrongUses,
+                         testing::Values(Group{"the_command", of_the_command()}, Group{"options", of_options()},
+                                         Group{"porting", of_porting()}, Group{"order", of_order()},
+                                         Group{"data", of_data()}, Group{"exceptions", of_exceptions()}),
+                         [](const auto& group) { return group.param.name; });
+
+}  // namespace
