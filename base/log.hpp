@@ -9,7 +9,8 @@
 
 namespace mend::log {
 
-/// Chooses what is said: "debug", "info", "warn", "error" or "off". Throws UsageError on any other word. Local.
+/// Chooses what is said: "debug", "info", "notice", "warn", "error" or "off". Throws UsageError on any other word.
+/// Local.
 void set_level(std::string_view level);
 
 /// Has every later line say which process speaks. Local.
@@ -17,6 +18,8 @@ void set_speaker(ProcessId self);
 
 void debug(std::string_view text);
 void info(std::string_view text);
+/// What happens to the job and needs nobody's help: "note: ...".
+void notice(std::string_view text);
 void warn(std::string_view text);
 void error(std::string_view text);
 

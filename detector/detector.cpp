@@ -99,6 +99,7 @@ void Detector::conclude(Time now, Actions& actions) {
 
 void Detector::hold_dead(const ProcessSet& silent, Time now, Actions& actions) {
   suspicions_ += silent.size();
+  actions.found_silent.insert(silent);
   ring_.witness(silent, Told::nobody, now, actions);
 }
 

@@ -61,6 +61,7 @@ struct Actions {
   std::vector<Send> sends;  ///< in this order: those that matter most come first
   ProcessSet died;          ///< newly known to be dead
   ProcessSet suspected;     ///< silent for too long: the owner finds out, and tells the core as a witness
+  ProcessSet found_silent;  ///< of those that died: by this process, which held them dead for their silence
   bool fenced = false;      ///< others hold this process dead: it must stop and touch nothing any more
   bool cut_off = false;     ///< this process hears too few of the others: it must stop likewise
 
@@ -68,6 +69,7 @@ struct Actions {
     sends.clear();
     died.clear();
     suspected.clear();
+    found_silent.clear();
     fenced = cut_off = false;
   }
 };

@@ -32,6 +32,7 @@ constexpr pmix_status_t call_code = PMIX_EXTERNAL_ERR_BASE - 77;
 constexpr const char* call_epoch_key = "mend.epoch";
 constexpr const char* advice_key = "mend.advice";
 constexpr const char* version_key = "mend.version";
+constexpr const char* cause_key = "mend.cause";
 constexpr const char* own_word_key = "mend.own_word";  // on what mend itself tells the library
 
 const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
@@ -83,11 +84,41 @@ class Mailbox {
   }
 
   void add_death(ProcessId process) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (any_of_the_dead([&](ProcessId known) { return known == process; })) return;
+      deaths_.push_back({process, WallClock::now()});
+      death_count_.store(deaths_.size(), std::memory_order_release);
+      changed_.notify_all();
+    }
+    tell_news();
+  }
+
+  void add_cause(ProcessId process, DeathCause cause) {
+    {
+      const std::lock_guard lock(mutex_);
+      DeathCause& known = causes_[process];
+      if (known.is_known() && (known.is_own_word() || !cause.is_own_word())) return;
+      known = cause;
+      changed_.notify_all();
+    }
+    tell_news();
+  }
+  DeathCause cause_of(ProcessId process) const {
     const std::lock_guard lock(mutex_);
-    if (any_of_the_dead([&](ProcessId known) { return known == process; })) return;
-    deaths_.push_back({process, WallClock::now()});
-    death_count_.store(deaths_.size(), std::memory_order_release);
-    changed_.notify_all();
+    const auto known = causes_.find(process);
+    return known == causes_.end() ? DeathCause{} : known->second;
+  }
+  void wait_for_causes(std::span<const ProcessId> dead, Milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] {
+      return std::ranges::all_of(dead, [&](ProcessId process) { return causes_[process].is_known(); });
+    });
+  }
+
+  void listen_to_news(std::function<void()> listener) {
+    const std::lock_guard lock(news_mutex_);
+    news_listener_ = std::move(listener);
   }
 
   void add_name(ProcessId process, const RuntimeName& name) {
@@ -146,18 +177,45 @@ class Mailbox {
                        [&](const WitnessedDeath& death) { return matters(death.process); });
   }
 
+  /// Whoever hears it looks for itself.
+  void tell_news() {
+    const std::lock_guard lock(news_mutex_);
+    if (news_listener_) news_listener_();
+  }
+
   std::atomic<std::size_t> death_count_ = 0;
   const std::string job_ = launch::job();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<ProcessId, RuntimeName> latecomers_;
   std::vector<WitnessedDeath> deaths_;
+  std::map<ProcessId, DeathCause> causes_;
   std::optional<Epoch> called_;
   Version announced_;
   std::optional<std::vector<ByteCount>> advice_;  // the last, not taken yet
   std::mutex listener_mutex_;
   std::function<void(ProcessId)> listener_;
+  std::mutex news_mutex_;
+  std::function<void()> news_listener_;
 };
+
+/// A cause on its way from one process to the others.
+struct ToldCause {
+  ProcessId process;
+  DeathCause cause;
+};
+
+/// What the runtime says of a death: the daemon has waited for the process.
+DeathCause cause_by_runtime(pmix_status_t code, std::span<const pmix_info_t> infos) {
+  constexpr int signal_base = 128;
+  const pmix_info_t* exit = find(infos, PMIX_EXIT_CODE);
+  const int status = exit == nullptr ? 0 : exit->value.data.integer;
+  if (code == PMIX_ERR_PROC_ABORTED_BY_SIG && status > signal_base)
+    return {DeathCause::Kind::signal, status - signal_base};
+  if (code == PMIX_ERR_PROC_TERM_WO_SYNC) return {DeathCause::Kind::left, 0};
+  if (code == PMIX_ERR_PROC_ABORTED && exit != nullptr) return {DeathCause::Kind::exit, status};
+  return {};
+}
 
 /// Never destroyed, because PMIx's thread may still deliver something while the process exits.
 Mailbox& mailbox() {
@@ -165,13 +223,15 @@ Mailbox& mailbox() {
   return *instance;
 }
 
-void death_handler(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo, pmix_info_t*,
-                   size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
+void death_handler(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo,
+                   pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
   const pmix_info_t* affected = find({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
   const pmix_proc_t* dead = affected ? affected->value.data.proc : source;
   std::optional<ProcessId> news;
   if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) news = mailbox().find(*dead);
   if (news) mailbox().add_death(*news);
+  if (const DeathCause cause = cause_by_runtime(code, {info, ninfo}); news && cause.is_known())
+    mailbox().add_cause(*news, cause);
   // Not ours alone: the MPI library's own handler must hear of it too, and before another thread wants the processor.
   if (done) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, done_data);
   if (news) mailbox().tell_listener(*news);
@@ -183,6 +243,12 @@ void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
     mailbox().add_call(Epoch{epoch->value.data.uint32});
   if (const pmix_info_t* version = find({info, ninfo}, version_key))
     mailbox().add_version(Version{version->value.data.uint64});
+  if (const pmix_info_t* cause = find({info, ninfo}, cause_key);
+      cause != nullptr && cause->value.data.bo.size == sizeof(ToldCause)) {
+    ToldCause told;
+    std::memcpy(&told, cause->value.data.bo.bytes, sizeof told);
+    mailbox().add_cause(told.process, told.cause);
+  }
   if (const pmix_info_t* advice = find({info, ninfo}, advice_key)) {
     const pmix_byte_object_t& said = advice->value.data.bo;
     std::vector<ByteCount> sizes(said.size / sizeof(ByteCount));
@@ -290,6 +356,28 @@ RuntimeName RuntimeName::self() {
   return named(job == nullptr ? "" : job,
                rank == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(rank, nullptr, 10)));
 }
+
+DeathCause RuntimeWitness::cause_of(ProcessId process) const { return mailbox().cause_of(process); }
+
+void RuntimeWitness::tell_cause(ProcessId process, DeathCause cause) {
+  mailbox().add_cause(process, cause);
+  ToldCause told{process, cause};
+  pmix_byte_object_t said;
+  said.bytes = reinterpret_cast<char*>(&told);
+  said.size = sizeof told;
+  say_to_all(cause_key, &said, PMIX_BYTE_OBJECT);
+}
+
+void RuntimeWitness::tell_own_cause(ProcessId self, DeathCause cause) {
+  tell_cause(self, cause);
+  wait_for_daemon();
+}
+
+void RuntimeWitness::wait_for_causes(std::span<const ProcessId> dead, Milliseconds patience) const {
+  mailbox().wait_for_causes(dead, patience);
+}
+
+void RuntimeWitness::on_news(std::function<void()> listener) { mailbox().listen_to_news(std::move(listener)); }
 
 RuntimeWitness::RuntimeWitness() { static const bool listening [[maybe_unused]] = listen_to_runtime(); }
 

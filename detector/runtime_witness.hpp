@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/death_cause.hpp"
 #include "base/ids.hpp"
 
 #include <array>
@@ -62,6 +63,23 @@ class RuntimeWitness {
 
   /// All deaths reported so far, in the order they were.
   std::vector<WitnessedDeath> deaths() const;
+
+  /// What `process` has died of, as far as this process was told. The runtime tells when the daemon has seen it end.
+  DeathCause cause_of(ProcessId process) const;
+
+  /// Tells every process of the launch what `process` dies of, or has died of: what itself or its observer knows and
+  /// the runtime does not. Any thread. Local; returns at once.
+  void tell_cause(ProcessId process, DeathCause cause);
+  /// The same of this process, which ends next: returns when the daemon of this machine has read it. Not in the control
+  /// thread.
+  void tell_own_cause(ProcessId self, DeathCause cause);
+
+  /// Returns when the causes of all these deaths are known, or after so long. Local.
+  void wait_for_causes(std::span<const ProcessId> dead, Milliseconds patience) const;
+
+  /// Has `listener` called, in any thread, whenever a death or the cause of one has been put on record. An empty one
+  /// stops that: when this returns, no call is under way. One listener in a process.
+  void on_news(std::function<void()> listener);
 
   /// Puts on record what another witness knows. Any thread. Local.
   void report(ProcessId process);

@@ -237,6 +237,9 @@ void Service::perform() {
   if (ended_) return;
   if (actions.fenced) leave("held dead by the others");
   if (actions.cut_off) leave("cut off from most of the others");
+  const auto silence = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.delta());
+  for (const ProcessId process : actions.found_silent.members())
+    runtime_.tell_cause(process, {DeathCause::Kind::silence, static_cast<std::int32_t>(silence.count())});
   hold_dead(actions.died);
 }
 

@@ -135,11 +135,13 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->check(CLI::Validator(check_seconds, "S")),
                    "MEND_SPAWN_LIMIT");
   from_environment(
-      app.add_option(prefix + "spawn-tries", options.spawn_tries,
-                     "After how many recoveries in a row, with no commit in between, no more processes are started")
-          ->check(CLI::Validator(check_count_from(1), "N"))
-          ->capture_default_str(),
-      "MEND_SPAWN_TRIES");
+      app.add_option_function<int>(
+             fmt::format("{0}tries,{0}spawn-tries", prefix), [&options](int value) { options.tries = value; },
+             "After how many recoveries in a row, with no commit in between, a rank that dies by a fault of the\n"
+             "program each time (a crash, exit) gets no further process (default 2), and none is started for any\n"
+             "rank, whatever they die of (default 10)")
+          ->check(CLI::Validator(check_count_from(1), "N")),
+      "MEND_TRIES");
   from_environment(app.add_option(prefix + "commit-every", options.commit_every,
                                   "Steps between commits, or auto for Daly's interval")
                        ->check(CLI::Validator(check_commit_every, "N|auto"))
@@ -217,7 +219,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                             "in s (default 0: never; not with --mend-detector runtime)"),
                    "MEND_STALL_LIMIT");
   from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
-                       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
+                       ->check(CLI::IsMember({"debug", "info", "notice", "warn", "error", "off"}))
                        ->capture_default_str(),
                    "MEND_LOG");
   from_environment(app.add_option(prefix + "result", options.result,

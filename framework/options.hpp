@@ -24,7 +24,7 @@ struct Options {
   std::string on_failure = "spare";    ///< what is done about a dead rank: of spare, spawn, shrink, blank
   std::string spawn_on;                ///< "HOST,...": where processes are started rather than elsewhere
   Seconds spawn_limit{30};             ///< after which a process that was started for a rank is not waited for
-  int spawn_tries = 10;                ///< recoveries in a row for which processes are started, with no commit between
+  std::optional<int> tries;            ///< recoveries in a row with no commit in between; none: see --mend-tries
   std::string commit_every = "1";      ///< steps between commits, or "auto"
   std::optional<Seconds> mtbf;         ///< expected time between failures of the job, for "auto"; none: as observed
   std::string redundancy = "partner";  ///< partner, replicas:K, xor:G, rs:K+M, local
@@ -37,7 +37,7 @@ struct Options {
   Milliseconds timeout{1000};          ///< of silence, after which a process is held dead
   Seconds stall{10};                   ///< that ranks wait for others in mend's calls until that is told; 0: never
   Seconds stall_limit{0};              ///< that they wait until the job is ended; 0: never
-  std::string log_level = "warn";      ///< debug, info, warn, error, off
+  std::string log_level = "notice";    ///< debug, info, notice, warn, error, off
   std::filesystem::path result;        ///< file on what happened, for `mend report`; empty: none
   std::filesystem::path trace;         ///< folder for Chrome traces, one file a process; empty: none
 };

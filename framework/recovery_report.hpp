@@ -23,6 +23,7 @@ struct RecoveryReport {
   Milliseconds agree{};      ///< until all living agreed to recover, and on who is dead
   Milliseconds rebuild{};    ///< until there were new communicators and all agreed on that
   Milliseconds restore{};    ///< until the body had its data again (0 if it did not restore)
+  std::string machine;       ///< whose clock that is; empty: of this process's
   int rounds = 1;            ///< more than one when somebody died during the recovery
 
   /// Divides the time of the recovery into phases: noticed, body left, agreed on the dead, rebuilt. A moment that lies

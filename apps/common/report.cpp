@@ -3,7 +3,7 @@
 #include "apps/common/crew.hpp"
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
-#include "base/launch.hpp"
+#include "framework/recovery/result_file.hpp"
 
 #include <fmt/format.h>
 
@@ -68,14 +68,13 @@ std::vector<mend::ProcessId> causes_of(const mend::RecoveryReport& recovery) {
 /// From the first kill that this recovery mended to when its teller noticed; nothing when no kill of it is recorded
 /// (somebody else did it), or when one was timed by another machine's clock. It may have begun for another reason, with
 /// the kill on its way: then no time lies between.
-std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const std::string& told_on,
-                                                 const Json& kills) {
+std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const Json& kills) {
   const auto causes = causes_of(recovery);
   std::optional<long long> first_us;
   for (const Json& kill : kills) {
     const mend::ProcessId process{kill.at("process").get<std::uint32_t>()};
     if (std::find(causes.begin(), causes.end(), process) == causes.end()) continue;
-    if (kill.value("machine", told_on) != told_on) return std::nullopt;
+    if (kill.value("machine", recovery.machine) != recovery.machine) return std::nullopt;
     const auto time_us = kill.at("time_us").get<long long>();
     first_us = std::min(first_us.value_or(time_us), time_us);
   }
@@ -89,54 +88,17 @@ Json recoveries_document(const RunFacts& facts) {
   return document;
 }
 
-/// The time line of one rank, as it is sent.
-struct TimeLine {
-  std::int64_t noticed;
-  std::array<double, 4> phases;
-  std::array<char, 256> machine;
-};
-
-/// Each recovery as the rank saw it for which it took longest, whole: times of different clocks are not put together. A
-/// rank that was still a spare in some recovery had nothing to restore in it. Collective.
-void tell_as_the_slowest(RunFacts& facts, MPI_Comm comm) {
-  int self = 0;
-  MPI_Comm_rank(comm, &self);
-  for (mend::RecoveryReport& recovery : facts.recoveries) {
-    struct {
-      double time;
-      int rank;
-    } slowest{recovery.whole().count(), self};
-    MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
-    TimeLine line{
-        recovery.noticed.time_since_epoch().count(),
-        {recovery.interrupt.count(), recovery.agree.count(), recovery.rebuild.count(), recovery.restore.count()},
-        {}};
-    mend::launch::machine().copy(line.machine.data(), line.machine.size() - 1);
-    MPI_Bcast(&line, sizeof line, MPI_BYTE, slowest.rank, comm);
-    recovery.noticed = mend::WallClock::time_point(mend::WallClock::duration(line.noticed));
-    recovery.interrupt = mend::Milliseconds(line.phases[0]);
-    recovery.agree = mend::Milliseconds(line.phases[1]);
-    recovery.rebuild = mend::Milliseconds(line.phases[2]);
-    recovery.restore = mend::Milliseconds(line.phases[3]);
-    facts.told_on.emplace_back(line.machine.data());
-  }
-}
-
 }  // namespace
 
 RunFacts facts_of(const mend::Session& session) {
-  const auto own = session.recoveries();
-  RunFacts facts{.rank = session.rank(),
-                 .process = session.process(),
-                 .ranks = crew_size(session),
-                 .epoch = session.epoch(),
-                 .role = session.role(),
-                 .recoveries = {own.begin(), own.end()},
-                 .told_on = {},
-                 .version = session.store().version(),
-                 .store = session.store().statistics()};
-  tell_as_the_slowest(facts, session.comm());
-  return facts;
+  return {.rank = session.rank(),
+          .process = session.process(),
+          .ranks = crew_size(session),
+          .epoch = session.epoch(),
+          .role = session.role(),
+          .recoveries = mend::over_all_ranks(session.recoveries(), session.comm()),
+          .version = session.store().version(),
+          .store = session.store().statistics()};
 }
 
 Json result_document(const RunFacts& facts, const CommonOptions& options, const Outcome& outcome, const Json& kills) {
@@ -151,7 +113,7 @@ Json result_document(const RunFacts& facts, const CommonOptions& options, const 
 
   document["recoveries"] = recoveries_document(facts);
   for (std::size_t i = 0; i < facts.recoveries.size(); ++i) {
-    const auto detect = detection_time(facts.recoveries[i], facts.told_on.at(i), kills);
+    const auto detect = detection_time(facts.recoveries[i], kills);
     document["recoveries"][i]["detect_ms"] = detect ? Json(detect->count()) : Json(nullptr);
   }
   document["kills"] = kills;

@@ -37,7 +37,6 @@ struct RunFacts {
   mend::Epoch epoch;
   mend::Role role = mend::Role::initial;
   std::vector<mend::RecoveryReport> recoveries;
-  std::vector<std::string> told_on;  ///< by recovery: the machine whose clock its times are of
   mend::Version version;
   mend::StoreStatistics store;
 };

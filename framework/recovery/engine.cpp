@@ -7,6 +7,7 @@
 #include "base/place.hpp"
 #include "base/trace.hpp"
 #include "framework/recovery/exit_reason.hpp"
+#include "framework/recovery/loss_advice.hpp"
 #include "framework/process/communicator_hooks.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/spawn/join_info.hpp"
@@ -32,36 +33,60 @@ Milliseconds to_ms(Duration duration) {
   return std::chrono::duration_cast<Milliseconds>(duration);
 }
 
+constexpr int tries_of_faulty_ranks = 2;  // --mend-tries, unless it is given
+constexpr int tries_with_processes = 10;
+
+/// For how long a sentence that ends the job waits for word on how somebody has died.
+constexpr Milliseconds patience_for_causes{200};
+
 /// Why the job cannot go on, for the user. `tries` is set when so many recoveries have come to nothing that no more
 /// processes were started.
 std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before, const Policy& policy,
-                               std::optional<int> tries) {
+                               std::optional<int> tries, const CauseOf& cause_of) {
   constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
   std::vector<std::string> who;
   for (const Rank rank : outcome.vacant) {
     who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
   }
+  std::vector<std::string> causes;
+  for (const Rank rank : outcome.vacant) {
+    const DeathCause cause = cause_of(before.seat(rank).holder.process);
+    if (cause.is_known()) causes.push_back(fmt::format("rank {} by {}", rank.value, cause.to_string()));
+  }
+  const std::string how = causes.empty() ? "" : fmt::format(" (died: {})", fmt::join(causes, ", "));
   if (!policy.takes_over_ranks()) {
-    return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{})",
-                       fmt::join(who, ", "), policy.blank ? "blank" : "shrink");
+    return fmt::format("{} died and no rank is left to go on{}: allow spares to take over (--mend-on-failure spare,{})",
+                       fmt::join(who, ", "), how, policy.blank ? "blank" : "shrink");
   }
   const std::string loss = fmt::format("{} died and no spare is left", fmt::join(who, ", "));
   if (tries) {
     return fmt::format(
-        "{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
-        "program that fails; if not, allow for more (--mend-spawn-tries N)",
-        loss, *tries);
+        "{}, and no more processes are started after {} recoveries in a row without a commit{}: perhaps it is the "
+        "program that fails; if not, allow for more (--mend-tries N)",
+        loss, *tries, how);
   }
   if (policy.spawn) {
     return fmt::format(
-        "{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+        "{}, nor could a process be started instead{}: {}, or allow to go on with fewer ranks "
         "(--mend-on-failure spare,spawn,shrink)",
-        loss, more_spares);
+        loss, how, more_spares);
   }
   return fmt::format(
-      "{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
+      "{}{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
       "(--mend-on-failure spare,shrink)",
-      loss, more_spares);
+      loss, how, more_spares);
+}
+
+/// The same when it is the program that fails.
+std::string describe_fault(const RepeatedDeath& fault) {
+  if (fault.times == 0) {
+    return "a rank died again and again with no commit in between: the program fails there by itself, and no more "
+           "processes are used up for it; if that is wrong, allow for more (--mend-tries N)";
+  }
+  return fmt::format(
+      "rank {} died {} times in a row with no commit in between ({}): the program fails there by itself, and no more "
+      "processes are used up for it; if that is wrong, allow for more (--mend-tries N)",
+      fault.rank.value, fault.times, fault.cause.to_string());
 }
 
 using Comms = std::vector<MPI_Comm>;
@@ -130,10 +155,11 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       agreements_(options.agreement),
       world_(arrival == nullptr ? first_world(options.spares, agreements_, detector) : arrival->join(agreements_)),
       self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
+      announcer_(self_, witness_),
       recruiter_(self_, detector, agreements_, options.spawn_limit),
       wanted_spares_(options.spares),
       spares_prepare_(options.spare_memory == "ready"),
-      spawn_tries_(options.spawn_tries),
+      tries_(options.tries),
       disk_(options.disk.empty() ? std::nullopt : std::optional(DiskOptions::parse(options.disk))),
       store_(Redundancy::parse(options.redundancy), options.versions, disk_,
              options.find_changes == "writes" ? FindChanges::by_writes : FindChanges::by_hash),
@@ -181,6 +207,7 @@ void Engine::begin_epoch(bool newcomer) {
   schedule_.restart();
   before_epoch_ = store_.statistics();
   restored_elsewhere_ = {};
+  announcer_.enter(world_.roster, world_.members);
   detector_.enter(world_.members);
   note_rank(rank_ && policy_.blank ? world_.roster.seat(*rank_).origin : rank_);
   if (!rank_) return;
@@ -261,9 +288,11 @@ void Engine::attend(Intent intent) {
                                                      : Place::recovery);
   or_fail_stop([&] {
     reach("decision.before");
-    const JobDecision ruling =
-        decide_job(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok, has_progressed());
+    const JobDecision ruling = decide_job(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok,
+                                          has_progressed(), would_recover_in_vain());
     if (ruling.what == Intent::recover) {
+      in_vain_.reset();
+      if (ruling.in_vain) in_vain_ = repeated_death().value_or(RepeatedDeath{});
       fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
       recover_or_end([this] { recover(); });
     } else {
@@ -279,11 +308,40 @@ void Engine::end(const JobDecision& ruling) {
   job_status::unwatched();
   has_lost_ = find_out_who_is_missing();
   close_restore_time();
+  announcer_.finish();
   ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
 }
 
 /// Whether this rank has committed anything in this epoch.
 bool Engine::has_progressed() const { return progressed_ || store_.statistics().commits > before_epoch_.commits; }
+
+/// Those whose holders are known to have died in this epoch.
+std::vector<Loss> Engine::lost_ranks() const {
+  std::vector<Loss> lost;
+  for (int i = 0; i < world_.roster.size(); ++i) {
+    const Seat& seat = world_.roster.seat(Rank{i});
+    const auto is_it = [&](ProcessId process) { return process == seat.holder.process; };
+    if (witness_.has_died(is_it)) lost.push_back({policy_.blank ? seat.origin : Rank{i}, seat.holder.process});
+  }
+  return lost;
+}
+
+/// The recoveries before the present one since which nothing was committed.
+std::vector<RecoveryReport> Engine::fruitless_recoveries() const {
+  const auto count = std::min(static_cast<std::size_t>(fruitless_), recoveries_.size());
+  return {recoveries_.end() - static_cast<std::ptrdiff_t>(count), recoveries_.end()};
+}
+
+std::optional<RepeatedDeath> Engine::repeated_death() const {
+  return find_repeated_death(fruitless_recoveries(), lost_ranks(),
+                             [this](ProcessId process) { return witness_.cause_of(process); });
+}
+
+/// As far as this process knows; unless somebody has committed since.
+bool Engine::would_recover_in_vain() const {
+  const auto repeated = repeated_death();
+  return repeated && repeated->times > tries_.value_or(tries_of_faulty_ranks);
+}
 
 /// Recovers, or ends the job if a CommonError says that this is not possible.
 void Engine::recover_or_end(const std::function<void()>& recovery) {
@@ -294,6 +352,7 @@ void Engine::recover_or_end(const std::function<void()>& recovery) {
     store_.end();
     job_status::unwatched();
     has_lost_ = true;
+    announcer_.finish();
     error_ = Error{ExitCode::unrecoverable, error.what()};
     ended_ = report_error(ExitCode::unrecoverable);
   }
@@ -354,7 +413,7 @@ Intent Engine::play(const Body& body) {
     error_ = Error{ExitCode::unrecoverable, error.what(), false};
     motion = Motion::abandon;
   } catch (const DataLoss& error) {
-    error_ = Error{ExitCode::unrecoverable, error.what()};
+    error_ = Error{ExitCode::unrecoverable, error.what() + advice_on_loss()};
     motion = Motion::abandon;
   } catch (const std::exception& error) {
     error_ = Error{ExitCode::failed, fmt::format("rank {}: {}", rank_->value, error.what())};
@@ -508,6 +567,13 @@ void Engine::fill_ranks(Recovery recovery, bool held_rank) {
   trace::record("agree", after(report.interrupt), after(report.interrupt + report.agree));
   trace::record("rebuild", after(report.interrupt + report.agree), after(report.until_rebuilt()));
   report.rounds = outcome.rounds;
+  std::vector<RecoveryReport> fruitless;
+  if (fruitless_ > 1) {
+    fruitless = fruitless_recoveries();
+    fruitless.erase(fruitless.begin(),
+                    fruitless.end() - std::min<std::ptrdiff_t>(fruitless_ - 1, std::ssize(fruitless)));
+  }
+  announcer_.tell(report, std::move(fruitless));
   recoveries_.push_back(report);
 
   begin_epoch(!held_rank);
@@ -522,8 +588,10 @@ void Engine::fill_ranks(Recovery recovery, bool held_rank) {
 RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
   auto& [before, dead] = recovery;
   Policy policy = policy_;
-  const bool in_vain = fruitless_ > spawn_tries_;  // what the program has died of, it would die of again
-  if (in_vain) policy.spawn = false;
+  const int tries = tries_.value_or(tries_with_processes);
+  const bool in_vain = fruitless_ > tries;  // what the program has died of, it would die of again
+  if (in_vain || in_vain_) policy.spawn = false;
+  if (in_vain_) policy.spare = false;
   int rounds = 0;
   for (;;) {
     const Epoch next = world_.epoch.next();
@@ -541,8 +609,11 @@ RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
       return outcome;
     }
     if (!policy.spawn) {
-      const std::string why =
-          describe_vacancies(outcome, before, policy_, in_vain ? std::optional(spawn_tries_) : std::nullopt);
+      witness_.wait_for_causes(dead.members(), patience_for_causes);
+      const CauseOf cause_of = [this](ProcessId process) { return witness_.cause_of(process); };
+      const std::string why = in_vain_ ? describe_fault(*in_vain_)
+                                       : describe_vacancies(outcome, before, policy_,
+                                                            in_vain ? std::optional(tries) : std::nullopt, cause_of);
       save_what_is_left();
       throw Unrecoverable(why);
     }
@@ -614,6 +685,21 @@ ExitCode Engine::report_error(ExitCode code) {
   if (error_) why = [&] { return error_->text + advice_on_disk(code); };
   say_why(world_.base.get(), why);
   return code;
+}
+
+/// What would have kept the data of those who died since the last commit.
+std::string Engine::advice_on_loss() const {
+  std::vector<LostRank> lost;
+  const auto deaths = witness_.deaths();
+  const auto add = [&](Rank rank, ProcessId process) {
+    const auto found = std::ranges::find(deaths, process, &WitnessedDeath::process);
+    if (found != deaths.end()) lost.push_back({rank, witness_.cause_of(process), found->when});
+  };
+  for (const RecoveryReport& report : fruitless_recoveries()) {
+    for (const Replacement& one : report.replacements) add(one.rank, one.dead);
+    for (const Loss& one : report.given_up) add(one.rank, one.dead);
+  }
+  return advise_on_loss(lost, first_size_, disk_.has_value());
 }
 
 /// Where a new job could go on, if this one cannot.

@@ -22,6 +22,7 @@
 
 #include "base/clock.hpp"
 #include "detector/runtime_witness.hpp"
+#include "framework/recovery/announcer.hpp"
 #include "framework/recovery/commit_economy.hpp"
 #include "framework/recovery/commit_schedule.hpp"
 #include "framework/recovery/job_decision.hpp"
@@ -128,6 +129,10 @@ class Engine {
   void attend(Intent intent);
   void end(const JobDecision& ruling);
   bool has_progressed() const;
+  std::vector<Loss> lost_ranks() const;
+  std::optional<RepeatedDeath> repeated_death() const;
+  bool would_recover_in_vain() const;
+  std::vector<RecoveryReport> fruitless_recoveries() const;
   bool holds_rank(ProcessId process) const { return world_.roster.rank_of(process).has_value(); }
   Intent wait_as_spare();
   void begin_epoch(bool newcomer);
@@ -146,6 +151,7 @@ class Engine {
   void tell_spares();
   void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
+  std::string advice_on_loss() const;
   std::string advice_on_disk(ExitCode code) const;
   void close_restore_time();
   void write_result_file();
@@ -156,12 +162,13 @@ class Engine {
   AgreementProvider agreements_;
   World world_;
   ProcessId self_;
+  Announcer announcer_;
   Recruiter recruiter_;
   int wanted_spares_;
   bool spares_prepare_;
   bool announced_ = false;          // in this epoch, that there is a commit
   std::vector<ByteCount> advised_;  // in this epoch
-  int spawn_tries_;
+  std::optional<int> tries_;
   int first_size_ = 0;
   std::optional<Rank> rank_;
   bool newcomer_ = false;
@@ -182,8 +189,9 @@ class Engine {
   Stopwatch step_watch_;
 
   bool interrupted_ = false;
-  bool progressed_ = false;  // in this epoch, though store_ knows nothing of it
-  int fruitless_ = 0;        // recoveries in a row with no commit in between, the present one included
+  bool progressed_ = false;               // in this epoch, though store_ knows nothing of it
+  int fruitless_ = 0;                     // recoveries in a row with no commit in between, the present one included
+  std::optional<RepeatedDeath> in_vain_;  // why the dead of the present one get no more processes
   std::optional<WallClock::time_point> noticed_;
   WallClock::time_point left_body_{};
   std::vector<RecoveryReport> recoveries_;

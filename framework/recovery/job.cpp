@@ -7,6 +7,7 @@
 #include "base/launch.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "framework/process/own_death.hpp"
 #include "framework/variables.hpp"
 
 #include <fmt/format.h>
@@ -136,6 +137,7 @@ void Job::begin(const Options& options) {
     detector_->begin();
     job_status::introduced();
     engine_.emplace(options, *detector_);
+    announce_own_death(engine_->self());
     start_trace(options);
   } catch (const CommonError& error) {
     leave_together(error);
@@ -165,6 +167,7 @@ void Job::join(const Options& options) {
   }
   job_status::introduced();
   engine_.emplace(options, *detector_, *arrival);
+  announce_own_death(engine_->self());
   obstacle_to_trace_ = make_trace_folder(options.trace);
   start_trace(options);
 }
@@ -189,6 +192,7 @@ ExitCode Job::play(const Body& body) {
 }
 
 ExitCode Job::close(ExitCode code) {
+  keep_own_death_to_oneself();
   has_lost_ = engine_->has_lost();
   if (has_lost_) mpi_->leave_alone();
   job_status::finished(code);

@@ -1,6 +1,7 @@
 #include "framework/recovery/result_file.hpp"
 
 #include "base/error.hpp"
+#include "base/launch.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
@@ -70,6 +71,13 @@ void write_whole(const std::filesystem::path& file, const std::string& text) {
   throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.message()));
 }
 
+/// That of one rank. Sent as it is.
+struct TimeLine {
+  WallClock::time_point noticed;
+  std::array<Milliseconds, 4> phases;
+  std::array<char, 256> machine;
+};
+
 }  // namespace
 
 void Answer::report_hash(std::span<const std::byte> part) {
@@ -78,20 +86,24 @@ void Answer::report_hash(std::span<const std::byte> part) {
 }
 
 std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, MPI_Comm comm) {
-  using FractionalMicroseconds = std::chrono::duration<double, std::micro>;
+  int self = 0;
+  MPI_Comm_rank(comm, &self);
   std::vector<RecoveryReport> recoveries(own.begin(), own.end());
   for (RecoveryReport& recovery : recoveries) {
-    const FractionalMicroseconds noticed = recovery.noticed.time_since_epoch();
-    std::array<double, 5> largest{-noticed.count(), recovery.interrupt.count(), recovery.agree.count(),
-                                  recovery.rebuild.count(), recovery.restore.count()};
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE, MPI_MAX, comm),
-              "MPI_Allreduce");
-    recovery.noticed =
-        WallClock::time_point(std::chrono::duration_cast<WallClock::duration>(FractionalMicroseconds(-largest[0])));
-    recovery.interrupt = Milliseconds(largest[1]);
-    recovery.agree = Milliseconds(largest[2]);
-    recovery.rebuild = Milliseconds(largest[3]);
-    recovery.restore = Milliseconds(largest[4]);
+    struct {
+      double time;
+      int rank;
+    } slowest{recovery.whole().count(), self};
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm), "MPI_Allreduce");
+    TimeLine line{recovery.noticed, {recovery.interrupt, recovery.agree, recovery.rebuild, recovery.restore}, {}};
+    launch::machine().copy(line.machine.data(), line.machine.size() - 1);
+    check_mpi(MPI_Bcast(&line, sizeof line, MPI_BYTE, slowest.rank, comm), "MPI_Bcast");
+    recovery.noticed = line.noticed;
+    recovery.interrupt = line.phases[0];
+    recovery.agree = line.phases[1];
+    recovery.rebuild = line.phases[2];
+    recovery.restore = line.phases[3];
+    recovery.machine = line.machine.data();
   }
   return recoveries;
 }

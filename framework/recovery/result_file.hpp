@@ -45,8 +45,8 @@ struct JobFacts {
   std::vector<RecoveryReport> recoveries;
 };
 
-/// The recoveries as the job saw them: noticed when the first rank did, each phase as long as on the slowest. A rank
-/// that was still a spare in some recovery had nothing to restore in it. Collective over `comm`, whose errors are
+/// Each recovery as the rank saw it for which it took longest, whole: times of different clocks are not put together. A
+/// rank that was still a spare in some recovery had nothing to restore in it. Collective over `comm`, whose errors are
 /// thrown.
 std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, MPI_Comm comm);
 

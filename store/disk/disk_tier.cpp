@@ -8,10 +8,12 @@
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/mpi.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <iterator>
 #include <limits>
 #include <random>
@@ -19,6 +21,13 @@
 
 namespace mend {
 namespace {
+
+/// In local time: "2026-11-23 08:40:01".
+std::string written_at(const std::filesystem::path& file) {
+  const auto moment = std::chrono::file_clock::to_sys(std::filesystem::last_write_time(file));
+  return fmt::format("{:%F %T}", fmt::localtime(std::chrono::system_clock::to_time_t(
+                                     std::chrono::time_point_cast<std::chrono::system_clock::duration>(moment))));
+}
 
 // What ranks say: a bit is heard when all say it.
 constexpr agreement::Remarks at_leisure = 1;  // nothing is being done in the background
@@ -255,6 +264,7 @@ void DiskTier::seal(int ranks) {
     background_.begin(
         [disk = options_.folder, folder, manifest, viewers = describe_for_viewers(index_name, under_way_, arrays)] {
           complete(disk, folder, manifest, viewers);
+          log::notice(fmt::format("version {} is on disk, in {}", manifest.version.value, disk.string()));
         });
     sealing_ = under_way_;
   } catch (const std::exception& problem) {
@@ -427,6 +437,10 @@ void DiskTier::fill(const Members& members) const {
       fill_part(*found_, name, *member, *part);
     else
       fill_own(*found_, name, *member);
+  }
+  if (is_first()) {
+    log::notice(fmt::format("goes on from version {} in {}, written at {}", found_->manifest.version.value,
+                            options_.folder.string(), written_at(found_->folder / manifest_name)));
   }
 }
 

@@ -28,6 +28,7 @@ apps::RunFacts some_facts() {
   recovery.agree = Milliseconds(0.5);
   recovery.rebuild = Milliseconds(1.5);
   recovery.restore = Milliseconds(2);
+  recovery.machine = "here";
   recovery.rounds = 2;
 
   apps::RunFacts facts;
@@ -37,7 +38,6 @@ apps::RunFacts some_facts() {
   facts.epoch = {1};
   facts.role = mend::Role::newcomer;
   facts.recoveries = {recovery};
-  facts.told_on = {"here"};
   facts.version = {7};
   facts.store.snapshot_bytes = 4096;
   facts.store.commit_time = mend::Seconds(0.125);

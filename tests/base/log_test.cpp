@@ -26,6 +26,7 @@ std::string said(const std::function<void()>& speak) {
 void say_everything() {
   log::debug("a detail");
   log::info("a fact");
+  log::notice("an event");
   log::warn("a doubt");
   log::error("a mistake");
 }
@@ -39,7 +40,7 @@ TEST_F(Log, says_what_its_level_lets_through) {
   const struct {
     const char* level;
     int lines;
-  } levels[] = {{"debug", 4}, {"info", 3}, {"warn", 2}, {"error", 1}, {"off", 0}};
+  } levels[] = {{"debug", 5}, {"info", 4}, {"notice", 3}, {"warn", 2}, {"error", 1}, {"off", 0}};
   for (const auto& [level, lines] : levels) {
     log::set_level(level);
     const std::string text = said(say_everything);
@@ -51,6 +52,11 @@ TEST_F(Log, says_what_its_level_lets_through) {
 TEST_F(Log, says_by_default_what_a_user_should_worry_about) {
   log::set_level("warn");
   EXPECT_THAT(said(say_everything), AllOf(HasSubstr("a doubt"), HasSubstr("a mistake"), Not(HasSubstr("a fact"))));
+}
+
+TEST_F(Log, marks_what_needs_nobodys_help) {
+  log::set_level("notice");
+  EXPECT_THAT(said([] { log::notice("an {event}"); }), HasSubstr(": note: an {event}\n"));
 }
 
 TEST_F(Log, lines_begin_with_mend_and_then_with_who_speaks) {
@@ -66,7 +72,7 @@ TEST_F(Log, refuses_levels_it_does_not_know) {
       log::set_level(level);
       FAIL() << "'" << level << "' was accepted";
     } catch (const mend::UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("use debug, info, warn, error or off"));
+      EXPECT_THAT(error.what(), HasSubstr("use debug, info, notice, warn, error or off"));
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include "tests/framework/subject_job.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <csignal>
@@ -131,6 +132,77 @@ TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
   const auto quiet = play("rank_0_dies", 2, 1, {"--mend-log", "off"});
   EXPECT_EQ(quiet.exit_code, 0);
   EXPECT_THAT(quiet.errors, IsEmpty());
+}
+
+/// What the job has said of what happened to it, without who spoke when.
+std::vector<std::string> notes(const JobEnd& end) {
+  constexpr std::string_view mark = ": note: ";
+  std::vector<std::string> found;
+  for (const std::string& line : support::lines_of(end.errors)) {
+    if (const auto at = line.find(mark); at != std::string::npos) found.push_back(line.substr(at + mark.size()));
+  }
+  return found;
+}
+
+TEST(Log, tells_of_a_recovery_when_it_happens_in_one_line_on_one_process) {
+  const std::map<std::string, std::string> causes{{"rank_1_dies", " .SIGKILL."},
+                                                  {"exits_in_the_body", " .exit.3.."},
+                                                  {"exits_at_once_in_the_body", "( ._exit.)?"},
+                                                  {"hangs_once", " .silent for [0-9]+ ms."}};
+  for (const auto& [scenario, cause] : causes) {
+    const auto end = play(scenario, 3, 2);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(notes(end), ElementsAre(testing::ContainsRegex(
+                                fmt::format("^rank ([12]): process [12] died{}, process [34] took over; the ranks "
+                                            "are complete after [0-9.]+ ms; 1 spare is left$",
+                                            cause))))
+        << scenario << ": " << end.errors;
+  }
+  EXPECT_THAT(notes(play("nobody_dies", 3, 1)), IsEmpty());
+}
+
+TEST(Log, tells_of_a_spare_that_is_lost) {
+  const auto end = play("a_rank_dies_long_after_a_spare", 4, 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(notes(end),
+              ElementsAre(testing::ContainsRegex("^spare process [0-9] died .SIGKILL.; 1 spare is left$"),
+                          testing::ContainsRegex("^rank [0-9]: process [0-9] died .SIGKILL., process [0-9] took over; "
+                                                 "the ranks are complete after [0-9.]+ ms; no spare is left$")));
+}
+
+/// What mend has said against the job; Open MPI shows the stack of a process that crashes.
+std::vector<std::string> said_by_mend(const JobEnd& end) {
+  std::vector<std::string> lines = support::complaints(end);
+  std::erase_if(lines, [](const std::string& line) { return !line.starts_with("mend"); });
+  return lines;
+}
+
+TEST(AFaultOfTheProgram, ends_the_job_before_it_has_used_up_all_spares) {
+  const std::map<std::string, std::string> causes{{"crashes_again_and_again", "SIGSEGV"},
+                                                  {"exits_again_and_again", "exit.0."}};
+  for (const auto& [scenario, cause] : causes) {
+    const auto end = play(scenario, 2, 5);
+    EXPECT_EQ(end.exit_code, 3) << end.errors;
+    EXPECT_THAT(said_by_mend(end), ElementsAre(testing::ContainsRegex(fmt::format(
+                                       "rank 1 died 3 times in a row with no commit in between .{}.: the program fails "
+                                       "there by itself.*--mend-tries",
+                                       cause))));
+    EXPECT_THAT(notes(end), ElementsAre(testing::Not(HasSubstr("in a row")),
+                                        testing::ContainsRegex("rank 1 has died 2 times in a row with no commit in "
+                                                               "between .*it is probably the program")));
+  }
+}
+
+TEST(AFaultOfTheProgram, is_tried_as_often_as_was_asked_for) {
+  const auto end = play("crashes_again_and_again", 2, 5, {"--mend-tries=4"});
+  EXPECT_EQ(end.exit_code, 3) << end.errors;
+  EXPECT_THAT(said_by_mend(end), ElementsAre(HasSubstr("rank 1 died 5 times in a row")));
+}
+
+TEST(AFaultOfTheProgram, that_throws_a_failure_out_of_a_destructor_is_named) {
+  const auto end = play("lets_a_failure_out_of_a_destructor", 2, 1);
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_THAT(end.errors, HasSubstr("a process failure was thrown out of a destructor"));
 }
 
 TEST(Trace, files_are_written_by_every_process_that_lives) {

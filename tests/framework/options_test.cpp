@@ -70,7 +70,7 @@ TEST(Options, have_defaults) {
   EXPECT_FALSE(options.mtbf);
   EXPECT_EQ(options.redundancy, "partner");
   EXPECT_EQ(options.versions, 2);
-  EXPECT_EQ(options.log_level, "warn");
+  EXPECT_EQ(options.log_level, "notice");
   EXPECT_EQ(options.stall, std::chrono::seconds(10));
   EXPECT_EQ(options.stall_limit, std::chrono::seconds(0));
   EXPECT_TRUE(options.trace.empty());
@@ -150,7 +150,10 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-spawn-limit", "0"}),
               HasSubstr("a number of seconds above 0 and up to 86400 (a day) is wanted"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "1e300"}), HasSubstr("1e300"));
+  EXPECT_THAT(refusal({"--mend-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
   EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
+  EXPECT_EQ(take({"--mend-tries=5"}).tries, 5);
+  EXPECT_EQ(take({"--mend-spawn-tries=5"}).tries, 5);
   EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
   EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
   EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is wanted, not 99999999"));

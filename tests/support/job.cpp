@@ -202,6 +202,7 @@ std::vector<std::string> complaints(const JobEnd& end) {
   std::vector<std::string> notice;  // from a line of dashes on
   const auto is_rule = [](const std::string& line) { return line.find_first_not_of('-') == std::string::npos; };
   for (const std::string& line : lines_of(end.errors)) {
+    if (line.starts_with("mend") && line.find(": note: ") != std::string::npos) continue;
     const bool opens = notice.empty() && is_rule(line);
     const bool closes = !notice.empty() && is_rule(line);
     (opens || !notice.empty() ? notice : kept).push_back(line);

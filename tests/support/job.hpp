@@ -51,8 +51,9 @@ bool soon(const std::function<bool()>& done);
 /// it leaves after help texts.
 std::vector<std::string> lines_of(const std::string& text);
 
-/// The lines on standard error that are for the user to mind: all but Open MPI's notice that Cartesian communicators
-/// are new to its fault tolerance (docs/open-mpi.md), which it gives in every job that makes one.
+/// The lines on standard error that are for the user to mind: all but mend's notes on what has happened, and Open MPI's
+/// notice that Cartesian communicators are new to its fault tolerance (docs/open-mpi.md), which it gives in every job
+/// that makes one.
 std::vector<std::string> complaints(const JobEnd& end);
 
 /// A folder of the test's own, gone when this is.

@@ -7,6 +7,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -156,6 +158,30 @@ Scenarios error_scenarios() {
   all["exits_at_once_in_the_body"] = [](mend::Session& session) {
     count(session, 10, [&](long step) {
       if (step == 5 && is_first(session, 2)) _exit(1);
+    });
+  };
+  const auto dies_again_and_again = [](void (*die_so)()) {
+    return [die_so](mend::Session& session) {
+      count(session, 10, [&](long step) {
+        if (step == 5 && session.rank() == mend::Rank{1}) die_so();
+      });
+    };
+  };
+  all["crashes_again_and_again"] = dies_again_and_again([] { std::raise(SIGSEGV); });
+  all["exits_again_and_again"] = dies_again_and_again([] { std::exit(0); });
+  all["hangs_once"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) std::raise(SIGSTOP);
+    });
+  };
+  all["lets_a_failure_out_of_a_destructor"] = [](mend::Session& session) {
+    struct Closing {
+      mend::Session& session;
+      ~Closing() { session.agree(true); }
+    };
+    count(session, 10, [&](long step) {
+      const Closing closing{session};
+      if (step == 5 && is_first(session, 1)) die();
     });
   };
   all["calls_MPI_in_a_destructor"] = [](mend::Session& session) {
