@@ -230,11 +230,11 @@ void death_handler(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_i
   std::optional<ProcessId> news;
   if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) news = mailbox().find(*dead);
   if (news) mailbox().add_death(*news);
-  if (const DeathCause cause = cause_by_runtime(code, {info, ninfo}); news && cause.is_known())
-    mailbox().add_cause(*news, cause);
+  const DeathCause cause = cause_by_runtime(code, {info, ninfo});
   // Not ours alone: the MPI library's own handler must hear of it too, and before another thread wants the processor.
   if (done) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, done_data);
   if (news) mailbox().tell_listener(*news);
+  if (news && cause.is_known()) mailbox().add_cause(*news, cause);
 }
 
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,

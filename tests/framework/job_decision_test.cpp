@@ -112,4 +112,15 @@ TEST(JobDecision, keeps_to_the_31_bits_that_an_agreement_carries) {
   for (const Wish& wish : possible) EXPECT_EQ(contribution_of(wish) >> 31U, 0U);
 }
 
+TEST(JobDecision, knows_of_a_recovery_in_vain_from_anybody_unless_somebody_has_progressed) {
+  Recorded despairing(~0U);
+  EXPECT_TRUE(mend::decide_job(despairing, Intent::recover, ExitCode::ok, false, true).in_vain);
+  Recorded another(despairing.contributed);
+  EXPECT_TRUE(mend::decide_job(another, Intent::follow).in_vain);
+  Recorded one_that_has_progressed(despairing.contributed);
+  EXPECT_FALSE(mend::decide_job(one_that_has_progressed, Intent::recover, ExitCode::ok, true).in_vain);
+  Recorded nobody(~0U);
+  EXPECT_FALSE(mend::decide_job(nobody, Intent::recover).in_vain);
+}
+
 }  // namespace

@@ -1,0 +1,41 @@
+// What a job reports of a recovery, in which each rank has its own times.
+
+#include "framework/recovery/result_file.hpp"
+#include "tests/support/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <vector>
+
+namespace {
+
+using mend::Milliseconds;
+
+constexpr mend::WallClock::time_point start{std::chrono::hours(1)};
+
+/// As this rank saw it. The last rank noticed last, and had the longest phase but one.
+mend::RecoveryReport own() {
+  const int rank = support::world_rank();
+  mend::RecoveryReport report;
+  report.noticed = start + std::chrono::milliseconds(rank);
+  report.interrupt = Milliseconds{rank == 0 ? 10 : 1};
+  report.agree = Milliseconds{rank};
+  report.rebuild = Milliseconds{2};
+  report.restore = Milliseconds{5};
+  return report;
+}
+
+TEST(ARecovery, has_the_time_line_of_one_rank_in_the_report_of_the_job) {
+  const std::vector mine{own()};
+  const auto told = mend::over_all_ranks(mine, MPI_COMM_WORLD);
+  ASSERT_EQ(told.size(), 1u);
+  // Rank 0 was longest at it.
+  EXPECT_EQ(told[0].noticed, start);
+  EXPECT_EQ(told[0].interrupt, Milliseconds{10});
+  EXPECT_EQ(told[0].agree, Milliseconds{0});
+  EXPECT_EQ(told[0].whole(), Milliseconds{17});
+  EXPECT_FALSE(told[0].machine.empty());
+}
+
+}  // namespace
