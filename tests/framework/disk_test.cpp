@@ -71,8 +71,10 @@ TEST_F(Disk, has_what_memory_has_lost_when_all_ranks_die_at_once_and_that_is_sai
 }
 
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
-  EXPECT_EQ(hash_said(evolve(fmt::format("{}", first_steps), 4, 0), 4), undisturbed(first_steps));
+  const auto first = evolve(fmt::format("{}", first_steps), 4, 0);
+  EXPECT_EQ(hash_said(first, 4), undisturbed(first_steps));
   EXPECT_THAT(versions(), SizeIs(2));
+  EXPECT_THAT(first.errors, testing::ContainsRegex("note: version [0-9]+ is on disk, in " + folder().string()));
   const auto copy = scratch_.path() / "copy";
   std::filesystem::copy(folder(), copy, std::filesystem::copy_options::recursive);
   for (const int ranks : {4, 3, 6, 1}) {
@@ -82,6 +84,8 @@ TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) 
     EXPECT_EQ(hash_said(end, ranks), undisturbed(all_steps));
     EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
     EXPECT_THAT(support::complaints(end), IsEmpty());
+    EXPECT_THAT(end.errors, testing::ContainsRegex("note: goes on from version [0-9]+ in " + folder().string() +
+                                                   ", written at [0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+:[0-9]+"));
   }
 }
 
