@@ -43,6 +43,8 @@ class Member {
   /// Where so many bytes lie in memory once they are unpacked, if they are to lie there as they are, so that the caller
   /// can fill that instead; else nothing.
   virtual std::span<std::byte> place_for(ByteCount) { return {}; }
+  /// The object that it stands for; null if it stands for memory that objects may refer to in turn, as Views do.
+  virtual const void* object() const { return nullptr; }
 };
 
 /// A plain value: numbers, enums, structs without pointers.
@@ -115,6 +117,7 @@ class ValueMember final : public Member {
   void pack(std::span<std::byte> to) const override { std::memcpy(to.data(), value_, sizeof(T)); }
   std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(value_, 1)); }
   void unpack(std::span<const std::byte> from) override { std::memcpy(value_, from.data(), sizeof(T)); }
+  const void* object() const override { return value_; }
 
  private:
   T* value_;
@@ -160,6 +163,7 @@ class ContainerMember final : public Member {
     values_->resize(bytes / sizeof(Element));
     return std::as_writable_bytes(std::span(*values_));
   }
+  const void* object() const override { return values_; }
 
  private:
   using Element = std::ranges::range_value_t<T>;
@@ -211,6 +215,7 @@ class SerializedMember final : public Member {
     written_ = {};
   }
   void unpack(std::span<const std::byte> from) override { Serializer<T>::read(*object_, from); }
+  const void* object() const override { return object_; }
 
  private:
   T* object_;
@@ -274,6 +279,7 @@ class PartMember final : public Member {
   std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
   void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }
   std::span<std::byte> place_for(ByteCount bytes) override { return member_.values->place_for(bytes); }
+  const void* object() const override { return member_.values->object(); }
 
  private:
   void require_fit() const;
@@ -303,6 +309,21 @@ template <class T, std::size_t Extent>
 inline constexpr bool refers_to_its_data<std::span<T, Extent>> = true;
 template <Serializable T>
 inline constexpr bool refers_to_its_data<T> = false;
+
+/// Says in one sentence why an object that was given as T cannot be protected.
+template <class T>
+consteval bool can_be_protected() {
+  using Object = std::remove_cvref_t<T>;
+  constexpr bool has_a_way = Protectable<Object>;
+  constexpr bool is_writable = !std::is_const_v<std::remove_reference_t<T>>;
+  constexpr bool lives_on = std::is_lvalue_reference_v<T> || refers_to_its_data<Object>;
+  static_assert(has_a_way,
+                "mend cannot protect an object of this type: protect plain values, contiguous ranges of them or Kokkos "
+                "Views, or specialise mend::Serializer for the type");
+  static_assert(!has_a_way || is_writable, "mend cannot protect a const object: restore writes into it");
+  static_assert(!has_a_way || lives_on, "protect an object that lives as long as the body, not a temporary");
+  return has_a_way && is_writable && lives_on;
+}
 
 template <class T>
 ArrayMember place(T& values, Extents extents, Extents offset, Extents whole) {

@@ -15,6 +15,7 @@
 #include "store/member.hpp"
 #include "store/redundancy.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -50,15 +51,12 @@ class Store {
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
   /// mend::run. Of a View, what it refers to now is kept alive and saved: when you assign, swap or resize it, protect
-  /// it again. Protecting a name again replaces the object, as re-entering the body does. Throws UsageError for an
-  /// empty name, and with --mend-disk for one that is not UTF-8.
+  /// it again. Protecting a name again replaces the object by another of its kind and shape, as a double buffer does.
+  /// Throws UsageError for an empty name, for a name that an object of another kind or shape has in this entry of the
+  /// body, and with --mend-disk for one that is not UTF-8.
   template <class T>
-  requires Protectable<std::remove_cvref_t<T>>
-  void protect(std::string_view name, T&& object) {
-    using Object = std::remove_cvref_t<T>;
-    static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<Object>,
-                  "protect an object that lives as long as the body, not a temporary");
-    protect(name, MemberOf<Object>::make(object));
+  requires(!std::convertible_to<T, std::unique_ptr<Member>>) void protect(std::string_view name, T&& object) {
+    if constexpr (detail::can_be_protected<T>()) protect(name, MemberOf<std::remove_cvref_t<T>>::make(object));
   }
   virtual void protect(std::string_view name, std::unique_ptr<Member> member) = 0;
 
@@ -67,19 +65,18 @@ class Store {
   /// when the job has begun with too few ranks for it.
   ///   store.protect("mesh", mesh, mend::Redundancy::parse("rs:4+2"));
   template <class T>
-  requires Protectable<std::remove_cvref_t<T>>
-  void protect(std::string_view name, T&& object, Redundancy redundancy) {
-    using Object = std::remove_cvref_t<T>;
-    static_assert(std::is_lvalue_reference_v<T> || detail::refers_to_its_data<Object>,
-                  "protect an object that lives as long as the body, not a temporary");
-    protect(name, MemberOf<Object>::make(object), redundancy);
+  requires(!std::convertible_to<T, std::unique_ptr<Member>>) void protect(std::string_view name, T&& object,
+                                                                          Redundancy redundancy) {
+    if constexpr (detail::can_be_protected<T>())
+      protect(name, MemberOf<std::remove_cvref_t<T>>::make(object), redundancy);
   }
   virtual void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) = 0;
 
   /// Saves every protected member of every rank as a new version. Collective over the session's ranks. When it
   /// returns, the version survives what its redundancy survives, on every rank; when it throws, the
   /// commit has happened on no rank: ProcessFailure, or, when a member cannot be packed, what was in the way there and
-  /// EnvironmentError on all other ranks. Returns the new version.
+  /// EnvironmentError on all other ranks. Throws UsageError on all ranks when they disagree about the extents of
+  /// an array of which they have parts. Returns the new version.
   virtual Version commit() = 0;
 
   /// Begins the same: when it returns, the data may change again, but is not safe yet; what others keep of it is under
@@ -101,7 +98,7 @@ class Store {
   /// large, or in a job that has just begun, which goes on where another has ended; it stays on disk alone until the
   /// next commit. Members that are parts of arrays, or replicated (store/member.hpp), may then be of another number of
   /// ranks. Throws DataLoss on every rank when a committed version existed but some rank's snapshot is gone, and
-  /// UsageError when a member's shape is not the committed one.
+  /// UsageError when a member's shape is not the committed one, or when the job begins with two objects under one name.
   ///
   /// In an epoch of another number of ranks than has committed, such members are given to the ranks of now out of the
   /// memory of all who keep a copy of what they need, and are made redundant by the next commit.

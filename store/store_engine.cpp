@@ -5,6 +5,9 @@
 #include "base/log.hpp"
 #include "base/place.hpp"
 #include "base/trace.hpp"
+#include "store/array_part.hpp"
+#include "store/remarks.hpp"
+#include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -23,16 +26,30 @@ namespace {
 
 using agreement::Motion;
 
-/// Said beside the vote that opens a commit, with what the disk says (store/disk/disk_tier.cpp).
-constexpr agreement::Remarks knows_all_groups = 128;
-
-/// The same: members say what they are.
-constexpr agreement::Remarks can_be_packed = 32;
-
-/// Said beside the vote that opens a restore.
-constexpr agreement::Remarks gives_up_its_data = 64;
-
 constexpr int first_tag = 16;  // of the exchanges, one for each group
+
+/// What all parts of an array have in common, for what is part of one.
+std::optional<std::string> array_of(const Member& member) {
+  const auto part = parse_array_part(member.shape());
+  if (!part) return std::nullopt;
+  return fmt::format("{} array [{}]", part->element, fmt::join(part->whole, ","));
+}
+
+/// What a member keeps when it is protected again: its shape; of a part, the array; of a View, all but its extents.
+std::string kind_of(const Member& member) {
+  if (auto array = array_of(member)) return *array;
+  std::string shape = member.shape();
+  if (shape.starts_with("View")) shape.erase(std::min(shape.find('['), shape.size()));
+  return shape;
+}
+
+void require_replaceable(std::string_view name, const Member& known, const Member& wanted) {
+  if (kind_of(known) == kind_of(wanted)) return;
+  throw UsageError(fmt::format(
+      "member '{}' is a {} already, and a {} cannot take its place: protect each object under a name of its own; what "
+      "is protected again under its name, as the two arrays of a double buffer are in turn, is of one kind and shape",
+      name, known.shape(), wanted.shape()));
+}
 
 /// What is lost, and what follows from that.
 std::string describe_loss(const JointPlan& plan, std::string_view consequence) {
@@ -89,6 +106,12 @@ void StoreEngine::protect(std::string_view name, std::unique_ptr<Member> member,
   if (name.find('\n') != std::string_view::npos) throw UsageError("the name of a protected member is one line");
   if (disk_) require_name_for_disk(name);
   if (redundancy != redundancy_ && is_first_epoch_ && comm_ != MPI_COMM_NULL) redundancy.require_ranks(ranks());
+  if (const auto known = members_.find(name); known != members_.end()) {
+    require_replaceable(name, *known->second, *member);
+    note_replaced(name, *known->second, *member);
+  } else if (array_of(*member)) {
+    arrays_may_differ_ = true;
+  }
   add_group(redundancy);
   const std::shared_ptr<Member> shared = std::move(member);
   for (auto& [other, group] : groups_) group.forget(name);
@@ -96,8 +119,25 @@ void StoreEngine::protect(std::string_view name, std::unique_ptr<Member> member,
   members_.insert_or_assign(std::string(name), shared);
 }
 
+/// Two objects under one name at the beginning of the job: a restore would fill the second alone. Later, one may well
+/// take the other's place.
+void StoreEngine::note_replaced(std::string_view name, const Member& known, const Member& wanted) {
+  const bool is_another = known.object() != nullptr && wanted.object() != nullptr && known.object() != wanted.object();
+  if (is_another && is_first_epoch_ && published_ == Version{} && replaced_.empty()) replaced_ = name;
+}
+
+void StoreEngine::require_nothing_replaced() const {
+  if (replaced_.empty() || !is_first_epoch_ || published_ != Version{}) return;
+  throw UsageError(
+      fmt::format("two objects were protected as '{}', and restore() would fill the second alone: protect each under a "
+                  "name of its own, or only the one that is to be restored",
+                  replaced_));
+}
+
 void StoreEngine::forget_members() {
   members_.clear();
+  replaced_.clear();
+  arrays_may_differ_ = true;
   for (auto& [redundancy, group] : groups_) group.forget_members();
 }
 
@@ -158,6 +198,7 @@ agreement::Remarks StoreEngine::meet_for(Motion motion) {
       disk_ ? disk_->remarks(is_provisional ? Version{} : published_.next()) : agreement::Remarks{};
   if (!commit_problem_) said |= can_be_packed;
   if (!groups_may_differ_ && groups_with_members() == used_here_) said |= knows_all_groups;
+  if (!arrays_may_differ_) said |= arrays_are_agreed;
   if (!keeps_members_) said |= gives_up_its_data;
   if (!ballot_->vote(motion, true, said)) throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
   if (disk_ && motion == Motion::commit) disk_->hear(said);
@@ -184,22 +225,66 @@ void StoreEngine::agree_on_groups() {
   std::string mine;
   for (const auto& [redundancy, group] : groups_)
     mine += fmt::format("{}{}\n", used_here_.contains(redundancy) ? "+" : "", to_string(redundancy));
+  in_use_.clear();
+  for (const auto& lines : gather_lines(std::move(mine))) {
+    for (const std::string& line : lines) {
+      const bool is_used = line.front() == '+';
+      const Redundancy redundancy = Redundancy::parse(line.substr(is_used ? 1 : 0));
+      add_group(redundancy);
+      if (is_used) in_use_.insert(redundancy);
+    }
+  }
+  if (in_use_.empty()) in_use_.insert(redundancy_);  // a version of nothing is one, too
+  groups_may_differ_ = false;
+}
+
+/// Refuses ranks that mean different arrays by one name: such parts could not be given to other ranks. Throws on all
+/// ranks alike. Collective.
+void StoreEngine::agree_on_arrays() {
+  std::string mine;
+  for (const auto& [name, member] : members_) {
+    if (const auto array = array_of(*member)) mine += fmt::format("{}\t{}\n", *array, name);
+  }
+  const std::uint64_t hash = hash_of(std::as_bytes(std::span(mine)));
+  std::array<std::uint64_t, 2> extremes{hash, ~hash};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  if (extremes[0] != ~extremes[1]) require_one_array_each(gather_lines(std::move(mine)));
+  arrays_may_differ_ = false;
+}
+
+/// `arrays[r]`: what rank r has parts of, as "array<tab>name".
+void StoreEngine::require_one_array_each(const std::vector<std::vector<std::string>>& arrays) const {
+  std::map<std::string, std::pair<Rank, std::string>, std::less<>> first;
+  for (std::size_t rank = 0; rank < arrays.size(); ++rank) {
+    for (const std::string& line : arrays[rank]) {
+      const auto tab = line.find('\t');
+      const std::string array = line.substr(0, tab);
+      const std::string name = line.substr(tab + 1);
+      const auto& [other, known] = first.try_emplace(name, numbers_[rank], array).first->second;
+      if (known == array) continue;
+      throw UsageError(
+          fmt::format("ranks disagree about the array '{}': it is a {} for rank {}, and a {} for rank {}: give "
+                      "mend::part the extents of the whole array, which are the same on all ranks",
+                      name, known, other.value, array, numbers_[rank].value));
+    }
+  }
+}
+
+/// The lines of each rank's text, but for empty ones. Collective.
+std::vector<std::vector<std::string>> StoreEngine::gather_lines(std::string mine) const {
   auto longest = static_cast<int>(mine.size());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
   mine.resize(static_cast<std::size_t>(longest), '\n');
   std::string all(mine.size() * nodes_.size(), '\0');
   check_mpi(MPI_Allgather(mine.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, comm_), "MPI_Allgather");
-  in_use_.clear();
-  std::istringstream lines(all);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty()) continue;
-    const bool is_used = line.front() == '+';
-    const Redundancy redundancy = Redundancy::parse(line.substr(is_used ? 1 : 0));
-    add_group(redundancy);
-    if (is_used) in_use_.insert(redundancy);
+  std::vector<std::vector<std::string>> lines(nodes_.size());
+  for (std::size_t rank = 0; rank < lines.size(); ++rank) {
+    std::istringstream text(all.substr(rank * mine.size(), mine.size()));
+    for (std::string line; std::getline(text, line);) {
+      if (!line.empty()) lines[rank].push_back(line);
+    }
   }
-  if (in_use_.empty()) in_use_.insert(redundancy_);  // a version of nothing is one, too
-  groups_may_differ_ = false;
+  return lines;
 }
 
 std::set<Redundancy> StoreEngine::groups_with_members() const {
@@ -234,7 +319,9 @@ void StoreEngine::commit_async() {
   const trace::Span span("commit");
   Stopwatch watch;
   commit_problem_ = prepare_members();
-  if (!(meet_for(Motion::commit) & can_be_packed)) refuse_commit(std::exchange(commit_problem_, nullptr));
+  const agreement::Remarks said = meet_for(Motion::commit);
+  if (!(said & can_be_packed)) refuse_commit(std::exchange(commit_problem_, nullptr));
+  if (!(said & arrays_are_agreed)) agree_on_arrays();
   const Version version = published_.next();
 
   if (disk_) disk_->prepare(version, members_);
@@ -372,6 +459,7 @@ void StoreEngine::finish_disk() {
 
 Version StoreEngine::restore() {
   const AtPlace at_place(Place::restore);
+  require_nothing_replaced();
   finish_commit();
   if (!ranks_may_differ_ && std::max(published_, announced_) == Version{} && !disk_)
     return Version{};  // known to all without asking
@@ -380,6 +468,7 @@ Version StoreEngine::restore() {
 
 Version StoreEngine::restore(Version wanted) {
   const AtPlace at_place(Place::restore);
+  require_nothing_replaced();
   finish_commit();
   return restore_version(wanted);
 }

@@ -136,7 +136,12 @@ class StoreEngine final : public Store {
   auto whole(Work work);
   template <class Work>
   auto as_of_then(Work work);
+  void note_replaced(std::string_view name, const Member& known, const Member& wanted);
+  void require_nothing_replaced() const;
   void agree_on_groups();
+  void agree_on_arrays();
+  void require_one_array_each(const std::vector<std::vector<std::string>>& arrays) const;
+  std::vector<std::vector<std::string>> gather_lines(std::string mine) const;
   void add_group(Redundancy redundancy);
   std::set<Redundancy> groups_with_members() const;
   void for_each_group(const std::function<void(MemberGroup& group, int tag)>& work);
@@ -178,6 +183,8 @@ class StoreEngine final : public Store {
   bool keeps_members_ = false;     // in the restore that is under way
   bool members_differ_ =
       false;  // some rank's may hold something else than the newest version, as a restore has left them
+  bool arrays_may_differ_ = true;   // this rank has members that the others may take for parts of other arrays
+  std::string replaced_;            // a name under which two objects were protected before anything was restored
   bool groups_may_differ_ = false;  // some rank may have a group that others do not know yet
   Version published_{};
   Version announced_{};  // what this rank was told of

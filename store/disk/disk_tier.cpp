@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "store/disk/durable.hpp"
+#include "store/remarks.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/mpi.hpp"
 
@@ -28,12 +29,6 @@ std::string written_at(const std::filesystem::path& file) {
   return fmt::format("{:%F %T}", fmt::localtime(std::chrono::system_clock::to_time_t(
                                      std::chrono::time_point_cast<std::chrono::system_clock::duration>(moment))));
 }
-
-// What ranks say: a bit is heard when all say it.
-constexpr agreement::Remarks at_leisure = 1;  // nothing is being done in the background
-constexpr agreement::Remarks well = 2;        // nothing has gone wrong
-constexpr agreement::Remarks due = 4;         // enough commits since the last version on disk
-constexpr agreement::Remarks ours = 8;        // nobody else's versions are in the folder
 
 constexpr std::size_t kept_versions = 2;
 

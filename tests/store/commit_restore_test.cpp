@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 
@@ -429,6 +431,7 @@ TEST_F(Stores, refuse_another_shape_on_the_rank_that_has_it_and_let_the_others_g
   epochs.store().commit();
   epochs.next();
   std::vector<double> others(epochs.rank() == 0 ? 11 : 10);
+  epochs.store().forget_members();  // as when the body is entered again
   epochs.store().protect("values", std::span(others));
   if (epochs.rank() == 0) {
     try {
@@ -585,6 +588,96 @@ TEST_F(Stores, name_the_versions_they_have) {
   EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are none"));
   for (int step = 1; step <= 5; ++step) commit(epochs, data, step);
   EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are 3, 4, 5"));
+}
+
+/// The sentence with which `work` is refused.
+template <class Work>
+std::string sentence_of(Work work) {
+  try {
+    work();
+  } catch (const UsageError& refused) {
+    return refused.what();
+  }
+  return "nothing was refused";
+}
+
+TEST_F(Stores, refuse_an_object_of_another_kind_under_a_name_that_is_taken) {
+  Epochs epochs;
+  int step = 1;
+  double sum = 2;
+  std::vector<double> first(4, 1.0);
+  std::vector<double> second(4, 2.0);
+  const auto protect = [&](auto&& object) { epochs.store().protect("x", std::forward<decltype(object)>(object)); };
+  protect(step);
+  EXPECT_THAT(sentence_of([&] { protect(sum); }),
+              AllOf(HasSubstr("member 'x' is a value of 4 bytes"), HasSubstr("a name of its own")));
+  epochs.store().forget_members();  // as when the body is entered again
+  protect(std::span(first));
+  protect(std::span(second));  // a double buffer
+  EXPECT_THAT(sentence_of([&] { protect(std::span(second).first(3)); }), HasSubstr("a name of its own"));
+  EXPECT_THAT(sentence_of([&] { protect(first); }), HasSubstr("a name of its own"));
+  epochs.store().commit();
+  second.assign(4, 0.0);
+  epochs.store().restore();
+  EXPECT_EQ(second.back(), 2.0) << "a refusal changes nothing";
+}
+
+TEST_F(Stores, refuse_to_restore_one_of_two_objects_that_share_a_name) {
+  Epochs epochs;
+  int step = 1;
+  int count = 2;
+  epochs.store().protect("x", step);
+  epochs.store().protect("x", step);  // the same
+  EXPECT_EQ(epochs.store().restore(), Version{});
+  epochs.store().protect("x", count);
+  EXPECT_THAT(sentence_of([&] { epochs.store().restore(); }), HasSubstr("two objects were protected as 'x'"));
+  epochs.store().forget_members();
+  epochs.store().protect("x", step);
+  EXPECT_EQ(epochs.store().commit(), Version{1});
+  epochs.store().protect("x", count);
+  EXPECT_EQ(epochs.store().restore(), Version{1}) << "an object may take another's place later";
+  EXPECT_EQ(count, 1);
+}
+
+TEST_F(Stores, refuse_parts_of_different_arrays_under_one_name) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody to disagree with";
+  std::vector<double> part(2);
+  const auto protect_as_part_of = [&](std::size_t whole) {
+    epochs.store().forget_members();
+    epochs.store().protect("u", mend::part(part, {whole}, {0}));
+  };
+  protect_as_part_of(epochs.rank() == 1 ? 20 : 10);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_THAT(sentence_of([&] { epochs.store().commit(); }),
+                HasSubstr("ranks disagree about the array 'u': it is a float64 array [10] for rank 0, and a float64 "
+                          "array [20] for rank 1"));
+  }
+  protect_as_part_of(10);
+  if (epochs.rank() == 0) epochs.store().forget_members();  // not all ranks need have a part
+  EXPECT_EQ(epochs.store().commit(), Version{1});
+  if (epochs.rank() == 0) epochs.store().protect("u", mend::part(part, {11}, {0}));
+  EXPECT_THROW(epochs.store().commit(), UsageError);
+}
+
+TEST_F(Stores, bring_back_a_member_of_more_than_2_GiB) {
+  if (std::getenv("MEND_TEST_LONG") == nullptr) GTEST_SKIP() << "a long test, which needs 10 GiB: MEND_TEST_LONG=1";
+  Epochs epochs;
+  if (epochs.size() != 2) GTEST_SKIP() << "two ranks are enough";
+  constexpr std::size_t bytes = (std::size_t{1} << 31) + 4099;  // more than an int counts
+  constexpr std::size_t stride = (std::size_t{1} << 20) + 1;
+  const auto value_at = [](std::size_t at) { return static_cast<unsigned char>(at / stride + 1); };
+  std::vector<unsigned char> large(epochs.rank() == 1 ? bytes : 1);
+  for (std::size_t at = 0; at < large.size(); at += stride) large[at] = value_at(at);
+  large.back() = 77;
+  epochs.store().protect("large", large);
+  epochs.store().commit();
+  epochs.next({1});
+  std::ranges::fill(large, 0);
+  epochs.store().protect("large", large);
+  EXPECT_EQ(epochs.store().restore(), Version{1});
+  for (std::size_t at = 0; at + 1 < large.size(); at += stride) ASSERT_EQ(large[at], value_at(at)) << "at " << at;
+  EXPECT_EQ(large.back(), 77);
 }
 
 TEST_F(Stores, tell_ranks_that_restore_different_versions) {

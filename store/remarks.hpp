@@ -1,0 +1,22 @@
+// What a rank says beside the vote that opens a commit or a restore. A remark is heard when all ranks say it.
+
+#pragma once
+
+#include "agreement/ballot.hpp"
+
+namespace mend {
+
+enum Remark : agreement::Remarks {
+  // of the disk, store/disk/disk_tier.cpp
+  at_leisure = 1 << 0,  ///< nothing is being done in the background
+  well = 1 << 1,        ///< nothing has gone wrong
+  due = 1 << 2,         ///< enough commits since the last version on disk
+  ours = 1 << 3,        ///< nobody else's versions are in the folder
+  // of the members, store/store_engine.cpp
+  arrays_are_agreed = 1 << 4,  ///< the arrays that this rank has parts of are those that all agreed on
+  can_be_packed = 1 << 5,      ///< the members say what they are
+  gives_up_its_data = 1 << 6,  ///< this rank is filled, too
+  knows_all_groups = 1 << 7,
+};
+
+}  // namespace mend
