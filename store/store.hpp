@@ -21,6 +21,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace mend {
 
@@ -40,6 +41,12 @@ struct StoreStatistics {
   ByteCount memory_bytes = 0;    ///< all buffers of the store in this process
   Seconds commit_time{};         ///< summed over commits
   Seconds restore_time{};
+};
+
+/// Versions that restore(Version) can be asked for, newest first.
+struct KeptVersions {
+  std::vector<Version> in_memory;
+  std::vector<Version> on_disk;  ///< with --mend-disk; those of jobs before this one too
 };
 
 /// A session has one (Session::store).
@@ -71,6 +78,10 @@ class Store {
       protect(name, MemberOf<std::remove_cvref_t<T>>::make(object), redundancy);
   }
   virtual void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) = 0;
+
+  /// Protects the object of this name no more: later commits do without it, and restores leave it alone. Local. Throws
+  /// UsageError when there is none.
+  virtual void unprotect(std::string_view name) = 0;
 
   /// Saves every protected member of every rank as a new version. Collective over the session's ranks. When it
   /// returns, the version survives what its redundancy survives, on every rank; when it throws, the
@@ -124,6 +135,9 @@ class Store {
 
   /// The newest version committed or restored; Version{0} before the first.
   virtual Version version() const = 0;
+
+  /// The versions that are kept. Local; those in memory as far as this rank knows: a newcomer has to restore first.
+  virtual KeptVersions versions() const = 0;
 
   /// Whether restore() would bring back what the last commit or restore of this epoch has left, to the ranks that have
   /// committed it; not, after a recovery, before the first of them, nor when some ranks have other data

@@ -134,6 +134,25 @@ void StoreEngine::require_nothing_replaced() const {
                   replaced_));
 }
 
+void StoreEngine::unprotect(std::string_view name) {
+  const auto found = members_.find(name);
+  if (found == members_.end())
+    throw UsageError(fmt::format("there is no protected member '{}' that could be unprotected", name));
+  members_.erase(found);
+  for (auto& [redundancy, group] : groups_) group.forget(name);
+}
+
+KeptVersions StoreEngine::versions() const {
+  std::set<Version> known;
+  for (const auto& [redundancy, group] : groups_) known.insert(group.versions().begin(), group.versions().end());
+  KeptVersions kept{{known.rbegin(), known.rend()}, {}};
+  if (disk_) {
+    std::ranges::transform(complete_versions(disk_->folder()), std::back_inserter(kept.on_disk),
+                           [](const CompleteVersion& one) { return one.version; });
+  }
+  return kept;
+}
+
 void StoreEngine::forget_members() {
   members_.clear();
   replaced_.clear();

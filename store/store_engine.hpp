@@ -66,6 +66,7 @@ class StoreEngine final : public Store {
     protect(name, std::move(member), redundancy_);
   }
   void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) override;
+  void unprotect(std::string_view name) override;
   Version commit() override;
   void commit_async() override;
   Version finish_commit() override;
@@ -75,6 +76,7 @@ class StoreEngine final : public Store {
   Version restore_from(Rank from) override;
   Version restore_others() override;
   Version version() const override { return published_; }
+  KeptVersions versions() const override;
   bool has_version() const override {
     return published_ != Version{} && !ranks_may_differ_ && !members_differ_ && !has_committed_by_others();
   }

@@ -128,6 +128,21 @@ mend::Extents extents_at(const std::size_t* numbers, int axes) {
   return {numbers, numbers + std::max(axes, 0)};
 }
 
+/// The first of them, as many as there is room for. Returns how many there are.
+int give(const std::vector<mend::Version>& versions, unsigned long* to, int room) {
+  const auto count = std::min(versions.size(), static_cast<std::size_t>(std::max(room, 0)));
+  for (std::size_t i = 0; i < count; ++i) to[i] = versions[i].value;
+  return static_cast<int>(versions.size());
+}
+
+const mend::RecoveryReport& recovery_of(const mend_session* session, int index) {
+  const auto all = session_of(session).recoveries();
+  if (index < 0 || std::cmp_greater_equal(index, all.size()))
+    throw mend::UsageError("there is no recovery " + std::to_string(index) + ": there have been " +
+                           std::to_string(all.size()));
+  return all[static_cast<std::size_t>(index)];
+}
+
 bool is_rank_of(const mend_session* session, int rank) { return rank >= 0 && rank < session_of(session).size(); }
 
 /// Calls a function of the user's.
@@ -300,10 +315,97 @@ int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*),
   });
 }
 
-int mend_transaction(mend_session* session, int (*work)(mend_session*, void*), void* data, int* committed) {
+int mend_transaction(mend_session* session, mend_work work, void* data, int* committed) {
   return guarded([&] {
     Session& in = session_of(session);
-    *committed = mend::transaction(in, [&] { return call(work, in, data) != 0; }) ? 1 : 0;
+    const auto do_work = [&] {
+      int well = 1;
+      const int status = [&] {
+        const ErrorsHandled as_in_c(OnError::tells_and_returns);
+        return work(handle_of(in), data, &well);
+      }();
+      leave_with(status);
+      return well != 0;
+    };
+    *committed = mend::transaction(in, do_work) ? 1 : 0;
+  });
+}
+
+int mend_unprotect(mend_session* session, const char* name) {
+  return guarded([&] { session_of(session).store().unprotect(text_of(name, "name")); });
+}
+
+int mend_finish_disk(mend_session* session) {
+  return guarded([&] { session_of(session).store().finish_disk(); });
+}
+
+int mend_restored_from(const mend_session* session) {
+  switch (session_of(session).store().restored_from()) {
+    case mend::Origin::memory: return MEND_ORIGIN_MEMORY;
+    case mend::Origin::disk: return MEND_ORIGIN_DISK;
+    default: return MEND_ORIGIN_NOWHERE;
+  }
+}
+
+int mend_versions_in_memory(const mend_session* session, unsigned long* versions, int room) {
+  return give(session_of(session).store().versions().in_memory, versions, room);
+}
+
+int mend_versions_on_disk(const mend_session* session, unsigned long* versions, int room) {
+  return give(session_of(session).store().versions().on_disk, versions, room);
+}
+
+void mend_statistics(const mend_session* session, mend_store_statistics* statistics) {
+  const mend::StoreStatistics& all = session_of(session).store().statistics();
+  *statistics = {all.commits,
+                 all.restores,
+                 all.snapshot_bytes,
+                 all.changed_bytes,
+                 all.memory_bytes,
+                 all.commit_time.count(),
+                 all.restore_time.count()};
+}
+
+int mend_recovery_count(const mend_session* session) {
+  return static_cast<int>(session_of(session).recoveries().size());
+}
+
+int mend_recovery_get(const mend_session* session, int index, mend_recovery* recovery) {
+  return guarded([&] {
+    const mend::RecoveryReport& report = recovery_of(session, index);
+    *recovery = {static_cast<int>(report.epoch.value),
+                 report.rounds,
+                 static_cast<int>(report.dead.size()),
+                 static_cast<int>(report.replacements.size()),
+                 static_cast<int>(report.given_up.size()),
+                 report.interrupt.count(),
+                 report.agree.count(),
+                 report.rebuild.count(),
+                 report.restore.count()};
+  });
+}
+
+int mend_recovery_dead(const mend_session* session, int index, int number) {
+  const auto all = session_of(session).recoveries();
+  if (index < 0 || std::cmp_greater_equal(index, all.size())) return -1;
+  const auto& dead = all[static_cast<std::size_t>(index)].dead;
+  if (number < 0 || std::cmp_greater_equal(number, dead.size())) return -1;
+  return static_cast<int>(dead[static_cast<std::size_t>(number)].value);
+}
+
+int mend_recovery_rank(const mend_session* session, int index, int number, int* rank, int* dead, int* newcomer) {
+  return guarded([&] {
+    const mend::RecoveryReport& report = recovery_of(session, index);
+    const auto at = static_cast<std::size_t>(std::max(number, 0));
+    const std::size_t replaced = report.replacements.size();
+    if (number < 0 || at >= replaced + report.given_up.size())
+      throw mend::UsageError("there is no rank of this number in the recovery: it has " +
+                             std::to_string(replaced + report.given_up.size()));
+    const mend::Replacement change = at < replaced ? report.replacements[at] : mend::Replacement{};
+    const mend::Loss loss = at < replaced ? mend::Loss{change.rank, change.dead} : report.given_up[at - replaced];
+    *rank = loss.rank.value;
+    *dead = static_cast<int>(loss.dead.value);
+    *newcomer = at < replaced ? static_cast<int>(change.newcomer.value) : -1;
   });
 }
 

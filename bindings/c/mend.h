@@ -39,7 +39,29 @@ enum {
 /** How this process came into the present epoch. */
 enum { MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2 };
 
+/** Where restored data came from. */
+enum { MEND_ORIGIN_NOWHERE = 0, MEND_ORIGIN_MEMORY = 1, MEND_ORIGIN_DISK = 2 };
+
 typedef struct mend_session mend_session;
+
+/** Bytes, and seconds summed over all. */
+typedef struct {
+  unsigned long commits, restores;
+  unsigned long snapshot_bytes; /**< the newest snapshot of this rank */
+  unsigned long changed_bytes;  /**< what of it the last commit had to copy and to send */
+  unsigned long memory_bytes;   /**< all buffers of the store in this process */
+  double commit_seconds, restore_seconds;
+} mend_store_statistics;
+
+/** One recovery, with times as this process saw them, in milliseconds. */
+typedef struct {
+  int epoch;    /**< that began with it */
+  int rounds;   /**< more than one when somebody died during the recovery */
+  int dead;     /**< how many processes died since the recovery before, spares too */
+  int replaced; /**< how many ranks were taken over */
+  int given_up; /**< how many ranks are no more */
+  double interrupt_ms, agree_ms, rebuild_ms, restore_ms;
+} mend_recovery;
 
 /** A part of the program that a rank plays; returns MEND_SUCCESS when it is done. */
 typedef int (*mend_body)(mend_session *session, void *data);
@@ -90,6 +112,8 @@ int mend_protect_part(mend_session *session, const char *name, void *data, const
 /** Protects `count` elements that are the same on all ranks, and are given to as many as there are. Local. */
 int mend_protect_replicated(mend_session *session, const char *name, void *data, const char *element, size_t count,
                             const char *redundancy);
+/** Protects the datum of this name no more. Local. */
+int mend_unprotect(mend_session *session, const char *name);
 /** Collective. `version`, if not NULL, gets the version committed. */
 int mend_commit(mend_session *session, unsigned long *version);
 /** Begins a commit: when it returns, the data may change again, but are not safe yet. mend_finish_commit waits until they
@@ -107,6 +131,16 @@ int mend_restore_from(mend_session *session, int rank, unsigned long *version);
 /** Collective together with mend_restore on other ranks, whose data it brings back; this rank's members keep what they
     hold. For survivors that recover in place. `version` as there. */
 int mend_restore_others(mend_session *session, unsigned long *version);
+/** Waits until what is being written to disk (--mend-disk) is complete. Collective. */
+int mend_finish_disk(mend_session *session);
+/** Where the last restore found what it has restored: one of MEND_ORIGIN_... Local. */
+int mend_restored_from(const mend_session *session);
+/** The newest versions that are kept in memory, as far as this rank knows, or on disk: as many as there is `room` for.
+ * Returns how many there are. Local. */
+int mend_versions_in_memory(const mend_session *session, unsigned long *versions, int room);
+int mend_versions_on_disk(const mend_session *session, unsigned long *versions, int room);
+/** What commits and restores have cost this process so far. Local. */
+void mend_statistics(const mend_session *session, mend_store_statistics *statistics);
 /** Once a step on every rank: `*due` tells whether to commit at its end. */
 int mend_commit_due(mend_session *session, int *due);
 
@@ -120,9 +154,21 @@ int mend_repair(mend_session *session);
 /** Has `callback` called at the end of each mend_repair, in the order of these calls; it returns one of the codes
  * above, and anything but MEND_SUCCESS is what mend_repair returns at once. */
 int mend_on_repair(mend_session *session, int (*callback)(mend_session *session, void *data), void *data);
-/** `work` returns whether it went well here (0: no). `*committed` tells whether it did everywhere, and is committed;
- * otherwise everything protected is as it was. Collective. */
-int mend_transaction(mend_session *session, int (*work)(mend_session *session, void *data), void *data, int *committed);
+/** A piece of work: returns MEND_SUCCESS when it was done, whatever came of it, and sets `*well` to 0 if that is no good here;
+ * `*well` is 1 before. Anything else it returns is what mend_transaction returns. */
+typedef int (*mend_work)(mend_session *session, void *data, int *well);
+/** Does `work`. `*committed` tells whether it went well everywhere, and is committed; otherwise everything protected is as it
+ * was. Collective. */
+int mend_transaction(mend_session *session, mend_work work, void *data, int *committed);
+
+/** How many recoveries there have been so far; the same on all ranks. Local. */
+int mend_recovery_count(const mend_session *session);
+/** Recovery `index`, from 0, the oldest. Local. */
+int mend_recovery_get(const mend_session *session, int index, mend_recovery *recovery);
+/** Which process died as `number`-th, from 0, of those `dead` in that recovery; a negative number when there is none. Local. */
+int mend_recovery_dead(const mend_session *session, int index, int number);
+/** Whose rank was taken over as `number`-th of those `replaced`, and then of those `given_up`, whose newcomer is -1. Local. */
+int mend_recovery_rank(const mend_session *session, int index, int number, int *rank, int *dead, int *newcomer);
 
 /** Add a field to the job's result file (mend run --result FILE), which `mend report` tells and compares; those of rank 0 are
  * written. Without such a file they do nothing. Local. */

@@ -25,7 +25,7 @@ module mend
   integer(c_int), parameter, public :: MEND_SUCCESS = 0, MEND_FAILURE = 1, MEND_END = 2, MEND_ERROR = 3
   integer(c_int), parameter, public :: MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2
 
-  public :: mend_body, mend_run
+  public :: mend_body, mend_work, mend_run
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
   public :: mend_rank_in_comm, mend_origin, mend_predecessors
   public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_c2f
@@ -34,10 +34,33 @@ module mend
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
   public :: mend_report_number, mend_report_text, mend_report_hash
+  public :: mend_unprotect, mend_finish_disk, mend_restored_from, mend_versions_in_memory, mend_versions_on_disk
+  public :: mend_store_statistics, mend_statistics
+  public :: mend_recovery, mend_recovery_count, mend_recovery_get, mend_recovery_dead, mend_recovery_rank
   public :: mend_error_text
 
+  integer(c_int), parameter, public :: MEND_ORIGIN_NOWHERE = 0, MEND_ORIGIN_MEMORY = 1, MEND_ORIGIN_DISK = 2
+
+  ! Bytes, and seconds summed over all.
+  type, bind(C) :: mend_store_statistics
+    integer(c_long) :: commits, restores, snapshot_bytes, changed_bytes, memory_bytes
+    real(c_double) :: commit_seconds, restore_seconds
+  end type
+
+  ! One recovery, with times as this process saw them, in milliseconds.
+  type, bind(C) :: mend_recovery
+    integer(c_int) :: epoch, rounds, dead, replaced, given_up
+    real(c_double) :: interrupt_ms, agree_ms, rebuild_ms, restore_ms
+  end type
+
   abstract interface
-    ! A body, a callback of mend_on_repair, or the work of mend_transaction (which returns 0 if it went wrong).
+    ! The work of mend_transaction: returns MEND_SUCCESS when it was done, and sets `well` to 0 if that is no good here.
+    integer(c_int) function mend_work(session, data, well) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session, data
+      integer(c_int), intent(inout) :: well
+    end function
+    ! A body, or a callback of mend_on_repair.
     integer(c_int) function mend_body(session, data) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: session, data
@@ -149,6 +172,57 @@ module mend
       integer(c_long), intent(inout), optional :: version
     end function
 
+    integer(c_int) function mend_finish_disk(session) bind(C, name="mend_finish_disk")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    ! One of MEND_ORIGIN_...
+    integer(c_int) function mend_restored_from(session) bind(C, name="mend_restored_from")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    ! As many as there is room for, newest first. Return how many there are.
+    integer(c_int) function mend_versions_in_memory(session, versions, room) bind(C, name="mend_versions_in_memory")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(inout) :: versions(*)
+      integer(c_int), value :: room
+    end function
+    integer(c_int) function mend_versions_on_disk(session, versions, room) bind(C, name="mend_versions_on_disk")
+      import :: c_int, c_ptr, c_long
+      type(c_ptr), value :: session
+      integer(c_long), intent(inout) :: versions(*)
+      integer(c_int), value :: room
+    end function
+    subroutine mend_statistics(session, statistics) bind(C, name="mend_statistics")
+      import :: c_ptr, mend_store_statistics
+      type(c_ptr), value :: session
+      type(mend_store_statistics), intent(out) :: statistics
+    end subroutine
+    integer(c_int) function mend_recovery_count(session) bind(C, name="mend_recovery_count")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    ! `index` from 0, the oldest; `number` from 0. See mend.h.
+    integer(c_int) function mend_recovery_get(session, index, recovery) bind(C, name="mend_recovery_get")
+      import :: c_int, c_ptr, mend_recovery
+      type(c_ptr), value :: session
+      integer(c_int), value :: index
+      type(mend_recovery), intent(inout) :: recovery
+    end function
+    integer(c_int) function mend_recovery_dead(session, index, number) bind(C, name="mend_recovery_dead")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: index, number
+    end function
+    integer(c_int) function mend_recovery_rank(session, index, number, rank, dead, newcomer) &
+        bind(C, name="mend_recovery_rank")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: index, number
+      integer(c_int), intent(inout) :: rank, dead, newcomer
+    end function
+
     ! This rank's part of the answer: c_loc(values), c_sizeof(values).
     integer(c_int) function mend_report_hash(session, part, bytes) bind(C, name="mend_report_hash")
       import :: c_int, c_ptr, c_size_t
@@ -219,6 +293,11 @@ module mend
       type(c_ptr), value :: session, data
       type(c_funptr), value :: work
       integer(c_int), intent(out) :: committed
+    end function
+    integer(c_int) function c_unprotect(session, name) bind(C, name="mend_unprotect")
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
     end function
     integer(c_int) function c_report_number(session, name, number) bind(C, name="mend_report_number")
       import :: c_int, c_ptr, c_char, c_double
@@ -374,7 +453,7 @@ contains
 
   integer(c_int) function mend_transaction(session, work, committed, data) result(status)
     type(c_ptr), intent(in) :: session
-    procedure(mend_body) :: work
+    procedure(mend_work) :: work
     logical, intent(out) :: committed
     type(c_ptr), intent(in), optional :: data
     integer(c_int) :: flag
@@ -382,6 +461,13 @@ contains
     flag = 0
     status = c_transaction(session, c_funloc(work), data_or_null(data), flag)
     committed = flag /= 0
+  end function
+
+  integer(c_int) function mend_unprotect(session, name) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+
+    status = c_unprotect(session, terminated(name))
   end function
 
   ! Fields of the job's result file (mend run --result FILE), as mend.h says.

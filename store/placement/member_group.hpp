@@ -44,6 +44,8 @@ class MemberGroup {
   void put_back(Members members) { members_ = std::move(members); }
   const Redundancy& redundancy() const { return redundancy_; }
   const Members& members() const { return members_; }
+  /// Those committed with this group that are kept.
+  const std::set<Version>& versions() const { return committed_in_; }
 
   /// See VersionSlots.
   void forget_old(Version newest);

@@ -26,9 +26,20 @@ static int take_comm(mend_session *session, void *data) {
   return mend_comm_dup(session, &count->comm);
 }
 
-static int add_one_unless_rank_1(mend_session *session, void *data) {
+static int add_one_unless_rank_1(mend_session *session, void *data, int *well) {
   ((struct count *)data)->total += 1;
-  return mend_rank(session) != 1;
+  if (mend_rank(session) == 1) *well = 0;
+  return MEND_SUCCESS;
+}
+
+static int fail_to_work(mend_session *session, void *data, int *well) {
+  (void)well;
+  return mend_protect(session, "", data, 0);
+}
+
+static int wrong_work_body(mend_session *session, void *data) {
+  int committed = 0;
+  return mend_transaction(session, fail_to_work, data, &committed);
 }
 
 static int one_step(mend_session *session, struct count *count, long *step) {
@@ -76,6 +87,23 @@ static int die_on_rank_1(mend_session *session) {
   return MPI_Barrier(mend_comm(session)) == MPI_SUCCESS ? MEND_ERROR : MEND_FAILURE;
 }
 
+static int knows_what_has_been(mend_session *session) {
+  mend_recovery recovery;
+  mend_store_statistics statistics;
+  int rank = -1, dead = -1, newcomer = -1;
+  unsigned long versions[2] = {0, 0};
+  mend_statistics(session, &statistics);
+  return mend_recovery_count(session) == 1 && mend_recovery_get(session, 0, &recovery) == MEND_SUCCESS &&
+         recovery.epoch == 1 && recovery.dead == 1 && recovery.replaced == 1 && recovery.given_up == 0 &&
+         recovery.rebuild_ms > 0 && mend_recovery_dead(session, 0, 0) == 1 && mend_recovery_dead(session, 0, 1) < 0 &&
+         mend_recovery_rank(session, 0, 0, &rank, &dead, &newcomer) == MEND_SUCCESS && rank == 1 && dead == 1 &&
+         newcomer == 4 && mend_recovery_rank(session, 0, 1, &rank, &dead, &newcomer) == MEND_ERROR &&
+         mend_recovery_get(session, 1, &recovery) == MEND_ERROR && mend_restored_from(session) == MEND_ORIGIN_MEMORY &&
+         statistics.restores == 2 && statistics.snapshot_bytes > 0 &&
+         mend_versions_in_memory(session, versions, 2) == 1 && versions[0] == 1 &&
+         mend_versions_on_disk(session, versions, 2) == 0;
+}
+
 static int older_body(mend_session *session, void *data) {
   long value = 0;
   unsigned long older = 0;
@@ -96,6 +124,8 @@ static int older_body(mend_session *session, void *data) {
   const long own = value;
   status = mend_restore_from(session, (mend_rank(session) + 1) % mend_size(session), &neighbours);
   if (status != MEND_SUCCESS) return status;
+  if (!knows_what_has_been(session)) return mend_unprotect(session, "what is not there");
+  if (mend_unprotect(session, "value") != MEND_SUCCESS || mend_finish_disk(session) != MEND_SUCCESS) return MEND_ERROR;
   snprintf(text, sizeof text, "%ld of version %lu, beside %ld of version %lu", own, older, value, neighbours);
   return say(session, text);
 }
@@ -261,6 +291,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "unmade") == 0) return mend_run(argc, argv, unmade_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong_parts") == 0) return mend_run(argc, argv, wrong_parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "older_than_kept") == 0) return mend_run(argc, argv, older_than_kept_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "wrong_work") == 0) return mend_run(argc, argv, wrong_work_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
   if (argc > 1 && strcmp(argv[1], "ends") == 0) return mend_run(argc, argv, ending_body, NULL);

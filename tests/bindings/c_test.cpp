@@ -87,6 +87,7 @@ TEST(InC, without_spares_the_job_ends_in_one_sentence) {
 
 TEST(InC, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_c("wrong", 0), 2, "a protected member needs a name");
+  expect_end(play_in_c("wrong_work", 0), 2, "a protected member needs a name");
   expect_end(play_in_c("nameless", 0), 2, "the name of a protected member is NULL");
   expect_end(play_in_c("ends", 0), 1,
              "rank 1: the body, or a callback, returned MEND_END, which no function of mend had returned");

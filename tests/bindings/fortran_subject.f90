@@ -96,10 +96,38 @@ contains
     status = merge(MEND_ERROR, MEND_FAILURE, sum_over(mend_comm(session), 1.0_c_double, sum) == 0)
   end function
 
+  subroutine look_at_what_has_been(session, known)
+    type(c_ptr), value :: session
+    logical, intent(out) :: known
+    type(mend_recovery) :: recovery
+    type(mend_store_statistics) :: statistics
+    integer(c_int) :: rank, dead, newcomer, got(7)
+    integer(c_long) :: versions(2)
+
+    rank = -1
+    dead = -1
+    newcomer = -1
+    versions = 0
+    recovery%dead = 0
+    call mend_statistics(session, statistics)
+    got(1) = mend_recovery_count(session)
+    got(2) = mend_recovery_get(session, 0_c_int, recovery)
+    got(3) = mend_recovery_dead(session, 0_c_int, 0_c_int)
+    got(4) = mend_recovery_rank(session, 0_c_int, 0_c_int, rank, dead, newcomer)
+    got(5) = mend_restored_from(session)
+    got(6) = mend_versions_in_memory(session, versions, 2_c_int)
+    got(7) = mend_versions_on_disk(session, versions, 2_c_int)
+    known = all(got == [1_c_int, MEND_SUCCESS, 1_c_int, MEND_SUCCESS, MEND_ORIGIN_MEMORY, 1_c_int, 0_c_int]) .and. &
+      recovery%epoch == 1 .and. recovery%dead == 1 .and. recovery%replaced == 1 .and. recovery%rebuild_ms > 0 .and. &
+      rank == 1 .and. dead == 1 .and. newcomer == 4 .and. versions(1) == 1 .and. statistics%restores == 2 .and. &
+      statistics%snapshot_bytes > 0
+  end subroutine
+
   integer(c_int) function older_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
     integer(c_long) :: version, older, neighbours
     real(c_double) :: own
+    logical :: known
 
     status = mend_protect(session, "totals", c_loc(totals), c_sizeof(totals))
     if (mend_epoch(session) == 0) then
@@ -114,6 +142,10 @@ contains
     own = totals(1)
     if (status == MEND_SUCCESS) status = mend_restore_from(session, mod(mend_rank(session) + 1, mend_size(session)), neighbours)
     if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    call look_at_what_has_been(session, known)
+    if (status == MEND_SUCCESS .and. .not. known) status = mend_unprotect(session, "what is not there")
+    if (status == MEND_SUCCESS) status = mend_unprotect(session, "totals")
+    if (status == MEND_SUCCESS) status = mend_finish_disk(session)
     if (status /= MEND_SUCCESS) return
     print "('rank ', i0, ': ', f0.1, ' of version ', i0, ', beside ', f0.1, ' of version ', i0)", mend_rank(session), own, &
       older, totals(1), neighbours
@@ -204,12 +236,13 @@ contains
     status = merge(MEND_SUCCESS, MEND_ERROR, c_associated(session) .and. .not. c_associated(data))
   end function
 
-  integer(c_int) function add_one_unless_rank_1(session, data) bind(C) result(went_well)
+  integer(c_int) function add_one_unless_rank_1(session, data, well) bind(C) result(status)
     type(c_ptr), value :: session, data
+    integer(c_int), intent(inout) :: well
 
     totals = totals + 1
-    went_well = merge(0_c_int, 1_c_int, c_associated(data))
-    if (mend_rank(session) == 1) went_well = 0
+    status = merge(MEND_ERROR, MEND_SUCCESS, c_associated(data))
+    if (mend_rank(session) == 1) well = 0
   end function
 
   integer(c_int) function body(session, data) bind(C) result(status)

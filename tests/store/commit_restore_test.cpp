@@ -755,6 +755,27 @@ TEST_F(Stores, go_on_counting_versions_when_nothing_is_restored) {
   expect_restored(epochs, data, 7, Version{3});
 }
 
+TEST_F(Stores, leave_alone_what_is_unprotected_and_tell_the_versions_they_keep) {
+  Epochs job;
+  int kept = 1;
+  int dropped = 1;
+  job.store().protect("kept", kept);
+  job.store().protect("dropped", dropped);
+  EXPECT_TRUE(job.store().versions().in_memory.empty());
+  job.store().commit();
+  job.store().unprotect("dropped");
+  EXPECT_THROW(job.store().unprotect("dropped"), mend::UsageError);
+  for (int i = 0; i < 2; ++i) job.store().commit();
+  EXPECT_THAT(job.store().versions().in_memory, testing::ElementsAre(mend::Version{3}, mend::Version{2}));
+  EXPECT_TRUE(job.store().versions().on_disk.empty());
+  kept = dropped = 2;
+  job.next();
+  job.store().protect("kept", kept);
+  EXPECT_EQ(job.store().restore(), mend::Version{3});
+  EXPECT_EQ(kept, 1);
+  EXPECT_EQ(dropped, 2);
+}
+
 TEST_F(Stores, protect_the_object_that_was_named_last) {
   Epochs epochs;
   int first = 1;
