@@ -53,28 +53,28 @@ std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& befo
     const DeathCause cause = cause_of(before.seat(rank).holder.process);
     if (cause.is_known()) causes.push_back(fmt::format("rank {} by {}", rank.value, cause.to_string()));
   }
-  const std::string how = causes.empty() ? "" : fmt::format(" (died: {})", fmt::join(causes, ", "));
+  const std::string how = causes.empty() ? "" : fmt::format("; cause: {}", fmt::join(causes, ", "));
   if (!policy.takes_over_ranks()) {
-    return fmt::format("{} died and no rank is left to go on{}: allow spares to take over (--mend-on-failure spare,{})",
-                       fmt::join(who, ", "), how, policy.blank ? "blank" : "shrink");
+    return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{}){}",
+                       fmt::join(who, ", "), policy.blank ? "blank" : "shrink", how);
   }
   const std::string loss = fmt::format("{} died and no spare is left", fmt::join(who, ", "));
   if (tries) {
     return fmt::format(
-        "{}, and no more processes are started after {} recoveries in a row without a commit{}: perhaps it is the "
-        "program that fails; if not, allow for more (--mend-tries N)",
+        "{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
+        "program that fails; if not, allow for more (--mend-tries N){}",
         loss, *tries, how);
   }
   if (policy.spawn) {
     return fmt::format(
-        "{}, nor could a process be started instead{}: {}, or allow to go on with fewer ranks "
-        "(--mend-on-failure spare,spawn,shrink)",
-        loss, how, more_spares);
+        "{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+        "(--mend-on-failure spare,spawn,shrink){}",
+        loss, more_spares, how);
   }
   return fmt::format(
-      "{}{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
-      "(--mend-on-failure spare,shrink)",
-      loss, how, more_spares);
+      "{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
+      "(--mend-on-failure spare,shrink){}",
+      loss, more_spares, how);
 }
 
 /// The same when it is the program that fails.

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
     // mpirun ends everyone as soon as one has failed: the silent leave the one that speaks the time to do so.
     if (!first) sleep(2);
     if (first) std::fprintf(stderr, "subject: there is no such thing\n");
+    mend::job_status::left(2);
     return 2;
   }
   if (task == "exit-5-before-run" || task == "exit-0-before-run") {

@@ -168,7 +168,6 @@ Scenarios error_scenarios() {
     };
   };
   all["crashes_again_and_again"] = dies_again_and_again([] { std::raise(SIGSEGV); });
-  all["exits_again_and_again"] = dies_again_and_again([] { std::exit(0); });
   all["hangs_once"] = [](mend::Session& session) {
     count(session, 10, [&](long step) {
       if (step == 5 && is_first(session, 1)) std::raise(SIGSTOP);
