@@ -2,7 +2,8 @@
 // when every process was killed. So each process appends a line to a file that the launcher made and named in the
 // environment variable MEND_STATUS_FILE:
 //
-//   loaded P M   before main, if it is linked with mend: process P of machine M.
+//   loaded P M   before main, if it is linked with mend: process P of machine M. Followed by "later" if the job has
+//                started it for the rank of a dead one.
 //   started      before MPI_Init. All processes have written it before any leaves MPI_Init, so the launcher knows
 //                whether the whole job runs where it can read the file.
 //   running      after MPI_Init.
@@ -70,7 +71,9 @@ inline std::string self() { return std::to_string(::getpid()); }
 }  // namespace detail
 
 /// Every process, before main. Local.
-inline void loaded() { detail::append("loaded " + detail::self() + " " + launch::machine() + "\n"); }
+inline void loaded() {
+  detail::append("loaded " + detail::self() + " " + launch::machine() + (launch::door() ? " later\n" : "\n"));
+}
 
 /// Every process that exits, as late as may be; whether it has come to MPI_Init. Local.
 inline void left(int status, bool met_others = true) {

@@ -44,14 +44,15 @@ void JobWatch::advance_clock() {
 }
 
 StartSight JobWatch::see_start(pid_t child) const {
-  StartSight sight{.begun = reports_.started > 0, .reports = reports_.lines};
+  StartSight sight{
+      .begun = reports_.started > 0, .some_introduced = reports_.introduced > 0, .reports = reports_.lines};
   std::vector<pid_t> children;  // that are the job's processes, or what starts them
   if (settings_.all_here) children = children_of(child);
   int living = 0;
-  bool all_introduced = reports_.introduced > 0;
+  bool all_introduced = sight.some_introduced;
   for (const auto& [process, stage] : reports_.stages) {
     std::erase(children, process);
-    if (stage.left) continue;
+    if (stage.left || stage.later) continue;
     const Condition condition = condition_of(process);
     if (condition == Condition::gone) {
       ++sight.lost;

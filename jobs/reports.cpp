@@ -49,7 +49,10 @@ class Reader {
     ++reports_.loaded;
     pid_t process = 0;
     std::string machine;
-    if (words >> process >> machine && machine == machine_) reports_.stages.try_emplace(process);
+    std::string when;
+    if (words >> process >> machine && machine == machine_) {
+      reports_.stages.try_emplace(process, Stage{.later = words >> when && when == "later"});
+    }
   }
 
   /// The process is the next word.

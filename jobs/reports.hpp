@@ -23,6 +23,7 @@ struct Skipped {
 
 /// How far a process of this machine has come, in its own words.
 struct Stage {
+  bool later = false;  ///< the job has started it, in a recovery
   bool introduced = false;
   bool at_end = false;  ///< unwatched, or finished
   bool closed = false;

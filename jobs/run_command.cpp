@@ -208,10 +208,10 @@ int run(Arguments& arguments) {
       }
       return verdict.exit_code;
     }
-    std::fprintf(stderr,
-                 "mend: a process died before all had met; nothing has been computed yet, and the job is launched anew "
-                 "(launch %d of %d)\n",
-                 number + 1, arguments.start_tries);
+    fmt::print(stderr, "mend: {}\n",
+               fmt::format("a process died before all had met; nothing has been computed yet, and the job is launched "
+                           "anew (launch {} of {})",
+                           number + 1, arguments.start_tries));
   }
 }
 

@@ -11,7 +11,7 @@ StartWatch::Decision StartWatch::look(std::chrono::milliseconds now, const Start
   const bool reported = sight.reports != std::exchange(reports_, sight.reports);
   const bool died = sight.lost != std::exchange(lost_, sight.lost);
   if (reported || died) last_change_ = now;
-  const bool stalled = sight.lost > 0 && now - last_change_ >= limits_.stall;
+  const bool stalled = sight.lost > 0 && !sight.some_introduced && now - last_change_ >= limits_.stall;
   if (stalled) return {.step = Step::launch_anew};
 
   Decision decision;

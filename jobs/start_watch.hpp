@@ -30,7 +30,8 @@ struct StartLimits {
 /// What the launcher sees at a look.
 struct StartSight {
   bool begun = false;            ///< a process has said that it starts MPI
-  bool introduced = false;       ///< all that live have
+  bool some_introduced = false;  ///< those compute, perhaps, and notice the deaths of others
+  bool introduced = false;       ///< all that live and were launched are
   int lost = 0;                  ///< processes of this machine that have died
   std::vector<pid_t> stopped{};  ///< those that are, of this machine, and not introduced
   bool others_wait = false;      ///< some of this machine are not stopped

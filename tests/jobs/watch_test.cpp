@@ -41,6 +41,13 @@ TEST(StartWatch, launches_anew_when_the_others_do_not_go_on_without_the_dead) {
   EXPECT_EQ(watch.look(milliseconds(1'600), sight).step, Step::launch_anew);
 }
 
+TEST(StartWatch, launches_nothing_anew_once_a_process_is_introduced_and_may_have_computed) {
+  StartWatch watch(limits);
+  const StartSight sight{.begun = true, .some_introduced = true, .lost = 1, .reports = 7};
+  EXPECT_EQ(watch.look(milliseconds(100), sight).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(9'000), sight).step, Step::wait);
+}
+
 TEST(StartWatch, waits_as_long_as_the_others_go_on_without_the_dead) {
   StartWatch watch(limits);
   for (int round = 1; round < 9; ++round) {
