@@ -1,5 +1,7 @@
 #include "agreement/ballot.hpp"
 
+#include "base/fail_stop.hpp"
+
 #include <fmt/format.h>
 
 namespace mend::agreement {
@@ -50,7 +52,10 @@ Ruling Ballot::cast(Motion motion, bool in_favour, Remarks& remarks) {
 }
 
 Ruling Ballot::rule(Motion motion, bool in_favour, Remarks& remarks) {
-  const Outcome outcome = agreement_->agree(contribution(motion, in_favour) | std::uint32_t{remarks} << remarks_shift);
+  const std::uint32_t mine = contribution(motion, in_favour) | std::uint32_t{remarks} << remarks_shift;
+  // What was contributed cannot be taken back. A rank that left the ballot with an error and came to the next one would
+  // wait there for ranks that this one has sent elsewhere.
+  const Outcome outcome = or_fail_stop([&] { return agreement_->agree(mine); });
   if (!(outcome.value & nobody_abandons_bit)) return Ruling::abandon;
   if (!(outcome.value & nobody_recovers_bit) || outcome.somebody_died) return Ruling::recover;
   if (!(outcome.value & bit_of(motion))) return Ruling::confused;
