@@ -50,9 +50,9 @@ void AgreementProvider::answer() {
   }
 }
 
-AgreementProvider::DeathListener AgreementProvider::on_death(DeathListener listener) {
+void AgreementProvider::on_death(DeathListener listener) {
   if (service_) service_->on_death(listener);
-  return std::exchange(listener_, std::move(listener));
+  listener_ = std::move(listener);
 }
 
 }  // namespace mend

@@ -46,29 +46,15 @@ class AgreementProvider {
   /// Deals with what others have asked in the meantime.
   void answer();
 
-  /// Whom to tell of deaths that an agreement meets while it waits; returns who was told before.
+  /// Whom to tell of deaths that an agreement meets while it waits.
   using DeathListener = std::function<void(ProcessId)>;
-  DeathListener on_death(DeathListener listener);
+  void on_death(DeathListener listener);
 
  private:
   std::optional<agreement::Protocol> protocol_;  // none: the library's
   std::unique_ptr<agreement::Service> service_;
   agreement::GroupId last_group_;
   DeathListener listener_;
-};
-
-/// Listens for deaths as long as it lives.
-class DeathWatch {
- public:
-  DeathWatch(AgreementProvider& agreements, AgreementProvider::DeathListener listener)
-      : agreements_(agreements), before_(agreements.on_death(std::move(listener))) {}
-  ~DeathWatch() { agreements_.on_death(std::move(before_)); }
-  DeathWatch(const DeathWatch&) = delete;
-  DeathWatch& operator=(const DeathWatch&) = delete;
-
- private:
-  AgreementProvider& agreements_;
-  AgreementProvider::DeathListener before_;
 };
 
 }  // namespace mend

@@ -27,6 +27,7 @@ namespace {
 
 using agreement::Motion;
 using agreement::Ruling;
+using recovery::Event;
 
 template <class Duration>
 Milliseconds to_ms(Duration duration) {
@@ -41,16 +42,16 @@ constexpr Milliseconds patience_for_causes{200};
 
 /// Why the job cannot go on, for the user. `tries` is set when so many recoveries have come to nothing that no more
 /// processes were started.
-std::string describe_vacancies(const RebuildOutcome& outcome, const Roster& before, const Policy& policy,
-                               std::optional<int> tries, const CauseOf& cause_of) {
+std::string describe_vacancies(const recovery::Course& course, const Policy& policy, std::optional<int> tries,
+                               const CauseOf& cause_of) {
   constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
   std::vector<std::string> who;
-  for (const Rank rank : outcome.vacant) {
-    who.push_back(fmt::format("rank {} (process {})", rank.value, before.seat(rank).holder.process.value));
+  for (const Rank rank : course.vacant) {
+    who.push_back(fmt::format("rank {} (process {})", rank.value, course.before.seat(rank).holder.process.value));
   }
   std::vector<std::string> causes;
-  for (const Rank rank : outcome.vacant) {
-    const DeathCause cause = cause_of(before.seat(rank).holder.process);
+  for (const Rank rank : course.vacant) {
+    const DeathCause cause = cause_of(course.before.seat(rank).holder.process);
     if (cause.is_known()) causes.push_back(fmt::format("rank {} by {}", rank.value, cause.to_string()));
   }
   const std::string how = causes.empty() ? "" : fmt::format("; cause: {}", fmt::join(causes, ", "));
@@ -125,36 +126,74 @@ void release_all(const Comms& list) {
   for (const MPI_Comm comm : Comms(list)) MPI_Comm_delete_attr(comm, list_attribute());
 }
 
+ProcessId own_number() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return launched_processes()[static_cast<std::size_t>(rank)];
+}
+
+recovery::Setup setup_of(const Options& options, ProcessId self, std::vector<NodeId> places) {
+  return {self, Policy::parse(options.on_failure), options.tries.value_or(tries_with_processes), !options.disk.empty(),
+          std::move(places)};
+}
+
+RecoveryCore core_at_the_start(const Options& options, const FailureDetector& detector) {
+  std::vector<ProcessId> launched = launched_processes();
+  const int size = static_cast<int>(launched.size());
+  const int spares = options.spares;
+  if (spares < 0 || spares >= size) {
+    throw UsageError(
+        fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
+                    "spares",
+                    spares, size));
+  }
+  std::vector<Placed> introduced;
+  for (const Acquaintance& other : detector.acquaintances()) introduced.push_back({other.process, other.peer.node});
+  std::ranges::sort(introduced, {}, &Placed::process);
+  return {setup_of(options, own_number(), detector.places()), std::move(launched), std::move(introduced),
+          size - spares};
+}
+
+/// In a process that has joined `world`, where it is the last member.
+RecoveryCore core_of_newcomer(const Options& options, const World& world, const std::string& text) {
+  const auto memories = nlohmann::json::parse(text);
+  std::vector<NodeId> places;
+  for (const std::uint32_t node : memories.at("places")) places.push_back(NodeId{node});
+  recovery::Course course;
+  course.before = read_roster(memories.at("before"));
+  course.fruitless = memories.at("fruitless");
+  for (const std::uint32_t process : memories.at("dead")) course.dead.insert(ProcessId{process});
+  return {setup_of(options, world.members.back(), std::move(places)),
+          {world.members, world.roster, world.epoch, world.processes},
+          std::move(course)};
+}
+
 }  // namespace
 
 Engine::Engine(const Options& options, FailureDetector& detector) : Engine(options, detector, nullptr) {
+  drive(recovery::Begin{});
   first_size_ = world_.roster.size();
-  recruiter_.prefer(detector.places());
-  begin_epoch(false);
 }
 
 Engine::Engine(const Options& options, FailureDetector& detector, Arrival& arrival)
     : Engine(options, detector, &arrival) {
   const auto memories = nlohmann::json::parse(arrival.memories());
   first_size_ = memories.at("first_size");
-  fruitless_ = memories.at("fruitless");
   witness_.hear(Version{memories.at("committed")});
-  std::vector<NodeId> places;
-  for (const std::uint32_t node : memories.at("places")) places.push_back(NodeId{node});
-  recruiter_.prefer(std::move(places));
   recoveries_ = read_reports(memories.at("recoveries"));
   left_body_ = WallClock::now();
-  Recovery recovery{read_roster(memories.at("before")), {}};
-  for (const std::uint32_t process : memories.at("dead")) recovery.dead.insert(ProcessId{process});
-  recover_or_end([&] { fill_ranks(std::move(recovery), false); });
+  drive(recovery::Begin{});
 }
 
 Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arrival)
     : detector_(detector),
       policy_(Policy::parse(options.on_failure)),
       agreements_(options.agreement),
-      world_(arrival == nullptr ? first_world(options.spares, agreements_, detector) : arrival->join(agreements_)),
-      self_(world_.members[static_cast<std::size_t>(world_.base.rank())]),
+      world_(arrival == nullptr ? World{} : arrival->join(agreements_)),
+      maker_(world_, agreements_),
+      core_(arrival == nullptr ? core_at_the_start(options, detector)
+                               : core_of_newcomer(options, world_, arrival->memories())),
+      self_(core_.self()),
       announcer_(self_, witness_),
       recruiter_(self_, detector, agreements_, options.spawn_limit),
       wanted_spares_(options.spares),
@@ -166,23 +205,21 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       schedule_(options.commit_every),
       given_mtbf_(options.mtbf),
       result_(options.result) {
-  Redundancy::parse(options.redundancy).require_ranks(world_.roster.size());  // spares must refuse it too
-  if (options.find_changes == "writes" && !DirtyPages::is_possible() && arrival == nullptr && world_.base.rank() == 0) {
+  recruiter_.prefer(core_.places());
+  Redundancy::parse(options.redundancy).require_ranks(core_.ranks());  // spares must refuse it too
+  if (options.find_changes == "writes" && !DirtyPages::is_possible() && arrival == nullptr && self_ == ProcessId{0}) {
     log::warn("this kernel does not tell what was written (Linux 6.7 and later do): commits find changes by hash");
   }
   if (disk_) disk_lock_.emplace(disk_->folder, FolderLock::As::member);
   log::set_speaker(self_);
-  on_process_failure([this] { notice_failure(); });
+  on_process_failure([this] { carry_out(recovery::FailureNoticed{}); });
   while_mpi_waits([this] { notice_while_waiting(); });
   on_communicator_made([this](MPI_Comm parent, MPI_Comm made) { follow(parent, made); });
   store_.on_commit([this] {
     BlockReserve::instance().clear();  // a newcomer has what it needs
     tell_spares();
   });
-  // A rank that waits in a ballot for one that has returned from it already: that one must come back to answer.
-  agreements_.on_death([this](ProcessId process) {
-    if (rank_ && holds_rank(process)) notice_failure();
-  });
+  agreements_.on_death([this](ProcessId process) { carry_out(recovery::ProcessDied{process}); });
 }
 
 Engine::~Engine() {
@@ -196,7 +233,7 @@ Engine::~Engine() {
 
 void Engine::begin_epoch(bool newcomer) {
   if (!rank_) since_rank_ = Stopwatch();
-  rank_ = world_.roster.rank_of(self_);
+  rank_ = core_.rank();
   newcomer_ = newcomer;
   interrupted_ = false;
   progressed_ = false;
@@ -234,14 +271,14 @@ ExitCode Engine::run(const Body& body) {
   if (!world_.roster.spares.empty() || policy_.spawn) forbid_world();
   set_body_rules(rules_of_bodies());
   while (wait_for_rank()) {
-    const Intent intent = play(body);
-    if (!ended_) attend(intent);
+    const recovery::BodyLeft left = play(body);
+    if (!ended_) drive(left);
   }
   return *ended_;
 }
 
 bool Engine::wait_for_rank() {
-  while (!ended_ && !rank_) attend(wait_as_spare());
+  while (!ended_ && !rank_) drive(wait_as_spare());
   return !ended_;
 }
 
@@ -260,13 +297,13 @@ bool Engine::finish() {
     motion = Motion::abandon;
   }
   reach("finish.before");
-  attend(leave_body(motion));
+  drive(leaving(motion));
   return ended_.has_value();
 }
 
 void Engine::abandon(ExitCode code, const std::string& sentence) {
   error_ = Error{code, sentence};
-  attend(leave_body(Motion::abandon));
+  drive(leaving(Motion::abandon));
 }
 
 BodyRules Engine::rules_of_bodies() {
@@ -281,36 +318,229 @@ BodyRules Engine::rules_of_bodies() {
           }};
 }
 
-/// Decides with everyone what the job does, and does what all are to do: recover, or end.
-void Engine::attend(Intent intent) {
-  const AtPlace at_place(intent == Intent::finish    ? Place::finish
-                         : intent == Intent::abandon ? Place::end
-                                                     : Place::recovery);
+recovery::BodyLeft Engine::leaving(Motion motion) {
+  left_body_ = WallClock::now();
+  return {motion, error_ ? error_->code : ExitCode::ok, has_progressed()};
+}
+
+/// Has the core take `event`, and carries out what it wants until this process is in the body, parked, or at the end.
+void Engine::drive(Event event) {
   or_fail_stop([&] {
-    reach("decision.before");
-    const JobDecision ruling = decide_job(*world_.everyone, intent, error_ ? error_->code : ExitCode::ok,
-                                          has_progressed(), would_recover_in_vain());
-    if (ruling.what == Intent::recover) {
-      in_vain_.reset();
-      if (ruling.in_vain) in_vain_ = repeated_death().value_or(RepeatedDeath{});
-      fruitless_ = ruling.progressed ? 1 : fruitless_ + 1;
-      recover_or_end([this] { recover(); });
-    } else {
-      end(ruling);
+    std::optional<AtPlace> at_place;
+    for (std::optional<Event> next = std::move(event); next;) {
+      const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));
+      world_.processes = core_.position().processes;
+      for (const recovery::Action& action : actions) {
+        if (const auto place = place_of(action)) at_place.emplace(*place);
+        if (auto result = attempt(action)) next = std::move(result);
+      }
     }
   });
 }
 
-void Engine::end(const JobDecision& ruling) {
-  agreements_.settle(world_.base.get());  // nobody answers any more after this
+/// Has the core take what comes while this process waits: nothing follows that it would wait in.
+void Engine::carry_out(const Event& event) {
+  for (const recovery::Action& action : core_.step(event)) attempt(action);
+}
+
+/// Where this process is from `action` on, for those who wait for it; nothing: where it was.
+std::optional<Place> Engine::place_of(const recovery::Action& action) const {
+  if (core_.saves()) return std::nullopt;
+  if (const auto* cast = std::get_if<recovery::CastBallot>(&action)) {
+    return cast->motion == Motion::finish    ? Place::finish
+           : cast->motion == Motion::abandon ? Place::end
+                                             : Place::recovery;
+  }
+  if (const auto* decide = std::get_if<recovery::DecideJob>(&action)) {
+    return decide->intent == Intent::finish    ? Place::finish
+           : decide->intent == Intent::abandon ? Place::end
+                                               : Place::recovery;
+  }
+  return std::nullopt;
+}
+
+std::optional<Event> Engine::attempt(const recovery::Action& action) {
+  try {
+    return std::visit([this](const auto& what) { return perform(what); }, action);
+  } catch (const CommonError&) {
+    throw;
+  } catch (const std::exception& error) {
+    own_error_ = error.what();
+    log::debug(fmt::format("process {} has an error of its own: {}", self_.value, own_error_));
+    return recovery::LocalError{};
+  }
+}
+
+// --- what the core wants ---------------------------------------------------------------------------------------
+
+/// Revokes what others may be blocked in. Each epoch's communicators of the application are revoked once by each
+/// process and belong to that epoch alone, so a late revocation cannot hit a newer one.
+std::optional<Event> Engine::perform(const recovery::Revoke& revoke) {
+  switch (revoke.what) {
+    case recovery::What::application: interrupt(); break;
+    case recovery::What::candidate: maker_.interrupt(); break;
+    case recovery::What::meeting: recruiter_.interrupt(); break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Event> Engine::perform(const recovery::CallSpares& call) {
+  witness_.call(call.epoch);
+  return std::nullopt;
+}
+
+std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
+  reach("ballot.before");
+  const Ruling ruling = world_.ballot->cast(cast.motion, true);
+  if (ruling == Ruling::confused) {
+    error_ = Error{ExitCode::usage,
+                   fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
+                               "every rank must come to these in the same order",
+                               rank_->value)};
+  }
+  ProcessSet dead;
+  for (const WitnessedDeath& death : witness_.deaths()) dead.insert(death.process);
+  return recovery::Ruled{ruling, std::move(dead)};
+}
+
+std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
+  reach("decision.before");
+  const JobDecision decision =
+      decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed, would_recover_in_vain());
+  if (decision.what == Intent::recover) {
+    if (!core_.saves()) in_vain_.reset();
+    if (decision.in_vain && !core_.saves()) in_vain_ = repeated_death().value_or(RepeatedDeath{});
+    leave_epoch();
+  }
+  return recovery::Decided{decision};
+}
+
+std::optional<Event> Engine::perform(const recovery::NewCandidate&) {
+  recruiter_.give_up();
+  maker_.begin_candidate();
+  return std::nullopt;
+}
+
+std::optional<Event> Engine::perform(const recovery::Settle&) {
+  if (core_.state() == recovery::State::settling) reach("recovery.settle");
+  if (core_.state() == recovery::State::gathering) reach("spawn.meet");
+  maker_.settle();
+  return recovery::Settled{};
+}
+
+std::optional<Event> Engine::perform(const recovery::Shrink&) { return maker_.shrink(); }
+
+std::optional<Event> Engine::perform(const recovery::Agree& agree) {
+  const recovery::State state = core_.state();
+  if (state == recovery::State::announcing && !core_.hosts()) reach("spawn.wait");
+  if (state == recovery::State::confirming) reach("recovery.confirm");
+  if (state == recovery::State::merged) reach("spawn.confirm");
+  const recovery::Agreed agreed = maker_.agree(agree.among, agree.contribution);
+  if (state == recovery::State::counting && (agreed.outcome.value & 1U) != 0) {
+    agreed_on_dead_ = WallClock::now();
+    reach("recovery.plan");
+  }
+  return agreed;
+}
+
+std::optional<Event> Engine::perform(const recovery::Split& split) { return maker_.split(split.rank); }
+
+std::optional<Event> Engine::perform(const recovery::AdoptCandidate& adopt) {
+  maker_.adopt(core_.position(), adopt.complete);
+  return std::nullopt;
+}
+
+std::optional<Event> Engine::perform(const recovery::Found&) {
+  maker_.found();
+  return recovery::Founded{};
+}
+
+std::optional<Event> Engine::perform(const recovery::StartProcess&) {
+  reach("spawn.wait");
+  try {
+    if (const auto newcomer = recruiter_.find(world_)) return recovery::NewcomerCalled{*newcomer};
+  } catch (const std::exception& error) {
+    log::warn(fmt::format("no process can be started to take over a rank: {}", error.what()));
+  }
+  return recovery::NewcomerLost{};
+}
+
+std::optional<Event> Engine::perform(const recovery::Meet&) { return recovery::MeetingEnded{recruiter_.meet(world_)}; }
+
+std::optional<Event> Engine::perform(const recovery::Connect&) {
+  return recovery::MeetingEnded{recruiter_.connect(world_, core_.host(), memories())};
+}
+
+std::optional<Event> Engine::perform(const recovery::Merge&) {
+  return recovery::MeetingEnded{recruiter_.merge(world_)};
+}
+
+std::optional<Event> Engine::perform(const recovery::Admit&) { return recovery::Admitted{recruiter_.admit(world_)}; }
+
+std::optional<Event> Engine::perform(const recovery::EnterBody& enter) {
+  enter_epoch(enter.newcomer);
+  return std::nullopt;
+}
+
+std::optional<Event> Engine::perform(const recovery::Park&) {
+  enter_epoch(false);
+  return std::nullopt;
+}
+
+/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to disk
+/// before that, in a world without the others.
+std::optional<Event> Engine::perform(const recovery::SaveWhatIsLeft&) {
+  begin_epoch(false);
+  try {
+    store_.save_what_is_left();
+  } catch (const ProcessFailure&) {
+    return leaving(Motion::recover);
+  } catch (const CommonError& error) {
+    log::debug(fmt::format("nothing is saved: {}", error.what()));
+  }
+  return leaving(Motion::finish);
+}
+
+/// Why all end that have come to the end together, though no rank has said so.
+std::string Engine::sentence_on(recovery::Ending why) const {
+  const recovery::Course& course = core_.course();
+  switch (why) {
+    case recovery::Ending::no_shrink: return "the MPI library could not shrink a communicator";
+    case recovery::Ending::no_split: return "the MPI library could not split a communicator, though nobody died";
+    case recovery::Ending::program_fails:
+      return fmt::format(
+          "{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself",
+          course.fruitless);
+    case recovery::Ending::rank_fails: return describe_fault(*in_vain_);
+    default: break;
+  }
+  witness_.wait_for_causes(course.dead.members(), patience_for_causes);
+  return describe_vacancies(course, policy_,
+                            core_.out_of_tries() ? std::optional(tries_.value_or(tries_with_processes)) : std::nullopt,
+                            [this](ProcessId process) { return witness_.cause_of(process); });
+}
+
+std::optional<Event> Engine::perform(const recovery::End& end) {
+  if (core_.first_world()) {
+    if (end.why != recovery::Ending::nobody_left) throw CommonError(sentence_on(end.why));
+    throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {} spares",
+                                    core_.course().dead.size(), world_.processes, wanted_spares_));
+  }
+  const bool was_said = end.why == recovery::Ending::finished || end.why == recovery::Ending::abandoned;
+  if (!was_said) error_ = Error{ExitCode::unrecoverable, sentence_on(end.why)};
   detector_.end();
   store_.end();
   job_status::unwatched();
-  has_lost_ = find_out_who_is_missing();
+  has_lost_ = !was_said || find_out_who_is_missing();
   close_restore_time();
   announcer_.finish();
-  ended_ = ruling.what == Intent::finish ? ExitCode::ok : report_error(ruling.code);
+  ended_ = end.why == recovery::Ending::finished ? ExitCode::ok : report_error(end.code);
+  return std::nullopt;
 }
+
+std::optional<Event> Engine::perform(const recovery::Die&) { fail_stop(own_error_); }
+
+// --- the end ---------------------------------------------------------------------------------------------------
 
 /// Whether this rank has committed anything in this epoch.
 bool Engine::has_progressed() const { return progressed_ || store_.statistics().commits > before_epoch_.commits; }
@@ -328,7 +558,7 @@ std::vector<Loss> Engine::lost_ranks() const {
 
 /// The recoveries before the present one since which nothing was committed.
 std::vector<RecoveryReport> Engine::fruitless_recoveries() const {
-  const auto count = std::min(static_cast<std::size_t>(fruitless_), recoveries_.size());
+  const auto count = std::min(static_cast<std::size_t>(core_.course().fruitless), recoveries_.size());
   return {recoveries_.end() - static_cast<std::ptrdiff_t>(count), recoveries_.end()};
 }
 
@@ -341,21 +571,6 @@ std::optional<RepeatedDeath> Engine::repeated_death() const {
 bool Engine::would_recover_in_vain() const {
   const auto repeated = repeated_death();
   return repeated && repeated->times > tries_.value_or(tries_of_faulty_ranks);
-}
-
-/// Recovers, or ends the job if a CommonError says that this is not possible.
-void Engine::recover_or_end(const std::function<void()>& recovery) {
-  try {
-    recovery();
-  } catch (const CommonError& error) {
-    detector_.end();
-    store_.end();
-    job_status::unwatched();
-    has_lost_ = true;
-    announcer_.finish();
-    error_ = Error{ExitCode::unrecoverable, error.what()};
-    ended_ = report_error(ExitCode::unrecoverable);
-  }
 }
 
 /// Whether anybody who has ever been in the job is not here any more. The same everywhere.
@@ -385,8 +600,8 @@ void Engine::part() const {
   }
 }
 
-/// Plays this process's rank until the body is left, and returns what this process wants then.
-Intent Engine::play(const Body& body) {
+/// Plays this process's rank until the body is left, and returns why it was.
+recovery::BodyLeft Engine::play(const Body& body) {
   step_watch_ = Stopwatch();
   store_.forget_members();
   callbacks_.clear();
@@ -423,40 +638,10 @@ Intent Engine::play(const Body& body) {
     error_ = Error{ExitCode::failed, fmt::format("rank {}: the body threw what is no std::exception", rank_->value)};
     motion = Motion::abandon;
   }
-  return ended_ ? Intent::abandon : leave_body(motion);
+  return leaving(motion);
 }
 
-/// Decides with the other ranks how to go on, after the body was left here for `motion`.
-Intent Engine::leave_body(Motion motion) {
-  const AtPlace at_place(motion == Motion::finish    ? Place::finish
-                         : motion == Motion::abandon ? Place::end
-                                                     : Place::recovery);
-  return or_fail_stop([&] { return cast_on_leaving(motion); });
-}
-
-Intent Engine::cast_on_leaving(Motion motion) {
-  if (motion != Motion::finish) notice_failure();
-  left_body_ = WallClock::now();
-  reach("ballot.before");
-  Ruling ruling = ballot().cast(motion, true);
-  if (ruling == Ruling::confused) {
-    error_ = Error{ExitCode::usage,
-                   fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
-                               "every rank must come to these in the same order",
-                               rank_->value)};
-    ruling = ballot().cast(Motion::abandon, true);
-  }
-  switch (ruling) {
-    case Ruling::carried: call_spares(); return Intent::finish;
-    case Ruling::abandon: call_spares(); return Intent::abandon;
-    default: break;
-  }
-  notice_failure();
-  call_spares();
-  return Intent::recover;
-}
-
-Intent Engine::wait_as_spare() {
+Event Engine::wait_as_spare() {
   const AtPlace at_place(Place::spare);
   reach("spare.parked");
   const auto matters = [this](ProcessId process) { return holds_rank(process); };
@@ -467,19 +652,7 @@ Intent Engine::wait_as_spare() {
   });
   reach("spare.woken");
   left_body_ = WallClock::now();
-  return Intent::follow;
-}
-
-/// The runtime tells the spares of a death by itself; it does not tell them that the job is over, nor of an
-/// interruption without a death. One caller is enough: were it to die, its death is what wakes them.
-void Engine::call_spares() {
-  const auto& seats = world_.roster.seats;
-  const auto alive = [&](const Seat& seat) {
-    return !witness_.has_died([&](ProcessId process) { return process == seat.holder.process; });
-  };
-  const auto first = std::find_if(seats.begin(), seats.end(), alive);
-  if (first != seats.end() && first->holder.process == self_ && !world_.roster.spares.empty())
-    witness_.call(world_.epoch);
+  return recovery::Called{};
 }
 
 /// Tells the spares, after a commit, that there is one, in case that all ranks die at once; and what memory a rank
@@ -498,12 +671,6 @@ void Engine::tell_spares() {
 
 // --- failure and recovery --------------------------------------------------------------------------------------
 
-/// Something failed: remembers when this was known here first, and interrupts everyone else.
-void Engine::notice_failure() {
-  if (!noticed_) noticed_ = WallClock::now();
-  interrupt();
-}
-
 /// Ranks that wait for each other in a communicator of which nobody has died, and nobody has heard of anything, would
 /// go on doing so. That the application's was revoked, or that the runtime has told of a death, is seen from inside of
 /// the call in which they wait.
@@ -511,13 +678,12 @@ void Engine::notice_while_waiting() {
   const bool may_wait_elsewhere = !derived_.empty() || !followed_.empty();
   if (!rank_ || interrupted_ || !may_wait_elsewhere) return;
   const bool has_news = news_.is_there(witness_);
-  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) notice_failure();
+  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) carry_out(recovery::FailureNoticed{});
 }
 
-/// Revokes what the application can be blocked in, what was derived first. Each epoch's communicators are revoked
-/// once by each process and belong to that epoch alone, so a late revocation cannot hit a newer one.
+/// Revokes what the application can be blocked in, what was derived first.
 void Engine::interrupt() {
-  if (interrupted_) return;
+  if (!noticed_) noticed_ = WallClock::now();
   interrupted_ = true;
   reach("recovery.interrupt");
   for (MPI_Comm comm : derived_) revoke(comm);
@@ -526,57 +692,29 @@ void Engine::interrupt() {
   if (world_.application) revoke(world_.application.get());
 }
 
-void Engine::recover() {
-  const trace::Span span("recovery");
+/// All recover: what belongs to the epoch is put away.
+void Engine::leave_epoch() {
+  recovery_began_ = WallClock::now();
   close_restore_time();
   store_.end_epoch();
   reach("recovery.begin");
-  const Roster before = world_.roster;
-  const bool held_rank = rank_.has_value();
   for (MPI_Comm comm : derived_) take_for_outdated(comm);
   for (MPI_Comm comm : followed_) take_for_outdated(comm);
   free_all(retired_);
   move_all(derived_, retired_);
   release_all(followed_);
   if (world_.application) take_for_outdated(world_.application.get());
-  fill_ranks({before, {}}, held_rank);
 }
 
-/// The rest of a recovery, which those who join during it go through too.
-void Engine::fill_ranks(Recovery recovery, bool held_rank) {
-  const RebuildOutcome outcome = rebuild_until_filled(recovery);
-  const Roster& before = recovery.before;
-
-  RecoveryReport report;
-  report.epoch = world_.epoch;
-  report.dead = outcome.dead.members();
-  const auto numbered = [&](Rank rank) { return policy_.blank ? before.seat(rank).origin : rank; };
-  for (const auto& [rank, dead, newcomer] : outcome.replacements)
-    report.replacements.push_back({numbered(rank), dead, newcomer});
-  for (const auto& [rank, dead] : outcome.given_up) report.given_up.push_back({numbered(rank), dead});
-  auto noticed = noticed_.value_or(left_body_);
-  // It began with the first death of one that held a rank: a spare may have died long before.
-  for (const WitnessedDeath& death : witness_.deaths()) {
-    if (outcome.dead.contains(death.process) && before.rank_of(death.process)) noticed = std::min(noticed, death.when);
+/// The communicators of an epoch are there: the first, or the one after a recovery.
+void Engine::enter_epoch(bool newcomer) {
+  if (world_.epoch == Epoch{0}) {
+    begin_epoch(newcomer);
+    return;
   }
-  report.set_moments(noticed, left_body_, outcome.agreed_on_dead, WallClock::now());
-  const auto after = [&](Milliseconds time) {
-    return report.noticed + std::chrono::duration_cast<WallClock::duration>(time);
-  };
-  trace::record("interrupt", report.noticed, after(report.interrupt));
-  trace::record("agree", after(report.interrupt), after(report.interrupt + report.agree));
-  trace::record("rebuild", after(report.interrupt + report.agree), after(report.until_rebuilt()));
-  report.rounds = outcome.rounds;
-  std::vector<RecoveryReport> fruitless;
-  if (fruitless_ > 1) {
-    fruitless = fruitless_recoveries();
-    fruitless.erase(fruitless.begin(),
-                    fruitless.end() - std::min<std::ptrdiff_t>(fruitless_ - 1, std::ssize(fruitless)));
-  }
-  announcer_.tell(report, std::move(fruitless));
-  recoveries_.push_back(report);
-
-  begin_epoch(!held_rank);
+  if (!core_.saves()) report_recovery();
+  begin_epoch(newcomer);
+  if (core_.saves()) return;
   const auto spares = static_cast<std::size_t>(wanted_spares_);
   if (policy_.spawn && world_.roster.spares.size() < spares && recruiter_.hosts(world_)) {
     recruiter_.prepare(spares - world_.roster.spares.size(), world_);
@@ -584,77 +722,53 @@ void Engine::fill_ranks(Recovery recovery, bool held_rank) {
   reach("recovery.done");
 }
 
-/// Makes worlds of the living until one has somebody for every rank that is not given up.
-RebuildOutcome Engine::rebuild_until_filled(Recovery& recovery) {
-  auto& [before, dead] = recovery;
-  Policy policy = policy_;
-  const int tries = tries_.value_or(tries_with_processes);
-  const bool in_vain = fruitless_ > tries;  // what the program has died of, it would die of again
-  if (in_vain || in_vain_) policy.spawn = false;
-  if (in_vain_) policy.spare = false;
-  int rounds = 0;
-  for (;;) {
-    const Epoch next = world_.epoch.next();
-    RebuildOutcome outcome = rebuild(world_, policy, agreements_, [&] { witness_.call(next); });
-    dead.insert(outcome.dead);
-    rounds += outcome.rounds;
-    if (outcome.vacant.empty()) {
-      if (dead.empty() && in_vain)
-        throw Unrecoverable(fmt::format(
-            "{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself",
-            fruitless_));
-      outcome.dead = dead;
-      outcome.rounds = rounds;
-      outcome.replacements = replacements(before, world_.roster);
-      return outcome;
-    }
-    if (!policy.spawn) {
-      witness_.wait_for_causes(dead.members(), patience_for_causes);
-      const CauseOf cause_of = [this](ProcessId process) { return witness_.cause_of(process); };
-      const std::string why = in_vain_ ? describe_fault(*in_vain_)
-                                       : describe_vacancies(outcome, before, policy_,
-                                                            in_vain ? std::optional(tries) : std::nullopt, cause_of);
-      save_what_is_left();
-      throw Unrecoverable(why);
-    }
-    if (recruiter_.recruit(world_, memories(recovery)) == Recruitment::nobody) policy.spawn = false;
+void Engine::report_recovery() {
+  const recovery::Course& course = core_.course();
+  const Roster& before = course.before;
+  RecoveryReport report;
+  report.epoch = world_.epoch;
+  report.dead = course.dead.members();
+  const auto numbered = [&](Rank rank) { return policy_.blank ? before.seat(rank).origin : rank; };
+  for (const auto& [rank, dead, newcomer] : replacements(before, world_.roster))
+    report.replacements.push_back({numbered(rank), dead, newcomer});
+  for (const auto& [rank, dead] : course.given_up) report.given_up.push_back({numbered(rank), dead});
+  auto noticed = noticed_.value_or(left_body_);
+  // It began with the first death of one that held a rank: a spare may have died long before.
+  for (const WitnessedDeath& death : witness_.deaths()) {
+    if (course.dead.contains(death.process) && before.rank_of(death.process)) noticed = std::min(noticed, death.when);
   }
-}
-
-/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to disk
-/// before that, in a world without the others.
-void Engine::save_what_is_left() {
-  if (!disk_) return;
-  Policy with_fewer;
-  with_fewer.shrink = true;
-  for (;;) {
-    const Epoch next = world_.epoch.next();
-    rebuild(world_, with_fewer, agreements_, [&] { witness_.call(next); });
-    begin_epoch(false);
-    Motion motion = Motion::finish;
-    try {
-      store_.save_what_is_left();
-    } catch (const ProcessFailure&) {
-      motion = Motion::recover;
-    }
-    if (leave_body(motion) != Intent::recover) return;
-    store_.end_epoch();
-    take_for_outdated(world_.application.get());
+  report.set_moments(noticed, left_body_, agreed_on_dead_, WallClock::now());
+  const auto after = [&](Milliseconds time) {
+    return report.noticed + std::chrono::duration_cast<WallClock::duration>(time);
+  };
+  trace::record("interrupt", report.noticed, after(report.interrupt));
+  trace::record("agree", after(report.interrupt), after(report.interrupt + report.agree));
+  trace::record("rebuild", after(report.interrupt + report.agree), after(report.until_rebuilt()));
+  report.rounds = course.rounds;
+  std::vector<RecoveryReport> fruitless;
+  if (course.fruitless > 1) {
+    fruitless = fruitless_recoveries();
+    fruitless.erase(fruitless.begin(),
+                    fruitless.end() - std::min<std::ptrdiff_t>(course.fruitless - 1, std::ssize(fruitless)));
   }
+  announcer_.tell(report, std::move(fruitless));
+  recoveries_.push_back(report);
+  trace::record("recovery", recovery_began_.value_or(left_body_), WallClock::now());
 }
 
 /// What a process that joins later should know of what has been.
-std::string Engine::memories(const Recovery& recovery) const {
+std::string Engine::memories() const {
+  const recovery::Course& course = core_.course();
   std::vector<std::uint32_t> places;
   for (const NodeId place : recruiter_.places()) places.push_back(place.value);
   std::vector<std::uint32_t> dead;
-  for (const ProcessId process : recovery.dead.members()) dead.push_back(process.value);
+  for (const ProcessId process : course.dead.members()) dead.push_back(process.value);
   return nlohmann::json{{"first_size", first_size_},
-                        {"fruitless", fruitless_},
+                        {"fruitless", course.fruitless},
                         {"committed", std::max(store_.version(), witness_.announced()).value},
                         {"places", places},
                         {"recoveries", write_reports(recoveries_)},
-                        {"before", write_roster(recovery.before)},
+                        {"before", write_roster(course.before)},
                         {"dead", dead}}
       .dump();
 }
@@ -720,7 +834,7 @@ bool Engine::knows_of_failure() const {
 void Engine::check() {
   throw_noted_error();
   if (!knows_of_failure()) return;
-  notice_failure();
+  carry_out(recovery::FailureNoticed{});
   throw ProcessFailure("the runtime reported a death");
 }
 
@@ -773,7 +887,7 @@ void Engine::repair() {
                     rank_->value));
     throw agreement::Abandoned();
   }
-  attend(leave_body(Motion::recover));
+  drive(leaving(Motion::recover));
   if (ended_) throw agreement::Abandoned();
   step_watch_ = Stopwatch();
   // What a callback registers is for the next repair.

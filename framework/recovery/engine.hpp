@@ -1,5 +1,8 @@
 // The recovery engine: what happens around the body.
 //
+// What comes next is decided by the recovery core (framework/recovery/core.hpp). The engine tells it what MPI, the
+// agreements and the body have come to, and carries out what it wants.
+//
 // Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all decide together
 // and learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
 //
@@ -21,10 +24,12 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/place.hpp"
 #include "detector/runtime_witness.hpp"
 #include "framework/recovery/announcer.hpp"
 #include "framework/recovery/commit_economy.hpp"
 #include "framework/recovery/commit_schedule.hpp"
+#include "framework/recovery/core.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/result_file.hpp"
 #include "framework/options.hpp"
@@ -48,7 +53,8 @@ namespace mend {
 
 class Engine {
  public:
-  /// Makes the first world. Collective over all processes launched. Throws as first_world does.
+  /// Makes the first world. Collective over all processes launched. Throws, on all alike, UsageError when the
+  /// spares leave nobody to work and Unrecoverable when too many processes have died.
   Engine(const Options& options, FailureDetector& detector);
   /// In a process that the job has started later: joins the others, who are in the middle of a recovery, and takes part
   /// in what is left of that.
@@ -114,40 +120,53 @@ class Engine {
     bool disk_may_help = true;
   };
 
-  /// A recovery under way, the same for all who take part in it, whenever they came.
-  struct Recovery {
-    Roster before;    ///< it began
-    ProcessSet dead;  ///< since the recovery before that, as far as it is agreed upon
-  };
-
   Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
   bool find_out_who_is_missing() const;
   void part() const;
-  Intent play(const Body& body);
-  Intent leave_body(agreement::Motion motion);
-  Intent cast_on_leaving(agreement::Motion motion);
-  void attend(Intent intent);
-  void end(const JobDecision& ruling);
+  recovery::BodyLeft play(const Body& body);
+  recovery::BodyLeft leaving(agreement::Motion motion);
+  recovery::Event wait_as_spare();
+  void drive(recovery::Event event);
+  void carry_out(const recovery::Event& event);
+  std::optional<recovery::Event> attempt(const recovery::Action& action);
+  std::optional<recovery::Event> perform(const recovery::Revoke& revoke);
+  std::optional<recovery::Event> perform(const recovery::CallSpares& call);
+  std::optional<recovery::Event> perform(const recovery::CastBallot& cast);
+  std::optional<recovery::Event> perform(const recovery::DecideJob& decide);
+  std::optional<recovery::Event> perform(const recovery::NewCandidate&);
+  std::optional<recovery::Event> perform(const recovery::Settle&);
+  std::optional<recovery::Event> perform(const recovery::Shrink&);
+  std::optional<recovery::Event> perform(const recovery::Agree& agree);
+  std::optional<recovery::Event> perform(const recovery::Split& split);
+  std::optional<recovery::Event> perform(const recovery::AdoptCandidate& adopt);
+  std::optional<recovery::Event> perform(const recovery::Found&);
+  std::optional<recovery::Event> perform(const recovery::StartProcess&);
+  std::optional<recovery::Event> perform(const recovery::Meet&);
+  std::optional<recovery::Event> perform(const recovery::Connect&);
+  std::optional<recovery::Event> perform(const recovery::Merge&);
+  std::optional<recovery::Event> perform(const recovery::Admit&);
+  std::optional<recovery::Event> perform(const recovery::EnterBody& enter);
+  std::optional<recovery::Event> perform(const recovery::Park&);
+  std::optional<recovery::Event> perform(const recovery::SaveWhatIsLeft&);
+  std::optional<recovery::Event> perform(const recovery::End& end);
+  std::optional<recovery::Event> perform(const recovery::Die&);
+  std::string sentence_on(recovery::Ending why) const;
+  std::optional<Place> place_of(const recovery::Action& action) const;
   bool has_progressed() const;
   std::vector<Loss> lost_ranks() const;
   std::optional<RepeatedDeath> repeated_death() const;
   bool would_recover_in_vain() const;
   std::vector<RecoveryReport> fruitless_recoveries() const;
   bool holds_rank(ProcessId process) const { return world_.roster.rank_of(process).has_value(); }
-  Intent wait_as_spare();
+  void leave_epoch();
+  void enter_epoch(bool newcomer);
   void begin_epoch(bool newcomer);
-  void recover_or_end(const std::function<void()>& recovery);
-  void recover();
-  void fill_ranks(Recovery recovery, bool held_rank);
-  RebuildOutcome rebuild_until_filled(Recovery& recovery);
-  void save_what_is_left();
-  std::string memories(const Recovery& recovery) const;
+  void report_recovery();
+  std::string memories() const;
   void follow(MPI_Comm parent, MPI_Comm made);
-  void notice_failure();
   void notice_while_waiting();
   void interrupt();
   BodyRules rules_of_bodies();
-  void call_spares();
   void tell_spares();
   void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
@@ -161,6 +180,8 @@ class Engine {
   Policy policy_;
   AgreementProvider agreements_;
   World world_;
+  WorldMaker maker_;
+  RecoveryCore core_;
   ProcessId self_;
   Announcer announcer_;
   Recruiter recruiter_;
@@ -190,16 +211,18 @@ class Engine {
 
   bool interrupted_ = false;
   bool progressed_ = false;               // in this epoch, though store_ knows nothing of it
-  int fruitless_ = 0;                     // recoveries in a row with no commit in between, the present one included
-  std::optional<RepeatedDeath> in_vain_;  // why the dead of the present one get no more processes
+  std::optional<RepeatedDeath> in_vain_;  // why the dead of this recovery get no more processes
   std::optional<WallClock::time_point> noticed_;
   WallClock::time_point left_body_{};
+  std::optional<WallClock::time_point> recovery_began_;
+  WallClock::time_point agreed_on_dead_{};
   std::vector<RecoveryReport> recoveries_;
   std::filesystem::path result_;  // file; empty: none
   Answer answer_;
   StoreStatistics before_epoch_;  // as they were when the epoch began
   Seconds restored_elsewhere_{};  // in this epoch, by other stores than store_
   std::optional<Error> error_;
+  std::string own_error_;          // which the others do not have
   std::optional<ExitCode> ended_;  // all have agreed on it
   bool has_lost_ = false;
 };

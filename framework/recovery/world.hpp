@@ -9,6 +9,8 @@
 //   agree on candidate             did the splits succeed everywhere, and nobody die meanwhile? if not, again
 //   candidate becomes the base
 //
+// What comes next is decided by the recovery core (framework/recovery/core.hpp); here it is done.
+//
 // A process that fails in a split revokes the candidate, so that nobody waits for it in vain; the base below stays
 // whole, and all turn back to it. Every turn is decided by an agreement, so all turn together; each turn is caused
 // by at least one more death, so the turning ends.
@@ -17,15 +19,14 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/ballot.hpp"
-#include "base/clock.hpp"
-#include "base/process_set.hpp"
 #include "framework/recovery/agreement_provider.hpp"
-#include "framework/process/failure_detector.hpp"
+#include "framework/recovery/core.hpp"
 #include "spares/roster.hpp"
 #include "transport/mpi.hpp"
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace mend {
@@ -42,28 +43,47 @@ struct World {
   std::uint32_t processes = 0;  ///< how many numbers were ever given; the next one's
 };
 
-/// What a rebuilding went through.
-struct RebuildOutcome {
-  ProcessSet dead;                        ///< who was a member of the old base and is not of the new
-  std::vector<Replacement> replacements;  ///< who took whose rank
-  std::vector<Loss> given_up;             ///< ranks that are no more
-  std::vector<Rank> vacant;               ///< ranks nobody is there for
-  int rounds = 0;                         ///< how often it was tried
-  WallClock::time_point agreed_on_dead;   ///< when the last round's shrink had been agreed on
+/// Makes the communicators of an epoch, as the recovery core decides. What is under way is the candidate.
+class WorldMaker {
+ public:
+  /// `world` and `agreements` outlive it. A world that has no base yet is made of MPI_COMM_WORLD.
+  WorldMaker(World& world, AgreementProvider& agreements);
+
+  /// Forgets the last candidate, and numbers the groups of the next. Every process must number all groups. Local.
+  void begin_candidate();
+  /// Returns when every living member of the base has come here. Collective over them.
+  void settle();
+  /// Makes the candidate's base of the living. Collective over the base.
+  recovery::Shrunk shrink();
+  /// Collective over the base, or over the candidate, of which shrink() must have succeeded everywhere.
+  recovery::Agreed agree(recovery::Among among, std::uint32_t contribution);
+  /// Makes the communicators of the ranks. `rank`: this process's, if any. Collective over the candidate. Throws what
+  /// is no process failure.
+  recovery::SplitEnded split(std::optional<Rank> rank);
+  /// Has everyone leave what they wait in of the candidate. Local.
+  void interrupt();
+  /// The candidate is the world from now on, and `position` says who is in it. `complete`: somebody holds each rank.
+  /// Local.
+  void adopt(const recovery::Position& position, bool complete);
+  /// The first world was made with the library's agreement; from here on the provider's own serves. Collective.
+  void found();
+
+ private:
+  struct Candidate {
+    agreement::GroupId base_group;
+    agreement::GroupId ranks_group;
+    Communicator base;
+    std::vector<ProcessId> members;
+    std::unique_ptr<agreement::Agreement> everyone;
+    Communicator application;
+    Communicator store;
+  };
+
+  MPI_Comm base() const { return world_.base ? world_.base.get() : MPI_COMM_WORLD; }
+
+  World& world_;
+  AgreementProvider& agreements_;
+  Candidate candidate_;
 };
-
-/// Called when a death is met while the communicators are being made: has everyone who may have finished that already
-/// come back, spares too.
-using DeathInRebuild = std::function<void()>;
-
-/// Makes the first world of a job out of MPI_COMM_WORLD, founds `agreements`. `detector` knows where they are.
-/// Collective over all processes launched; those that die meanwhile are made up for by spares. Throws, on all alike,
-/// UsageError when `spares` leaves nobody to work and Unrecoverable when too many have died.
-World first_world(int spares, AgreementProvider& agreements, const FailureDetector& detector);
-
-/// Replaces `world` by one of the living, in which is done about the dead what `policy` says. Collective over the
-/// living members of its base. When ranks are vacant, it is no new epoch: the new world has a base but no application
-/// communicator.
-RebuildOutcome rebuild(World& world, const Policy& policy, AgreementProvider& agreements, const DeathInRebuild& death);
 
 }  // namespace mend

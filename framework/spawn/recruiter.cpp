@@ -6,6 +6,7 @@
 #include "base/launch.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
+#include "framework/recovery/core.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "framework/spawn/process_starter.hpp"
 #include "transport/interruptible_pmix.hpp"
@@ -109,26 +110,6 @@ bool succeeds(Attempt attempt) {
   return false;
 }
 
-/// Who starts newcomers: the first of the members on the best of `places`; if nobody is on any, on the machine where
-/// somebody is missing; if nobody is left there, on the machine that has fewest.
-ProcessId host_of(const World& world, const FailureDetector& detector, const std::vector<NodeId>& places) {
-  const std::vector<Placed> living = detector.place(world.members);
-  for (const NodeId place : places) {
-    const auto there = std::ranges::find(living, place, &Placed::node);
-    if (there != living.end()) return there->process;
-  }
-  const ProcessSet absent = world.roster.absent(world.members);
-  const auto vacant =
-      std::ranges::find_if(world.roster.seats, [&](const Seat& seat) { return absent.contains(seat.holder.process); });
-  if (vacant != world.roster.seats.end()) {
-    const auto near = std::ranges::find(living, vacant->holder.node, &Placed::node);
-    if (near != living.end()) return near->process;
-  }
-  std::map<NodeId, int> members;
-  for (const Placed& placed : living) ++members[placed.node];
-  return std::ranges::min_element(living, {}, [&](const Placed& placed) { return members[placed.node]; })->process;
-}
-
 int rank_of(ProcessId process, const World& world) {
   return static_cast<int>(std::ranges::find(world.members, process) - world.members.begin());
 }
@@ -201,6 +182,7 @@ Recruiter::Recruiter(ProcessId self, FailureDetector& detector, AgreementProvide
     : self_(self), detector_(detector), agreements_(agreements), limit_(limit), births_(std::make_shared<Births>()) {}
 
 Recruiter::~Recruiter() {
+  patience_.reset();
   attendant_ = {};
   attend_births();  // to know who they are
 }
@@ -370,123 +352,110 @@ bool Recruiter::introduced(Guest& guest) {
   }
 }
 
-bool Recruiter::hosts(const World& world) const { return host_of(world, detector_, places_) == self_; }
+bool Recruiter::hosts(const World& world) const {
+  return recovery::host_of(world.roster, world.members, places_) == self_;
+}
 
 bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
   return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
 }
 
-Recruitment Recruiter::recruit(World& world, const std::string& memories) {
-  const ProcessId host = host_of(world, detector_, places_);
-  const bool hosting = host == self_;
+std::optional<ProcessId> Recruiter::find(const World& world) {
   std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
+  guest_ = await_guest(world);
+  return guest_ ? std::optional(guest_->who.process) : std::nullopt;
+}
 
-  reach("spawn.wait");
-  std::unique_ptr<Guest> guest;
-  if (hosting) {
-    try {
-      guest = await_guest(world);
-    } catch (const std::exception& error) {
-      log::warn(fmt::format("no process can be started to take over a rank: {}", error.what()));
-    }
-  }
-  // The host says who comes, the others whatever it says; 0 is nobody. From now on that number is not given again: of
-  // one that does not get in, some may have heard that it died.
-  constexpr std::uint32_t whoever = 0x7fffffff;
-  const std::uint32_t mine = !hosting ? whoever : guest ? guest->who.process.value : 0;
-  const agreement::Outcome found = world.everyone->agree(mine);
-  if (found.value != whoever) world.processes = std::max(world.processes, found.value + 1);
-  if (found.somebody_died) return Recruitment::interrupted;
-  if (found.value == 0) return Recruitment::nobody;
-
-  // From here on all meet on communicators of their own, which can be revoked.
-  Communicator meeting;
-  Communicator between;
-  const auto interrupt = [&] {
-    if (meeting) revoke(meeting.get());
-    if (between) revoke(between.get());
-  };
-  const DeathWatch watch(agreements_, [&](ProcessId) { interrupt(); });
-  const auto all_agree = [&](bool done) {
-    if (!done) interrupt();
-    const agreement::Outcome outcome = world.everyone->agree(done ? 1 : 0);
-    const bool agreed = !outcome.somebody_died && outcome.value == 1;
-    if (!agreed && hosting) ++failures_;
-    return agreed;
-  };
-
-  reach("spawn.meet");
-  agreements_.settle(world.base.get());
+bool Recruiter::meet(const World& world) {
   MPI_Comm shrunk = MPI_COMM_NULL;
-  const bool everyone_is_here = MPIX_Comm_shrink(world.base.get(), &shrunk) == MPI_SUCCESS;
-  if (everyone_is_here) meeting = returning_errors(shrunk);
-  if (!all_agree(everyone_is_here && meeting.size() == world.base.size())) return Recruitment::interrupted;
+  meeting_ = {};
+  if (MPIX_Comm_shrink(world.base.get(), &shrunk) != MPI_SUCCESS) return false;
+  meeting_.here = returning_errors(shrunk);
+  return meeting_.here.size() == world.base.size();
+}
 
-  Acquaintance newcomer;
-  std::optional<Patience> patience;
-  if (hosting) {
-    newcomer = guest->who;
-    witness_.know(newcomer.process, newcomer.name);
-    patience.emplace(*guest, witness_, limit_);
+bool Recruiter::connect(const World& world, ProcessId host, const std::string& memories) {
+  if (guest_) {
+    meeting_.newcomer = guest_->who;
+    witness_.know(meeting_.newcomer.process, meeting_.newcomer.name);
+    patience_ = std::make_unique<Patience>(*guest_, witness_, limit_);
   }
   const int host_rank = rank_of(host, world);
-  const bool created = succeeds([&] {
-    check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting.get()), "MPI_Bcast");
+  return succeeds([&] {
+    Acquaintance& newcomer = meeting_.newcomer;
+    check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting_.here.get()), "MPI_Bcast");
     witness_.know(newcomer.process, newcomer.name);
     Communicator bridge;
-    if (hosting) {
+    if (guest_) {
       const std::string port = open_port();
       const std::string join_info = write_join_info({world, port, agreements_.last_group(), memories});
-      guest->line->send(std::as_bytes(std::span(join_info)));
+      guest_->line->send(std::as_bytes(std::span(join_info)));
       reach("spawn.connect");
       bridge = accept(port);
     }
     reach("spawn.create");
-    between = join(meeting.get(), host_rank, bridge, 1);
+    meeting_.between = join(meeting_.here.get(), host_rank, bridge, 1);
   });
-  if (!all_agree(created)) return Recruitment::interrupted;
+}
 
-  Communicator joined;
-  bool hopeless = false;
+bool Recruiter::merge(const World& world) {
   DeathNews news;
-  const bool merged_here = succeeds([&] {
+  const bool has_merged = succeeds([&] {
     // That a member has died, or that another has given up, does not end a message to a newcomer that takes none; only
     // its own death does (docs/open-mpi.md). It is dropped, so that may be told before it is true.
     const WhileMpiWaits look([&] {
       const bool has_news = news.is_there(witness_);
-      if (hopeless || !(is_revoked(between.get()) || (has_news && lost_one_of(world.members)))) return;
-      hopeless = true;
+      if (meeting_.is_hopeless || !(is_revoked(meeting_.between.get()) || (has_news && lost_one_of(world.members))))
+        return;
+      meeting_.is_hopeless = true;
       interrupt();
-      witness_.tell_library(newcomer.process);
+      witness_.tell_library(meeting_.newcomer.process);
     });
-    greet(between);
+    greet(meeting_.between);
     reach("spawn.merge");
-    joined = merged(between, false);
-    if (!hosting) return;
-    while (!guest->line->poll()) {
-      if (guest->line->ended()) throw ProcessFailure("the newcomer has died");
+    meeting_.joined = merged(meeting_.between, false);
+    if (!guest_) return;
+    while (!guest_->line->poll()) {
+      if (guest_->line->ended()) throw ProcessFailure("the newcomer has died");
       agreements_.answer();
       std::this_thread::yield();
     }
   });
-  reach("spawn.confirm");
-  if (!all_agree(merged_here && !hopeless)) return Recruitment::interrupted;
+  return has_merged && !meeting_.is_hopeless;
+}
 
-  patience.reset();
-  if (hosting) {
-    guest->line->send(a_word);
-    let_in_.push_back(guest->release());
+Placed Recruiter::admit(World& world) {
+  patience_.reset();
+  if (guest_) {
+    guest_->line->send(a_word);
+    let_in_.push_back(guest_->release());
+    guest_.reset();
     failures_ = 0;
   }
   reach("spawn.admit");
+  const Acquaintance& newcomer = meeting_.newcomer;
   detector_.admit(newcomer);
   std::vector<ProcessId> members = world.members;
   members.push_back(newcomer.process);
   detector_.enter(members);
   agreements_.settle(world.base.get());
-  enlarge(world, newcomer, std::move(joined), agreements_);
+  enlarge(world, newcomer, std::move(meeting_.joined), agreements_);
+  const Placed placed{newcomer.process, newcomer.peer.node};
+  meeting_ = {};
   reach("spawn.done");
-  return Recruitment::joined;
+  return placed;
+}
+
+void Recruiter::interrupt() {
+  if (meeting_.here) revoke(meeting_.here.get());
+  if (meeting_.between) revoke(meeting_.between.get());
+}
+
+void Recruiter::give_up() {
+  patience_.reset();
+  if (guest_) ++failures_;
+  guest_.reset();
+  meeting_ = {};
 }
 
 // --- the newcomer ----------------------------------------------------------------------------------------------

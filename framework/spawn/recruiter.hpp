@@ -42,13 +42,6 @@
 
 namespace mend {
 
-/// How a recruitment has ended, on all alike.
-enum class Recruitment {
-  joined,       ///< the world has one more spare
-  interrupted,  ///< somebody died, or it failed: the world is to be made anew, and then it can be tried again
-  nobody,       ///< nobody could be had
-};
-
 class Recruiter {
  public:
   /// `limit`: how long it may take until a process that was started is in the job.
@@ -68,9 +61,24 @@ class Recruiter {
   /// process computes. Local; returns at once.
   void prepare(std::size_t count, const World& world);
 
-  /// Takes one more process into `world`, as a spare; `memories` are handed to it. Collective over the members of
-  /// world.base, which nobody uses for anything else meanwhile.
-  Recruitment recruit(World& world, const std::string& memories);
+  // The steps in which one more process is taken into `world`, as the recovery core decides them. All but the first are
+  // collective over the members of world.base, which nobody uses for anything else meanwhile; they return whether they
+  // have succeeded here, and a failure elsewhere is ended by interrupt().
+
+  /// Has a process come that is to join; nothing when nobody can be had. For the process that hosts. Local.
+  std::optional<ProcessId> find(const World& world);
+  /// All meet on a communicator of their own, which can be revoked.
+  bool meet(const World& world);
+  /// All make an intercommunicator with the newcomer. `memories` are handed to it.
+  bool connect(const World& world, ProcessId host, const std::string& memories);
+  /// All greet the newcomer and merge with it.
+  bool merge(const World& world);
+  /// The newcomer is in, as a spare of `world`. Returns it.
+  Placed admit(World& world);
+  /// Has everyone leave what they wait in of these steps. Local.
+  void interrupt();
+  /// Drops the newcomer that has not got in, if there is one. Local.
+  void give_up();
 
  private:
   /// A process that was started, until it is in the job. Who is dropped before is killed, since it may hang.
@@ -104,6 +112,15 @@ class Recruiter {
   };
   class Patience;
 
+  /// What the members have for meeting a newcomer.
+  struct Meeting {
+    Communicator here;     // of the members
+    Communicator between;  // with the newcomer
+    Communicator joined;
+    Acquaintance newcomer;
+    bool is_hopeless = false;
+  };
+
   std::unique_ptr<Guest> await_guest(const World& world);
   std::unique_ptr<Guest> await_call(const World& world);
   bool introduced(Guest& guest);
@@ -128,6 +145,9 @@ class Recruiter {
   std::map<ProcessId, Candidate> waiting_;
   std::vector<std::unique_ptr<transport::Connection>> callers_;  // who have not said yet who they are
   std::vector<std::unique_ptr<transport::Connection>> let_in_;   // until they have hung up
+  std::unique_ptr<Guest> guest_;                                 // of the host
+  std::unique_ptr<Patience> patience_;                           // with it
+  Meeting meeting_;
   int failures_ = 0;
   std::uint32_t next_ = 0;  // number to be given: those of processes that did not get in are not used again
 

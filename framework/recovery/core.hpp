@@ -1,0 +1,441 @@
+// The recovery protocol of one process: what it does when processes die, decided without MPI, clocks or sockets.
+//
+// The picture
+// -----------
+// Every process runs this core above a driver. The driver turns what MPI, the agreements and the body report into
+// events. The core answers each event with actions, in order. The last action of an answer is one that the process
+// waits in; how it ends is the next event.
+//
+//   enter the body --left--> ballot --ruled--> job decision --decided--> settle, end
+//   park           --called--------------------^      |
+//     ^                                               v recover
+//     |                  +------> settle, shrink base, agree on base: who lives?
+//     |                  |                            | plan: a pure function of roster and living
+//     |                  |        split candidate, agree on candidate: has everyone got its communicators?
+//     |     somebody died or failed                   |
+//     |                  |                            v
+//     |                  +--------- no <------- all done? -- yes --> candidate becomes the base
+//     |                  |                                            |  ranks vacant: start a process, meet, connect,
+//     +------------------|----------------------- every rank held <---+  merge, admit; then a round again
+//                        +-----------------------------------------------'
+//
+// Invariants
+// ----------
+//   I1  Every turn is taken on the result of an agreement among all that take it, so all take the same one. What one
+//       process alone has seen (a failed split, no process to be started) is only a contribution to the next agreement.
+//   I2  The base is never revoked, and is given up only for a candidate that all have agreed on: whatever fails, all
+//   can
+//       meet there.
+//   I3  Whoever stops waiting for the others because something failed revokes what they may wait in.
+//   I4  Whoever has returned from an agreement comes back to where it answers for it: before all wait in a call of the
+//       library they settle, and a death met inside an agreement interrupts those that have gone on.
+//   I5  An error of this process alone is contributed to an agreement that follows, or ends this process. It is never
+//       taken for something that the others know too.
+//
+// Failure cases
+// -------------
+//   - a rank dies: its neighbours' calls fail, they leave the body and revoke, so all ranks come to the ballot; the
+//   first
+//     rank calls the spares, which have also been told of the death;
+//   - all ranks die: the spares hear of it and decide alone, to recover;
+//   - a process dies during a round: the agreement that ends the round says so, and all take another round;
+//   - a process dies after some have finished the last round: those that still wait in it revoke the new communicators
+//     and call the spares into the next epoch, so that all come back and answer;
+//   - a newcomer dies, or whoever hosts it: until the last agreement on it, it is nobody, and all take another round;
+//   - one process cannot get a communicator, though nobody died: all agree that it is broken, and the job ends;
+//   - a rank dies again and again of what the program does: whoever knows that brings it to the job decision, so all
+//     take neither a spare nor a new process for it;
+//   - nobody is left for a rank: what is left is saved if there is a disk, and the job ends with a sentence.
+//
+// States, events and actions
+// --------------------------
+//   state        waits in               event        then
+//   playing      EnterBody              BodyLeft     Revoke unless finished; CastBallot           -> balloting
+//   parked       Park                   Called       DecideJob                                    -> deciding
+//   balloting    CastBallot             Ruled        CallSpares; DecideJob                        -> deciding
+//   deciding     DecideJob              Decided      recover: a round; else Settle                -> settling / closing
+//   closing      Settle                 Settled      End                                          -> ended
+//   settling     NewCandidate, Settle   Settled      Shrink                                       -> shrinking
+//   shrinking    Shrink                 Shrunk       Agree on the base                            -> counting
+//   counting     Agree                  Agreed       not all: a round; else Split, or Agree       -> splitting
+//   splitting    Split                  SplitEnded   Revoke unless done; Agree on the candidate   -> confirming
+//   confirming   Agree                  Agreed       a round; or AdoptCandidate and
+//                                                    EnterBody, Park, SaveWhatIsLeft, Recruit, End
+//   founding     Found                  Founded      as after AdoptCandidate (the first world only)
+//   finding      StartProcess           NewcomerCalled, NewcomerLost    Agree on the base         -> announcing
+//   announcing   Agree                  Agreed       Settle; nobody: a round without starting     -> gathering
+//   gathering    Settle, Meet           MeetingEnded Agree on the base                            -> gathered
+//   connecting   Connect                MeetingEnded Agree on the base                            -> connected
+//   merging      Merge                  MeetingEnded Agree on the base                            -> merged
+//   admitting    Admit                  Admitted     a round                                      -> settling
+//   saving       SaveWhatIsLeft         BodyLeft     as from playing
+//   in any: ProcessDied, FailureNoticed: Revoke what others may wait in, CallSpares. LocalError: see I5.
+
+#pragma once
+
+#include "agreement/agreement.hpp"
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "base/ids.hpp"
+#include "base/process_set.hpp"
+#include "framework/recovery/job_decision.hpp"
+#include "spares/policy.hpp"
+#include "spares/roster.hpp"
+#include "transport/fingerprint.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace mend::recovery {
+
+/// How the making of an epoch's communicators went for one process. The bitwise and of all is how it went.
+enum class Making : std::uint32_t { done = 0b11, interrupted = 0b10, broken = 0b00 };
+
+// --- events -----------------------------------------------------------------------------------------------------
+
+/// The process has come to the job: begins the first world, or takes part in the recovery that it joins.
+struct Begin {};
+/// The body was left, or saving has ended: for `motion`; `code` matters with Motion::abandon.
+struct BodyLeft {
+  agreement::Motion motion;
+  ExitCode code = ExitCode::ok;
+  bool progressed = false;  ///< this process has committed something in this epoch
+};
+/// The parked process was called, or a rank has died.
+struct Called {};
+struct Ruled {
+  agreement::Ruling ruling;
+  ProcessSet known_dead;  ///< to this process, by any witness
+};
+struct Decided {
+  JobDecision decision;
+};
+struct Settled {};
+struct Shrunk {
+  bool succeeded;
+  std::vector<ProcessId> members;  ///< of the candidate, by rank; when it succeeded
+};
+struct Agreed {
+  agreement::Outcome outcome;
+};
+struct SplitEnded {
+  Making how;
+};
+struct Founded {};
+struct NewcomerCalled {
+  ProcessId newcomer;
+};
+/// No process could be started, or none has come.
+struct NewcomerLost {};
+/// Meet, Connect or Merge has ended.
+struct MeetingEnded {
+  bool succeeded;
+};
+struct Admitted {
+  Placed newcomer;
+};
+/// A death that was met while this process waits.
+struct ProcessDied {
+  ProcessId process;
+};
+/// An MPI call of the application has met a failure, or a report of one has come.
+struct FailureNoticed {};
+/// What this process waits in has ended with an error that is no process failure.
+struct LocalError {};
+
+using Event =
+    std::variant<Begin, BodyLeft, Called, Ruled, Decided, Settled, Shrunk, Agreed, SplitEnded, Founded, NewcomerCalled,
+                 NewcomerLost, MeetingEnded, Admitted, ProcessDied, FailureNoticed, LocalError>;
+
+// --- actions ----------------------------------------------------------------------------------------------------
+
+enum class Among : std::uint8_t { base, candidate };
+enum class What : std::uint8_t {
+  application,  ///< this epoch's communicators of the application, and all derived from them
+  candidate,    ///< the candidate and what was made of it
+  meeting,      ///< what all meet on with a newcomer
+};
+
+struct Revoke {
+  What what;
+};
+/// Calls parked processes out of the epoch.
+struct CallSpares {
+  Epoch epoch;
+};
+struct CastBallot {
+  agreement::Motion motion;
+};
+/// Whether the dead would be replaced in vain is what the driver knows, and adds.
+struct DecideJob {
+  Intent intent;
+  ExitCode code = ExitCode::ok;
+  bool progressed = false;
+};
+/// Forgets the last candidate, and numbers the groups of the next.
+struct NewCandidate {};
+struct Settle {};
+/// Makes the candidate of the living members of the base.
+struct Shrink {};
+struct Agree {
+  Among among;
+  std::uint32_t contribution;
+};
+/// Makes the application's communicators of the candidate; `rank`: of this process in them, if any.
+struct Split {
+  std::optional<Rank> rank;
+};
+/// The candidate is the base from now on, with the roster and the members that the core has.
+struct AdoptCandidate {
+  bool complete;  ///< somebody holds each rank
+};
+/// Sets up the job's own agreements over the first base.
+struct Found {};
+/// This process hosts: waits until a process that was started has called.
+struct StartProcess {};
+/// Makes a communicator of the base's members which can be revoked. It succeeds if all are there.
+struct Meet {};
+/// All make an intercommunicator with the newcomer, to which the host connects.
+struct Connect {
+  bool hosting;
+};
+/// All greet the newcomer and merge.
+struct Merge {
+  bool hosting;
+};
+/// The newcomer is in: all found the agreements anew with it.
+struct Admit {
+  bool hosting;
+};
+struct EnterBody {
+  Rank rank;
+  bool newcomer;  ///< it has no data
+};
+struct Park {};
+struct SaveWhatIsLeft {};
+
+/// Why a job ends.
+enum class Ending : std::uint8_t {
+  finished,
+  abandoned,      ///< a rank has said so
+  no_shrink,      ///< the library could not make a candidate, though too few have died to explain it
+  no_split,       ///< a process could not make its communicators
+  program_fails,  ///< recoveries come to nothing, though nobody dies
+  nobody_left,    ///< ranks are vacant, and no rung of the ladder is left
+  rank_fails,     ///< ranks are vacant, and would be held in vain: the program fails there again and again
+};
+struct End {
+  ExitCode code;
+  Ending why;
+};
+/// Ends this process alone; the others recover.
+struct Die {};
+
+using Action =
+    std::variant<Revoke, CallSpares, CastBallot, DecideJob, NewCandidate, Settle, Shrink, Agree, Split, AdoptCandidate,
+                 Found, StartProcess, Meet, Connect, Merge, Admit, EnterBody, Park, SaveWhatIsLeft, End, Die>;
+using Actions = std::vector<Action>;
+
+std::string to_string(const Event& event);
+std::string to_string(const Action& action);
+
+/// Who starts newcomers: the first of the members on the best of `places`; if nobody is on any, on the machine where
+/// somebody is missing; if nobody is left there, on the machine that has fewest. Pure.
+ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places);
+
+// --- the core ---------------------------------------------------------------------------------------------------
+
+/// The rules of the protocol one by one, so that tests can leave one out and see it missed.
+enum class Rule : std::uint8_t {
+  none,                       ///< leave nothing out
+  revoke_when_leaving,        ///< who leaves the body because of a failure revokes the application's communicators
+  revoke_when_waiting,        ///< ... and who meets a rank's death in an agreement
+  call_spares,                ///< the first rank alive calls the spares to the job decision
+  call_spares_back,           ///< a death in a round calls back those that may have parked already
+  revoke_what_some_may_have,  ///< ... and revokes the communicators that some may have already
+  settle_before_shrinking,    ///< all have returned from earlier agreements before they wait in the library
+  settle_before_ending,       ///< ... and before they answer no more
+  agree_on_shrinking,         ///< a candidate counts when all have one
+  agree_on_splitting,         ///< the communicators count when all have theirs
+  revoke_failed_candidates,   ///< who fails in a split revokes the candidate
+  broken_is_agreed,           ///< an error of one process in a split is agreed on, not acted on
+  errors_end_one,             ///< any other error of one process ends that process
+  survivors_keep_data,        ///< who has held a rank before is no newcomer
+  save_before_ending,         ///< with a disk, what is left is saved
+  agree_on_the_newcomer,      ///< all learn from an agreement whether somebody comes
+  revoke_failed_meetings,     ///< who fails in meeting a newcomer revokes the meeting
+  agree_on_connecting,        ///< a newcomer is merged when all have connected to it
+  agree_on_merging,           ///< a newcomer is in when all have merged with it
+};
+
+/// Where a process stands; the table above says what it waits for.
+enum class State : std::uint8_t {
+  unborn,
+  playing,
+  parked,
+  balloting,
+  deciding,
+  closing,
+  settling,
+  shrinking,
+  counting,
+  splitting,
+  confirming,
+  founding,
+  finding,
+  announcing,
+  gathering,
+  gathered,
+  connecting,
+  connected,
+  merging,
+  merged,
+  admitting,
+  saving,
+  ended,
+};
+std::string to_string(State state);
+
+/// What is the same as long as a process lives.
+struct Setup {
+  ProcessId self;
+  Policy policy;
+  int spawn_tries = 10;        ///< recoveries in a row without progress, after which no process is started
+  bool disk = false;           ///< what is left can be saved
+  std::vector<NodeId> places;  ///< where processes are to be started, the best first
+};
+
+/// Who is in the job, and as what. The same on all members.
+struct Position {
+  std::vector<ProcessId> members;  ///< of the base, by rank
+  Roster roster;                   ///< its ranks may be vacant
+  Epoch epoch;
+  std::uint32_t processes = 0;  ///< how many numbers were ever given; the next one's
+};
+
+/// A recovery under way, the same for all that take part in it, whenever they came.
+struct Course {
+  Roster before;               ///< it began
+  ProcessSet dead;             ///< since the recovery before that, as far as it is agreed upon
+  int fruitless = 0;           ///< recoveries in a row with no commit in between, this one included
+  int rounds = 0;              ///< how often communicators were made
+  std::vector<Rank> vacant;    ///< ranks nobody is there for
+  std::vector<Loss> given_up;  ///< ranks that are no more
+  bool in_vain = false;        ///< who took over from the dead would die like them
+};
+
+/// The recovery without the rule `omitted`. Use RecoveryCore; the others exist in tests.
+template <Rule omitted>
+class BasicCore {
+ public:
+  /// At the start of a job: `ranks` of `launched` work and the others wait. `introduced`, in ascending order: all of
+  /// which it is known where they are. The others have died.
+  BasicCore(Setup setup, std::vector<ProcessId> launched, std::vector<Placed> introduced, int ranks);
+  /// In a process that joins during a recovery.
+  BasicCore(Setup setup, Position position, Course course);
+
+  Actions step(const Event& event);
+
+  ProcessId self() const { return setup_.self; }
+  const std::vector<NodeId>& places() const { return setup_.places; }
+  const Position& position() const { return position_; }
+  const Course& course() const { return course_; }
+  std::optional<Rank> rank() const { return rank_; }
+  /// By the plan for the candidate.
+  std::optional<Rank> planned_rank(ProcessId process) const { return plan_->roster.rank_of(process); }
+  /// Why a new process is not started any more.
+  bool out_of_tries() const { return course_.fruitless > setup_.spawn_tries; }
+  bool first_world() const { return !introduced_.empty(); }
+  /// How many ranks the job has, or is to have.
+  int ranks() const { return first_world() ? first_ranks_ : position_.roster.size(); }
+  /// The job is to end, and what is left is brought to disk before.
+  bool saves() const { return saving_; }
+  /// Who starts a process now.
+  ProcessId host() const { return host_of(position_.roster, position_.members, setup_.places); }
+  bool hosts() const { return hosting_; }
+  State state() const { return state_; }
+  void add_to(transport::Fingerprint& print) const;
+
+ private:
+  static constexpr bool keeps(Rule rule) { return rule != omitted; }
+
+  void on(const Begin&, Actions& actions);
+  void on(const BodyLeft&, Actions& actions);
+  void on(const Called&, Actions& actions);
+  void on(const Ruled&, Actions& actions);
+  void on(const Decided&, Actions& actions);
+  void on(const Settled&, Actions& actions);
+  void on(const Shrunk&, Actions& actions);
+  void on(const Agreed&, Actions& actions);
+  void on(const SplitEnded&, Actions& actions);
+  void on(const Founded&, Actions& actions);
+  void on(const NewcomerCalled&, Actions& actions);
+  void on(const NewcomerLost&, Actions& actions);
+  void on(const MeetingEnded&, Actions& actions);
+  void on(const Admitted&, Actions& actions);
+  void on(const ProcessDied&, Actions& actions);
+  void on(const FailureNoticed&, Actions& actions);
+  void on(const LocalError&, Actions& actions);
+
+  void interrupt(Actions& actions);
+  void call_spares(const ProcessSet& known_dead, Actions& actions);
+  void decide(Intent intent, Actions& actions);
+  void begin_recovery(const JobDecision& decision, Actions& actions);
+  void begin_round(Actions& actions);
+  void shrink(Actions& actions);
+  void count(bool all_have_one, Actions& actions);
+  void make_plan(Actions& actions);
+  void confirm(const agreement::Outcome& outcome, Actions& actions);
+  void adopt(Actions& actions);
+  void go_on(Actions& actions);
+  void enter_epoch(Actions& actions);
+  void descend_ladder(Actions& actions);
+  Ending vacancy() const { return course_.in_vain ? Ending::rank_fails : Ending::nobody_left; }
+  void recruit(Actions& actions);
+  void announced(const agreement::Outcome& outcome, Actions& actions);
+  void meeting_agreed(const agreement::Outcome& outcome, Actions& actions);
+  void try_without_newcomer(Actions& actions);
+  void agree(State next, Among among, std::uint32_t contribution, Actions& actions);
+  void end(ExitCode code, Ending why, Actions& actions);
+  bool in_epoch() const;
+  bool in_round() const;
+  bool meets() const;
+
+  Setup setup_;
+  Position position_;
+  State state_ = State::unborn;
+  std::vector<Placed> introduced_;  // until the first world is there
+  int first_ranks_ = 0;
+
+  // of an epoch
+  std::optional<Rank> rank_;
+  bool held_rank_ = false;  // before the recovery
+  bool interrupted_ = false;
+  Intent intent_ = Intent::follow;
+  ExitCode code_ = ExitCode::ok;
+  bool progressed_ = false;
+
+  // of a recovery
+  Course course_;
+  Policy policy_;        // what is left of the ladder
+  bool saving_ = false;  // the job is to end, and what is left is brought to disk before
+  std::vector<ProcessId> candidate_;
+  std::optional<Plan> plan_;
+  std::size_t failed_shrinks_ = 0;
+  bool hosting_ = false;
+  End end_{ExitCode::ok, Ending::finished};
+};
+
+extern template class BasicCore<Rule::none>;
+
+}  // namespace mend::recovery
+
+namespace mend {
+
+using RecoveryCore = recovery::BasicCore<recovery::Rule::none>;
+
+}  // namespace mend

@@ -1,0 +1,475 @@
+// The recovery core's rules. Included by core.cpp, and by tests that leave a rule out.
+
+#pragma once
+
+#include "framework/recovery/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mend::recovery {
+
+/// What all but the host contribute when it says who comes; the host says nobody.
+inline constexpr std::uint32_t whoever = 0x7fffffff;
+inline constexpr std::uint32_t nobody = 0;
+
+/// The ladder of a job that ends: what is left is brought together, with whoever is there.
+inline Policy policy_for_saving() {
+  Policy policy;
+  policy.shrink = true;
+  return policy;
+}
+
+template <Rule omitted>
+BasicCore<omitted>::BasicCore(Setup setup, std::vector<ProcessId> launched, std::vector<Placed> introduced, int ranks)
+    : setup_(std::move(setup)), introduced_(std::move(introduced)), first_ranks_(ranks), policy_(setup_.policy) {
+  position_.processes = static_cast<std::uint32_t>(launched.size());
+  position_.members = std::move(launched);
+}
+
+template <Rule omitted>
+BasicCore<omitted>::BasicCore(Setup setup, Position position, Course course)
+    : setup_(std::move(setup)), position_(std::move(position)), course_(std::move(course)), policy_(setup_.policy) {}
+
+template <Rule omitted>
+Actions BasicCore<omitted>::step(const Event& event) {
+  Actions actions;
+  if (state_ != State::ended) std::visit([&](const auto& what) { on(what, actions); }, event);
+  return actions;
+}
+
+// --- an epoch -----------------------------------------------------------------------------------------------------
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Begin&, Actions& actions) {
+  begin_round(actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const BodyLeft& left, Actions& actions) {
+  const bool failed = left.motion != agreement::Motion::finish;
+  if (failed && keeps(Rule::revoke_when_leaving)) interrupt(actions);
+  code_ = left.code;
+  progressed_ = left.progressed;
+  state_ = State::balloting;
+  actions.push_back(CastBallot{left.motion});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Called&, Actions& actions) {
+  decide(Intent::follow, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Ruled& ruled, Actions& actions) {
+  using agreement::Ruling;
+  if (ruled.ruling == Ruling::confused) {
+    code_ = ExitCode::usage;
+    actions.push_back(CastBallot{agreement::Motion::abandon});
+    return;
+  }
+  const bool is_over = ruled.ruling == Ruling::carried || ruled.ruling == Ruling::abandon;
+  if (!is_over) interrupt(actions);
+  if (keeps(Rule::call_spares)) call_spares(ruled.known_dead, actions);
+  if (is_over && saving_) code_ = ExitCode::unrecoverable;
+  const bool abandons = ruled.ruling == Ruling::abandon || (is_over && saving_);
+  decide(abandons ? Intent::abandon : is_over ? Intent::finish : Intent::recover, actions);
+}
+
+/// The runtime tells the spares of a death by itself. It does not tell them that the job is over, nor of an
+/// interruption without a death. One caller is enough: if it dies, its death is what wakes them.
+template <Rule omitted>
+void BasicCore<omitted>::call_spares(const ProcessSet& known_dead, Actions& actions) {
+  const auto& seats = position_.roster.seats;
+  const auto first =
+      std::ranges::find_if(seats, [&](const Seat& seat) { return !known_dead.contains(seat.holder.process); });
+  if (first == seats.end() || first->holder.process != setup_.self || position_.roster.spares.empty()) return;
+  actions.push_back(CallSpares{position_.epoch});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::decide(Intent intent, Actions& actions) {
+  state_ = State::deciding;
+  const ExitCode code = intent == Intent::abandon ? code_ : ExitCode::ok;
+  actions.push_back(DecideJob{intent, code, progressed_});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Decided& decided, Actions& actions) {
+  const JobDecision& decision = decided.decision;
+  if (decision.what == Intent::recover) return begin_recovery(decision, actions);
+  if (decision.what == Intent::finish) return end(ExitCode::ok, Ending::finished, actions);
+  end(decision.code, saving_ ? vacancy() : Ending::abandoned, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::interrupt(Actions& actions) {
+  if (!rank_ || std::exchange(interrupted_, true)) return;
+  actions.push_back(Revoke{What::application});
+}
+
+// --- a round --------------------------------------------------------------------------------------------------------
+
+template <Rule omitted>
+void BasicCore<omitted>::begin_recovery(const JobDecision& decision, Actions& actions) {
+  held_rank_ = rank_.has_value();
+  if (!saving_) {
+    const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
+    course_ = Course{position_.roster, {}, fruitless, 0, {}, {}, decision.in_vain};
+    policy_ = setup_.policy;
+    if (course_.in_vain) policy_.spare = policy_.spawn = false;
+  }
+  failed_shrinks_ = 0;
+  begin_round(actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::begin_round(Actions& actions) {
+  if (out_of_tries()) policy_.spawn = false;  // the failure is likely to recur
+  ++course_.rounds;
+  candidate_.clear();
+  plan_.reset();
+  actions.push_back(NewCandidate{});
+  state_ = State::settling;
+  if (!keeps(Rule::settle_before_shrinking)) return shrink(actions);
+  actions.push_back(Settle{});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Settled&, Actions& actions) {
+  switch (state_) {
+    case State::settling: return shrink(actions);
+    case State::gathering: actions.push_back(Meet{}); return;
+    default: break;
+  }
+  state_ = State::ended;
+  actions.push_back(end_);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::shrink(Actions& actions) {
+  state_ = State::shrinking;
+  actions.push_back(Shrink{});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Shrunk& shrunk, Actions& actions) {
+  candidate_ = shrunk.members;
+  if (!keeps(Rule::agree_on_shrinking)) return count(shrunk.succeeded, actions);
+  agree(State::counting, Among::base, shrunk.succeeded ? 1 : 0, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::agree(State next, Among among, std::uint32_t contribution, Actions& actions) {
+  state_ = next;
+  actions.push_back(Agree{among, contribution});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Agreed& agreed, Actions& actions) {
+  switch (state_) {
+    case State::counting: return count((agreed.outcome.value & 1U) != 0, actions);
+    case State::confirming: return confirm(agreed.outcome, actions);
+    case State::announcing: return announced(agreed.outcome, actions);
+    default: return meeting_agreed(agreed.outcome, actions);
+  }
+}
+
+/// Only a death can make shrinking fail, so more failures than members are something else.
+template <Rule omitted>
+void BasicCore<omitted>::count(bool all_have_one, Actions& actions) {
+  if (all_have_one) return make_plan(actions);
+  if (++failed_shrinks_ > position_.members.size()) return end(ExitCode::unrecoverable, Ending::no_shrink, actions);
+  begin_round(actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::make_plan(Actions& actions) {
+  if (first_world()) {
+    std::vector<Placed> living;
+    std::ranges::copy_if(introduced_, std::back_inserter(living), [&](const Placed& placed) {
+      return std::ranges::find(candidate_, placed.process) != candidate_.end();
+    });
+    plan_ = first_plan(living, first_ranks_);
+  } else {
+    plan_ = plan(position_.roster, position_.roster.absent(candidate_), policy_);
+  }
+  if (!plan_->complete())
+    return agree(State::confirming, Among::candidate, static_cast<std::uint32_t>(Making::done), actions);
+  state_ = State::splitting;
+  actions.push_back(Split{plan_->roster.rank_of(setup_.self)});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const SplitEnded& ended, Actions& actions) {
+  if (ended.how != Making::done && keeps(Rule::revoke_failed_candidates)) actions.push_back(Revoke{What::candidate});
+  if (!keeps(Rule::agree_on_splitting)) {
+    state_ = State::confirming;
+    return confirm({static_cast<std::uint32_t>(ended.how), false}, actions);
+  }
+  agree(State::confirming, Among::candidate, static_cast<std::uint32_t>(ended.how), actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::confirm(const agreement::Outcome& outcome, Actions& actions) {
+  if (outcome.somebody_died || outcome.value == static_cast<std::uint32_t>(Making::interrupted))
+    return begin_round(actions);
+  if (outcome.value == static_cast<std::uint32_t>(Making::done)) return adopt(actions);
+  if (!keeps(Rule::broken_is_agreed)) return begin_round(actions);
+  end(ExitCode::unrecoverable, Ending::no_split, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::adopt(Actions& actions) {
+  course_.dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
+  position_.members = std::exchange(candidate_, {});
+  position_.roster = std::move(plan_->roster);
+  if (!saving_) {
+    course_.given_up = std::move(plan_->given_up);
+    course_.vacant = plan_->vacant;
+  }
+  const bool complete = plan_->vacant.empty();
+  plan_.reset();
+  actions.push_back(AdoptCandidate{complete});
+  if (first_world() && complete) {
+    state_ = State::founding;
+    actions.push_back(Found{});
+    return;
+  }
+  complete ? go_on(actions) : descend_ladder(actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Founded&, Actions& actions) {
+  introduced_.clear();
+  enter_epoch(actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::go_on(Actions& actions) {
+  position_.epoch = position_.epoch.next();
+  const bool nothing_explains_it = course_.dead.empty() && out_of_tries() && !saving_;
+  if (nothing_explains_it) return end(ExitCode::unrecoverable, Ending::program_fails, actions);
+  enter_epoch(actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::enter_epoch(Actions& actions) {
+  const bool first = position_.epoch == Epoch{0};
+  rank_ = position_.roster.rank_of(setup_.self);
+  interrupted_ = false;
+  progressed_ = false;
+  code_ = ExitCode::ok;
+  if (!rank_) {
+    state_ = State::parked;
+    actions.push_back(Park{});
+  } else if (saving_) {
+    state_ = State::saving;
+    actions.push_back(SaveWhatIsLeft{});
+  } else {
+    state_ = State::playing;
+    const bool has_data = held_rank_ && keeps(Rule::survivors_keep_data);
+    actions.push_back(EnterBody{*rank_, !first && !has_data});
+  }
+}
+
+/// Ranks are vacant: the next rung is taken.
+template <Rule omitted>
+void BasicCore<omitted>::descend_ladder(Actions& actions) {
+  if (policy_.spawn && !first_world()) return recruit(actions);
+  if (!setup_.disk || first_world() || !keeps(Rule::save_before_ending))
+    return end(ExitCode::unrecoverable, vacancy(), actions);
+  saving_ = true;
+  policy_ = policy_for_saving();
+  failed_shrinks_ = 0;
+  begin_round(actions);
+}
+
+/// Whoever has returned from an agreement answers those that still wait in it, until all have come.
+template <Rule omitted>
+void BasicCore<omitted>::end(ExitCode code, Ending why, Actions& actions) {
+  end_ = {code, why};
+  if (!keeps(Rule::settle_before_ending)) {
+    state_ = State::ended;
+    actions.push_back(end_);
+    return;
+  }
+  state_ = State::closing;
+  actions.push_back(Settle{});
+}
+
+// --- a newcomer -----------------------------------------------------------------------------------------------------
+
+template <Rule omitted>
+void BasicCore<omitted>::recruit(Actions& actions) {
+  hosting_ = host() == setup_.self;
+  if (!hosting_) return agree(State::announcing, Among::base, whoever, actions);
+  state_ = State::finding;
+  actions.push_back(StartProcess{});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const NewcomerCalled& called, Actions& actions) {
+  agree(State::announcing, Among::base, called.newcomer.value, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const NewcomerLost&, Actions& actions) {
+  if (!keeps(Rule::agree_on_the_newcomer)) return try_without_newcomer(actions);
+  agree(State::announcing, Among::base, nobody, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::try_without_newcomer(Actions& actions) {
+  policy_.spawn = false;
+  failed_shrinks_ = 0;
+  begin_round(actions);
+}
+
+/// From now on the newcomer's number is not given again: if it does not get in, some may have heard that it died.
+template <Rule omitted>
+void BasicCore<omitted>::announced(const agreement::Outcome& outcome, Actions& actions) {
+  failed_shrinks_ = 0;
+  if (outcome.value != whoever) position_.processes = std::max(position_.processes, outcome.value + 1);
+  if (outcome.somebody_died) return begin_round(actions);
+  if (outcome.value == nobody) return try_without_newcomer(actions);
+  state_ = State::gathering;
+  actions.push_back(Settle{});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const MeetingEnded& ended, Actions& actions) {
+  if (!ended.succeeded && keeps(Rule::revoke_failed_meetings)) actions.push_back(Revoke{What::meeting});
+  const State next = state_ == State::gathering    ? State::gathered
+                     : state_ == State::connecting ? State::connected
+                                                   : State::merged;
+  const bool agrees = (next == State::connected && keeps(Rule::agree_on_connecting)) ||
+                      (next == State::merged && keeps(Rule::agree_on_merging)) || next == State::gathered;
+  if (agrees) return agree(next, Among::base, ended.succeeded ? 1 : 0, actions);
+  state_ = next;
+  meeting_agreed({ended.succeeded ? 1U : 0U, false}, actions);
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::meeting_agreed(const agreement::Outcome& outcome, Actions& actions) {
+  if (outcome.somebody_died || outcome.value != 1) return begin_round(actions);
+  switch (state_) {
+    case State::gathered:
+      state_ = State::connecting;
+      actions.push_back(Connect{hosting_});
+      return;
+    case State::connected:
+      state_ = State::merging;
+      actions.push_back(Merge{hosting_});
+      return;
+    default: break;
+  }
+  state_ = State::admitting;
+  actions.push_back(Admit{hosting_});
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const Admitted& admitted, Actions& actions) {
+  position_.members.push_back(admitted.newcomer.process);
+  position_.roster.spares.push_back(admitted.newcomer);
+  begin_round(actions);
+}
+
+// --- at any time ----------------------------------------------------------------------------------------------------
+
+template <Rule omitted>
+bool BasicCore<omitted>::in_epoch() const {
+  return state_ == State::playing || state_ == State::balloting || state_ == State::deciding || state_ == State::saving;
+}
+
+template <Rule omitted>
+bool BasicCore<omitted>::in_round() const {
+  return state_ >= State::settling && state_ <= State::confirming;
+}
+
+template <Rule omitted>
+bool BasicCore<omitted>::meets() const {
+  return state_ >= State::gathering && state_ <= State::merged;
+}
+
+template <Rule omitted>
+void BasicCore<omitted>::on(const FailureNoticed&, Actions& actions) {
+  if (in_epoch()) interrupt(actions);
+}
+
+/// Whoever has returned from the agreement in which this process waits has gone on to where it does not answer.
+template <Rule omitted>
+void BasicCore<omitted>::on(const ProcessDied& died, Actions& actions) {
+  if (in_epoch()) {
+    const bool matters = position_.roster.rank_of(died.process).has_value();
+    if (matters && keeps(Rule::revoke_when_waiting)) interrupt(actions);
+  } else if (in_round()) {
+    const bool has_candidate = !candidate_.empty();
+    const bool is_late_news = has_candidate && std::ranges::find(candidate_, died.process) == candidate_.end();
+    if (is_late_news) return;
+    if (has_candidate && keeps(Rule::revoke_what_some_may_have)) actions.push_back(Revoke{What::candidate});
+    if (!first_world() && keeps(Rule::call_spares_back)) actions.push_back(CallSpares{position_.epoch.next()});
+  } else if (meets()) {
+    actions.push_back(Revoke{What::meeting});
+  }
+}
+
+/// An error that only this process has. What the others wait in must end: by a contribution to the next agreement where
+/// the call in between can be revoked, and otherwise by this process's death.
+template <Rule omitted>
+void BasicCore<omitted>::on(const LocalError&, Actions& actions) {
+  switch (state_) {
+    case State::saving: return on(BodyLeft{agreement::Motion::finish}, actions);
+    case State::splitting: return on(SplitEnded{Making::broken}, actions);
+    case State::finding: return on(NewcomerLost{}, actions);
+    case State::connecting:
+    case State::merging: return on(MeetingEnded{false}, actions);
+    default: break;
+  }
+  state_ = State::ended;
+  if (keeps(Rule::errors_end_one)) {
+    actions.push_back(Die{});
+  } else {
+    actions.push_back(End{ExitCode::unrecoverable, Ending::abandoned});
+  }
+}
+
+// --- for tests
+// --------------------------------------------------------------------------------------------------------
+
+inline void add_to(transport::Fingerprint& print, const std::vector<ProcessId>& processes) {
+  print.add(processes.size());
+  for (const ProcessId process : processes) print.add(process.value);
+}
+
+inline void add_to(transport::Fingerprint& print, const Roster& roster) {
+  print.add(roster.seats.size());
+  for (const Seat& seat : roster.seats) {
+    print.add(seat.holder.process.value);
+    print.add(static_cast<std::uint64_t>(seat.origin.value));
+  }
+  for (const Placed& spare : roster.spares) print.add(spare.process.value);
+}
+
+/// What the core does next depends on this, and on nothing else.
+template <Rule omitted>
+void BasicCore<omitted>::add_to(transport::Fingerprint& print) const {
+  print.add(static_cast<std::uint64_t>(state_));
+  recovery::add_to(print, position_.members);
+  recovery::add_to(print, position_.roster);
+  print.add(position_.epoch.value);
+  print.add(position_.processes);
+  print.add(introduced_.size());
+  print.add(rank_ ? static_cast<std::uint64_t>(rank_->value) : ~std::uint64_t{0});
+  print.add(static_cast<std::uint64_t>(code_) | std::uint64_t{held_rank_} << 8U | std::uint64_t{interrupted_} << 9U |
+            std::uint64_t{progressed_} << 10U | std::uint64_t{saving_} << 11U | std::uint64_t{hosting_} << 12U |
+            std::uint64_t{policy_.spawn} << 13U | std::uint64_t{policy_.shrink} << 14U |
+            std::uint64_t{policy_.spare} << 15U | std::uint64_t{course_.in_vain} << 16U);
+  print.add(static_cast<std::uint64_t>(course_.fruitless));
+  print.add(course_.dead.size());
+  print.add(failed_shrinks_);
+  recovery::add_to(print, candidate_);
+  print.add(static_cast<std::uint64_t>(end_.code) | static_cast<std::uint64_t>(end_.why) << 8U);
+}
+
+}  // namespace mend::recovery
