@@ -132,7 +132,7 @@ TEST_F(Doorway, line_takes_no_memory_on_the_word_of_the_other_side) {
   boaster.hang_up();
   EXPECT_EQ(text_of(host->wait()), "(nothing)");
   ASSERT_GT(before, 0U);
-  EXPECT_LT(most_memory() - before, std::size_t{100} << 20);
+  EXPECT_LT(most_memory(), before + (std::size_t{100} << 20));  // the kernel counts roughly: it may be less, too
 }
 
 TEST_F(Doorway, line_ends_when_a_message_is_too_long_to_be_true) {
