@@ -23,9 +23,8 @@
 // ----------
 //   I1  Every turn is taken on the result of an agreement among all that take it, so all take the same one. What one
 //       process alone has seen (a failed split, no process to be started) is only a contribution to the next agreement.
-//   I2  The base is never revoked, and is given up only for a candidate that all have agreed on: whatever fails, all
-//   can
-//       meet there.
+//   I2  The base is never revoked, and is given up only for a candidate that all have agreed on. Whatever fails, all
+//       can meet there.
 //   I3  Whoever stops waiting for the others because something failed revokes what they may wait in.
 //   I4  Whoever has returned from an agreement comes back to where it answers for it: before all wait in a call of the
 //       library they settle, and a death met inside an agreement interrupts those that have gone on.
@@ -34,9 +33,8 @@
 //
 // Failure cases
 // -------------
-//   - a rank dies: its neighbours' calls fail, they leave the body and revoke, so all ranks come to the ballot; the
-//   first
-//     rank calls the spares, which have also been told of the death;
+//   - a rank dies: its neighbours' calls fail, they leave the body and revoke, so all ranks come to the ballot. The
+//     first rank calls the spares, which have also been told of the death;
 //   - all ranks die: the spares hear of it and decide alone, to recover;
 //   - a process dies during a round: the agreement that ends the round says so, and all take another round;
 //   - a process dies after some have finished the last round: those that still wait in it revoke the new communicators

@@ -8,17 +8,15 @@
 //     decided, its messages may be lost: then those that still wait need an answer, from members that are in a call
 //     which answers (an agreement, settling, waiting for a newcomer), and not from one that computes, is parked or
 //     waits in MPI.
-//   - Shrinking makes a communicator of the living, and perhaps of those that died while it was made. When a member
-//   died
-//     meanwhile it may fail in one process and succeed in another.
+//   - Shrinking makes a communicator of the living, and perhaps of those that died while it was made. If a member
+//     dies meanwhile, it may fail in one process and succeed in another.
 //   - Other collective calls wait for all. If a member dies, its next neighbour sees that, the others may not. A call
 //     ends with an error when its communicator was revoked.
 //   - The first world is made with the library's agreement, which answers from inside any call of the library.
 //   - A parked process is told of ranks that die, and of calls. A call is lost if the caller dies at once.
 //   - A newcomer takes part as long as it lives and its host does.
-//   - A body exchanges data in a ring, restores with the others when the epoch is not the first, exchanges data again
-//   and
-//     returns. Each rank's data is with the rank and with the next one.
+//   - A body exchanges data in a ring, restores with the others when the epoch is not the first, exchanges data
+//     again and returns. Each rank's data is with the rank and with the next one.
 // Faults: a process dies, between two steps or between two actions of one; one process's call fails though nobody died.
 
 #pragma once
