@@ -127,7 +127,9 @@ Look JobWatch::look(pid_t child) {
     read();
   }
   Look look{.wanted = wanted(child)};
-  const bool has_children = !children_of(child).empty();
+  // An mpirun that stands still does not wait for its children: those that have ended are its children still.
+  const auto lives = [](pid_t process) { return condition_of(process) != Condition::gone; };
+  const bool has_children = std::ranges::any_of(children_of(child), lives);
   had_processes_ = had_processes_ || has_children || reports_.loaded > 0;
   // Others may have been started elsewhere, which mpirun may wait for.
   const bool all_ran_here = settings_.all_here || reports_.started >= settings_.processes;

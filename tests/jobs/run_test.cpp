@@ -1,5 +1,6 @@
 // `mend run` as its users meet it: exit codes, what is said, signals, and nothing left behind.
 
+#include "base/clock.hpp"
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
 
@@ -11,6 +12,8 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 namespace {
 
@@ -113,6 +116,23 @@ TEST(MendRun, another_program_than_mpirun_is_one_sentence_and_exit_code_2) {
     EXPECT_EQ(run.code, 2) << wrong;
     EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("mend: MEND_MPIRUN is '"))) << wrong;
   }
+}
+
+TEST(MendRun, an_mpirun_that_stands_still_when_its_processes_have_ended_does_not_keep_the_result) {
+  const support::ScratchFolder scratch;
+  const auto mpirun = scratch.path() / "mpirun";
+  std::ofstream(mpirun) << R"(#!/bin/bash
+[[ $1 != --version ]] || { echo "mpirun (Open MPI) 5.0.7"; exit; }
+{ echo "loaded $BASHPID here"; echo started; echo "finished 0 $BASHPID"; } >>"$MEND_STATUS_FILE" &
+exec sleep 60  # which waits for no child
+)";
+  std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+  ::setenv("MEND_MPIRUN", mpirun.c_str(), 1);
+  const mend::Stopwatch watch;
+  const Ended run({"run", "-n", "1", "--", subject, "succeed"});
+  ::unsetenv("MEND_MPIRUN");
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_LT(watch.elapsed().count(), 30);
 }
 
 TEST(MendRun, what_follows_the_program_is_the_programs) {
