@@ -19,8 +19,16 @@ constexpr std::array rooms{"base",  "transport", "agreement", "detector", "spare
                            "store", "framework", "bindings",  "fenix",    "jobs"};
 
 /// Sentences of Open MPI, and of checks that tests alone make.
-constexpr std::array not_said_to_users{"noise.cpp",      "explorer.hpp",  "timed_explorer.hpp",
-                                       "simulation.cpp", "simulator.hpp", "simulator.cpp"};
+constexpr std::array not_said_to_users{
+    "jobs/noise.cpp",
+    "transport/explorer.hpp",
+    "transport/timed_explorer.hpp",
+    "agreement/simulation.cpp",
+    "detector/simulation.cpp",
+    "transport/simulator.hpp",
+    "transport/simulator.cpp",
+    "framework/recovery/core.cpp",  // transcripts are written in its words
+};
 
 TEST(SentencesInSources, are_joined_and_stripped_of_values_and_comments) {
   EXPECT_THAT(documents::sentences_in(R"(
@@ -43,10 +51,9 @@ TEST(TheListOfMessages, has_every_sentence_in_the_sources) {
   int found = 0;
   for (const char* room : rooms) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(MEND_SOURCE_DIR) / room)) {
-      const std::string name = entry.path().filename().string();
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
-      if (std::ranges::find(not_said_to_users, name) != not_said_to_users.end()) continue;
       const fs::path file = fs::relative(entry.path(), MEND_SOURCE_DIR);
+      if (std::ranges::find(not_said_to_users, file) != not_said_to_users.end()) continue;
       for (const std::string& sentence : documents::sentences_in(documents::text_of(file))) {
         ++found;
         if (list.find(sentence) == std::string::npos) missing += fmt::format("  {}: \"{}\"\n", file.string(), sentence);
