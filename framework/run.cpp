@@ -6,6 +6,7 @@
 #include "base/launch.hpp"
 #include "base/log.hpp"
 #include "framework/recovery/job.hpp"
+#include "framework/process/body_guard.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "store/disk/folder_lock.hpp"
 
@@ -65,6 +66,7 @@ int run(const Options& options, const Body& body) {
     return refuse_for([&] { log::error(error.what()); });
   }
   const ExitCode code = Job(options).play(body);
+  end_bodies();
   report_crashes();
   return static_cast<int>(code);
 }

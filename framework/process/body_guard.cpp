@@ -2,6 +2,8 @@
 
 #include "base/catchable.hpp"
 #include "base/error.hpp"
+#include "base/launch.hpp"
+#include "base/log.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +17,7 @@
 namespace mend {
 namespace {
 
-enum class Body { outside, inside, refused };
+enum class Body { outside, inside, refused, over };
 
 BodyRules rules;
 Body body = Body::outside;
@@ -40,7 +42,7 @@ int refuse_to_free(const char* call) {
 void refuse_to_exit(int status, void*) {
   static const pid_t self = ::getpid();
   const bool is_ours = ::getpid() == self && std::this_thread::get_id() == thread_of_body;
-  if (!is_ours || body == Body::outside) return;
+  if (!is_ours || body == Body::outside || body == Body::over) return;
   if (body == Body::inside)
     refuse(fmt::format("exit({}) was called in the body: return from it, or throw to end the job", status));
   rules.leave();
@@ -49,6 +51,15 @@ void refuse_to_exit(int status, void*) {
 void on_world_error(MPI_Comm*, int*, ...) {
   constexpr const char* sentence =
       "an MPI call was made in MPI_COMM_WORLD, which spares and the dead are in, too: use session.comm()";
+  if (body == Body::over) {
+    if (launch::speaks_for_all()) {
+      log::error(
+          "an MPI call was made in MPI_COMM_WORLD after mend::run, which has revoked it because spares and the dead "
+          "are "
+          "in it, too: make a duplicate before mend::run, and use that");
+    }
+    std::exit(static_cast<int>(ExitCode::usage));
+  }
   if (!is_inside()) return;
   if (errors_are_thrown() && is_catchable(EnvironmentError(sentence))) throw UsageError(sentence);
   refuse(sentence);
@@ -65,6 +76,8 @@ InBody::InBody() {
 }
 
 InBody::~InBody() { body = Body::outside; }
+
+void end_bodies() { body = Body::over; }
 
 void forbid_world() {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

@@ -33,6 +33,10 @@ class InBody {
   InBody& operator=(const InBody&) = delete;
 };
 
+/// mend::run has returned, and no body comes any more. Where the caller has initialised MPI, calls in MPI_COMM_WORLD
+/// end the process in a sentence if it was forbidden: it is revoked. Main thread. Local.
+void end_bodies();
+
 /// From now on calls in MPI_COMM_WORLD fail, and bodies that make them are refused. Every process calls it, and none
 /// needs MPI_COMM_WORLD any more. Local.
 void forbid_world();

@@ -240,6 +240,15 @@ TEST(OwnMpi, initialised_by_the_caller_is_left_to_the_caller) {
   EXPECT_THAT(end.output, HasSubstr("MPI is still there after mend"));
 }
 
+TEST(OwnMpi, in_whose_world_calls_are_made_after_the_job_is_told_that_it_is_revoked_when_there_are_spares) {
+  const auto without = play("uses_the_world_after_the_job", 3, 0);
+  EXPECT_EQ(without.exit_code, 0) << without.errors;
+  EXPECT_THAT(without.output, HasSubstr("there are 3"));
+  const auto end = play("uses_the_world_after_the_job", 2, 1);
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("MPI_COMM_WORLD after mend::run"), HasSubstr("code 2")));
+}
+
 TEST(ASecondRun, after_the_first_is_refused) {
   const auto end = play("runs_twice", 3, 1);
   EXPECT_EQ(end.exit_code, 20) << end.errors;

@@ -138,6 +138,17 @@ int main(int argc, char** argv) {
     });
   }
   if (wanted == "inside_own_mpi") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_FUNNELED);
+  if (wanted == "uses_the_world_after_the_job") {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
+    int all = 0;
+    const int one = 1;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    std::printf("there are %d\n", all);
+    MPI_Finalize();
+    return 0;
+  }
   if (wanted == "inside_own_mpi_of_several_threads")
     return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_MULTIPLE);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);
