@@ -212,7 +212,8 @@ DeathCause cause_by_runtime(pmix_status_t code, std::span<const pmix_info_t> inf
   const int status = exit == nullptr ? 0 : exit->value.data.integer;
   if (code == PMIX_ERR_PROC_ABORTED_BY_SIG && status > signal_base)
     return {DeathCause::Kind::signal, status - signal_base};
-  if (code == PMIX_ERR_PROC_TERM_WO_SYNC) return {DeathCause::Kind::left, 0};
+  // A connection that has dropped is told in the same way, before the daemon knows of what the process has died.
+  if (code == PMIX_ERR_PROC_TERM_WO_SYNC && exit != nullptr) return {DeathCause::Kind::left, 0};
   if (code == PMIX_ERR_PROC_ABORTED && exit != nullptr) return {DeathCause::Kind::exit, status};
   return {};
 }

@@ -33,10 +33,11 @@ TEST(Recovery, takes_up_the_count_where_it_was_whoever_died) {
     for (int ranks : {2, 3, 4}) {
       const auto end = play(scenario, ranks, 1);
       expect_counted(end, ranks, 10, 1);
-      EXPECT_THAT(support::lines_of(end.errors),
-                  testing::ElementsAre(
-                      testing::ContainsRegex("note: rank [01]: process [01] died .SIGKILL., process [2-4] took over"),
-                      testing::ContainsRegex("1 recovery: 1 process died, 1 rank was taken over; .* ms until")));
+      EXPECT_THAT(
+          support::lines_of(end.errors),
+          testing::ElementsAre(
+              testing::ContainsRegex("note: rank [01]: process [01] died( .SIGKILL.)?, process [2-4] took over"),
+              testing::ContainsRegex("1 recovery: 1 process died, 1 rank was taken over; .* ms until")));
     }
   }
 }
