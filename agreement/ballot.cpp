@@ -1,6 +1,6 @@
 #include "agreement/ballot.hpp"
 
-#include "base/fail_stop.hpp"
+#include "base/death/fail_stop.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "agreement/core.hpp"
 
-#include "agreement/era.hpp"
-#include "agreement/log2phases.hpp"
-#include "agreement/validate_all.hpp"
+#include "agreement/era/era.hpp"
+#include "agreement/baselines/log2phases.hpp"
+#include "agreement/baselines/validate_all.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>

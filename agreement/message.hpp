@@ -4,10 +4,10 @@
 
 #include "agreement/boxed.hpp"
 #include "agreement/id_ranges.hpp"
-#include "agreement/tree.hpp"
+#include "agreement/era/tree.hpp"
 #include "agreement/value.hpp"
 
-#include "transport/fingerprint.hpp"
+#include "transport/simulated/fingerprint.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,12 +1,12 @@
 #include "agreement/service.hpp"
 
 #include "agreement/wire.hpp"
+#include "base/byte_reader.hpp"
 #include "base/error.hpp"
-#include "base/fail_stop.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -109,10 +109,9 @@ bool Service::progress() {
 
 void Service::receive(const transport::Arrival& arrival) {
   reach("agreement.receive");
-  GroupId id;
-  if (arrival.bytes.size() < sizeof id.value) throw EnvironmentError("an agreement message of no group has arrived");
-  std::memcpy(&id.value, arrival.bytes.data(), sizeof id.value);
-  const auto message = arrival.bytes.subspan(sizeof id.value);
+  ByteReader reader(arrival.bytes, [] { throw EnvironmentError("an agreement message of no group has arrived"); });
+  const GroupId id{reader.take<decltype(GroupId::value)>()};
+  const auto message = reader.left();
   if (id < first_live_) return;  // nobody living waits in that group any more
   const auto group = groups_.find(id);
   if (group == groups_.end()) {

@@ -1,5 +1,6 @@
 #include "agreement/wire.hpp"
 
+#include "base/byte_reader.hpp"
 #include "base/error.hpp"
 
 #include <array>
@@ -43,13 +44,6 @@ std::array<const ProcessSet*, 4> all_of(const Sets& sets) {
   return {&sets.members, &sets.failed, &sets.acknowledged, &sets.unacknowledged};
 }
 
-template <class T>
-void put(const T& object, std::vector<std::byte>& bytes) {
-  const std::size_t at = bytes.size();
-  bytes.resize(at + sizeof(T));
-  std::memcpy(bytes.data() + at, &object, sizeof(T));
-}
-
 /// Everything but the sets, gathered before it is appended at once.
 class FixedPart {
  public:
@@ -67,40 +61,16 @@ class FixedPart {
   std::size_t size_ = 0;
 };
 
-/// Takes objects off the front of the bytes.
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
+void refuse() { throw EnvironmentError("an agreement message arrived that no member can have sent"); }
 
-  template <class T>
-  T take() {
-    expect(left_.size() >= sizeof(T));
-    T object;
-    std::memcpy(&object, left_.data(), sizeof(T));
-    left_ = left_.subspan(sizeof(T));
-    return object;
-  }
-
-  ProcessSet take_set(std::uint32_t members) {
-    const auto count = take<std::uint32_t>();
-    expect(left_.size() / sizeof(ProcessSet::Run) >= count);
-    std::vector<ProcessSet::Run> runs(count);
-    for (ProcessSet::Run& run : runs) run = take<ProcessSet::Run>();
-    expect(ProcessSet::are_runs(runs));
-    ProcessSet set = ProcessSet::from_runs(runs);
-    expect(set.is_below(members));
-    return set;
-  }
-
-  void expect_end() const { expect(left_.empty()); }
-
-  static void expect(bool valid) {
-    if (!valid) throw EnvironmentError("an agreement message arrived that no member can have sent");
-  }
-
- private:
-  std::span<const std::byte> left_;
-};
+ProcessSet take_set(ByteReader& reader, std::uint32_t members) {
+  const auto count = reader.take<std::uint32_t>();
+  const auto runs = reader.take_all<ProcessSet::Run>(count);
+  reader.expect(ProcessSet::are_runs(runs));
+  ProcessSet set = ProcessSet::from_runs(runs);
+  reader.expect(set.is_below(members));
+  return set;
+}
 
 }  // namespace
 
@@ -132,41 +102,41 @@ void write(const Message& message, std::vector<std::byte>& bytes) {
   bytes.insert(bytes.end(), fixed.bytes().begin(), fixed.bytes().end());
   if (header.parts & sets_part) {
     for (const ProcessSet* set : all_of(*message.tally.sets.get())) {
-      put(static_cast<std::uint32_t>(set->runs().size()), bytes);
-      for (const ProcessSet::Run& run : set->runs()) put(run, bytes);
+      append(static_cast<std::uint32_t>(set->runs().size()), bytes);
+      for (const ProcessSet::Run& run : set->runs()) append(run, bytes);
     }
   }
 }
 
 Message read(std::span<const std::byte> bytes, std::uint32_t members, std::size_t operations) {
-  Reader reader(bytes);
+  ByteReader reader(bytes, refuse);
   const auto header = reader.take<Header>();
   Message message;
-  Reader::expect(header.kind <= last_kind && header.operation < operations && (header.parts & ~all_parts) == 0 &&
-                 header.words <= message.tally.value.words.size());
+  reader.expect(header.kind <= last_kind && header.operation < operations && (header.parts & ~all_parts) == 0 &&
+                header.words <= message.tally.value.words.size());
   message.kind = static_cast<Message::Kind>(header.kind);
   message.agreement = reader.take<AgreementId>();
   message.tally.operation = static_cast<Operation>(header.operation);
   message.tally.counted = (header.parts & counted_part) != 0;
   for (std::size_t i = 0; i < header.words; ++i) message.tally.value.words[i] = reader.take<std::uint64_t>();
-  Reader::expect(header.words == words_used(message.tally.value));
+  reader.expect(header.words == words_used(message.tally.value));
   if (header.parts & returned_part) {
     message.tally.returned = reader.take<IdRange>();
-    Reader::expect(!message.tally.returned.empty());
+    reader.expect(!message.tally.returned.empty());
   }
   if (header.parts & round_part) {
     message.round = reader.take<Round>();
     message.subtree_first = reader.take<Member>();
     message.subtree_last = reader.take<Member>();
-    Reader::expect(message.round.count > 0 && message.round.root.value < members &&
-                   message.subtree_first.value <= members && message.subtree_last.value < members);
+    reader.expect(message.round.count > 0 && message.round.root.value < members &&
+                  message.subtree_first.value <= members && message.subtree_last.value < members);
   }
   if (header.parts & sets_part) {
     Sets& sets = message.tally.sets.open();
-    sets.members = reader.take_set(members);
-    sets.failed = reader.take_set(members);
-    sets.acknowledged = reader.take_set(members);
-    sets.unacknowledged = reader.take_set(members);
+    sets.members = take_set(reader, members);
+    sets.failed = take_set(reader, members);
+    sets.acknowledged = take_set(reader, members);
+    sets.unacknowledged = take_set(reader, members);
   }
   reader.expect_end();
   return message;

@@ -13,37 +13,37 @@ class UsageError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// The machine or a library failed in a way that recovery cannot mend: a full disk, an MPI error that is no death.
+/// The machine or a library failed in a way that recovery cannot repair: a full disk, an MPI error that is no death.
 class EnvironmentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// An error that every living process has alike, because an agreement preceded it, and that may therefore end the job
-/// in good order. In mend's own work any other error is that of one process, and ends it alone (base/fail_stop.hpp).
+/// An error that every living process has alike, because an agreement preceded it. It ends the job in good order. In
+/// mend's own work any other error belongs to one process, and ends that process (base/death/fail_stop.hpp).
 class CommonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Data that was committed cannot be brought back: too many of those who held a copy are dead, or every copy is
-/// corrupt. The text names ranks and version. Thrown on every rank alike.
+/// Data that was committed cannot be restored: too many ranks that held a copy are dead, or every copy is damaged. The
+/// text names the ranks and the version. Thrown on every rank alike.
 class DataLoss : public CommonError {
  public:
   using CommonError::CommonError;
 };
 
-/// Nobody is left to take the place of the dead; the text says who died and how to prevent it next time.
+/// No process is left to take over the ranks of the dead. The text says who died, and how to prevent it next time.
 class Unrecoverable : public CommonError {
  public:
   using CommonError::CommonError;
 };
 
-/// A process died, or another rank learned of a death and interrupted this one. The only exception that recovery
+/// A process died, or another rank learned of a death and interrupted this one. It is the only exception that recovery
 /// catches: let it pass through your code.
 class ProcessFailure : public std::exception {
  public:
-  /// `where`: the call that noticed, for the log.
+  /// `where`: the call that noticed the failure, for the log.
   explicit ProcessFailure(std::string where) : where_(std::move(where)) {}
   const char* what() const noexcept override { return where_.c_str(); }
 

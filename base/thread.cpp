@@ -1,11 +1,13 @@
 #include "base/thread.hpp"
 
-#include "base/fail_stop.hpp"
+#include "base/death/fail_stop.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 
 namespace mend {
 
@@ -16,6 +18,13 @@ void work_in_thread(const char* name, const std::function<void()>& work) {
   } catch (const std::exception& error) {
     fail_stop(fmt::format("its thread {} failed: {}", name, error.what()));
   }
+}
+
+bool sleep_unless_stopped(const std::stop_token& stop, Clock::duration time) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any changed;
+  return changed.wait_for(lock, stop, time, [&] { return stop.stop_requested(); });
 }
 
 }  // namespace mend

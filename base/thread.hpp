@@ -2,9 +2,11 @@
 
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/signals_blocked.hpp"
 
 #include <functional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -12,6 +14,9 @@ namespace mend {
 
 /// Names the calling thread `name` and does `work`; an exception that leaves it stops this process (fail_stop).
 void work_in_thread(const char* name, const std::function<void()>& work);
+
+/// Sleeps for `time`, or until `stop` is requested. Returns true if it was.
+bool sleep_unless_stopped(const std::stop_token& stop, Clock::duration time);
 
 /// Starts a thread, a std::thread or a std::jthread, that does `work`. Debuggers call it `name`: a literal of at most
 /// 15 characters. All signals are blocked in it: they are the application's. An exception that leaves `work` stops this

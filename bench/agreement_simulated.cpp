@@ -1,6 +1,6 @@
 // The figures of the two agreement papers, simulated: each table shows what the paper says beside what comes out.
 
-#include "agreement/simulation.hpp"
+#include "agreement/simulated/simulation.hpp"
 #include "bench/machines.hpp"
 #include "bench/simulated_allreduce.hpp"
 
@@ -9,11 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mend::bench {
@@ -282,10 +285,72 @@ Json a_million() {
           {"gib", gib}};
 }
 
+// ---- the user's own machine
+
+struct OwnMachine {
+  std::uint32_t processes = 0;
+  std::uint32_t processes_per_node = 1;
+  double latency_us = 2;
+  double overhead_us = 0.7;
+};
+
+/// What each protocol would take there, quiet.
+Json own_scale(const OwnMachine& machine) {
+  const auto nanoseconds_of = [](double us) { return nanoseconds(static_cast<std::int64_t>(us * 1e3)); };
+  say(fmt::format("A quiet agreement of {} processes, {} on a node, {} us on the way and {} us at either end:",
+                  machine.processes, machine.processes_per_node, machine.latency_us, machine.overhead_us));
+  Json result{{"processes", machine.processes}};
+  for (const auto& [name, protocol] : {std::pair{"era", Protocol::era}, std::pair{"log2phases", Protocol::log2phases},
+                                       std::pair{"validate-all", Protocol::validate_all},
+                                       std::pair{"validate-all-loose", Protocol::validate_all_loose}}) {
+    SimulationOptions options;
+    options.members = machine.processes;
+    options.protocol = protocol;
+    options.network.between_nodes = {nanoseconds_of(machine.latency_us), nanoseconds_of(machine.overhead_us), 0.1};
+    options.network.within_node = {nanoseconds_of(std::min(machine.latency_us, 0.35)),
+                                   nanoseconds_of(std::min(machine.overhead_us, 0.5)), 0.05};
+    options.network.processes_per_node = machine.processes_per_node;
+    const double time = quiet_us(options);
+    say(fmt::format("  {:<20}{:10.1f} us", name, time));
+    result[std::string(name) + "_us"] = time;
+  }
+  return result;
+}
+
+struct Figure {
+  const char* name;  ///< as --figure takes it
+  const char* key;   ///< in the JSON file
+  Json (*make)();
+};
+constexpr Figure figures[] = {{"era-2a", "figure_2a", figure_2a},
+                              {"era-2b", "figure_2b", figure_2b},
+                              {"era-2c", "figure_2c", figure_2c},
+                              {"era-2d", "table_2d", table_2d},
+                              {"validate-all", "validate_all", validate_all},
+                              {"era-million", "million", a_million}};
+
 int run(int argc, char** argv) {
-  CLI::App app{"The figures of the ERA and validate-all papers, simulated beside what the papers say."};
+  CLI::App app{
+      "The figures of the ERA and validate-all papers, simulated beside what the papers say; or agreements of "
+      "your own size."};
   bool without_million = false;
   std::string json_file;
+  std::string figure;
+  OwnMachine own;
+  std::vector<std::string> names;
+  for (const Figure& one : figures) names.emplace_back(one.name);
+  app.add_option("--figure", figure, "This one alone")->check(CLI::IsMember(names));
+  app.add_option("--processes", own.processes, "Instead of figures: agreements of so many")
+      ->check(CLI::Range(2, 1 << 20));
+  app.add_option("--processes-per-node", own.processes_per_node, "Of those")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--latency", own.latency_us, "Between nodes, in us")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  app.add_option("--overhead", own.overhead_us, "Of a message at either end, in us")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
   app.add_flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
   app.add_option("--json", json_file, "Also write all numbers to this file");
   try {
@@ -293,18 +358,19 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;
   }
   say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/machines.hpp). Compare shapes");
   say("and ratios; absolute times follow from one fitted number for each machine.\n");
   Json all;
-  all["figure_2a"] = figure_2a();
-  all["figure_2b"] = figure_2b();
-  all["figure_2c"] = figure_2c();
-  all["table_2d"] = table_2d();
-  all["validate_all"] = validate_all();
-  if (!without_million) all["million"] = a_million();
+  if (own.processes != 0) {
+    all["own"] = own_scale(own);
+  } else {
+    for (const Figure& one : figures) {
+      if (!figure.empty() ? figure == one.name : !(without_million && one.make == a_million)) all[one.key] = one.make();
+    }
+  }
   if (json_file.empty()) return 0;
   std::ofstream out(json_file);
   out << all.dump(2) << "\n";
@@ -318,4 +384,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mend::bench
 
-int main(int argc, char** argv) { return mend::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return mend::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 1;
+  }
+}

@@ -8,7 +8,7 @@
 #include "apps/stencil/heat.hpp"
 #include "base/median.hpp"
 #include "bench/jobs.hpp"
-#include "detector/runtime_witness.hpp"
+#include "detector/local/runtime_witness.hpp"
 #include "framework/mend.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/process/failure_detector.hpp"
@@ -101,7 +101,7 @@ int play(int argc, char** argv, const Arguments& arguments) {
 
 /// Microseconds in each round, for one way of detecting.
 struct Costs {
-  std::string detector;
+  Detection detector;
   std::vector<double> allreduce{};
   std::vector<double> stencil{};  // a step
 };
@@ -159,7 +159,7 @@ int compare_costs(const Arguments& arguments) {
   MPI_Comm cart = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_WORLD, 3, blocks.data(), periodic.data(), 0, &cart);
   // Without it twice: how far apart two measurements of the same are.
-  std::array<Costs, 3> contestants{Costs{"ring"}, Costs{"runtime"}, Costs{"runtime"}};
+  std::array<Costs, 3> contestants{Costs{Detection::ring}, Costs{Detection::runtime}, Costs{Detection::runtime}};
   {
     stencil::Heat heat(problem, cart);
     for (int round = 0; round < arguments.rounds; ++round) {

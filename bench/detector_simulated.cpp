@@ -1,7 +1,7 @@
 // The figures of the failure detector's paper, simulated: each table shows what the paper says beside what comes out.
 
 #include "detector/hypercubes.hpp"
-#include "detector/simulation.hpp"
+#include "detector/simulated/simulation.hpp"
 #include "bench/random_probes.hpp"
 #include "bench/ring_outline.hpp"
 
@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <random>
 #include <stdexcept>
@@ -413,6 +414,10 @@ int run(int argc, char** argv) {
   CLI::App app{"The figures of the ring failure detector's paper, simulated beside what the paper says."};
   bool quick = false;
   std::string json_file;
+  std::string figure;
+  app.add_option("--figure", figure, "This one alone")
+      ->check(CLI::IsMember(
+          {"ring-3", "ring-4", "ring-5", "ring-6", "ring-equation-1", "false-suspicions", "ring-256000"}));
   Effort effort{10'000, 100, 200, true};
   app.add_flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
   app.add_option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
@@ -427,7 +432,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;
   }
   if (quick) effort = {500, 10, 5, false};
@@ -436,14 +441,17 @@ int run(int argc, char** argv) {
   say("heartbeats and all; \"outline\" is the paper's own simplification, which does not send heartbeats one by one");
   say("(bench/ring_outline.hpp). Times are mostly time-outs, which are given; compare shapes and ratios.\n");
   Json all;
-  all["figure_3"] = figure_3();
-  all["figure_4_low_noise"] = figure_4(low_noise, effort);
-  all["figure_4_low_latency"] = figure_4(low_latency, effort);
-  all["figure_5"] = figure_5(effort);
-  all["equation_1"] = equation_1();
-  all["figures_6_and_7"] = figures_6_and_7(effort);
-  all["false_suspicions"] = false_suspicions();
-  if (!quick) all["many_cores"] = many_cores();
+  const auto wanted = [&](const char* name) { return figure.empty() || figure == name; };
+  if (wanted("ring-3")) all["figure_3"] = figure_3();
+  if (wanted("ring-4")) {
+    all["figure_4_low_noise"] = figure_4(low_noise, effort);
+    all["figure_4_low_latency"] = figure_4(low_latency, effort);
+  }
+  if (wanted("ring-5")) all["figure_5"] = figure_5(effort);
+  if (wanted("ring-equation-1")) all["equation_1"] = equation_1();
+  if (wanted("ring-6")) all["figures_6_and_7"] = figures_6_and_7(effort);
+  if (wanted("false-suspicions")) all["false_suspicions"] = false_suspicions();
+  if (figure == "ring-256000" || (figure.empty() && !quick)) all["many_cores"] = many_cores();
   if (json_file.empty()) return 0;
   std::ofstream out(json_file);
   out << all.dump(2) << "\n";
@@ -457,4 +465,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mend::bench
 
-int main(int argc, char** argv) { return mend::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return mend::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 1;
+  }
+}

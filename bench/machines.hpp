@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "transport/simulator.hpp"
+#include "transport/simulated/simulator.hpp"
 
 namespace mend::bench {
 

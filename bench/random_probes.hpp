@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "transport/simulator.hpp"
+#include "transport/simulated/simulator.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "detector/ring.hpp"
-#include "transport/simulator.hpp"
+#include "transport/simulated/simulator.hpp"
 
 #include <algorithm>
 #include <functional>

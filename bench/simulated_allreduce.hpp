@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/simulator.hpp"
+#include "transport/simulated/simulator.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,6 +2,14 @@
 #   mend_use_kokkos(TARGET)   has the interface library TARGET link it, its headers as system headers
 #   MEND_HAS_KOKKOS           whether there is one
 
+# Kokkos's configuration file warns about the compiler's extensions, and switches them off in the cache of the project,
+# unless they are off: they are while it is read.
+set(_mend_extensions_defined FALSE)
+if(DEFINED CMAKE_CXX_EXTENSIONS)
+  set(_mend_extensions_defined TRUE)
+  set(_mend_extensions "${CMAKE_CXX_EXTENSIONS}")
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
 find_package(Kokkos 5 QUIET)
 if(NOT Kokkos_FOUND)
   find_package(Kokkos 4 QUIET)
@@ -10,6 +18,10 @@ if(NOT Kokkos_FOUND)
   find_package(Kokkos QUIET)  # Debian's Trilinos package: 3.4, in an older style of configuration file
 endif()
 set(MEND_HAS_KOKKOS ${Kokkos_FOUND})
+unset(CMAKE_CXX_EXTENSIONS)
+if(_mend_extensions_defined)
+  set(CMAKE_CXX_EXTENSIONS "${_mend_extensions}")
+endif()
 
 macro(mend_use_kokkos target)
   # Debian's Trilinos package defines Kokkos::kokkos too, but with an include folder that does not exist.

@@ -30,7 +30,9 @@ target_link_libraries(mend
           mend_hdf5
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
-# What programs for Fenix link: the same, and fenix/fenix.h.
+# What programs for Fenix link: the same, and fenix/fenix.h, fenix/fenix.hpp. find_package(fenix) finds it too, with the
+# version of Fenix whose names it has.
+set(MEND_FENIX_VERSION 1.0)
 add_library(fenix $<TARGET_OBJECTS:mend_fenix>)
 add_library(mend::fenix ALIAS fenix)
 set_target_properties(fenix PROPERTIES
@@ -80,6 +82,15 @@ install(FILES
   "${PROJECT_BINARY_DIR}/mendConfig.cmake"
   "${PROJECT_BINARY_DIR}/mendConfigVersion.cmake"
   DESTINATION "${_mend_config_folder}")
+
+# find_package(fenix), as packages written for Fenix say it: target fenix.
+set(_fenix_config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/fenix")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/fenixConfig.cmake.in" "${PROJECT_BINARY_DIR}/fenixConfig.cmake"
+  INSTALL_DESTINATION "${_fenix_config_folder}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/fenixConfigVersion.cmake"
+  VERSION ${MEND_FENIX_VERSION} COMPATIBILITY SameMajorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/fenixConfig.cmake" "${PROJECT_BINARY_DIR}/fenixConfigVersion.cmake"
+  DESTINATION "${_fenix_config_folder}")
 
 # For those who do not use CMake: mpic++ program.cpp $(pkg-config --cflags --libs mend). What a static library was built
 # with is linked by who links it.

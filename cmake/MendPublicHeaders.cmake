@@ -1,14 +1,21 @@
 # What users include; everything else is internal and is not installed. tests/headers compiles each of them alone.
 
 set(MEND_PUBLIC_HEADERS
+  agreement/protocol.hpp
   base/clock.hpp
   base/error.hpp
   base/ids.hpp
+  base/log_level.hpp
+  fenix/data/serialize_function.hpp
+  fenix/data/subset.hpp
+  fenix/fenix.hpp
+  fenix/fenix_exception.hpp
   framework/mend.hpp
   framework/options.hpp
   framework/recovery_report.hpp
   framework/run.hpp
   framework/session.hpp
+  spares/policy.hpp
   spares/replacement.hpp
   store/array_part.hpp
   store/kokkos.hpp
@@ -16,10 +23,13 @@ set(MEND_PUBLIC_HEADERS
   store/redundancy.hpp
   store/staging.hpp
   store/store.hpp
+  store/store_options.hpp
   transport/requests.hpp)
 set(MEND_PUBLIC_C_HEADERS
   bindings/c/mend.h
-  fenix/fenix.h)
+  fenix/fenix.h
+  fenix/fenix_codes.h
+  fenix/fenix_ext.h)
 set(MEND_FORTRAN_SOURCES
   bindings/fortran/mend.f90
   bindings/fortran/mend_f08.f90)

@@ -14,6 +14,33 @@
 // times the delta it began with. The time in which it was itself kept from running does not count: it notices that by
 // being woken later than it asked to be. So an overloaded machine, or a job that is stopped and continued as a whole,
 // costs time and not processes.
+//
+// What a cut of the network costs
+// -------------------------------
+// Let the network be cut into sides for a time T. What was sent meanwhile arrives at most R after the end of the cut:
+// R = delta/8 + eta, because a connection that makes no progress is made anew every delta/8. Patience only makes delta
+// longer than here.
+//
+//   C1  If eta + T + R < delta, nobody is held dead and nobody ends. The last heartbeat before the cut was sent at most
+//       eta before it, and the next one to pass arrives at most R after it. So no silence reaches delta, and no verdict
+//       comes before that: Inquiry::verdict waits for suspect(), which comes when the silence has reached delta. An
+//       observer that has begun to ask at delta/2 hears from its emitter, and withdraws. Who has heard the inquiry
+//       waits delta for that withdrawal before it asks itself, and delta more before it takes itself for cut off. So
+//       with the defaults (eta 100 ms, delta 1 s) a cut of 0.67 s costs nobody.
+//   C2  A cut of any length leaves at most one side. A process is held dead for its silence, and an asker goes on, only
+//       with a quorum of answers: more than half of n members, or half with the lowest of them, where those that are
+//       dead for certain do not count. Let A and B be two sides, which know cA and cB of the n to be dead for certain.
+//       A, B and those dead have no member in common, so |A| + |B| <= n - max(cA, cB). If both were a quorum,
+//       |A| + |B| >= n - (cA + cB)/2. Both hold only if cA = cB is the same set and each side is exactly half; then
+//       only one side has the lowest. So the other side holds nobody dead.
+//   C3  Every process of a side without a quorum ends. Going round the ring one comes from another side into this one,
+//       so some process of it observes one of another side. It asks, all of its side hear that, and get neither a death
+//       nor a withdrawal; so each asks, gets too few answers, and ends (Actions::cut_off).
+//   C4  Nobody of a side with a quorum ends: each asker there has its answers. Two on different sides of a cut that
+//       changes can each have had a quorum, with a member in common that answered both; the one with the higher number
+//       then ends (detector/ring.hpp, FENCE).
+//
+// tests/detector/cuts_test.cpp runs C1 to C4 on simulated machines.
 
 #pragma once
 

@@ -4,7 +4,7 @@
 
 #include "base/ids.hpp"
 #include "base/process_set.hpp"
-#include "transport/fingerprint.hpp"
+#include "transport/simulated/fingerprint.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/thread.hpp"
-#include "detector/scheduler_slice.hpp"
+#include "detector/local/scheduler_slice.hpp"
 #include "detector/wire.hpp"
 
 #include <sys/resource.h>

@@ -8,19 +8,20 @@
 //     broken connections ------+--> ring --> broadcast to all --> deaths of this process's record,
 //     missing heartbeats ------+                                  MPI told, the dead one killed
 //
-// The lifelines of a machine (detector/lifeline.hpp) form a ring too: each process looks at that of the living one
-// before it there. So one process is told by the kernel of each death on its machine, and that before anything else is.
+// The lifelines of a machine (detector/local/lifeline.hpp) form a ring too: each process looks at that of the living
+// one before it there. So one process is told by the kernel of each death on its machine, and that before anything else
+// is.
 //
 // What is done about a death
 // --------------------------
-// It is put on record (detector/runtime_witness.hpp), where the recovery engine and waiting spares find it, and the
-// MPI library is told unless the runtime has done so, which makes every call that waits for the dead one return. And
-// it is made true: whoever shares a machine with it kills it. A stopped process dies of that without running again.
+// It is put on record (detector/local/runtime_witness.hpp), where the recovery engine and waiting spares find it, and
+// the MPI library is told unless the runtime has done so, which makes every call that waits for the dead one return.
+// And it is made true: whoever shares a machine with it kills it. A stopped process dies of that without running again.
 //
 // Who is held dead and runs all the same - its machine was cut off, or frozen as a whole - learns that from the first
 // member that it reaches, or by reaching too few of them, and kills itself.
 //
-// The control thread also tells of ranks that wait for others for long: see detector/stall_watch.hpp.
+// The control thread also tells of ranks that wait for others for long: see detector/stall/stall_watch.hpp.
 //
 // Who is silent is not dead yet: see detector/detector.hpp. Delta is at least eta and four times the worst delay with
 // which any process of the job woke from a short sleep at the start, and grows when it must. Nor is an emitter on the
@@ -30,11 +31,11 @@
 
 #include "base/ids.hpp"
 #include "detector/detector.hpp"
-#include "detector/lifeline.hpp"
-#include "detector/local_process.hpp"
-#include "detector/runtime_witness.hpp"
-#include "detector/stall_teller.hpp"
-#include "transport/control_network.hpp"
+#include "detector/local/lifeline.hpp"
+#include "detector/local/local_process.hpp"
+#include "detector/local/runtime_witness.hpp"
+#include "detector/stall/stall_teller.hpp"
+#include "transport/control/control_network.hpp"
 
 #include <map>
 #include <memory>

@@ -1,10 +1,10 @@
 #include "detector/wire.hpp"
 
+#include "base/byte_reader.hpp"
 #include "base/error.hpp"
-#include "transport/control_network.hpp"
+#include "transport/control/control_network.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace mend::detector {
 namespace {
@@ -24,25 +24,7 @@ static_assert(sizeof(Header) == 8);
 static_assert(sizeof(Header) + sizeof(ProcessId) + most_runs * sizeof(ProcessSet::Run) <=
               transport::ControlNetwork::longest_message);
 
-template <class T>
-void put(const T& object, std::vector<std::byte>& bytes) {
-  const std::size_t at = bytes.size();
-  bytes.resize(at + sizeof(T));
-  std::memcpy(bytes.data() + at, &object, sizeof(T));
-}
-
-[[noreturn]] void fail() {
-  throw EnvironmentError("a message arrived at the failure detector that no detector can have sent");
-}
-
-template <class T>
-T take(std::span<const std::byte>& bytes) {
-  if (bytes.size() < sizeof(T)) fail();
-  T object;
-  std::memcpy(&object, bytes.data(), sizeof(T));
-  bytes = bytes.subspan(sizeof(T));
-  return object;
-}
+void refuse() { throw EnvironmentError("a message arrived at the failure detector that no detector can have sent"); }
 
 bool needs_list(Message::Kind kind) {
   switch (kind) {
@@ -65,11 +47,11 @@ ByteCount wire_size(const Message& message) {
 void write(const Message& message, std::vector<std::byte>& bytes) {
   const auto runs = message.dead.runs();
   if (runs.size() > most_runs) throw UsageError("a list of deaths is too long for one message: split it");
-  put(Header{mark, static_cast<std::uint8_t>(message.kind), static_cast<std::uint16_t>(runs.size()), message.epoch},
-      bytes);
+  append(Header{mark, static_cast<std::uint8_t>(message.kind), static_cast<std::uint16_t>(runs.size()), message.epoch},
+         bytes);
   if (runs.empty()) return;
-  put(message.source, bytes);
-  for (const ProcessSet::Run& run : runs) put(run, bytes);
+  append(message.source, bytes);
+  for (const ProcessSet::Run& run : runs) append(run, bytes);
 }
 
 std::vector<Message> split(const Message& message) {
@@ -84,22 +66,20 @@ std::vector<Message> split(const Message& message) {
 }
 
 Message read(std::span<const std::byte> bytes) {
-  const auto header = take<Header>(bytes);
-  if (header.mark != mark || header.kind > last_kind) fail();
+  ByteReader reader(bytes, refuse);
+  const auto header = reader.take<Header>();
+  reader.expect(header.mark == mark && header.kind <= last_kind);
   Message message;
   message.kind = static_cast<Message::Kind>(header.kind);
   message.epoch = header.epoch;
-  if (header.runs == 0 ? needs_list(message.kind) : !may_have_list(message.kind)) fail();
+  reader.expect(header.runs == 0 ? !needs_list(message.kind) : may_have_list(message.kind));
   if (header.runs > 0) {
-    message.source = take<ProcessId>(bytes);
-    if (bytes.size() != header.runs * sizeof(ProcessSet::Run)) fail();
-    std::vector<ProcessSet::Run> runs;
-    runs.reserve(header.runs);
-    while (!bytes.empty()) runs.push_back(take<ProcessSet::Run>(bytes));
-    if (!ProcessSet::are_runs(runs)) fail();
+    message.source = reader.take<ProcessId>();
+    const auto runs = reader.take_all<ProcessSet::Run>(header.runs);
+    reader.expect(ProcessSet::are_runs(runs));
     message.dead = ProcessSet::from_runs(runs);
   }
-  if (!bytes.empty()) fail();
+  reader.expect_end();
   return message;
 }
 

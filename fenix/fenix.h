@@ -1,8 +1,9 @@
-/* The interface of Fenix 1.0, carried out by mend: programs written for Fenix compile against this header unchanged, and
- * link with mend::fenix. docs/fenix.md says of every function what it does here, and where that differs from Fenix.
+/* The interface of Fenix for C as of 2026, carried out by mend. Programs written for Fenix compile against this header
+ * unchanged and link `fenix` (find_package(fenix)) or mend::fenix (find_package(mend)). docs/fenix.md says of every
+ * function what it does here, and where that differs from Fenix. In C++ there is more in fenix.hpp.
  *
  *     MPI_Init(&argc, &argv);
- *     Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, 0, MPI_INFO_NULL, &error);
+ *     Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, &error);
  *     if (role == FENIX_ROLE_INITIAL_RANK) { create and fill the data }           // first time
  *     else                                 { Fenix_Data_member_restore(...) }     // survivors and those who took over
  *     while (...) { plain MPI on comm; Fenix_Data_member_store(...); Fenix_Data_commit(...); }
@@ -12,7 +13,12 @@
  * When a process dies, a spare takes its rank and leaves Fenix_Init as FENIX_ROLE_RECOVERED_RANK; survivors leave their
  * MPI call and return from Fenix_Init once more, or stay where they are (FENIX_RESUME_MODE).
  *
- * C99 and C++. The C++ parts of Fenix that are here: fenix::CommException, and overloads where Fenix changed a function.
+ * Programs for Fenix 1.0 compile too: Fenix_Init may have nine arguments. One thing has another meaning then, and in
+ * programs that define FENIX_SNAPSHOTS_ACCUMULATE before the include: FENIX_DATA_SNAPSHOT_LATEST, or any time stamp, gives
+ * all elements that were ever stored, each at its value of then. Otherwise it gives those that were stored for that
+ * snapshot, and FENIX_DATA_SNAPSHOT_ALL gives all.
+ *
+ * C99 and C++.
  */
 
 #ifndef MEND_FENIX_H
@@ -21,6 +27,9 @@
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <setjmp.h>
+#include <stdio.h>
+
+#include "fenix_codes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,84 +45,7 @@ extern "C" {
 #define MPI_ERR_REVOKED MPIX_ERR_REVOKED
 #endif
 
-/* --- what functions return: errors are negative, warnings positive -------------------------------------------- */
-
-#define FENIX_SUCCESS 0
-#define FENIX_ERROR_UNINITIALIZED -9
-#define FENIX_ERROR_NOCATEGORY -10
-#define FENIX_ERROR_CALLBACK_NOT_REGISTERED -11
-#define FENIX_ERROR_GROUP_CREATE -12
-#define FENIX_ERROR_MEMBER_CREATE -13
-#define FENIX_ERROR_COMMIT_BARRIER -133
-#define FENIX_ERROR_INVALID_GROUPID -14
-#define FENIX_ERROR_INVALID_MEMBERID -15
-#define FENIX_ERROR_INVALID_LOGIC_CALL -155
-#define FENIX_ERROR_INVALID_POLICY_NAME -156
-#define FENIX_ERROR_INVALID_TIMESTAMP -16
-#define FENIX_ERROR_INVALID_DEPTH -17
-#define FENIX_ERROR_INVALID_ATTRIBUTE_NAME -18
-#define FENIX_ERROR_INVALID_ATTRIBUTE_VALUE -19
-#define FENIX_ERROR_INVALID_POSITION -20
-#define FENIX_ERROR_DATA_WAIT -21
-#define FENIX_ERROR_SUBSET_NUM_BLOCKS -22
-#define FENIX_ERROR_SUBSET_START_OFFSET -23
-#define FENIX_ERROR_SUBSET_END_OFFSET -24
-#define FENIX_ERROR_SUBSET_STRIDE -25
-#define FENIX_ERROR_NODATA_FOUND -30
-#define FENIX_ERROR_INTERN -40
-#define FENIX_ERROR_CANCELLED -50 /**< a failure came first, and has been recovered from */
-#define FENIX_ERROR_INVALID_SETTING_NAME -51
-#define FENIX_ERROR_INVALID_SETTING_OPTION -52
-#define FENIX_WARNING_SPARE_RANKS_DEPLETED 100
-#define FENIX_WARNING_PARTIAL_RESTORE 101
-/* As it was spelt at first. */
-#define FENIX_ERROR_CALLBACK_NOT_REGISTERD FENIX_ERROR_CALLBACK_NOT_REGISTERED
-
 /* --- processes ------------------------------------------------------------------------------------------------- */
-
-typedef enum {
-  FENIX_ROLE_INITIAL_RANK = 0,   /**< nothing has failed yet */
-  FENIX_ROLE_RECOVERED_RANK = 1, /**< took over a rank in the most recent recovery */
-  FENIX_ROLE_SURVIVOR_RANK = 2   /**< had its rank before that */
-} Fenix_Rank_role;
-
-typedef enum {
-  FENIX_RECOVERY_MODE,
-  FENIX_RESUME_MODE,
-  FENIX_UNHANDLED_MODE,
-  FENIX_CALLBACK_EXCEPTION_MODE,
-  FENIX_SETTING_NAME_MAXCODE
-} Fenix_Setting_name;
-
-typedef enum {
-  FENIX_RECOVERY_IGNORE, /**< errors are returned, nothing is recovered */
-  FENIX_RECOVERY_NOOP,   /**< not to be had here */
-  FENIX_RECOVERY_REPAIR, /**< the default */
-  FENIX_RECOVERY_SPAWN,
-  FENIX_RECOVERY_MODE_MAXCODE
-} Fenix_Recovery_mode;
-
-/** Where survivors go on. */
-typedef enum {
-  FENIX_RESUME_JUMP,   /**< they return from Fenix_Init, by longjmp: the default */
-  FENIX_RESUME_RETURN, /**< the call that met the failure returns its error */
-  FENIX_RESUME_THROW,  /**< it throws fenix::CommException */
-  FENIX_RESUME_MODE_MAXCODE
-} Fenix_Resume_mode;
-
-/** What comes of errors of MPI that are no failures. */
-typedef enum {
-  FENIX_UNHANDLED_SILENT, /**< the call returns its error */
-  FENIX_UNHANDLED_PRINT,  /**< and says so */
-  FENIX_UNHANDLED_ABORT,  /**< the job ends with it: the default */
-  FENIX_UNHANDLED_MODE_MAXCODE
-} Fenix_Unhandled_mode;
-
-typedef enum {
-  FENIX_CALLBACK_EXCEPTION_RETHROW,
-  FENIX_CALLBACK_EXCEPTION_SQUASH,
-  FENIX_CALLBACK_EXCEPTION_MODE_MAXCODE
-} Fenix_Callback_exception_mode;
 
 /* Fenix_Init(int *role, MPI_Comm comm, MPI_Comm *new_comm, int *argc, char ***argv, int spares, int spawn, MPI_Info info,
  *            int *error)
@@ -130,16 +62,26 @@ typedef enum {
 
 #define MEND_FENIX_TENTH(a1, a2, a3, a4, a5, a6, a7, a8, a9, tenth, ...) tenth
 #define MEND_FENIX_INIT_7(role, comm, new_comm, argc, argv, spares, error) \
-  MEND_FENIX_INIT_9(role, comm, new_comm, argc, argv, spares, 0, MPI_INFO_NULL, error)
-#define MEND_FENIX_INIT_9(role, comm, new_comm, argc, argv, spares, spawn, info, error)                               \
+  MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, 0, MPI_INFO_NULL, error, MEND_FENIX_ACCUMULATES)
+#define MEND_FENIX_INIT_9(role, comm, new_comm, argc, argv, spares, spawn, info, error) \
+  MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, spawn, info, error, 1)
+#define MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, spawn, info, error, accumulate)                     \
   {                                                                                                                   \
     static jmp_buf mend_fenix_resume_point;                                                                           \
+    mend_fenix_accumulate_snapshots(accumulate);                                                                      \
     mend_fenix_start(role, comm, new_comm, argc, argv, spares, spawn, info, error, &mend_fenix_resume_point);         \
     (void)setjmp(mend_fenix_resume_point);                                                                            \
     mend_fenix_report();                                                                                              \
   }
 
+#ifdef FENIX_SNAPSHOTS_ACCUMULATE
+#define MEND_FENIX_ACCUMULATES 1
+#else
+#define MEND_FENIX_ACCUMULATES 0
+#endif
+
 /* Parts of Fenix_Init. */
+void mend_fenix_accumulate_snapshots(int accumulate);
 void mend_fenix_start(int *role, MPI_Comm comm, MPI_Comm *new_comm, int *argc, char ***argv, int spares, int spawn,
                       MPI_Info info, int *error, jmp_buf *resume_point);
 void mend_fenix_report(void);
@@ -159,14 +101,27 @@ int Fenix_Callback_pop(void);
 /** Calls all, as after the most recent recovery. Local. */
 int Fenix_Callback_invoke_all(void);
 
+/** Revokes `comm`: every process of it leaves the calls on it in which it is blocked. Local call, effect everywhere. */
+int Fenix_comm_revoke(MPI_Comm comm);
+
 /** MPI_SUCCESS, or the error class of a failure that is known here; it is recovered from if `do_recovery`. For long
  * stretches without MPI. Local, unless there is a failure. */
 int Fenix_Process_detect_failures(int do_recovery);
-/** How many ranks have `role`. Local. */
+/** How many have `role`: ranks, spares that wait, or ranks of the start that are no more. Local. */
 int Fenix_get_number_of_ranks_with_role(int role, int *number_of_ranks);
 /** The role of `rank` of `comm`, which may be derived from the resilient communicator. Local. */
 int Fenix_get_role(MPI_Comm comm, int rank, int *role);
 int Fenix_get_rank_role(MPI_Comm comm, int rank, int *role);
+/** The slot of this rank: its number at the start of the job, which stays when ranks are given up and the others close
+ * up. A process that takes over a rank has its slot. Local. */
+int Fenix_get_slot(void);
+/** The slot of `rank` of `comm`. MPI_UNDEFINED if that rank is not in the resilient communicator. Local. */
+int Fenix_rank_to_slot(MPI_Comm comm, int rank, int *slot);
+/** The rank in `comm` that has `slot`. MPI_UNDEFINED if there is none. Local. */
+int Fenix_slot_to_rank(MPI_Comm comm, int slot, int *rank);
+/** The group of those who have the slots of `old_group` now, in the same order. Members whose slot is no more are left
+ * out. The program frees it. Local. */
+int Fenix_repair_group(MPI_Group old_group, MPI_Group *new_group);
 /** As `*error` of Fenix_Init. Local. */
 int Fenix_get_error(void);
 /** How many spares wait. Local. */
@@ -196,7 +151,22 @@ int Fenix_Finalize(void);
 #define FENIX_DATA_SUBSET_CREATED 2
 #define FENIX_DATA_POLICY_IN_MEMORY_RAID 13
 #define FENIX_DATA_POLICY_IMR FENIX_DATA_POLICY_IN_MEMORY_RAID
+/** Nobody holds copies: what a process has stored dies with it. */
+#define FENIX_DATA_POLICY_LOCAL 14
 #define FENIX_TIME_STAMP_IGNORE NULL
+/** For targets and counts: the member's own buffer, and all elements there are. */
+#define FENIX_DATA_RESTORE_INPLACE NULL
+#define FENIX_DATA_RESTORE_FULL 2147483647
+/** As number of members to Fenix_Data_checkpoint: all are stored by storev. */
+#define FENIX_STOREV_ALL -1
+/** What a serializer is to do. */
+#define FENIX_SERIALIZE 0
+#define FENIX_DESERIALIZE 1
+
+/** Writes elements `offset` to `offset + count - 1` of `buffer` to `file`, or reads them from it, according to
+ * `direction`. `count` is FENIX_RESIZEABLE if all of a member without a count is to be written. Leaves the position of
+ * the file to reads and writes. */
+typedef void (*Fenix_Serialize_file_fn)(FILE *file, int direction, void *buffer, int offset, int count, void *context);
 
 typedef struct {
   MPI_Request mpi_send_req;
@@ -226,6 +196,17 @@ int Fenix_Data_group_created(int group_id);
  * Local. */
 int Fenix_Data_member_create(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype);
 int Fenix_Data_member_created(int group_id, int member_id);
+/** The same as Fenix_Data_member_create, which here may be called for a member that is there. Local. */
+int Fenix_Data_member_define(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype);
+/** The same, with a function that writes and reads the elements; NULL takes it away. A process that takes over a rank sets
+ * it anew, before it restores. Local. */
+int Fenix_Data_member_fcreate(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype,
+                              Fenix_Serialize_file_fn serializer, void *context);
+int Fenix_Data_member_fdefine(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype,
+                              Fenix_Serialize_file_fn serializer, void *context);
+/** `*cohort` becomes the group of the ranks that share the data of this one: all ranks, or only this one with
+ * FENIX_DATA_POLICY_LOCAL. The program frees it. Local. */
+int Fenix_Data_group_get_cohort(int group_id, MPI_Group *cohort);
 /** `*policy_value` becomes an array as Fenix_Data_group_create takes. Local. */
 int Fenix_Data_group_get_redundancy_policy(int group_id, int *policy_name, void *policy_value, int *flag);
 
@@ -241,22 +222,47 @@ int Fenix_Data_wait(Fenix_Request request);
 int Fenix_Data_test(Fenix_Request request, int *flag);
 /** The same as a store that is to be followed by one of FENIX_DATA_SUBSET_PRESTAGED. Local. */
 int Fenix_Data_member_stage(int group_id, int member_id, const Fenix_Data_subset subset_specifier);
+/** The same from `buffer`, which was made by malloc and is freed here. What was staged before is dropped. Local. */
+int Fenix_Data_member_stage_inplace(int group_id, int member_id, void *buffer,
+                                    const Fenix_Data_subset subset_specifier);
+/** Opens a file in memory: what is written to it is staged by Fenix_Data_member_stage_end, instead of the member's buffer.
+ * Nothing else may be done with the member in between. Local. */
+int Fenix_Data_member_stage_begin(int group_id, int member_id, FILE **file);
+/** Closes the file. Its length must be a multiple of the size of an element. Local. */
+int Fenix_Data_member_stage_end(int group_id, int member_id);
 
 /** Makes a snapshot of all that was stored, which survives failures when this returns. Collective over the ranks.
  * `time_stamp` may be NULL. */
 int Fenix_Data_commit(int group_id, int *time_stamp);
 int Fenix_Data_commit_barrier(int group_id, int *time_stamp);
+/** Stores all members, in the order in which they were created, and commits. `storev_ids`: those stored by storev.
+ * Collective over the ranks. */
+int Fenix_Data_checkpoint(int group_id, const Fenix_Data_subset subset_specifier, int num_storev, int *storev_ids,
+                          int *time_stamp);
 /** Returns when all ranks have come here. */
 int Fenix_Data_barrier(int group_id);
 
-/** Fills `target_buffer` with the first `max_count` elements of the member as they were in that snapshot; those that were
- * never stored are left alone, and FENIX_WARNING_PARTIAL_RESTORE returned. `found_data`, if not NULL, becomes a subset of
- * those found. Collective over the ranks. */
+/** Fills `target_buffer` with the first `max_count` elements of the member as they were in that snapshot, or with each at
+ * its newest value (FENIX_DATA_SNAPSHOT_ALL). Those that were not stored are left alone, and
+ * FENIX_WARNING_PARTIAL_RESTORE is returned. `found_data`, if not NULL, becomes a subset of those that are there.
+ * `max_count` 0 copies nothing, in programs for Fenix 1.0 everything. Collective over the ranks. */
 int Fenix_Data_member_restore(int group_id, int member_id, void *target_buffer, int max_count, int time_stamp,
                               Fenix_Data_subset *found_data);
 /** The same, from what is here already. Local. */
 int Fenix_Data_member_lrestore(int group_id, int member_id, void *target_buffer, int max_count, int time_stamp,
                                Fenix_Data_subset *found_data);
+/** Brings back what is committed, on all ranks, and copies nothing. A member that this process does not know is created
+ * without a buffer. Collective over the ranks. */
+int Fenix_Data_member_repair(int group_id, int member_id);
+/** Fills the member's buffer, or `target`, from what is here: as Fenix_Data_member_lrestore. Local. */
+int Fenix_Data_member_load(int group_id, int member_id, int time_stamp, Fenix_Data_subset *found_data);
+int Fenix_Data_member_load_to(int group_id, int member_id, void *target, int target_count, int time_stamp,
+                              Fenix_Data_subset *found_data);
+/** Opens a file in memory that has the member's bytes as they were in that snapshot. Local. */
+int Fenix_Data_member_load_begin(int group_id, int member_id, FILE **file, int time_stamp,
+                                 Fenix_Data_subset *found_data);
+/** Closes it. Local. */
+int Fenix_Data_member_load_end(int group_id, int member_id);
 /** The same, with the data of `source_rank`, which may be another on each rank. Collective over the ranks. */
 int Fenix_Data_member_restore_from_rank(int member_id, void *target_buffer, int max_count, int time_stamp, int group_id,
                                         int source_rank);
@@ -286,32 +292,29 @@ int Fenix_Data_snapshot_delete(int group_id, int time_stamp);
 int Fenix_Data_group_delete(int group_id);
 int Fenix_Data_member_delete(int group_id, int member_id);
 
+/* Message logs. They are not there yet: each function says so and returns FENIX_ERROR_MLOG_LIBRARY_UNAVAILABLE. */
+#define FENIX_MLOG_CONTINUE -1
+int Fenix_Mlog_create(int mlog_id, MPI_Comm *comm, int depth);
+int Fenix_Mlog_activate(int mlog_id);
+int Fenix_Mlog_active(int *mlog_id);
+int Fenix_Mlog_begin_region(int mlog_id, int region_id);
+int Fenix_Mlog_activate_region(int mlog_id, int region_id);
+int Fenix_Mlog_sync(int mlog_id, int region_id);
+int Fenix_Mlog_create_data_member(int mlog_id, int group_id, int member_id);
+int Fenix_Mlog_define_data_member(int mlog_id, int group_id, int member_id);
+int Fenix_Mlog_delete(int mlog_id);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
-#include <exception>
-
-namespace fenix {
-
-/// What FENIX_RESUME_THROW throws, when the failure has been recovered from.
-struct CommException : std::exception {
-  CommException(MPI_Comm comm, int error) : repaired_comm(comm), fenix_err(error) {}
-  const char* what() const noexcept override { return "a process failed, and the communicator has been repaired"; }
-
-  MPI_Comm repaired_comm;
-  const int fenix_err;
-};
-
-}  // namespace fenix
+#include "fenix_exception.hpp"
 
 namespace Fenix {
-using fenix::CommException;
-
 /// Has survivors throw CommException instead of jumping or returning.
 inline int register_exception_callback() { return Fenix_set_option(FENIX_RESUME_MODE, FENIX_RESUME_THROW); }
 }  // namespace Fenix
 
-/// As later versions of Fenix declare these.
+/// Functions that have other arguments in Fenix as of 2026 than they have in C here.
 Fenix_Rank_role Fenix_get_role();
 int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
                                         Fenix_Data_subset* found_data, int source_rank);

@@ -1,18 +1,17 @@
 #include "framework/options.hpp"
 
 #include "base/error.hpp"
-#include "framework/recovery/commit_schedule.hpp"
-#include "spares/policy.hpp"
-#include "store/disk/folder.hpp"
-#include "store/redundancy.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -56,33 +55,6 @@ auto check_count_from(int least) {
   };
 }
 
-/// What whoever reads an option says against its text.
-template <class Read>
-std::string objection(Read read) {
-  try {
-    read();
-    return "";
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-}
-
-std::string check_commit_every(const std::string& text) {
-  return objection([&] { CommitSchedule{text}; });
-}
-
-std::string check_on_failure(const std::string& text) {
-  return objection([&] { Policy::parse(text); });
-}
-
-std::string check_redundancy(const std::string& text) {
-  return objection([&] { Redundancy::parse(text); });
-}
-
-std::string check_disk(const std::string& text) {
-  return objection([&] { DiskOptions::parse(text); });
-}
-
 std::string check_versions(const std::string& text) {
   constexpr int most = 1000;  // each has slots of its own, which are looked through at every commit
   int value = 0;
@@ -90,6 +62,64 @@ std::string check_versions(const std::string& text) {
     return fmt::format("a number from 2 up is wanted, not {}: one version is kept while the next is made", text);
   }
   return value <= most ? "" : fmt::format("a number up to {} is wanted, not {}", most, text);
+}
+
+/// Adds an option whose text `parse` turns into a value, or refuses with a UsageError.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& value, Parse parse, const std::string& help) {
+  const auto take = [&value, parse, name](const std::string& text) {
+    try {
+      value = parse(text);
+    } catch (const UsageError& error) {
+      throw CLI::ValidationError(name, error.what());
+    }
+  };
+  return app.add_option_function<std::string>(name, take, help);
+}
+
+/// Adds an option that names one of `choices`.
+template <class T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
+                        const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
+  const auto named = [choices](const std::string& text) {
+    return std::ranges::find(choices, text, &std::pair<std::string, T>::first)->second;
+  };
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.push_back(choice.first);
+  return add_parsed(app, name, value, named, help)
+      ->check(CLI::IsMember(names))
+      ->default_str(std::ranges::find(choices, value, &std::pair<std::string, T>::second)->first);
+}
+
+/// The names in a list such as "node1, node2".
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream rest(text);
+  for (std::string name; std::getline(rest >> std::ws, name, ',');) {
+    name.erase(name.find_last_not_of(' ') + 1);
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::pair<std::string, std::optional<agreement::Protocol>>> agreements() {
+  using agreement::Protocol;
+  std::vector<std::pair<std::string, std::optional<Protocol>>> known;
+  for (const Protocol one :
+       {Protocol::era, Protocol::log2phases, Protocol::validate_all, Protocol::validate_all_loose}) {
+    known.emplace_back(name_of(one), one);
+  }
+  known.emplace_back("mpi", std::nullopt);
+  return known;
+}
+
+std::vector<std::pair<std::string, LogLevel>> log_levels() {
+  std::vector<std::pair<std::string, LogLevel>> known;
+  for (const LogLevel level :
+       {LogLevel::debug, LogLevel::info, LogLevel::notice, LogLevel::warn, LogLevel::error, LogLevel::off}) {
+    known.emplace_back(to_string(level), level);
+  }
+  return known;
 }
 
 /// Defines the options, named with `prefix` before each. `with_environment`: whether variables set them too.
@@ -105,28 +135,26 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->capture_default_str(),
                    "MEND_SPARES");
   from_environment(
-      app.add_option(
-             prefix + "spare-memory", options.spare_memory,
-             "ready: a waiting spare has memory for what a rank keeps of one version, which is there sooner then;\n"
-             "none: it asks for it when it takes over")
-          ->check(CLI::IsMember({"ready", "none"}))
-          ->capture_default_str(),
+      add_choice<SpareMemory>(
+          app, prefix + "spare-memory", options.spare_memory,
+          {{"ready", SpareMemory::ready}, {"none", SpareMemory::none}},
+          "ready: a waiting spare has memory for what a rank keeps of one version, so that it takes over faster;\n"
+          "none: it allocates that memory when it takes over"),
       "MEND_SPARE_MEMORY");
   from_environment(
-      app.add_option(
-             prefix + "on-failure", options.on_failure,
-             "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
-             "over), spawn (one more process is started for it), shrink (it is given up and the others close up), "
-             "blank\n"
-             "(it is given up and the others keep their numbers)")
-          ->check(CLI::Validator(check_on_failure, "RUNG,..."))
-          ->capture_default_str(),
+      add_parsed(app, prefix + "on-failure", options.on_failure, Policy::parse,
+                 "What is done about a rank whose process has died, one or more of: spare (a waiting process takes it\n"
+                 "over), spawn (one more process is started for it), shrink (it is given up and the others close up), "
+                 "blank\n"
+                 "(the same, but mend's reports go on naming the others by their original numbers)")
+          ->type_name("RUNG,...")
+          ->default_str(to_string(options.on_failure)),
       "MEND_ON_FAILURE");
   from_environment(
-      app.add_option(
-             prefix + "spawn-on", options.spawn_on,
-             "Machines of the job on which processes are started for ranks, the best first (default: where the rank\n"
-             "was, or else where fewest processes are)")
+      add_parsed(
+          app, prefix + "spawn-on", options.spawn_on, names_in,
+          "Machines of the job on which processes are started for ranks, the best first (default: where the rank\n"
+          "was, or else where fewest processes are)")
           ->type_name("HOST,..."),
       "MEND_SPAWN_ON");
   from_environment(app.add_option_function<double>(
@@ -142,10 +170,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "rank, whatever they die of (default 10)")
           ->check(CLI::Validator(check_count_from(1), "N")),
       "MEND_TRIES");
-  from_environment(app.add_option(prefix + "commit-every", options.commit_every,
-                                  "Steps between commits, or auto for Daly's interval")
-                       ->check(CLI::Validator(check_commit_every, "N|auto"))
-                       ->capture_default_str(),
+  from_environment(add_parsed(app, prefix + "commit-every", options.commit_every, CommitInterval::parse,
+                              "Steps between commits, or auto for Daly's interval")
+                       ->type_name("N|auto")
+                       ->default_str(to_string(options.commit_every)),
                    "MEND_COMMIT_EVERY");
   from_environment(
       app.add_option_function<double>(
@@ -156,42 +184,38 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           ->check(CLI::Validator(check_positive, "HOURS")),
       "MEND_MTBF");
   from_environment(
-      app.add_option(
-             prefix + "redundancy", options.redundancy,
-             "How committed data survives: partner (one copy), replicas:K (K copies), xor:G (one parity a group\n"
-             "of G ranks), rs:K+M (groups that survive M losses), or local (not at all)")
-          ->check(CLI::Validator(check_redundancy, "SCHEME"))
-          ->capture_default_str(),
+      add_parsed(app, prefix + "redundancy", options.redundancy, Redundancy::parse,
+                 "How committed data survives: partner (one copy), replicas:K (K copies), xor:G (one parity a group\n"
+                 "of G ranks), rs:K+M (groups that survive M losses), or local (not at all)")
+          ->type_name("SCHEME")
+          ->default_str(to_string(options.redundancy)),
       "MEND_REDUNDANCY");
   from_environment(app.add_option(prefix + "versions", options.versions, "How many versions of the data are kept")
                        ->check(CLI::Validator(check_versions, "N"))
                        ->capture_default_str(),
                    "MEND_VERSIONS");
   from_environment(
-      app.add_option(prefix + "find-changes", options.find_changes,
-                     "How commits find what has changed: hash reads all data; writes asks the kernel (Linux 6.7 or "
-                     "later) about\n"
-                     "those of which little changes, unless devices or other processes write into them by themselves")
-          ->check(CLI::IsMember({"hash", "writes"}))
-          ->capture_default_str(),
+      add_choice<FindChanges>(
+          app, prefix + "find-changes", options.find_changes,
+          {{"hash", FindChanges::by_hash}, {"writes", FindChanges::by_writes}},
+          "How commits find what has changed: hash reads all data; writes asks the kernel (Linux 6.7 or "
+          "later) about\n"
+          "those of which little changes, unless devices or other processes write into them by themselves"),
       "MEND_FIND_CHANGES");
   from_environment(
-      app.add_option(prefix + "disk", options.disk,
-                     "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
-                     "the background, and from which a job goes on where one before it has ended")
-          ->check(CLI::Validator(check_disk, "DIR[,every=N]")),
+      add_parsed(app, prefix + "disk", options.disk, DiskOptions::parse,
+                 "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
+                 "the background, and from which a job goes on where one before it has ended")
+          ->type_name("DIR[,every=N]"),
       "MEND_DISK");
-  from_environment(app.add_option(prefix + "agreement", options.agreement,
-                                  "How processes agree: mend's own protocols, or mpi for the library's")
-                       ->check(CLI::IsMember({"era", "log2phases", "validate-all", "validate-all-loose", "mpi"}))
-                       ->capture_default_str(),
+  from_environment(add_choice(app, prefix + "agreement", options.agreement, agreements(),
+                              "How processes agree: mend's own protocols, or mpi for the library's"),
                    "MEND_AGREEMENT");
   from_environment(
-      app.add_option(prefix + "detector", options.detector,
-                     "How failed processes are noticed: ring also sees those that hang or are cut off; runtime only\n"
-                     "those that end (for debuggers, which stop processes)")
-          ->check(CLI::IsMember({"ring", "runtime"}))
-          ->capture_default_str(),
+      add_choice<Detection>(
+          app, prefix + "detector", options.detector, {{"ring", Detection::ring}, {"runtime", Detection::runtime}},
+          "How failed processes are noticed: ring also sees those that hang or are cut off; runtime only\n"
+          "those that end (for debuggers, which stop processes)"),
       "MEND_DETECTOR");
   const auto milliseconds = [&](const char* name, Milliseconds& time, const char* what) {
     return app
@@ -215,12 +239,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                             "has not come, in s (default 10; 0: never; not with --mend-detector runtime)"),
                    "MEND_STALL");
   from_environment(patience("stall-limit", options.stall_limit,
-                            "How long they wait until the job is ended, with the stacks of all ranks if there is gdb,\n"
+                            "How long they wait until the job is ended, with the stacks of all ranks,\n"
                             "in s (default 0: never; not with --mend-detector runtime)"),
                    "MEND_STALL_LIMIT");
-  from_environment(app.add_option(prefix + "log", options.log_level, "What mend says on standard error")
-                       ->check(CLI::IsMember({"debug", "info", "notice", "warn", "error", "off"}))
-                       ->capture_default_str(),
+  from_environment(add_choice(app, prefix + "log", options.log_level, log_levels(), "What mend says on standard error"),
                    "MEND_LOG");
   from_environment(app.add_option(prefix + "result", options.result,
                                   "File on what happened, for mend report (set by mend run --result)"),
@@ -269,6 +291,20 @@ std::vector<std::string> names_of_options(const CLI::App& app) {
 }
 
 }  // namespace
+
+CommitInterval CommitInterval::parse(std::string_view text) {
+  if (text == "auto") return {std::nullopt};
+  int steps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (error != std::errc{} || end != text.data() + text.size() || steps < 1) {
+    throw UsageError(fmt::format("'{}' is no commit interval: give a number of steps from 1 up, or auto", text));
+  }
+  return {steps};
+}
+
+std::string to_string(const CommitInterval& interval) {
+  return interval.steps ? fmt::format("{}", *interval.steps) : "auto";
+}
 
 void add_options(CLI::App& app, Options& options) {
   // The first to be defined is the first to take effect, so that what variables and flags say comes over it.

@@ -1,11 +1,17 @@
 #pragma once
 
+#include "agreement/protocol.hpp"
 #include "base/clock.hpp"
+#include "base/log_level.hpp"
+#include "spares/policy.hpp"
+#include "store/redundancy.hpp"
+#include "store/store_options.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -15,43 +21,67 @@ class Option;
 
 namespace mend {
 
-/// What the user may choose at run time. Each is a command-line flag, an environment variable and a key of a TOML
-/// file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
-/// --mend-config (MEND_CONFIG) names.
-struct Options {
-  int spares = 0;                      ///< how many of the processes launched wait as spares
-  std::string spare_memory = "ready";  ///< whether spares have it before they need it: ready, or none
-  std::string on_failure = "spare";    ///< what is done about a dead rank: of spare, spawn, shrink, blank
-  std::string spawn_on;                ///< "HOST,...": where processes are started rather than elsewhere
-  Seconds spawn_limit{30};             ///< after which a process that was started for a rank is not waited for
-  std::optional<int> tries;            ///< recoveries in a row with no commit in between; none: see --mend-tries
-  std::string commit_every = "1";      ///< steps between commits, or "auto"
-  std::optional<Seconds> mtbf;         ///< expected time between failures of the job, for "auto"; none: as observed
-  std::string redundancy = "partner";  ///< partner, replicas:K, xor:G, rs:K+M, local
-  int versions = 2;                    ///< of the data that are kept
-  std::string find_changes = "hash";   ///< how commits find what has changed: hash, or writes
-  std::string disk;                    ///< "DIR" or "DIR,every=N": where every N-th commit goes to disk; empty: none
-  std::string agreement = "era";       ///< era, log2phases, validate-all, validate-all-loose, mpi
-  std::string detector = "ring";       ///< ring, or runtime: only what the runtime sees
-  Milliseconds heartbeat{100};         ///< between two of a process, for the ring
-  Milliseconds timeout{1000};          ///< of silence, after which a process is held dead
-  Seconds stall{10};                   ///< that ranks wait for others in mend's calls until that is told; 0: never
-  Seconds stall_limit{0};              ///< that they wait until the job is ended; 0: never
-  std::string log_level = "notice";    ///< debug, info, notice, warn, error, off
-  std::filesystem::path result;        ///< file on what happened, for `mend report`; empty: none
-  std::filesystem::path trace;         ///< folder for Chrome traces, one file a process; empty: none
+/// When Session::commit_due says that a commit is due (--mend-commit-every).
+struct CommitInterval {
+  std::optional<int> steps = 1;  ///< from one commit to the next; none: "auto", Daly's interval from measured costs
+  bool operator==(const CommitInterval&) const = default;
+
+  /// A positive number of steps, or "auto". Throws UsageError for anything else. Local.
+  static CommitInterval parse(std::string_view text);
 };
 
-/// Adds mend's options to the application's own command line, as a group in its --help. `options` is filled when
-/// `app` parses and must outlive that. Local.
+/// As CommitInterval::parse takes it. Local.
+std::string to_string(const CommitInterval& interval);
+
+/// Whether a waiting spare has memory for the blocks of a rank (--mend-spare-memory).
+enum class SpareMemory : std::uint8_t {
+  ready,  ///< before it is needed: a recovery is faster
+  none,   ///< only when the spare takes a rank over
+};
+
+/// How failed processes are noticed (--mend-detector).
+enum class Detection : std::uint8_t {
+  ring,     ///< by silence as well: processes that hang or are cut off
+  runtime,  ///< only as far as the runtime sees that they end: for debuggers, which stop processes
+};
+
+/// What the user may choose at run time. Each option is a command-line flag, an environment variable and a key of a
+/// TOML file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
+/// --mend-config (MEND_CONFIG) names.
+struct Options {
+  int spares = 0;                                 ///< how many of the launched processes wait as spares
+  SpareMemory spare_memory = SpareMemory::ready;  ///< whether spares have memory before they need it
+  Policy on_failure;                              ///< what is done about a dead rank
+  std::vector<std::string> spawn_on;              ///< machines on which processes are started first, the best first
+  Seconds spawn_limit{30};   ///< after which the job no longer waits for a process that it has started
+  std::optional<int> tries;  ///< recoveries in a row with no commit in between; none: see --mend-tries
+  CommitInterval commit_every;
+  std::optional<Seconds> mtbf;  ///< expected time between failures of the job, for "auto"; none: as observed
+  Redundancy redundancy;        ///< of members that have none of their own
+  int versions = 2;             ///< of the data that are kept
+  FindChanges find_changes = FindChanges::by_hash;
+  std::optional<DiskOptions> disk;  ///< where every N-th commit goes to disk; none: nowhere
+  std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
+  Detection detector = Detection::ring;
+  Milliseconds heartbeat{100};            ///< between two heartbeats of a process
+  Milliseconds timeout{1000};             ///< of silence, after which a process is declared dead
+  Seconds stall{10};                      ///< of waiting for others in mend's calls, until mend reports it; 0: never
+  Seconds stall_limit{0};                 ///< of the same, until the job is ended; 0: never
+  LogLevel log_level = LogLevel::notice;  ///< what is written on standard error
+  std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
+  std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
+};
+
+/// Adds mend's options to the application's own command line, as a group in its --help. `app` fills `options` when it
+/// parses; `options` must outlive that. Local.
 void add_options(CLI::App& app, Options& options);
 
-/// Reads mend's options from the command line and the environment, and removes its flags from argv so that the
-/// application's own parser does not meet them. `unless_chosen` is what holds otherwise. Local. Throws UsageError for a
-/// wrong value or an unknown --mend- flag.
+/// Reads mend's options from the command line and the environment, and removes its flags from argv, so that the
+/// application's own parser does not see them. `unless_chosen` has the values of options that are not given. Local.
+/// Throws UsageError for a wrong value or an unknown --mend- flag.
 Options take_options(int& argc, char** argv, const Options& unless_chosen = {});
 
-/// Has `option` refuse a value that looks like a flag, as in `--mend-disk --steps 5`, where the value was forgotten.
+/// Makes `option` refuse a value that looks like a flag, as in `--mend-disk --steps 5`, where the value was forgotten.
 /// Local.
 void refuse_flag_as_value(CLI::Option& option);
 

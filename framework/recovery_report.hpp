@@ -10,21 +10,21 @@
 
 namespace mend {
 
-/// What happened in one recovery, with times as one process saw them, by its own clock: how long each phase of the life
-/// of a failure took. None is negative, and they add up to the whole.
+/// What happened in one recovery, and how long each of its phases took on one process, by its own clock. No time is
+/// negative, and the times add up to whole().
 struct RecoveryReport {
   Epoch epoch;                            ///< the epoch that began with it
-  std::vector<ProcessId> dead;            ///< everyone who died since the recovery before, spares too
+  std::vector<ProcessId> dead;            ///< all that died since the recovery before, spares included
   std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
-  std::vector<Loss> given_up;             ///< ranks that are no more, in rank order
+  std::vector<Loss> given_up;             ///< ranks that were given up, in rank order
   WallClock::time_point
       noticed;               ///< when this process first knew of a rank's death; compare with the moment of the kill
   Milliseconds interrupt{};  ///< from noticing until this process had left the body
-  Milliseconds agree{};      ///< until all living agreed to recover, and on who is dead
-  Milliseconds rebuild{};    ///< until there were new communicators and all agreed on that
+  Milliseconds agree{};      ///< until all living processes agreed to recover, and on the dead
+  Milliseconds rebuild{};    ///< until all agreed that there are new communicators
   Milliseconds restore{};    ///< until the body had its data again (0 if it did not restore)
-  std::string machine;       ///< whose clock that is; empty: of this process's
-  int rounds = 1;            ///< more than one when somebody died during the recovery
+  std::string machine;       ///< whose clock measured it; empty: this process's
+  int rounds = 1;            ///< more than one when a process died during the recovery
 
   /// Divides the time of the recovery into phases: noticed, body left, agreed on the dead, rebuilt. A moment that lies
   /// before the one it follows is taken for the same: a process may have waited for the others before it noticed, or
@@ -40,11 +40,7 @@ struct RecoveryReport {
   std::string to_string() const;
 };
 
-/// For a process that joins the job later, and back.
-std::string write_reports(std::span<const RecoveryReport> recoveries);
-std::vector<RecoveryReport> read_reports(const std::string& text);
-
-/// All recoveries of a job in a sentence or two: who died, what became of the ranks, and what it took.
+/// All recoveries of a job in a sentence or two: who died, what happened to the ranks, and how long it took.
 /// "2 recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms until the data was back (median; 9.0 at most):
 /// interrupt 0.3, agree 1.2, rebuild 2.4, restore 4.2 ms". The phases are those of the recovery in the middle.
 std::string summarise(std::span<const RecoveryReport> recoveries);

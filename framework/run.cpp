@@ -1,13 +1,14 @@
 #include "framework/run.hpp"
 
-#include "base/crash_report.hpp"
+#include "base/death/crash_report.hpp"
 #include "base/error.hpp"
-#include "base/job_status.hpp"
+#include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 #include "framework/recovery/job.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/mpi_runtime.hpp"
+#include "framework/process/process_context.hpp"
 #include "store/disk/folder_lock.hpp"
 
 #include <fmt/format.h>
@@ -49,18 +50,16 @@ int refuse_for(const std::function<void()>& say) {
 }  // namespace
 
 int run(const Options& options, const Body& body) {
-  static bool has_run = false;
-  if (std::exchange(has_run, true)) {
+  if (std::exchange(process_context().has_run, true)) {
     if (launch::speaks_for_all())
       log::error("mend::run is called once in a process: make what comes later part of the body");
     return static_cast<int>(ExitCode::usage);
   }
   std::optional<FolderLock> claim;
   try {
-    if (!options.disk.empty()) {
-      const auto folder = DiskOptions::parse(options.disk).folder;
-      prepare_folder(folder);
-      if (launch::speaks_for_all()) claim.emplace(folder, FolderLock::As::first);
+    if (options.disk) {
+      prepare_folder(options.disk->folder);
+      if (launch::speaks_for_all()) claim.emplace(options.disk->folder, FolderLock::As::first);
     }
   } catch (const std::exception& error) {  // of this process alone, perhaps: the others wait in MPI_Init
     return refuse_for([&] { log::error(error.what()); });

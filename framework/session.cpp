@@ -1,6 +1,6 @@
 #include "framework/session.hpp"
 
-#include "base/place.hpp"
+#include "base/telemetry/place.hpp"
 #include "base/error.hpp"
 #include "framework/recovery/engine.hpp"
 
@@ -10,24 +10,31 @@
 #include <utility>
 
 namespace mend {
+namespace {
+
+void require_rank(Rank rank, int size) {
+  if (rank < Rank{0} || rank.value >= size) {
+    throw UsageError(fmt::format("there is no rank {} among {}", rank.value, size));
+  }
+}
+
+}  // namespace
 
 MPI_Comm Session::comm() const { return engine_.world().application.get(); }
 
-Rank Session::rank() const {
-  return engine_.policy().blank ? engine_.world().roster.seat(engine_.rank()).origin : engine_.rank();
-}
-
-int Session::size() const { return engine_.policy().blank ? engine_.first_size() : engine_.world().roster.size(); }
-
-std::optional<Rank> Session::rank_in_comm(Rank rank) const {
-  if (rank < Rank{0} || rank.value >= size())
-    throw UsageError(fmt::format("there is no rank {} among {}", rank.value, size()));
-  return engine_.policy().blank ? engine_.world().roster.now(rank) : rank;
-}
+Rank Session::rank() const { return engine_.rank(); }
+int Session::size() const { return engine_.world().roster.size(); }
+int Session::original_size() const { return engine_.first_size(); }
+Rank Session::origin() const { return origin(rank()); }
 
 Rank Session::origin(Rank rank) const {
-  const auto here = rank_in_comm(rank);
-  return here ? engine_.world().roster.seat(*here).origin : rank;
+  require_rank(rank, size());
+  return engine_.world().roster.seat(rank).origin;
+}
+
+std::optional<Rank> Session::rank_in_comm(Rank origin) const {
+  require_rank(origin, original_size());
+  return engine_.world().roster.now(origin);
 }
 
 Epoch Session::epoch() const { return engine_.world().epoch; }

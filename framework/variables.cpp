@@ -1,6 +1,6 @@
 #include "framework/variables.hpp"
 
-#include "base/job_status.hpp"
+#include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
 #include "framework/options.hpp"
 

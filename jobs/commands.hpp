@@ -18,5 +18,11 @@ using Action = std::function<int()>;
 /// for arguments that make no sense.
 void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen);
 void add_report_command(CLI::App& mend, Action& chosen);
+void add_plan_command(CLI::App& mend, Action& chosen);
+void add_doctor_command(CLI::App& mend, Action& chosen);
+void add_script_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen);
+void add_simulate_command(CLI::App& mend, Action& chosen);
+/// mend completion and mend man, which describe what was added.
+void add_manual_commands(CLI::App& mend, Action& chosen);
 
 }  // namespace mend::jobs

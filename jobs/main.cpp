@@ -25,6 +25,11 @@ int main(int argc, char** argv) {
   mend::jobs::Action action;
   mend::jobs::add_run_command(app, after_dashes, action);
   mend::jobs::add_report_command(app, action);
+  mend::jobs::add_plan_command(app, action);
+  mend::jobs::add_doctor_command(app, action);
+  mend::jobs::add_script_command(app, after_dashes, action);
+  mend::jobs::add_simulate_command(app, action);
+  mend::jobs::add_manual_commands(app, action);
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
@@ -39,7 +44,7 @@ int main(int argc, char** argv) {
     if (has_command || argc < 2) {
       std::fprintf(stderr, "mend: %s\n", error.what());
     } else {
-      std::fprintf(stderr, "mend: there is no command %s; there are run and report (see mend --help)\n", argv[1]);
+      std::fprintf(stderr, "mend: there is no command %s; there are those that mend --help lists\n", argv[1]);
     }
     return static_cast<int>(ExitCode::usage);
   } catch (const CLI::ParseError& error) {

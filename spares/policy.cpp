@@ -40,4 +40,13 @@ Policy Policy::parse(std::string_view text) {
   return policy;
 }
 
+std::string to_string(const Policy& policy) {
+  std::string text;
+  Policy copy = policy;
+  for (const std::string_view word : {"spare", "spawn", "shrink", "blank"}) {
+    if (*rung(copy, word)) text += fmt::format("{}{}", text.empty() ? "" : ",", word);
+  }
+  return text;
+}
+
 }  // namespace mend

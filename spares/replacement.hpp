@@ -1,4 +1,4 @@
-// What becomes of the rank of a process that has died.
+// What happens to the rank of a process that has died.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace mend {
 
-/// A rank that changed hands.
+/// A rank that another process took over.
 struct Replacement {
   Rank rank;
   ProcessId dead;
@@ -14,7 +14,7 @@ struct Replacement {
   bool operator==(const Replacement&) const = default;
 };
 
-/// A rank that nobody took over.
+/// A rank that no process took over.
 struct Loss {
   Rank rank;
   ProcessId dead;

@@ -63,6 +63,8 @@ class ViewMember final : public Member {
     return {reinterpret_cast<std::byte*>(view_.data()), size()};
   }
 
+  const void* address() const override { return view_.data(); }
+
  private:
   using Value = typename View::non_const_value_type;
   using Memory = typename View::memory_space;

@@ -43,8 +43,9 @@ class Member {
   /// Where so many bytes lie in memory once they are unpacked, if they are to lie there as they are, so that the caller
   /// can fill that instead; else nothing.
   virtual std::span<std::byte> place_for(ByteCount) { return {}; }
-  /// The object that it stands for; null if it stands for memory that objects may refer to in turn, as Views do.
-  virtual const void* object() const { return nullptr; }
+  /// Where the object lies, or the memory that it refers to: tells two objects of one kind apart. Null if that says
+  /// nothing.
+  virtual const void* address() const { return nullptr; }
 };
 
 /// A plain value: numbers, enums, structs without pointers.
@@ -117,7 +118,7 @@ class ValueMember final : public Member {
   void pack(std::span<std::byte> to) const override { std::memcpy(to.data(), value_, sizeof(T)); }
   std::span<const std::byte> contiguous() const override { return std::as_bytes(std::span(value_, 1)); }
   void unpack(std::span<const std::byte> from) override { std::memcpy(value_, from.data(), sizeof(T)); }
-  const void* object() const override { return value_; }
+  const void* address() const override { return value_; }
 
  private:
   T* value_;
@@ -140,6 +141,7 @@ class SpanMember final : public Member {
     if (!values_.empty()) std::memcpy(values_.data(), from.data(), values_.size_bytes());
   }
   std::span<std::byte> place_for(ByteCount) override { return std::as_writable_bytes(values_); }
+  const void* address() const override { return values_.data(); }
 
  private:
   std::span<T> values_;
@@ -163,7 +165,7 @@ class ContainerMember final : public Member {
     values_->resize(bytes / sizeof(Element));
     return std::as_writable_bytes(std::span(*values_));
   }
-  const void* object() const override { return values_; }
+  const void* address() const override { return values_; }
 
  private:
   using Element = std::ranges::range_value_t<T>;
@@ -196,6 +198,7 @@ class SubsetMember final : public Member {
       from = from.subspan(part.size_bytes());
     }
   }
+  const void* address() const override { return parts_.empty() ? nullptr : parts_.front().data(); }
 
  private:
   std::vector<std::span<T>> parts_;
@@ -215,7 +218,7 @@ class SerializedMember final : public Member {
     written_ = {};
   }
   void unpack(std::span<const std::byte> from) override { Serializer<T>::read(*object_, from); }
-  const void* object() const override { return object_; }
+  const void* address() const override { return object_; }
 
  private:
   T* object_;
@@ -279,7 +282,7 @@ class PartMember final : public Member {
   std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
   void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }
   std::span<std::byte> place_for(ByteCount bytes) override { return member_.values->place_for(bytes); }
-  const void* object() const override { return member_.values->object(); }
+  const void* address() const override { return member_.values->address(); }
 
  private:
   void require_fit() const;
@@ -355,6 +358,15 @@ requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents
   return part(std::forward<T>(values), std::move(whole), std::move(offset), {std::ranges::size(values)});
 }
 
+/// Says in one sentence why values cannot be part of an array. Views can, with store/kokkos.hpp.
+template <class T>
+requires(!PlainRange<std::remove_cvref_t<T>>) ArrayMember part(T&&, Extents, Extents, Extents = {}) {
+  static_assert(PlainRange<std::remove_cvref_t<T>>,
+                "mend::part takes contiguous ranges of plain values, as std::vector, std::span and arrays are, or "
+                "Kokkos Views: protect an object of another type without it, by a mend::Serializer");
+  return {};
+}
+
 /// What is the same on all ranks, such as the number of the step: a restart gives it to every rank, however many there
 /// are. That it is the same is not checked. Local.
 template <class T>
@@ -365,6 +377,14 @@ requires PlainRange<T> ArrayMember replicated(T& values) {
 template <PlainValue T>
 requires(!PlainRange<T>) ArrayMember replicated(T& value) {
   return {std::make_unique<detail::ValueMember<T>>(value), {detail::element_name<T>(), {1}, {0}, {1}}};
+}
+/// Says in one sentence why an object cannot be replicated.
+template <class T>
+requires(!PlainRange<T> && !PlainValue<T>) ArrayMember replicated(T&) {
+  static_assert(PlainValue<T>,
+                "mend::replicated takes plain values and contiguous ranges of them: protect an object of another type "
+                "without it, by a mend::Serializer");
+  return {};
 }
 
 }  // namespace mend

@@ -1,7 +1,8 @@
-// How a job's snapshots are made to survive the death of those who hold them.
+// How a job's snapshots survive the death of the ranks that hold them.
 //
-// All schemes are one: the snapshots of `data` ranks are cut into as many pieces, one piece of each makes a stripe, and
-// each stripe gets `parity` blocks, kept by other ranks. Any `data` blocks of a stripe bring back the rest.
+// All schemes are cases of one. The snapshots of `data` ranks are cut into `data` pieces each. One piece of each
+// snapshot makes a stripe. Each stripe gets `parity` blocks, which other ranks keep. Any `data` blocks of a stripe
+// bring back the others.
 //
 //   scheme         data parity  in groups of   survives the loss of                       memory beside the snapshot
 //   local             1      0  -              nobody                                     none
@@ -10,7 +11,7 @@
 //   xor:g           g-1      1  g or more      any one rank of each group                 1/(g-1) of a snapshot
 //   rs:k+m            k      m  k+m or more    any m ranks of each group                  m/k of a snapshot
 //
-// A group that has more members has more data: the number of losses it survives is the same.
+// A group with more members has more data. The number of losses that it survives is the same.
 
 #pragma once
 
@@ -20,28 +21,29 @@
 
 namespace mend {
 
+/// How the snapshots of a job, or of some of its members, survive the death of ranks. See the table above.
 struct Redundancy {
-  int data = 1;
-  int parity = 1;
+  int data = 1;    ///< ranks whose snapshots share parities
+  int parity = 1;  ///< parities, or copies when `data` is 1
   auto operator<=>(const Redundancy&) const = default;
 
   /// "partner", "replicas:2", "xor:4", "rs:4+2" or "local". Throws UsageError for anything else.
   static Redundancy parse(std::string_view text);
 
-  /// Whether each rank's snapshot is protected by itself, by whole copies, rather than in a group with others.
+  /// Returns true if each rank's snapshot is copied whole, rather than protected in a group with others.
   bool copies() const { return data == 1; }
 
-  /// The fewest ranks of a job that can have it. A single rank may ask for a partner: it does without.
+  /// The smallest number of ranks that can have it. A single rank may ask for a partner, and gets none.
   int least_ranks() const;
 
-  /// The same; or, where so few ranks cannot have it, copies: as many as it survives losses, one a rank at most.
+  /// This redundancy if so many ranks can have it; otherwise as many copies as it survives losses, at most one a rank.
   Redundancy fitting(int ranks) const;
 
-  /// Throws UsageError, with a sentence, when so few ranks cannot have it.
+  /// Throws UsageError when so few ranks cannot have it.
   void require_ranks(int ranks) const;
 };
 
-/// As parse takes it.
+/// As Redundancy::parse takes it.
 std::string to_string(const Redundancy& redundancy);
 
 }  // namespace mend

@@ -1,12 +1,12 @@
 // The store, as the application sees it: commit and restore of protected data in the memory of the job itself.
 //
-// A commit saves all protected members of all ranks as a new version, and has other ranks keep what brings a rank's
-// back: a copy, or parities (store/redundancy.hpp). After a failure, restore() gives every rank what the newest version
-// that is whole has of it. How that works: store/store_engine.hpp.
+// A commit saves all protected members of all ranks as a new version. Other ranks keep what brings a rank's members
+// back: a copy, or parities (store/redundancy.hpp). After a failure, restore() gives every rank what it had in the
+// newest version that is complete. store/store_engine.hpp says how.
 //
-// Memory: a rank with a snapshot of S bytes keeps V * S for V versions, and for others V times what its redundancy says
-// beside the snapshot; for V commits after a recovery, also what was placed otherwise before. While parities are made,
-// slices of what goes into them, 4 MiB, or a 32nd of the longest snapshot if that is more.
+// Memory: with V versions, a rank with a snapshot of S bytes keeps V * S for itself, and for others V times what its
+// redundancy says. For V commits after a recovery it also keeps what was placed differently before. While parities are
+// made, it needs slices of their input as well: 4 MiB, or a 32nd of the longest snapshot if that is more.
 
 #pragma once
 
@@ -27,40 +27,43 @@ namespace mend {
 
 /// Where restored data came from.
 enum class Origin {
-  nowhere,  ///< nothing has been restored
-  memory,   ///< of the job itself
-  disk,     ///< --mend-disk: written by this job, or by one before it
+  nowhere,  ///< nothing was restored
+  memory,   ///< the memory of the job itself
+  disk,     ///< --mend-disk: written by this job, or by an earlier one
 };
 
 /// What commits and restores have cost this process so far.
 struct StoreStatistics {
   std::uint64_t commits = 0;
   std::uint64_t restores = 0;
-  ByteCount snapshot_bytes = 0;  ///< the newest snapshot of this rank, of all groups of members
-  ByteCount changed_bytes = 0;   ///< what of it the last commit had to copy and to send
+  ByteCount snapshot_bytes = 0;  ///< size of this rank's newest snapshot
+  ByteCount changed_bytes = 0;   ///< how much of it the last commit copied and sent
   ByteCount memory_bytes = 0;    ///< all buffers of the store in this process
   Seconds commit_time{};         ///< summed over commits
   Seconds restore_time{};
 };
 
-/// Versions that restore(Version) can be asked for, newest first.
+/// The versions that restore(Version) accepts, newest first.
 struct KeptVersions {
   std::vector<Version> in_memory;
-  std::vector<Version> on_disk;  ///< with --mend-disk; those of jobs before this one too
+  std::vector<Version> on_disk;  ///< with --mend-disk; also those of earlier jobs
 };
 
-/// A session has one (Session::store).
+/// The protected data of a session (Session::store).
 class Store {
  public:
   virtual ~Store() = default;
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Protects `object` under `name`: commits save it, restores fill it. Local. The object must outlive the body of
-  /// mend::run. Of a View, what it refers to now is kept alive and saved: when you assign, swap or resize it, protect
-  /// it again. Protecting a name again replaces the object by another of its kind and shape, as a double buffer does.
-  /// Throws UsageError for an empty name, for a name that an object of another kind or shape has in this entry of the
-  /// body, and with --mend-disk for one that is not UTF-8.
+  /// Protects `object` under `name`: commits save it, restores fill it. Local; before restore(), which fills what is
+  /// protected then. The object must outlive the body of mend::run. Of a View, what it refers to now is kept alive and
+  /// saved. Protecting the same object again changes nothing; another takes its name by replace(). Throws UsageError
+  /// for an empty name, for the name of another object in this entry of the body (since the last recovery, for
+  /// survivors that stay in it), and with --mend-disk for one that is not UTF-8.
+  ///
+  /// A member that is protected after restore() although the version restored has data of its name does not have that
+  /// data: the next commit, or the end of the body, throws UsageError, unless it is restored before.
   template <class T>
   requires(!std::convertible_to<T, std::unique_ptr<Member>>) void protect(std::string_view name, T&& object) {
     if constexpr (detail::can_be_protected<T>()) protect(name, MemberOf<std::remove_cvref_t<T>>::make(object));
@@ -79,28 +82,41 @@ class Store {
   }
   virtual void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) = 0;
 
-  /// Protects the object of this name no more: later commits do without it, and restores leave it alone. Local. Throws
-  /// UsageError when there is none.
+  /// Has `object` take the place of the one that is protected under `name`, with its redundancy: the next commit saves
+  /// this one, and a restore fills it. For double buffers, whose arrays take turns, and for Views that were assigned,
+  /// swapped or resized. Local. Throws UsageError when there is no member of this name, or one of another kind or
+  /// shape; the extents of Views, and of parts of one array, may differ.
+  ///   heat.swap_buffers();
+  ///   store.replace("temperature", heat.current());
+  template <class T>
+  requires(!std::convertible_to<T, std::unique_ptr<Member>>) void replace(std::string_view name, T&& object) {
+    if constexpr (detail::can_be_protected<T>()) replace(name, MemberOf<std::remove_cvref_t<T>>::make(object));
+  }
+  virtual void replace(std::string_view name, std::unique_ptr<Member> member) = 0;
+
+  /// Protects the object of this name no more: later commits do without it, and restores leave it alone. If only the
+  /// version restored has a member of this name, it is given up. Local. Throws UsageError when there is neither.
   virtual void unprotect(std::string_view name) = 0;
 
-  /// Saves every protected member of every rank as a new version. Collective over the session's ranks. When it
-  /// returns, the version survives what its redundancy survives, on every rank; when it throws, the
-  /// commit has happened on no rank: ProcessFailure, or, when a member cannot be packed, what was in the way there and
-  /// EnvironmentError on all other ranks. Throws UsageError on all ranks when they disagree about the extents of
-  /// an array of which they have parts. Returns the new version.
+  /// Saves every protected member of every rank as a new version, and returns its number. When it returns, the version
+  /// survives what its redundancy survives, on every rank. When it throws, no rank has committed. Collective over the
+  /// session's ranks. Throws ProcessFailure; when a member cannot be packed, the error of the member on its rank and
+  /// EnvironmentError on all others; UsageError on all ranks when they disagree about the extents of a shared array.
   virtual Version commit() = 0;
 
-  /// Begins the same: when it returns, the data may change again, but is not safe yet; what others keep of it is under
-  /// way. Collective. finish_commit() waits for that and publishes; and so do the next commit, restore or
-  /// Session::commit_due, and the end of the body. If a process fails before, the version before stands. Messages make
-  /// way while the application is in MPI.
+  /// Begins a commit. When it returns, the data may change again, but is not safe yet: the other ranks do not have
+  /// their part. finish_commit() waits for that and publishes the version; so do the next commit, restore or
+  /// Session::commit_due, and the end of the body. If a process fails before, the version before stays the newest.
+  /// Messages progress while the application is in MPI. Collective over the session's ranks.
   virtual void commit_async() = 0;
 
-  /// Collective; without a commit under way it does nothing. Returns the newest version.
+  /// Waits for the commit that commit_async() began, and returns the newest version. Without a commit under way it does
+  /// nothing else. Collective over the session's ranks.
   virtual Version finish_commit() = 0;
 
-  /// Waits until what is being written to disk (--mend-disk) is complete, and can be restored by another job; so does
-  /// the end of the body. Collective; without a disk it does nothing. Throws ProcessFailure.
+  /// Waits until the versions that are being written to disk (--mend-disk) are complete, so that another job can
+  /// restore them. The end of the body does the same. Without a disk it does nothing. Collective over the session's
+  /// ranks. Throws ProcessFailure.
   virtual void finish_disk() = 0;
 
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
@@ -109,44 +125,43 @@ class Store {
   /// large, or in a job that has just begun, which goes on where another has ended; it stays on disk alone until the
   /// next commit. Members that are parts of arrays, or replicated (store/member.hpp), may then be of another number of
   /// ranks. Throws DataLoss on every rank when a committed version existed but some rank's snapshot is gone, and
-  /// UsageError when a member's shape is not the committed one, or when the job begins with two objects under one name.
+  /// UsageError when a member's shape is not the committed one.
   ///
   /// In an epoch of another number of ranks than has committed, such members are given to the ranks of now out of the
   /// memory of all who keep a copy of what they need, and are made redundant by the next commit.
   virtual Version restore() = 0;
 
-  /// The same for an older version, of the last few that are kept (--mend-versions), after which the newer ones are
-  /// forgotten. It is as redundant as the failures since it was committed have left it. Throws UsageError when it is
+  /// Goes back to an older version, of the last few that are kept (--mend-versions). The newer versions are forgotten.
+  /// The version is as redundant as the failures since its commit have left it. Throws UsageError when the version is
   /// not kept any more, or when ranks ask for different versions.
   virtual Version restore(Version wanted) = 0;
+  /// The same for a number.
   Version restore(std::uint64_t wanted) { return restore(Version{wanted}); }
 
-  /// Fills the protected members from what rank `from` has committed, at the version that restore() would go back to;
-  /// each rank may name another. Its members must be of the same names and shapes. Of the job's memory alone.
-  /// Collective. Returns and throws as restore() does, and UsageError for a rank that there is not.
+  /// Fills the protected members with what rank `from` of Session::comm() committed, at the version to which restore()
+  /// would go back. Each rank may name another rank. The members must have the same names and shapes there. It uses the
+  /// job's memory only. Collective over the session's ranks. Returns and throws as restore() does, and UsageError for a
+  /// rank that does not exist.
   virtual Version restore_from(Rank from) = 0;
+  /// The same for a number.
   Version restore_from(int from) { return restore_from(Rank{from}); }
 
-  /// Takes part in a restore() of other ranks, and keeps what its own members hold: for a survivor that stays in its
-  /// place (Session::repair) and whose algorithm can go on with data that are newer than the newcomer's. What the
-  /// failure has cost is made redundant again as by restore(), at the version that newcomers are given. Collective
-  /// together with restore() on the others. Returns and throws as restore() does there.
+  /// Takes part in a restore() of other ranks, and leaves this rank's members as they are. It is for a survivor that
+  /// recovers in place (Session::repair) and whose algorithm can go on with data that is newer than the newcomer's.
+  /// Lost copies are made again as by restore(), at the version that newcomers get. Collective together with restore()
+  /// on the other ranks. Returns and throws as restore() does there.
   virtual Version restore_others() = 0;
 
-  /// The newest version committed or restored; Version{0} before the first.
+  /// The newest version committed or restored; Version{0} before the first. Local.
   virtual Version version() const = 0;
 
-  /// The versions that are kept. Local; those in memory as far as this rank knows: a newcomer has to restore first.
+  /// The versions that are kept, as far as this rank knows: a newcomer has to restore first. Local.
   virtual KeptVersions versions() const = 0;
 
-  /// Whether restore() would bring back what the last commit or restore of this epoch has left, to the ranks that have
-  /// committed it; not, after a recovery, before the first of them, nor when some ranks have other data
-  /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
-  virtual bool has_version() const = 0;
-
-  /// Where the last restore() found what it has restored.
+  /// Where the last restore() found its data. Local.
   virtual Origin restored_from() const = 0;
 
+  /// What commits and restores have cost this process so far. Local.
   virtual const StoreStatistics& statistics() const = 0;
 
  protected:

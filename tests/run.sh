@@ -37,9 +37,10 @@ if ! $quick; then
   ctest --preset debug --parallel "$(nproc)" --label-regex '^unit$' "$@" || failed=1
 
   threaded=(base control_network detector_parts)
-  regex="^($(IFS='|' && echo "${threaded[*]}"))\\."
+  with_mpi=(detector transport_mpi)  # which have threads of MPI's and PMIx's beside their own
+  regex="^($(IFS='|' && echo "${threaded[*]}"))\\.|^($(IFS='|' && echo "${with_mpi[*]}"))\\.2_ranks$"
   announce "Building the tests of what has threads with ThreadSanitizer"
-  jobs/build.sh tsan "${threaded[@]/#/test_}"
+  jobs/build.sh tsan mend_command "${threaded[@]/#/test_}" "${with_mpi[@]/#/test_}"
   announce "Running the tests of what has threads with ThreadSanitizer"
   ctest --preset tsan --parallel "$(nproc)" "$@" --tests-regex "$regex" || failed=1
 fi

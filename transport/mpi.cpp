@@ -1,6 +1,6 @@
 #include "transport/mpi.hpp"
 
-#include "base/catchable.hpp"
+#include "base/death/catchable.hpp"
 
 #include <fmt/format.h>
 
@@ -13,28 +13,25 @@
 namespace mend {
 namespace {
 
-OnError on_error_now = OnError::throws;
-ErrorReceiver receiver_now = nullptr;
+/// What MPI's error handlers need: they are given a communicator and a code, and nothing else.
+struct ErrorHandling {
+  OnError on_error = OnError::throws;
+  ErrorReceiver receiver = nullptr;
+  std::function<void()> failure_listener;
+  std::optional<std::string> noted;  // what could not be thrown where it was met
+  std::vector<MPI_Comm> outdated;
+  MPI_Errhandler throwing = MPI_ERRHANDLER_NULL;
+};
 
-std::function<void()>& failure_listener() {
-  static std::function<void()> instance;
-  return instance;
-}
-
-/// What could not be thrown where it was met.
-std::optional<std::string>& noted_error() {
-  static std::optional<std::string> instance;
-  return instance;
-}
-
-std::vector<MPI_Comm>& outdated() {
-  static std::vector<MPI_Comm> instance;
+ErrorHandling& handling() {
+  static ErrorHandling instance;
   return instance;
 }
 
 /// One that the application has made by itself may have the handle of an old one, but is not revoked.
 bool is_outdated(MPI_Comm comm) {
-  const bool listed = std::find(outdated().begin(), outdated().end(), comm) != outdated().end();
+  const bool listed =
+      std::find(handling().outdated.begin(), handling().outdated.end(), comm) != handling().outdated.end();
   return listed && is_revoked(comm);
 }
 
@@ -70,31 +67,28 @@ void throw_or_note(int code, bool failure) {
   }
   const EnvironmentError error(fmt::format("an MPI call failed: {}", mpi_text(code)));
   if (is_catchable(error)) throw error;
-  noted_error() = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
+  handling().noted = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
 }
 
 void on_error(MPI_Comm* comm, int* code, ...) {
-  const OnError how = on_error_now;
+  const OnError how = handling().on_error;
   if (how == OnError::returns || is_outdated(*comm)) return;
   bool failure = outcome_of(*code) == MpiOutcome::failure;
   {
     const ErrorsReturned quiet;
     if (is_unspecific(*code)) failure = failure || is_revoked(*comm) || has_dead_members(*comm);
-    if (failure && failure_listener()) failure_listener()();
+    if (failure && handling().failure_listener) handling().failure_listener();
   }
   if (how == OnError::tells_and_returns) return;
-  if (how == OnError::hands_over) return receiver_now(*comm, *code, failure);
+  if (how == OnError::hands_over) return handling().receiver(*comm, *code, failure);
   // A destructor's call, on the way of an exception: a second one would end the process.
   if (std::uncaught_exceptions() > 0) return;
   throw_or_note(*code, failure);
 }
 
 MPI_Errhandler throwing_handler() {
-  static const MPI_Errhandler handler = [] {
-    MPI_Errhandler made = MPI_ERRHANDLER_NULL;
-    MPI_Comm_create_errhandler(&on_error, &made);
-    return made;
-  }();
+  MPI_Errhandler& handler = handling().throwing;
+  if (handler == MPI_ERRHANDLER_NULL) MPI_Comm_create_errhandler(&on_error, &handler);
   return handler;
 }
 
@@ -130,26 +124,26 @@ void throw_errors_of(MPI_Comm comm) {
 
 void take_for_outdated(MPI_Comm comm) {
   take_for_new(comm);
-  outdated().push_back(comm);
+  handling().outdated.push_back(comm);
 }
 
-void take_for_new(MPI_Comm comm) { std::erase(outdated(), comm); }
+void take_for_new(MPI_Comm comm) { std::erase(handling().outdated, comm); }
 
 void throw_noted_error() {
-  if (const auto error = std::exchange(noted_error(), std::nullopt)) throw EnvironmentError(*error);
+  if (const auto error = std::exchange(handling().noted, std::nullopt)) throw EnvironmentError(*error);
 }
 
-void on_process_failure(std::function<void()> listener) { failure_listener() = std::move(listener); }
+void on_process_failure(std::function<void()> listener) { handling().failure_listener = std::move(listener); }
 
 void hand_errors_to(ErrorReceiver receiver) {
-  receiver_now = receiver;
-  on_error_now = receiver == nullptr ? OnError::throws : OnError::hands_over;
+  handling().receiver = receiver;
+  handling().on_error = receiver == nullptr ? OnError::throws : OnError::hands_over;
 }
 
-bool errors_are_thrown() { return on_error_now == OnError::throws && std::uncaught_exceptions() == 0; }
+bool errors_are_thrown() { return handling().on_error == OnError::throws && std::uncaught_exceptions() == 0; }
 
-ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
-ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }
+ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(handling().on_error, how)) {}
+ErrorsHandled::~ErrorsHandled() { handling().on_error = before_; }
 
 int Communicator::rank() const {
   int rank = 0;

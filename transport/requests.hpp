@@ -11,9 +11,9 @@ namespace mend {
 /// Non-blocking messages of one communicator, waited for together.
 ///
 /// C++ code that leaves a scope by exception must not free a buffer that MPI may still read or write. This class
-/// sees to it: when it is destroyed with messages under way - because a process failed between isend and wait_all -
-/// it revokes the communicator (whose message stream is broken anyhow, and which recovery replaces), so that every
-/// message completes with or without success, and waits until it has. Declare it after the buffers it uses.
+/// ensures that. If it is destroyed with messages under way, because a process failed before wait_all, it revokes the
+/// communicator, so that every message completes with or without success, and waits until all have. Recovery replaces
+/// the communicator anyway. Declare a Requests after the buffers that it uses.
 class Requests {
  public:
   explicit Requests(MPI_Comm comm) : comm_(comm) {}

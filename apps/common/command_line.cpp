@@ -3,28 +3,16 @@
 #include "base/error.hpp"
 #include "base/launch.hpp"
 #include "framework/run.hpp"
-#include "spares/policy.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 
 namespace apps {
 namespace {
-
-std::string check_commit_every(const std::string& text) {
-  int steps = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, steps);
-  const bool number = error == std::errc{} && stop == end && steps > 0;
-  return text == "auto" || number
-             ? ""
-             : fmt::format("a number of steps from 1 to 2147483647, or \"auto\", is wanted, not {}", text);
-}
 
 std::string check_steps(const std::string& text) {
   return text.starts_with('-') ? fmt::format("the number of steps cannot be negative, as {} is", text) : "";
@@ -87,7 +75,7 @@ std::string check_writable_file(const std::string& text) {
 
 void check_kills(const CommonOptions& options, std::vector<std::string> places) {
   places.push_back("step");
-  const bool more_may_come = mend::Policy::parse(options.mend.on_failure).spawn;
+  const bool more_may_come = options.mend.on_failure.spawn;
   for (const KillOrder& order : options.kills)
     check_kill_order(order, places, options.steps, options.mend.spares, more_may_come);
 }
@@ -105,10 +93,16 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->group("Problem");
 
   const char* const fault_tolerance = "Fault tolerance";
-  app.add_option("--commit-every", options.mend.commit_every,
-                 "Steps between commits, or \"auto\" for the interval of Young and Daly")
-      ->check(checked(check_commit_every))
-      ->capture_default_str()
+  const auto take_commit_every = [&options](const std::string& text) {
+    try {
+      options.mend.commit_every = mend::CommitInterval::parse(text);
+    } catch (const mend::UsageError& error) {
+      throw CLI::ValidationError("--commit-every", error.what());
+    }
+  };
+  app.add_option_function<std::string>("--commit-every", take_commit_every,
+                                       "Steps between commits, or \"auto\" for the interval of Young and Daly")
+      ->default_str(to_string(options.mend.commit_every))
       ->type_name("N|auto")
       ->group(fault_tolerance);
   const auto add_orders = [&](const char* name, bool hang, const char* help) {

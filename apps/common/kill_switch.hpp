@@ -60,7 +60,7 @@ class KillSwitch {
   KillSwitch& operator=(const KillSwitch&) = delete;
 
   /// Says which rank this process plays now; orders for that rank count from here on. Local.
-  void play(const mend::Session& session) { play(session.origin(session.rank()), session.predecessors()); }
+  void play(const mend::Session& session) { play(session.origin(), session.predecessors()); }
   void play(mend::Rank rank, int predecessors);
 
   /// Begins step `number`, and announces the point "step". Orders fire in their step or later; a process that has

@@ -1,9 +1,8 @@
 #include "apps/common/report.hpp"
 
-#include "apps/common/crew.hpp"
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
-#include "framework/recovery/result_file.hpp"
+#include "framework/reporting/result_file.hpp"
 
 #include <fmt/format.h>
 
@@ -91,9 +90,9 @@ Json recoveries_document(const RunFacts& facts) {
 }  // namespace
 
 RunFacts facts_of(const mend::Session& session) {
-  return {.rank = session.rank(),
+  return {.rank = session.origin(),
           .process = session.process(),
-          .ranks = crew_size(session),
+          .ranks = session.size(),
           .epoch = session.epoch(),
           .role = session.role(),
           .recoveries = mend::over_all_ranks(session.recoveries(), session.comm()),
@@ -170,7 +169,7 @@ void write_reports(const mend::Session& session, const CommonOptions& options, c
     const auto file = options.evidence / fmt::format("rank-{}.json", facts.rank.value);
     write_whole(file, evidence_document(facts, outcome).dump(2) + "\n");
   }
-  if (!options.result.empty() && speaks(session)) {
+  if (!options.result.empty() && session.rank() == mend::Rank{0}) {
     const Json kills = read_kills(kill_record(options.result));
     write_whole(options.result, result_document(facts, options, outcome, kills).dump(2) + "\n");
   }
@@ -178,7 +177,7 @@ void write_reports(const mend::Session& session, const CommonOptions& options, c
 
 void print_summary(const mend::Session& session, const Outcome& outcome) {
   const RunFacts facts = facts_of(session);
-  if (!speaks(session)) return;
+  if (session.rank() != mend::Rank{0}) return;
   for (const mend::RecoveryReport& recovery : facts.recoveries) {
     fmt::print("{}: {}\n", outcome.app, recovery.to_string());
   }

@@ -1,6 +1,6 @@
 #include "apps/minife/assembly.hpp"
 
-#include "apps/minife/element.hpp"
+#include "apps/minife/mesh/element.hpp"
 
 namespace apps::minife {
 namespace {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "apps/minife/mesh.hpp"
+#include "apps/minife/mesh/mesh.hpp"
 #include "apps/minife/sparse_matrix.hpp"
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
 #include "apps/minife/heat.hpp"
 
 #include "apps/common/ordered_sum.hpp"
-#include "apps/minife/element.hpp"
+#include "apps/minife/mesh/element.hpp"
 #include "apps/minife/warming_box.hpp"
 #include "base/fault_point.hpp"
 #include "transport/mpi.hpp"

@@ -10,7 +10,7 @@
 #include "apps/minife/assembly.hpp"
 #include "apps/minife/conjugate_gradients.hpp"
 #include "apps/minife/halo_exchange.hpp"
-#include "apps/minife/mesh.hpp"
+#include "apps/minife/mesh/mesh.hpp"
 #include "apps/minife/meters.hpp"
 #include "store/kokkos.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "framework/mend.hpp"
 
-#include "apps/common/crew.hpp"
 #include "apps/common/kill_switch.hpp"
 #include "apps/common/plot.hpp"
 #include "apps/common/progress.hpp"
@@ -70,9 +69,9 @@ void report(const mend::Session& session, const Options& options, const HeatSett
 
   if (!options.common.plot.empty()) {
     const Slice slice = middle_slice(heat, session.comm());
-    if (speaks(session)) write_png(options.common.plot, slice.values, slice.columns, slice.rows);
+    if (session.rank() == mend::Rank{0}) write_png(options.common.plot, slice.values, slice.columns, slice.rows);
   }
-  if (speaks(session)) {
+  if (session.rank() == mend::Rank{0}) {
     if (!options.yaml.empty()) write_whole(options.yaml, yaml_text(summary));
     std::cout << short_text(summary) << std::flush;
   }
@@ -93,7 +92,7 @@ void simulate(mend::Session& session, const Options& options, KillSwitch& kills,
   store.restore();
 
   {
-    Progress progress("minife", place_of_self(session), options.common.steps);
+    Progress progress("minife", session.rank(), options.common.steps);
     while (heat.state.step < options.common.steps) {
       kills.step(heat.state.step + 1);
       heat.advance();

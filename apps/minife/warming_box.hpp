@@ -16,7 +16,7 @@
 
 #pragma once
 
-#include "apps/minife/box.hpp"
+#include "apps/minife/mesh/box.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -1,6 +1,5 @@
 #include "apps/minife/yaml_report.hpp"
 
-#include "apps/common/crew.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +59,7 @@ Summary summarize(const mend::Session& session, const Heat& heat, const HeatSett
                   const TemperatureError& error, const Meters& meters, mend::Seconds total) {
   Summary summary;
   summary.settings = settings;
-  summary.ranks = crew_size(session);
+  summary.ranks = session.size();
   summary.spares = spares;
   summary.rows = heat.mesh().nodes().volume();
   summary.agreement_in_solver = static_cast<bool>(settings.solver.leave_together);

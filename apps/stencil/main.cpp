@@ -5,7 +5,6 @@
 // and computes on, committing as it goes. Nothing in the solver itself (heat.cpp, halo.cpp) knows of failures: it is
 // plain MPI and Kokkos, left by an exception when a process dies.
 
-#include "apps/common/crew.hpp"
 #include "apps/common/kill_switch.hpp"
 #include "apps/common/plot.hpp"
 #include "apps/common/progress.hpp"
@@ -52,7 +51,7 @@ void report(const mend::Session& session, const stencil::Options& options, const
 
   if (!common.plot.empty()) {
     const std::vector<double> plane = heat.slice();
-    if (apps::speaks(session)) {
+    if (session.rank() == mend::Rank{0}) {
       apps::write_png(common.plot, plane, static_cast<std::size_t>(problem.cells[0]),
                       static_cast<std::size_t>(problem.cells[1]));
     }
@@ -77,7 +76,7 @@ int main(int argc, char** argv) {
     kills.play(session);
 
     const stencil::Extents periodic{1, 1, 1};
-    const auto blocks = stencil::choose_blocks(options.problem, apps::crew_size(session), radius);
+    const auto blocks = stencil::choose_blocks(options.problem, session.size(), radius);
     stencil::Heat heat(options.problem, session.cart(blocks, periodic));
     int step = 0;
 
@@ -86,13 +85,13 @@ int main(int argc, char** argv) {
     store.protect("step", mend::replicated(step));
     store.restore();  // leaves both alone when nothing was committed yet
 
-    apps::Progress progress("stencil", apps::place_of_self(session), steps);
+    apps::Progress progress("stencil", session.rank(), steps);
     while (step < steps) {
       kills.step(step);
       heat.advance();
       ++step;
       if (session.commit_due()) {
-        store.protect("temperature", heat.temperature_in_grid());  // advance() has moved it to the other of two buffers
+        store.replace("temperature", heat.temperature_in_grid());  // advance() has moved it to the other of two buffers
         store.commit();
       }
       progress.show(step, session.epoch());

@@ -108,17 +108,34 @@ mend::ByteCount bytes_of_element(const std::string& element) {
                          "bytes24, say, for what is no number");
 }
 
+void protect_member(Session& session, const char* name, std::unique_ptr<mend::Member> member, const char* redundancy) {
+  if (const auto own = redundancy_of(redundancy)) {
+    session.store().protect(text_of(name, "name"), std::move(member), *own);
+  } else {
+    session.store().protect(text_of(name, "name"), std::move(member));
+  }
+}
+
+/// The bytes of the elements in these ranges.
+mend::Subset<std::byte> subset_at(void* data, std::size_t element_bytes, int ranges, const std::size_t* begins,
+                                  const std::size_t* ends) {
+  if (data == nullptr || element_bytes == 0 || ranges < 0 || (ranges > 0 && (begins == nullptr || ends == nullptr)))
+    throw mend::UsageError("a protected subset needs its data, the size of an element, and where its ranges lie");
+  mend::Subset<std::byte> subset;
+  for (int i = 0; i < ranges; ++i) {
+    if (begins[i] > ends[i]) throw mend::UsageError("a range of a protected subset ends before it begins");
+    subset.parts.emplace_back(static_cast<std::byte*>(data) + begins[i] * element_bytes,
+                              (ends[i] - begins[i]) * element_bytes);
+  }
+  return subset;
+}
+
 void protect_array(Session& session, const char* name, void* data, mend::ArrayPart place, const char* redundancy) {
   place.require_sense();
   const auto bytes = bytes_of_element(place.element) * mend::elements_in(place.extents);
   mend::ArrayMember member{std::make_unique<mend::detail::SpanMember<std::byte>>(bytes_at(data, bytes)),
                            std::move(place)};
-  auto protectable = mend::MemberOf<mend::ArrayMember>::make(member);
-  if (const auto own = redundancy_of(redundancy)) {
-    session.store().protect(text_of(name, "name"), std::move(protectable), *own);
-  } else {
-    session.store().protect(text_of(name, "name"), std::move(protectable));
-  }
+  protect_member(session, name, mend::MemberOf<mend::ArrayMember>::make(member), redundancy);
 }
 
 /// `axes` numbers.
@@ -143,7 +160,7 @@ const mend::RecoveryReport& recovery_of(const mend_session* session, int index) 
   return all[static_cast<std::size_t>(index)];
 }
 
-bool is_rank_of(const mend_session* session, int rank) { return rank >= 0 && rank < session_of(session).size(); }
+bool is_below(int number, int size) { return number >= 0 && number < size; }
 
 /// Calls a function of the user's.
 template <class Function>
@@ -177,19 +194,24 @@ int mend_run(int argc, char** argv, mend_body body, void* data) {
   });
 }
 
+int mend_refuse(const char* sentence) { return mend::refuse(sentence == nullptr ? "" : sentence); }
+
 MPI_Comm mend_comm(const mend_session* session) { return session_of(session).comm(); }
 MPI_Fint mend_comm_fortran(const mend_session* session) { return MPI_Comm_c2f(mend_comm(session)); }
 int mend_rank(const mend_session* session) { return session_of(session).rank().value; }
 int mend_size(const mend_session* session) { return session_of(session).size(); }
+int mend_process(const mend_session* session) { return static_cast<int>(session_of(session).process().value); }
 int mend_predecessors(const mend_session* session) { return session_of(session).predecessors(); }
 
-int mend_rank_in_comm(const mend_session* session, int rank) {
-  if (!is_rank_of(session, rank)) return MPI_PROC_NULL;
-  return session_of(session).rank_in_comm(mend::Rank{rank}).value_or(mend::Rank{MPI_PROC_NULL}).value;
+int mend_original_size(const mend_session* session) { return session_of(session).original_size(); }
+
+int mend_rank_in_comm(const mend_session* session, int origin) {
+  if (!is_below(origin, mend_original_size(session))) return MPI_PROC_NULL;
+  return session_of(session).rank_in_comm(mend::Rank{origin}).value_or(mend::Rank{MPI_PROC_NULL}).value;
 }
 
 int mend_origin(const mend_session* session, int rank) {
-  return is_rank_of(session, rank) ? session_of(session).origin(mend::Rank{rank}).value : MPI_PROC_NULL;
+  return is_below(rank, mend_size(session)) ? session_of(session).origin(mend::Rank{rank}).value : MPI_PROC_NULL;
 }
 
 int mend_epoch(const mend_session* session) { return static_cast<int>(session_of(session).epoch().value); }
@@ -251,6 +273,14 @@ int mend_protect_part(mend_session* session, const char* name, void* data, const
         session_of(session), name, data,
         {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)},
         redundancy);
+  });
+}
+
+int mend_protect_subset(mend_session* session, const char* name, void* data, size_t element_bytes, int ranges,
+                        const size_t* begins, const size_t* ends, const char* redundancy) {
+  return guarded([&] {
+    auto subset = subset_at(data, element_bytes, ranges, begins, ends);
+    protect_member(session_of(session), name, mend::MemberOf<mend::Subset<std::byte>>::make(subset), redundancy);
   });
 }
 
@@ -330,6 +360,8 @@ int mend_transaction(mend_session* session, mend_work work, void* data, int* com
     *committed = mend::transaction(in, do_work) ? 1 : 0;
   });
 }
+
+unsigned long mend_version(const mend_session* session) { return session_of(session).store().version().value; }
 
 int mend_unprotect(mend_session* session, const char* name) {
   return guarded([&] { session_of(session).store().unprotect(text_of(name, "name")); });

@@ -25,16 +25,17 @@ module mend
   integer(c_int), parameter, public :: MEND_SUCCESS = 0, MEND_FAILURE = 1, MEND_END = 2, MEND_ERROR = 3
   integer(c_int), parameter, public :: MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2
 
-  public :: mend_body, mend_work, mend_run
+  public :: mend_body, mend_work, mend_factory, mend_run, mend_refuse
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
-  public :: mend_rank_in_comm, mend_origin, mend_predecessors
-  public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_c2f
-  public :: mend_protect, mend_protect_part, mend_protect_replicated
+  public :: mend_rank_in_comm, mend_origin, mend_original_size, mend_process, mend_predecessors
+  public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_derive, mend_comm_c2f
+  public :: mend_protect, mend_protect_part, mend_protect_subset, mend_protect_replicated
   public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
   public :: mend_report_number, mend_report_text, mend_report_hash
-  public :: mend_unprotect, mend_finish_disk, mend_restored_from, mend_versions_in_memory, mend_versions_on_disk
+  public :: mend_unprotect, mend_finish_disk, mend_restored_from, mend_version
+  public :: mend_versions_in_memory, mend_versions_on_disk
   public :: mend_store_statistics, mend_statistics
   public :: mend_recovery, mend_recovery_count, mend_recovery_get, mend_recovery_dead, mend_recovery_rank
   public :: mend_error_text
@@ -59,6 +60,13 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session, data
       integer(c_int), intent(inout) :: well
+    end function
+    ! What mend_comm_derive calls: makes a communicator of `parent`, an MPI_Comm of C (mend_comm_c2f), and returns what MPI
+    ! has returned.
+    integer(c_int) function mend_factory(parent, made, data) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: parent, data
+      type(c_ptr), intent(out) :: made
     end function
     ! A body, or a callback of mend_on_repair.
     integer(c_int) function mend_body(session, data) bind(C)
@@ -94,15 +102,27 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
+    integer(c_int) function mend_process(session) bind(C, name="mend_process")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_long) function mend_version(session) bind(C, name="mend_version")
+      import :: c_long, c_ptr
+      type(c_ptr), value :: session
+    end function
     integer(c_int) function mend_predecessors(session) bind(C, name="mend_predecessors")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
-    ! MPI_PROC_NULL for a hole, and for a rank that there is not; so is mend_origin.
-    integer(c_int) function mend_rank_in_comm(session, rank) bind(C, name="mend_rank_in_comm")
+    integer(c_int) function mend_original_size(session) bind(C, name="mend_original_size")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
-      integer(c_int), value :: rank
+    end function
+    ! Negative (MPI_PROC_NULL) for a rank that was given up or never existed; so is mend_origin for one that does not exist.
+    integer(c_int) function mend_rank_in_comm(session, origin) bind(C, name="mend_rank_in_comm")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), value :: origin
     end function
     integer(c_int) function mend_origin(session, rank) bind(C, name="mend_origin")
       import :: c_int, c_ptr
@@ -237,6 +257,26 @@ module mend
       integer(c_int), intent(in) :: dims(*), periods(*)
       type(c_ptr), intent(out) :: made
     end function
+    integer(c_int) function c_comm_derive(session, factory, data, made) bind(C, name="mend_comm_derive")
+      import :: c_int, c_ptr, c_funptr
+      type(c_ptr), value :: session, data
+      type(c_funptr), value :: factory
+      type(c_ptr), intent(out) :: made
+    end function
+    integer(c_int) function c_protect_subset(session, name, data, element_bytes, ranges, begins, ends, redundancy) &
+        bind(C, name="mend_protect_subset")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in), optional :: redundancy(*)
+      integer(c_size_t), value :: element_bytes
+      integer(c_int), value :: ranges
+      integer(c_size_t), intent(in) :: begins(*), ends(*)
+    end function
+    integer(c_int) function c_refuse(sentence) bind(C, name="mend_refuse")
+      import :: c_int, c_char
+      character(kind=c_char), intent(in) :: sentence(*)
+    end function
     integer(c_int) function c_run(argc, argv, body, data) bind(C, name="mend_run")
       import :: c_int, c_ptr, c_funptr
       integer(c_int), value :: argc
@@ -353,6 +393,24 @@ contains
     code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(body), data_or_null(data))
   end function
 
+  ! Ends a program that cannot start: every process calls this instead of mend_run, with the same sentence. Returns the exit
+  ! code.
+  integer(c_int) function mend_refuse(sentence) result(code)
+    character(len=*), intent(in) :: sentence
+
+    code = c_refuse(terminated(sentence))
+  end function
+
+  ! Any other communicator: `factory` makes it of the session's.
+  integer(c_int) function mend_comm_derive(session, factory, made, data) result(status)
+    type(c_ptr), intent(in) :: session
+    procedure(mend_factory) :: factory
+    type(c_ptr), intent(out) :: made
+    type(c_ptr), intent(in), optional :: data
+
+    status = c_comm_derive(session, c_funloc(factory), data_or_null(data), made)
+  end function
+
   ! A Cartesian topology, `periods` as long as `dims`; ranks keep their numbers.
   integer(c_int) function mend_comm_cart(session, dims, periods, made) result(status)
     type(c_ptr), intent(in) :: session
@@ -367,7 +425,8 @@ contains
   end function
 
   ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of what outlives the body. With a `redundancy` of its own
-  ! ('xor:4'), or with that of the job.
+  ! ('xor:4'), or with that of the job. Before mend_restore, which fills what is protected then. A name stands for one piece
+  ! of memory: to give it to another, as a double buffer does, call mend_unprotect first.
   integer(c_int) function mend_protect(session, name, data, bytes, redundancy) result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name
@@ -397,6 +456,22 @@ contains
     if (present(redundancy)) own = terminated(redundancy)
     status = c_protect_part(session, terminated(name), data, terminated(element), int(axes, c_int), &
       whole(axes:1:-1), offset(axes:1:-1), extents(axes:1:-1), own)
+  end function
+
+  ! Protects some elements of an array: those with the numbers from firsts(i) to lasts(i), counted from 1. `element_bytes`: the
+  ! size of an element.
+  integer(c_int) function mend_protect_subset(session, name, data, element_bytes, firsts, lasts, redundancy) result(status)
+    type(c_ptr), intent(in) :: session, data
+    character(len=*), intent(in) :: name
+    integer(c_size_t), intent(in) :: element_bytes, firsts(:), lasts(:)
+    character(len=*), intent(in), optional :: redundancy
+    character(kind=c_char), allocatable :: own(:)     ! none: the argument below is not present
+    integer :: ranges
+
+    ranges = size(firsts)
+    if (size(lasts) /= ranges) ranges = -1     ! which is refused
+    if (present(redundancy)) own = terminated(redundancy)
+    status = c_protect_subset(session, terminated(name), data, element_bytes, int(ranges, c_int), firsts - 1, lasts, own)
   end function
 
   ! Protects `count` elements that are the same on all ranks.

@@ -1,14 +1,14 @@
 #include "framework/process/body_guard.hpp"
 
-#include "base/catchable.hpp"
+#include "base/death/catchable.hpp"
 #include "base/error.hpp"
 #include "base/launch.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
+#include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <mpi-ext.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <thread>
@@ -17,22 +17,19 @@
 namespace mend {
 namespace {
 
-enum class Body { outside, inside, refused, over };
-
-BodyRules rules;
-Body body = Body::outside;
-std::thread::id thread_of_body;
-
-bool is_inside() { return body == Body::inside && std::this_thread::get_id() == thread_of_body; }
+bool is_thread_of_body() { return std::this_thread::get_id() == process_context().thread_of_body; }
+bool is_inside() { return process_context().body == BodyState::inside && is_thread_of_body(); }
 
 /// The job has ended when this returns, and so must the call. It may come from a destructor: nothing is thrown.
 int refuse(const std::string& sentence) {
-  body = Body::refused;
-  rules.end_job(sentence);
+  process_context().body = BodyState::refused;
+  process_context().body_rules.end_job(sentence);
   return MPI_ERR_OTHER;
 }
 
-bool must_be_kept(MPI_Comm comm) { return is_inside() && comm != MPI_COMM_NULL && comm == rules.session_comm(); }
+bool must_be_kept(MPI_Comm comm) {
+  return is_inside() && comm != MPI_COMM_NULL && comm == process_context().body_rules.session_comm();
+}
 
 int refuse_to_free(const char* call) {
   return refuse(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
@@ -40,44 +37,49 @@ int refuse_to_free(const char* call) {
 
 /// The others are told, and leave MPI together with this process.
 void refuse_to_exit(int status, void*) {
-  static const pid_t self = ::getpid();
-  const bool is_ours = ::getpid() == self && std::this_thread::get_id() == thread_of_body;
-  if (!is_ours || body == Body::outside || body == Body::over) return;
-  if (body == Body::inside)
+  const ProcessContext& context = process_context();
+  const bool is_ours = !context.is_forked() && is_thread_of_body();
+  if (!is_ours || context.body == BodyState::outside || context.body == BodyState::over) return;
+  if (context.body == BodyState::inside)
     refuse(fmt::format("exit({}) was called in the body: return from it, or throw to end the job", status));
-  rules.leave();
+  context.body_rules.leave();
 }
 
-void on_world_error(MPI_Comm*, int*, ...) {
+bool is_forbidden(MPI_Comm comm) { return process_context().forbids_world && comm == MPI_COMM_WORLD; }
+
+/// Throws, ends the job, or ends the process. Returns an error when the job has ended, and outside of bodies.
+int refuse_world() {
   constexpr const char* sentence =
       "an MPI call was made in MPI_COMM_WORLD, which spares and the dead are in, too: use session.comm()";
-  if (body == Body::over) {
+  if (process_context().body == BodyState::over) {
     if (launch::speaks_for_all()) {
       log::error(
           "an MPI call was made in MPI_COMM_WORLD after mend::run, which has revoked it because spares and the dead "
-          "are "
-          "in it, too: make a duplicate before mend::run, and use that");
+          "are in it, too: make a duplicate before mend::run, and use that");
     }
     std::exit(static_cast<int>(ExitCode::usage));
   }
-  if (!is_inside()) return;
+  if (!is_inside()) return MPIX_ERR_REVOKED;
   if (errors_are_thrown() && is_catchable(EnvironmentError(sentence))) throw UsageError(sentence);
-  refuse(sentence);
+  return refuse(sentence);
 }
+
+void on_world_error(MPI_Comm*, int*, ...) { refuse_world(); }
 
 }  // namespace
 
-void set_body_rules(BodyRules of_now) { rules = std::move(of_now); }
+void set_body_rules(BodyRules of_now) { process_context().body_rules = std::move(of_now); }
 
 InBody::InBody() {
-  static const bool meets_exit [[maybe_unused]] = ::on_exit(&refuse_to_exit, nullptr) == 0;
-  thread_of_body = std::this_thread::get_id();
-  body = Body::inside;
+  ProcessContext& context = process_context();
+  if (!std::exchange(context.refuses_exit, true)) ::on_exit(&refuse_to_exit, nullptr);
+  context.thread_of_body = std::this_thread::get_id();
+  context.body = BodyState::inside;
 }
 
-InBody::~InBody() { body = Body::outside; }
+InBody::~InBody() { process_context().body = BodyState::outside; }
 
-void end_bodies() { body = Body::over; }
+void end_bodies() { process_context().body = BodyState::over; }
 
 void forbid_world() {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -85,13 +87,14 @@ void forbid_world() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   MPI_Errhandler_free(&handler);
   MPIX_Comm_revoke(MPI_COMM_WORLD);
+  process_context().forbids_world = true;
 }
 
 }  // namespace mend
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-/// Programs for Fenix have another (fenix/mpi.cpp).
+/// Programs for Fenix have another (fenix/process/mpi.cpp).
 __attribute__((weak)) int MPI_Finalize() {
   if (!mend::is_inside()) return PMPI_Finalize();
   return mend::refuse("MPI_Finalize was called in the body: mend::run does that, when the body has returned");
@@ -105,6 +108,34 @@ int MPI_Comm_free(MPI_Comm* comm) {
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
   return PMPI_Comm_disconnect(comm);
+}
+
+// Errors of MPI_File_open do not come to the communicator's handler, but to that of files, which returns them. Open MPI
+// 5.0 may crash when it makes a window of what is revoked.
+
+int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  if (mend::is_forbidden(comm)) return mend::refuse_world();
+  return PMPI_File_open(comm, name, mode, info, file);
+}
+
+int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+  if (mend::is_forbidden(comm)) return mend::refuse_world();
+  return PMPI_Win_create(base, size, unit, info, comm, made);
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+  if (mend::is_forbidden(comm)) return mend::refuse_world();
+  return PMPI_Win_create_dynamic(info, comm, made);
+}
+
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+  if (mend::is_forbidden(comm)) return mend::refuse_world();
+  return PMPI_Win_allocate(size, unit, info, comm, base, made);
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+  if (mend::is_forbidden(comm)) return mend::refuse_world();
+  return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
 }
 
 // NOLINTEND(readability-identifier-naming)

@@ -3,7 +3,8 @@
 // they would hang. Each is refused in a sentence, and ends the job.
 //
 // The first three are met in MPI's profiling interface and on the way out of the process. MPI_COMM_WORLD is revoked
-// when the job has begun, so that each call in it ends in its error handler.
+// when the job has begun, so that each call in it ends in its error handler; but for those that open files and make
+// windows, which are met in the profiling interface, too.
 
 #pragma once
 

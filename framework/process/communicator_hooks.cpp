@@ -1,5 +1,7 @@
 #include "framework/process/communicator_hooks.hpp"
 
+#include "framework/process/process_context.hpp"
+
 #include <dlfcn.h>
 
 #include <utility>
@@ -7,12 +9,11 @@
 namespace mend {
 namespace {
 
-CommunicatorListener listener;
-
 /// Lets `make` derive a communicator. Errors may jump out of this: there is nothing to destroy.
 template <class Make>
 int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
   const int code = make();
+  const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
   return code;
 }
@@ -25,7 +26,7 @@ Function of_the_library(const char* name) {
 
 }  // namespace
 
-void on_communicator_made(CommunicatorListener told) { listener = std::move(told); }
+void on_communicator_made(CommunicatorListener told) { process_context().communicator_listener = std::move(told); }
 
 }  // namespace mend
 

@@ -2,10 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/job_status.hpp"
-#include "base/log.hpp"
-#include "spares/policy.hpp"
-#include "transport/mpi.hpp"
+#include "base/telemetry/job_status.hpp"
+#include "base/telemetry/log.hpp"
+#include "transport/collectives.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +15,6 @@
 #include <chrono>
 #include <optional>
 #include <ranges>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -119,15 +117,11 @@ detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<dete
 }  // namespace
 
 FailureDetector::FailureDetector(const Options& options)
-    : wanted_(options.detector == "ring"),
+    : wanted_(options.detector == Detection::ring),
       timing_{whole(options.heartbeat), whole(options.timeout)},
-      stalls_{whole(options.stall), whole(options.stall_limit)} {
-  std::istringstream names(options.spawn_on);
-  for (std::string name; std::getline(names >> std::ws, name, ',');) {
-    name.erase(name.find_last_not_of(' ') + 1);
-    place_names_.push_back(name);
-  }
-  if (!wanted_ && Policy::parse(options.on_failure).spawn) {
+      stalls_{whole(options.stall), whole(options.stall_limit)},
+      place_names_(options.spawn_on) {
+  if (!wanted_ && options.on_failure.spawn) {
     throw UsageError(
         "only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of "
         "--mend-on-failure");
@@ -143,33 +137,38 @@ FailureDetector::FailureDetector(const Options& options)
 void FailureDetector::begin() {
   const std::vector<ProcessId> all = launched_processes();
 
-  // Each round in vain has met a death.
-  for (std::size_t round = 0; round <= all.size(); ++round) {
-    MPI_Comm shrunk = MPI_COMM_NULL;
-    int done = MPIX_Comm_shrink(MPI_COMM_WORLD, &shrunk) == MPI_SUCCESS ? 1 : 0;
-    const Communicator living(shrunk);
-    std::vector<ProcessId> members;
-    if (done == 1) {
-      MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
-      members = members_of(shrunk, MPI_COMM_WORLD, all);
-      try {
-        reach("start.introduce");
-        introduce(shrunk, members);
-      } catch (const ProcessFailure&) {
-        done = 0;
-        revoke(shrunk);
-      }
+  std::vector<ProcessId> members;
+  const Communicator living = shrink_until_agreed(MPI_COMM_WORLD, [&](MPI_Comm shrunk) {
+    members = members_of(shrunk, MPI_COMM_WORLD, all);
+    try {
+      reach("start.introduce");
+      introduce(shrunk, members);
+      return true;
+    } catch (const ProcessFailure&) {
+      revoke(shrunk);
+      return false;
     }
-    MPIX_Comm_agree(MPI_COMM_WORLD, &done);  // what all have done is right even if a process has died
-    if (done == 0) continue;
+  });
+  if (living) {
     if (service_) {
       service_->start(peers_);
       enter(members);
+    } else if (members.size() > 1 && living.rank() == 0) {
+      warn_of_untold_stalls();
     }
     reach("start.introduced");
     return;
   }
   throw CommonError("the processes could not introduce themselves to each other, though nobody died");
+}
+
+/// Ranks that wait are told of by control threads.
+void FailureDetector::warn_of_untold_stalls() const {
+  if (stalls_.told == detector::Time{0} && stalls_.ended == detector::Time{0}) return;
+  log::warn(fmt::format(
+      "{}, nobody finds out which ranks wait for others: --mend-stall and --mend-stall-limit have no effect "
+      "(with both 0, this is not said)",
+      wanted_ ? "without a control network" : "with --mend-detector runtime"));
 }
 
 void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "detector/runtime_witness.hpp"
+#include "detector/local/runtime_witness.hpp"
 #include "detector/service.hpp"
 #include "framework/options.hpp"
 #include "spares/roster.hpp"
@@ -74,6 +74,7 @@ class FailureDetector {
   void let_go_of_the_gone();
 
  private:
+  void warn_of_untold_stalls() const;
   void introduce(MPI_Comm base, const std::vector<ProcessId>& members);
 
   bool wanted_;

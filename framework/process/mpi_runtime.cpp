@@ -1,10 +1,13 @@
 #include "framework/process/mpi_runtime.hpp"
 
+#include "base/death/crash_report.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/job_status.hpp"
+#include "base/telemetry/job_status.hpp"
+#include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
+#include <dlfcn.h>
 #include <pmix.h>
 
 #include <csignal>
@@ -45,11 +48,20 @@ bool library_tolerates_failures() {
   return enabled != 0;
 }
 
+/// Lets the library, whose function is `name`, initialise MPI. It shows where a process crashes unless somebody else
+/// handles that signal.
+template <class Init, class... Arguments>
+int init_by_library(const char* name, Arguments... arguments) {
+  stop_reporting_crashes();
+  const int code = reinterpret_cast<Init>(::dlsym(RTLD_NEXT, name))(arguments...);
+  report_crashes(CrashStage::early);
+  return code;
+}
+
 }  // namespace
 
 void before_mpi_init() {
-  static bool done = false;
-  if (std::exchange(done, true)) return;
+  if (std::exchange(process_context().has_prepared_mpi, true)) return;
   // A message to a peer that has just died must be an error, not the end of this process.
   std::signal(SIGPIPE, SIG_IGN);
   job_status::started();
@@ -58,8 +70,7 @@ void before_mpi_init() {
 }
 
 void after_mpi_init() {
-  static bool done = false;
-  if (std::exchange(done, true)) return;
+  if (std::exchange(process_context().has_started_mpi, true)) return;
   job_status::running();
   reach("init.after");
 }
@@ -118,3 +129,16 @@ MpiRuntime::~MpiRuntime() {
 }
 
 }  // namespace mend
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+// All ways lead through PMPI: calls in C, and the library's wrappers for Fortran.
+int PMPI_Init(int* argc, char*** argv) { return mend::init_by_library<decltype(&PMPI_Init)>("PMPI_Init", argc, argv); }
+extern "C" __attribute__((weak, alias("PMPI_Init"))) decltype(MPI_Init) MPI_Init;
+
+int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return mend::init_by_library<decltype(&PMPI_Init_thread)>("PMPI_Init_thread", argc, argv, required, provided);
+}
+extern "C" __attribute__((weak, alias("PMPI_Init_thread"))) decltype(MPI_Init_thread) MPI_Init_thread;
+
+// NOLINTEND(readability-identifier-naming)

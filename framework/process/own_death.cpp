@@ -1,15 +1,22 @@
 #include "framework/process/own_death.hpp"
 
-#include "base/death_cause.hpp"
+#include "base/death/death_cause.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "detector/runtime_witness.hpp"
+#include "base/telemetry/log.hpp"
+#include "base/thread.hpp"
+#include "framework/process/process_context.hpp"
+#include "detector/local/runtime_witness.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -18,14 +25,60 @@
 namespace mend {
 namespace {
 
-std::atomic<bool> concerns_others = false;
-ProcessId self_id;
-pid_t self_pid = 0;
-std::terminate_handler terminate_before = nullptr;
+/// Whether the others are to be told: the first time, and not by what this process has forked.
+bool is_first_word() {
+  ProcessContext& context = process_context();
+  return !context.is_forked() && context.death_concerns_others.exchange(false);
+}
 
 void tell(DeathCause cause) {
-  const bool is_forked = ::getpid() != self_pid;
-  if (!is_forked && concerns_others.exchange(false)) RuntimeWitness().tell_own_cause(self_id, cause);
+  if (is_first_word()) RuntimeWitness().tell_own_cause(process_context().self, cause);
+}
+
+/// _exit may be called anywhere, in a signal handler too, and the runtime can be told from a thread only. So a thread
+/// of its own waits for the exit code, and _exit waits for that thread, though not for ever.
+class ExitTeller {
+ public:
+  void start() {
+    asked_ = ::eventfd(0, EFD_CLOEXEC);
+    told_ = ::eventfd(0, EFD_CLOEXEC);
+    if (asked_ < 0 || told_ < 0) return;
+    start_thread("mend exit", [this] {
+      std::uint64_t status = 0;
+      while (::read(asked_, &status, sizeof status) < 0 && errno == EINTR) {
+      }
+      RuntimeWitness().tell_own_cause(process_context().self,
+                                      {DeathCause::Kind::left, static_cast<std::int32_t>(status & 0xff)});
+      signal(told_, 1);
+    }).detach();
+  }
+
+  /// Safe in a signal handler.
+  void tell(int status) const {
+    if (asked_ < 0 || told_ < 0 || !is_first_word()) return;
+    constexpr std::uint64_t not_zero = 0x100;  // which would wake nobody
+    signal(asked_, not_zero | static_cast<std::uint64_t>(status & 0xff));
+    pollfd answer{.fd = told_, .events = POLLIN, .revents = 0};
+    constexpr int patience_ms = 500;
+    ::poll(&answer, 1, patience_ms);
+  }
+
+ private:
+  static void signal(int event, std::uint64_t number) {
+    [[maybe_unused]] const auto written = ::write(event, &number, sizeof number);
+  }
+
+  int asked_ = -1;
+  int told_ = -1;
+};
+
+ExitTeller exit_teller;
+
+using Exit = void (*)(int);
+
+[[noreturn]] void end_at_once(int status) {
+  exit_teller.tell(status);
+  for (;;) ::syscall(SYS_exit_group, status);
 }
 
 void on_exit_of_process(int status, void* /*unused*/) {
@@ -44,27 +97,43 @@ bool is_terminated_by_process_failure() {
 }
 
 [[noreturn]] void on_terminate() {
-  if (concerns_others && is_terminated_by_process_failure()) {
+  if (process_context().death_concerns_others && is_terminated_by_process_failure()) {
     log::error(
         fmt::format("process {} ends: a process failure was thrown out of a destructor or another noexcept function "
                     "(std::terminate): catch mend::ProcessFailure there; the next call throws it again",
-                    self_id.value));
+                    process_context().self.value));
     tell({DeathCause::Kind::terminate, 0});
   }
-  if (terminate_before != nullptr) terminate_before();
+  if (process_context().terminate_before != nullptr) process_context().terminate_before();
   std::abort();
 }
 
 }  // namespace
 
 void announce_own_death(ProcessId self) {
-  self_id = self;
-  self_pid = ::getpid();
-  concerns_others = true;
+  ProcessContext& context = process_context();
+  context.self = self;
+  context.death_concerns_others = true;
   ::on_exit(on_exit_of_process, nullptr);
-  terminate_before = std::set_terminate(on_terminate);
+  exit_teller.start();
+  context.terminate_before = std::set_terminate(on_terminate);
 }
 
-void keep_own_death_to_oneself() { concerns_others = false; }
+void keep_own_death_to_oneself() { process_context().death_concerns_others = false; }
 
 }  // namespace mend
+
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the system's
+// names
+
+extern "C" void _exit(int status) { mend::end_at_once(status); }
+extern "C" void _Exit(int status) noexcept { mend::end_at_once(status); }
+
+extern "C" void quick_exit(int status) noexcept {
+  mend::exit_teller.tell(status);
+  static const auto library = reinterpret_cast<mend::Exit>(::dlsym(RTLD_NEXT, "quick_exit"));
+  library(status);
+  mend::end_at_once(status);
+}
+
+// NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)

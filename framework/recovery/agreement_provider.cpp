@@ -7,10 +7,6 @@
 
 namespace mend {
 
-AgreementProvider::AgreementProvider(const std::string& protocol) {
-  if (protocol != "mpi") protocol_ = agreement::parse_protocol(protocol);
-}
-
 void AgreementProvider::found(MPI_Comm base, const std::vector<ProcessId>& members) {
   if (!protocol_) return;
   MPI_Comm own = MPI_COMM_NULL;

@@ -12,16 +12,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace mend {
 
 class AgreementProvider {
  public:
-  /// Agrees with the MPI library's agreement until found() has been called. `protocol`: "mpi", or one that
-  /// agreement::parse_protocol knows. Throws UsageError for any other.
-  explicit AgreementProvider(const std::string& protocol);
+  /// Agrees with the MPI library's agreement until found() has been called. `protocol`: one of mend's, used from then
+  /// on; none: the library's throughout.
+  explicit AgreementProvider(std::optional<agreement::Protocol> protocol) : protocol_(protocol) {}
 
   /// Sets up mend's own protocols, if those are wanted, among the living members of `base`, and forgets those that
   /// were: nobody must wait for an answer of theirs any more. Collective over them.

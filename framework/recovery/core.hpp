@@ -79,7 +79,7 @@
 #include "framework/recovery/job_decision.hpp"
 #include "spares/policy.hpp"
 #include "spares/roster.hpp"
-#include "transport/fingerprint.hpp"
+#include "transport/simulated/fingerprint.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -321,7 +321,6 @@ struct Course {
   ProcessSet dead;             ///< since the recovery before that, as far as it is agreed upon
   int fruitless = 0;           ///< recoveries in a row with no commit in between, this one included
   int rounds = 0;              ///< how often communicators were made
-  std::vector<Rank> vacant;    ///< ranks nobody is there for
   std::vector<Loss> given_up;  ///< ranks that are no more
   bool in_vain = false;        ///< who took over from the dead would die like them
 };
@@ -339,12 +338,14 @@ class BasicCore {
   Actions step(const Event& event);
 
   ProcessId self() const { return setup_.self; }
+  const Policy& policy() const { return setup_.policy; }
   const std::vector<NodeId>& places() const { return setup_.places; }
   const Position& position() const { return position_; }
   const Course& course() const { return course_; }
   std::optional<Rank> rank() const { return rank_; }
   /// By the plan for the candidate.
   std::optional<Rank> planned_rank(ProcessId process) const { return plan_->roster.rank_of(process); }
+  int spawn_tries() const { return setup_.spawn_tries; }
   /// Why a new process is not started any more.
   bool out_of_tries() const { return course_.fruitless > setup_.spawn_tries; }
   bool first_world() const { return !introduced_.empty(); }

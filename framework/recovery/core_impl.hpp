@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "base/assert.hpp"
 #include "framework/recovery/core.hpp"
 
 #include <algorithm>
@@ -115,7 +116,7 @@ void BasicCore<omitted>::begin_recovery(const JobDecision& decision, Actions& ac
   held_rank_ = rank_.has_value();
   if (!saving_) {
     const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
-    course_ = Course{position_.roster, {}, fruitless, 0, {}, {}, decision.in_vain};
+    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain};
     policy_ = setup_.policy;
     if (course_.in_vain) policy_.spare = policy_.spawn = false;
   }
@@ -222,12 +223,11 @@ void BasicCore<omitted>::confirm(const agreement::Outcome& outcome, Actions& act
 template <Rule omitted>
 void BasicCore<omitted>::adopt(Actions& actions) {
   course_.dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
+  require(first_world() || plan_->roster.seats.size() + plan_->given_up.size() == position_.roster.seats.size(),
+          "each rank is held, vacant or given up after a recovery");
   position_.members = std::exchange(candidate_, {});
   position_.roster = std::move(plan_->roster);
-  if (!saving_) {
-    course_.given_up = std::move(plan_->given_up);
-    course_.vacant = plan_->vacant;
-  }
+  if (!saving_) course_.given_up = std::move(plan_->given_up);
   const bool complete = plan_->vacant.empty();
   plan_.reset();
   actions.push_back(AdoptCandidate{complete});

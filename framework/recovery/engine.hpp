@@ -20,33 +20,40 @@
 // (revokes what the application can be blocked in), the body is left by exception, ballot and job decision gather
 // everyone for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on
 // re-entry.
+//
+// What the engine keeps lies in classes of its own: what can be revoked (EpochCommunicators), what has happened
+// (RecoveryHistory), who has died of what (Casualties), what the spares are told (SpareBriefing), when to commit
+// (CommitPacing), and how the job ends (JobEnd).
 
 #pragma once
 
-#include "base/clock.hpp"
-#include "base/place.hpp"
-#include "detector/runtime_witness.hpp"
-#include "framework/recovery/announcer.hpp"
-#include "framework/recovery/commit_economy.hpp"
-#include "framework/recovery/commit_schedule.hpp"
-#include "framework/recovery/core.hpp"
-#include "framework/recovery/job_decision.hpp"
-#include "framework/recovery/result_file.hpp"
+#include "base/telemetry/place.hpp"
+#include "detector/local/runtime_witness.hpp"
+#include "framework/commits/commit_pacing.hpp"
+#include "framework/epoch/epoch_communicators.hpp"
+#include "framework/epoch/recovery_history.hpp"
+#include "framework/epoch/repair_callbacks.hpp"
+#include "framework/epoch/spare_briefing.hpp"
 #include "framework/options.hpp"
-#include "framework/recovery_report.hpp"
-#include "framework/spawn/recruiter.hpp"
-#include "framework/run.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/failure_detector.hpp"
+#include "framework/recovery/core.hpp"
+#include "framework/recovery/disk_place.hpp"
+#include "framework/recovery/job_decision.hpp"
+#include "framework/recovery/job_end.hpp"
 #include "framework/recovery/world.hpp"
-#include "spares/policy.hpp"
-#include "store/disk/folder_lock.hpp"
+#include "framework/recovery_report.hpp"
+#include "framework/reporting/announcer.hpp"
+#include "framework/reporting/casualties.hpp"
+#include "framework/reporting/result_file.hpp"
+#include "framework/run.hpp"
+#include "framework/spawn/recruiter.hpp"
 #include "store/store_engine.hpp"
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <span>
 #include <vector>
 
 namespace mend {
@@ -66,7 +73,7 @@ class Engine {
   /// Goes round the loop until the job ends. Collective over all processes. Returns what all agreed to exit with.
   ExitCode run(const Body& body);
 
-  // --- instead of run(), for interfaces that hand it no body but call it at each step (fenix/job.cpp) -----
+  // --- instead of run(), for interfaces that hand it no body but call it at each step (fenix/process/job.cpp) -----
   /// Returns when this process has a rank to play, at once if it has; false when the job is over. Collective.
   bool wait_for_rank();
   /// This rank is done. True: all are, and the job is over; false: a failure came before that and has been recovered
@@ -76,53 +83,57 @@ class Engine {
   /// agreed to end.
   void abandon(ExitCode code, const std::string& sentence);
   /// What all have agreed to exit with, once the job is over.
-  std::optional<ExitCode> ended() const { return ended_; }
+  std::optional<ExitCode> ended() const { return end_.agreed; }
   /// Whether a rank is known to have died. Local.
   bool knows_of_failure() const;
   /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
   void take_into_epoch(StoreEngine& store);
   /// Something was committed to such a store. Local.
-  void note_progress() { progressed_ = true; }
+  void note_progress() { history_.note_progress(); }
   /// Such a store has given the application its data back, which took so long. Local.
-  void note_restore(Seconds time) { restored_elsewhere_ += time; }
+  void note_restore(Seconds time) { history_.note_restore(time); }
 
   /// Whether a process of the launch has died: known when run() has returned, to all alike.
-  bool has_lost() const { return has_lost_; }
+  bool has_lost() const { return end_.has_lost; }
 
   /// What this process's commits have cost, and what another interval would have saved.
-  CommitEconomy commit_economy() const;
+  CommitEconomy commit_economy() const { return pacing_.economy(history_, store_.statistics()); }
 
   // --- for Session ---------------------------------------------------------------------------------------------
   const World& world() const { return world_; }
-  ProcessId self() const { return self_; }
-  Rank rank() const { return *rank_; }
+  ProcessId self() const { return core_.self(); }
+  Rank rank() const;
   /// How many ranks there were at the start.
-  int first_size() const { return first_size_; }
-  bool plays(Rank rank) const { return rank_ == rank; }
-  bool newcomer() const { return newcomer_; }
-  const Policy& policy() const { return policy_; }
+  int first_size() const { return size_.ranks; }
+  bool plays(Rank rank) const { return part_.rank == rank; }
+  bool newcomer() const { return part_.newcomer; }
+  const Policy& policy() const { return core_.policy(); }
   StoreEngine& store() { return store_; }
   /// Throws Abandoned when the job is over, and the body has not noticed.
   agreement::Ballot& ballot();
   bool commit_due();
   void check();
-  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
+  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { return communicators_.derive(factory); }
   std::span<const RecoveryReport> recoveries();
-  Answer& answer() { return answer_; }
+  /// The same as all ranks report them (over_all_ranks), once these have finished; empty in a spare.
+  std::span<const RecoveryReport> recoveries_of_all_ranks() const { return of_all_ranks_; }
+  Answer& answer() { return result_.answer; }
   void repair();
-  void on_repair(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
+  void on_repair(std::function<void()> callback) { callbacks_.add(std::move(callback)); }
 
  private:
-  /// What went wrong in this process, when it brings the job to its end.
-  struct Error {
-    ExitCode code;
-    std::string text;
-    bool disk_may_help = true;
+  /// What the job had at its start.
+  struct Size {
+    int ranks = 0;
+    int spares = 0;
+  };
+  /// What this process is in an epoch.
+  struct Part {
+    std::optional<Rank> rank;  ///< none: a spare
+    bool newcomer = false;
   };
 
   Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
-  bool find_out_who_is_missing() const;
-  void part() const;
   recovery::BodyLeft play(const Body& body);
   recovery::BodyLeft leaving(agreement::Motion motion);
   recovery::Event wait_as_spare();
@@ -152,12 +163,7 @@ class Engine {
   std::optional<recovery::Event> perform(const recovery::Die&);
   std::string sentence_on(recovery::Ending why) const;
   std::optional<Place> place_of(const recovery::Action& action) const;
-  bool has_progressed() const;
-  std::vector<Loss> lost_ranks() const;
-  std::optional<RepeatedDeath> repeated_death() const;
-  bool would_recover_in_vain() const;
-  std::vector<RecoveryReport> fruitless_recoveries() const;
-  bool holds_rank(ProcessId process) const { return world_.roster.rank_of(process).has_value(); }
+  std::span<const RecoveryReport> recoveries_before() const { return history_.last(core_.course().fruitless - 1); }
   void leave_epoch();
   void enter_epoch(bool newcomer);
   void begin_epoch(bool newcomer);
@@ -168,63 +174,32 @@ class Engine {
   void interrupt();
   BodyRules rules_of_bodies();
   void tell_spares();
-  void measure_commits(Seconds step_with_commit);
   ExitCode report_error(ExitCode code);
-  std::string advice_on_loss() const;
-  std::string advice_on_disk(ExitCode code) const;
-  void close_restore_time();
-  void write_result_file();
+  void close_restore_time() { history_.close_restore_time(store_.statistics()); }
+  void report_on_job();
 
   RuntimeWitness witness_;
   FailureDetector& detector_;
-  Policy policy_;
   AgreementProvider agreements_;
   World world_;
   WorldMaker maker_;
   RecoveryCore core_;
-  ProcessId self_;
-  Announcer announcer_;
   Recruiter recruiter_;
-  int wanted_spares_;
-  bool spares_prepare_;
-  bool announced_ = false;          // in this epoch, that there is a commit
-  std::vector<ByteCount> advised_;  // in this epoch
-  std::optional<int> tries_;
-  int first_size_ = 0;
-  std::optional<Rank> rank_;
-  bool newcomer_ = false;
-  std::vector<MPI_Comm> derived_;
-  std::vector<MPI_Comm>
-      retired_;  // those of the epoch before, revoked: who uses one still gets an error, not another's
-  std::vector<MPI_Comm> followed_;  // left to the application to free
-  DeathNews news_;                  // while waiting, in this epoch
-  std::vector<std::function<void()>> callbacks_;
-  bool in_callbacks_ = false;
-  std::optional<DiskOptions> disk_;
-  std::optional<FolderLock> disk_lock_;
+  DiskPlace disk_;
   StoreEngine store_;
-  CommitSchedule schedule_;
-  std::optional<Seconds> given_mtbf_;
-  Stopwatch since_start_;
-  Stopwatch since_rank_;  // that this process has one
-  Stopwatch step_watch_;
 
-  bool interrupted_ = false;
-  bool progressed_ = false;               // in this epoch, though store_ knows nothing of it
-  std::optional<RepeatedDeath> in_vain_;  // why the dead of this recovery get no more processes
-  std::optional<WallClock::time_point> noticed_;
-  WallClock::time_point left_body_{};
-  std::optional<WallClock::time_point> recovery_began_;
-  WallClock::time_point agreed_on_dead_{};
-  std::vector<RecoveryReport> recoveries_;
-  std::filesystem::path result_;  // file; empty: none
-  Answer answer_;
-  StoreStatistics before_epoch_;  // as they were when the epoch began
-  Seconds restored_elsewhere_{};  // in this epoch, by other stores than store_
-  std::optional<Error> error_;
-  std::string own_error_;          // which the others do not have
-  std::optional<ExitCode> ended_;  // all have agreed on it
-  bool has_lost_ = false;
+  Size size_;
+  Part part_;
+  EpochCommunicators communicators_;
+  RecoveryHistory history_;
+  Casualties casualties_;
+  Announcer announcer_;
+  SpareBriefing briefing_;
+  CommitPacing pacing_;
+  RepairCallbacks callbacks_;
+  ResultFile result_;
+  std::vector<RecoveryReport> of_all_ranks_;  // when all ranks have come to the end of the body
+  JobEnd end_;
 };
 
 }  // namespace mend

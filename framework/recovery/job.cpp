@@ -1,12 +1,13 @@
 #include "framework/recovery/job.hpp"
 
-#include "base/fail_stop.hpp"
+#include "base/death/crash_report.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/job_status.hpp"
+#include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
-#include "base/log.hpp"
-#include "base/trace.hpp"
+#include "base/telemetry/log.hpp"
+#include "base/telemetry/trace.hpp"
 #include "framework/process/own_death.hpp"
 #include "framework/variables.hpp"
 
@@ -22,21 +23,6 @@
 
 namespace mend {
 namespace {
-
-/// The launcher is told that this process has come to life, and that it exits: whoever crashes before mend::run has
-/// said no more than the first.
-const bool announced [[maybe_unused]] = [] {
-  static const pid_t self = ::getpid();
-  job_status::loaded();
-  const auto tell = [](int status, void*) {
-    if (::getpid() != self) return;  // what it has forked
-    int has_met_others = 0;
-    MPI_Initialized(&has_met_others);
-    job_status::left(status, has_met_others != 0);
-  };
-  ::on_exit(tell, nullptr);
-  return true;
-}();
 
 /// Has one process say `text`, which all may have to say: the first, or the launcher should that be dead.
 void say_for_all(const char* text) {
@@ -87,10 +73,10 @@ Job::Job(const Options& options) {
     log::set_level(options.log_level);
     if (launch::speaks_for_all()) std::ranges::for_each(doubts_about_environment(), log::warn);
     mpi_.emplace();
-    if (!mpi_->tolerates_failures()) {
-      throw EnvironmentError(
-          "the MPI library runs with its fault tolerance switched off: launch with `mend run`, or with mpirun "
-          "--with-ft ulfm");
+    if (!mpi_->tolerates_failures() && launch::speaks_for_all()) {
+      log::warn(
+          "unprotected: the MPI library runs with its fault tolerance switched off, and the first death ends the job: "
+          "launch with `mend run`, or with mpirun --with-ft ulfm");
     }
     detector_.emplace(options);
   } catch (const std::exception& error) {
@@ -136,6 +122,7 @@ void Job::begin(const Options& options) {
   try {
     detector_->begin();
     job_status::introduced();
+    stop_reporting_crashes();  // the others notice from here on
     engine_.emplace(options, *detector_);
     announce_own_death(engine_->self());
     start_trace(options);
@@ -166,6 +153,7 @@ void Job::join(const Options& options) {
     return;
   }
   job_status::introduced();
+  stop_reporting_crashes();
   engine_.emplace(options, *detector_, *arrival);
   announce_own_death(engine_->self());
   obstacle_to_trace_ = make_trace_folder(options.trace);
@@ -208,10 +196,16 @@ ExitCode Job::close(ExitCode code) {
 }
 
 void Job::report(ExitCode code) {
-  if (engine_->world().base.rank() == 0) {
-    const auto recoveries = engine_->recoveries();
+  const World& world = engine_->world();
+  // Of the ranks, the one that has said the notes, so that this comes after them.
+  const auto holds_rank = [&](ProcessId process) { return world.roster.rank_of(process).has_value(); };
+  const auto first = std::ranges::find_if(world.members, holds_rank);
+  if (code == ExitCode::ok && first != world.members.end() && *first == engine_->self()) {
+    const auto recoveries = engine_->recoveries_of_all_ranks();
     for (const RecoveryReport& report : recoveries) log::info(report.to_string());
-    if (code == ExitCode::ok && !recoveries.empty()) log::warn(summarise(recoveries));
+    if (!recoveries.empty()) log::warn(summarise(recoveries));
+  } else if (code != ExitCode::ok && world.base.rank() == 0) {
+    for (const RecoveryReport& report : engine_->recoveries()) log::info(report.to_string());
   }
   if (engine_->plays(Rank{0})) {
     if (const std::string economy = engine_->commit_economy().to_string(); !economy.empty()) log::info(economy);

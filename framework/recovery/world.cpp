@@ -32,6 +32,9 @@ void require_consistency(const World& world, bool complete) {
   if (!complete) return;
   const Roster& roster = world.roster;
   require(roster.absent(members).empty(), "everyone in the roster lives");
+  MEND_ASSERT(std::ranges::none_of(roster.spares,
+                                   [&](const Placed& spare) { return roster.rank_of(spare.process).has_value(); }),
+              "no spare holds a rank");
   require(ProcessSet::of(holders_of(roster)).size() == roster.seats.size(), "no process holds two ranks");
   const auto rank = roster.rank_of(members[static_cast<std::size_t>(world.base.rank())]);
   require(rank.has_value() == static_cast<bool>(world.application), "the ranks have a communicator, spares none");
@@ -97,6 +100,7 @@ void WorldMaker::interrupt() {
 }
 
 void WorldMaker::adopt(const recovery::Position& position, bool complete) {
+  require(position.epoch == world_.epoch || position.epoch == world_.epoch.next(), "epochs follow each other");
   world_.everyone = std::move(candidate_.everyone);
   world_.members = position.members;
   world_.roster = position.roster;

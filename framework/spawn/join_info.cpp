@@ -1,11 +1,11 @@
 #include "framework/spawn/join_info.hpp"
 
+#include "base/byte_reader.hpp"
 #include "base/error.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -123,20 +123,18 @@ Roster read_roster(const std::string& text) {
 }
 
 std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host) {
-  const Header header{standing, host};
-  std::vector<std::byte> bytes(sizeof header + all.size() * sizeof(Acquaintance));
-  std::memcpy(bytes.data(), &header, sizeof header);
-  if (!all.empty()) std::memcpy(bytes.data() + sizeof header, all.data(), all.size() * sizeof(Acquaintance));
+  std::vector<std::byte> bytes;
+  append(Header{standing, host}, bytes);
+  for (const Acquaintance& one : all) append(one, bytes);
   return bytes;
 }
 
 Acquaintances read_acquaintances(std::span<const std::byte> bytes, ProcessId newcomer) {
-  Header header;
-  expect(bytes.size() >= sizeof header && (bytes.size() - sizeof header) % sizeof(Acquaintance) == 0);
-  std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
-  Acquaintances read{std::vector<Acquaintance>((bytes.size() - sizeof header) / sizeof(Acquaintance)), header.standing,
+  ByteReader reader(bytes, refuse);
+  const auto header = reader.take<Header>();
+  Acquaintances read{reader.take_all<Acquaintance>(reader.left().size() / sizeof(Acquaintance)), header.standing,
                      header.host};
-  std::memcpy(static_cast<void*>(read.all.data()), bytes.data() + sizeof header, bytes.size() - sizeof header);
+  reader.expect_end();
 
   std::vector<ProcessId> processes;
   for (const Acquaintance& one : read.all) processes.push_back(one.process);

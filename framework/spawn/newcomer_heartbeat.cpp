@@ -1,12 +1,10 @@
 #include "framework/spawn/newcomer_heartbeat.hpp"
 
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
 
 #include <fmt/format.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 
@@ -22,13 +20,10 @@ NewcomerHeartbeat::NewcomerHeartbeat(ProcessId process, transport::Connection& l
                                      Clock::duration time_out) {
   thread_ = start_thread<std::jthread>(
       thread_name, [process, &line, there = std::move(there), time_out](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::unique_lock lock(mutex);
-        std::condition_variable_any changed;
         for (int unanswered = 0; !line.ended();) {
           const auto asked = Clock::now();
           line.ask();
-          if (changed.wait_for(lock, stop, time_out / most_unanswered, [&] { return stop.stop_requested(); })) return;
+          if (sleep_unless_stopped(stop, time_out / most_unanswered)) return;
           if (line.heard() >= asked) {
             unanswered = 0;
           } else if (!there.is_kept_waiting(transport::Connection::thread_name)) {

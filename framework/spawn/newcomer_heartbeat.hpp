@@ -5,8 +5,8 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "detector/local_process.hpp"
-#include "transport/connection.hpp"
+#include "detector/local/local_process.hpp"
+#include "transport/control/connection.hpp"
 
 #include <thread>
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/launch.hpp"
+#include "framework/process/process_context.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -41,7 +42,9 @@ int open_parent_pipe(const std::string& name) {
   return -1;
 }
 
-int arm_parent_death_signal() {
+}  // namespace
+
+int take_parent_death_signal() {
   const char* const name = std::getenv(launch::parent_death_variable);
   if (name == nullptr) return -1;
   const int parent_pipe = open_parent_pipe(name);
@@ -56,11 +59,6 @@ int arm_parent_death_signal() {
   return parent_pipe;
 }
 
-/// Taken before MPI is initialised and before main: this process may be stopped in these too.
-int armed_pipe = arm_parent_death_signal();
-
-}  // namespace
-
 ParentDeathSignal::ParentDeathSignal() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -74,7 +72,7 @@ ParentDeathSignal::~ParentDeathSignal() { ::close(end_); }
 std::string ParentDeathSignal::name() const { return fmt::format("{} {} {}", ::getpid(), end_, pipe_number(end_)); }
 
 void disarm_parent_death_signal() {
-  const int parent_pipe = std::exchange(armed_pipe, -1);
+  const int parent_pipe = std::exchange(process_context().parent_death_pipe, -1);
   if (parent_pipe < 0) return;
   ::fcntl(parent_pipe, F_SETFL, O_NONBLOCK);  // a child of this process may have it open too
   ::close(parent_pipe);

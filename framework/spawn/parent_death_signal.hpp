@@ -28,6 +28,10 @@ class ParentDeathSignal {
   int end_ = -1;
 };
 
+/// In a process that the job has started: opens the pipe, and asks the kernel for the signal. Returns the reading end;
+/// -1 in any other process. Called before main (framework/process/process_context.cpp). Local.
+int take_parent_death_signal();
+
 /// This process has been taken in: it hangs on nobody any more. Local.
 void disarm_parent_death_signal();
 

@@ -2,8 +2,8 @@
 //
 // The runtime starts the program that this process runs, with its arguments and environment, on this machine, as a job
 // of its own: it initialises MPI alone and waits for nobody. Then it calls where it is awaited
-// (transport/connection.hpp) and is let into the job by those who want it. Until then it may fail in any way, and only
-// they notice.
+// (transport/control/connection.hpp) and is let into the job by those who want it. Until then it may fail in any way,
+// and only they notice.
 
 #pragma once
 

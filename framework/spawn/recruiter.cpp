@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
 #include "framework/recovery/core.hpp"
 #include "framework/spawn/join_info.hpp"
@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <stop_token>
@@ -148,10 +147,7 @@ class Recruiter::Patience {
   Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
       : line_(*guest.line),
         timer_(start_thread<std::jthread>("mend-patience", [&guest, limit](const std::stop_token& stop) {
-          std::mutex mutex;
-          std::unique_lock lock(mutex);
-          std::condition_variable_any changed;
-          const bool in_time = changed.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); });
+          const bool in_time = sleep_unless_stopped(stop, std::chrono::duration_cast<Clock::duration>(limit));
           if (!in_time && guest.process) guest.process->kill();  // ends the line
         })) {
     line_.on_end([this, &witness, process = guest.who.process] {
@@ -231,11 +227,8 @@ bool Recruiter::all_have_come() const {
 /// come in time is ended.
 void Recruiter::attend(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds now_and_then{10};
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any changed;
   for (const auto until = deadline(); !all_have_come();) {
-    if (changed.wait_for(lock, stop, now_and_then, [&] { return stop.stop_requested(); })) return;
+    if (sleep_unless_stopped(stop, now_and_then)) return;
     open_door();
     if (Clock::now() < until) continue;
     if (attend_births()) log::warn(lateness());

@@ -23,13 +23,13 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "detector/local_process.hpp"
+#include "detector/local/local_process.hpp"
 #include "framework/recovery/agreement_provider.hpp"
 #include "framework/spawn/parent_death_signal.hpp"
 #include "framework/spawn/newcomer_heartbeat.hpp"
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/world.hpp"
-#include "transport/connection.hpp"
+#include "transport/control/connection.hpp"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 # The packages of Debian 12 and 13 that building, testing and Open MPI need; docs/dependencies.md says what for.
 
 packages=(
-  g++ gfortran cmake ninja-build pkg-config make git gdb clang-format
+  g++ gfortran cmake ninja-build pkg-config make git gdb clang-format clang-tidy
   libasio-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
   libtrilinos-kokkos-dev libgtest-dev libgmock-dev libbenchmark-dev
   # Open MPI is built with these.

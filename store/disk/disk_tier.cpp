@@ -2,12 +2,12 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/log.hpp"
-#include "base/trace.hpp"
+#include "base/telemetry/log.hpp"
+#include "base/telemetry/trace.hpp"
 #include "store/disk/durable.hpp"
 #include "store/remarks.hpp"
 #include "store/snapshot/streaming_copy.hpp"
-#include "transport/mpi.hpp"
+#include "transport/collectives.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -16,7 +16,6 @@
 #include <array>
 #include <chrono>
 #include <iterator>
-#include <limits>
 #include <random>
 #include <set>
 
@@ -192,11 +191,9 @@ void DiskTier::remove_unless_complete() {
 }
 
 bool DiskTier::say_once(const std::optional<std::string>& sentence) const {
-  constexpr int nobody = std::numeric_limits<int>::max();
-  int speaker = sentence ? self_.value : nobody;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  const std::optional<int> speaker = lowest_rank_with(comm_, sentence.has_value());
   if (speaker == self_.value) log::warn(*sentence);
-  return speaker != nobody;
+  return speaker.has_value();
 }
 
 void DiskTier::prepare(Version version, const Members& members) {
@@ -437,6 +434,18 @@ void DiskTier::fill(const Members& members) const {
     log::notice(fmt::format("goes on from version {} in {}, written at {}", found_->manifest.version.value,
                             options_.folder.string(), written_at(found_->folder / manifest_name)));
   }
+}
+
+std::set<std::string, std::less<>> DiskTier::names() const {
+  std::set<std::string, std::less<>> all;
+  for (const auto& [name, array] : found_->arrays) all.insert(name);
+  if (found_->manifest.ranks() != ranks_) return all;
+  try {
+    for (std::string& name : RankFile(found_->folder / rank_file_name(self_)).names()) all.insert(std::move(name));
+  } catch (const EnvironmentError& error) {  // nothing in it was needed
+    log::debug(fmt::format("the members of rank {} on disk are not known: {}", self_.value, error.what()));
+  }
+  return all;
 }
 
 void DiskTier::fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const {

@@ -35,8 +35,10 @@
 #include <mpi.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,6 +96,8 @@ class DiskTier {
   /// Fills `members` from what find has found. Local. Throws UsageError when a member is not there, has another shape,
   /// or needs as many ranks as have written it; EnvironmentError.
   void fill(const Members& members) const;
+  /// The names of the arrays in what find has found, and of the members that are this rank's own. Local.
+  std::set<std::string, std::less<>> names() const;
   /// All have gone back to that version, which was found here, or is in memory and was wanted: what is newer is put
   /// aside, and what is being written of it, given up. Local.
   void go_on_from(Version version, bool found_here);

@@ -13,6 +13,7 @@
 #include "base/ids.hpp"
 #include "store/restore/array_index.hpp"
 #include "store/disk/rank_file.hpp"
+#include "store/store_options.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -21,15 +22,6 @@
 #include <vector>
 
 namespace mend {
-
-/// What --mend-disk says: "DIR" or "DIR,every=N". DIR does not end in ",key=value", which would be an option misspelt.
-struct DiskOptions {
-  std::filesystem::path folder;
-  int every = 10;  ///< commits from one version on disk to the next
-
-  /// Throws UsageError, with a sentence, for a text that says something else.
-  static DiskOptions parse(std::string_view text);
-};
 
 /// Makes the folder if there is none, and tries whether it can be written to. Throws UsageError, with a sentence, if
 /// not. Local.

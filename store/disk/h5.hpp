@@ -121,4 +121,22 @@ inline std::string link_name(std::string_view name) {
   return safe;
 }
 
+/// What link_name has been given.
+inline std::string name_of_link(std::string_view link) {
+  std::string name;
+  for (std::size_t at = 0; at < link.size(); ++at) {
+    if (link[at] != '~' || at + 1 == link.size()) {
+      name += link[at];
+      continue;
+    }
+    switch (link[++at]) {
+      case '0': name += '~'; break;
+      case '1': name += '/'; break;
+      case '2': name += '%'; break;
+      default: break;
+    }
+  }
+  return name;
+}
+
 }  // namespace mend::h5

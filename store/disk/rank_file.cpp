@@ -203,6 +203,25 @@ std::optional<RankFile::Bytes> RankFile::read_member(std::string_view name) cons
   return read;
 }
 
+std::vector<std::string> RankFile::names() const {
+  const h5::Quiet quiet;
+  const h5::Handle group(H5Gopen2(open_->file, members_group, H5P_DEFAULT), H5Gclose, complaint("open a group", path_));
+  H5G_info_t info{};
+  h5::check(H5Gget_info(group, &info), complaint("look into a group", path_));
+  std::vector<std::string> found;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    const auto link = [&](char* to, std::size_t room) {
+      const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, to, room, H5P_DEFAULT);
+      if (length < 0) throw EnvironmentError(complaint("tell a name", path_));
+      return static_cast<std::size_t>(length);
+    };
+    std::string name(link(nullptr, 0), '\0');
+    link(name.data(), name.size() + 1);
+    found.push_back(h5::name_of_link(name));
+  }
+  return found;
+}
+
 void RankFile::read_overlap(std::string_view name, const ArrayPart& stored, const ArrayPart& wanted,
                             std::span<std::byte> target) const {
   const auto common = overlap(stored, wanted);

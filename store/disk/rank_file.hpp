@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "store/array_part.hpp"
+#include "store/snapshot/part_boxes.hpp"
 #include "store/snapshot/snapshot.hpp"
 
 #include <cstdint>
@@ -71,6 +71,9 @@ class RankFile {
     std::vector<std::byte> bytes;
   };
   std::optional<Bytes> read_member(std::string_view name) const;
+
+  /// The names of the members that are no parts of arrays. Throws EnvironmentError.
+  std::vector<std::string> names() const;
 
   /// Copies what the part of member `name` that is here, `stored`, has in common with `wanted` into the bytes of that.
   /// Throws EnvironmentError.

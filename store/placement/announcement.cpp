@@ -8,7 +8,7 @@
 namespace mend {
 namespace {
 
-constexpr int tag = 2;  // exchanges have others (store/store.cpp)
+constexpr int tag = 2;  // exchanges have others (store/placement/member_groups.cpp)
 
 struct Announcement {
   std::uint64_t size = 0;

@@ -1,5 +1,7 @@
 #include "store/placement/exchange.hpp"
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +11,12 @@ namespace {
 constexpr ByteCount least_slice = ByteCount{256} << 10;
 constexpr ByteCount most_slices = 64;
 constexpr ByteCount window_bytes = ByteCount{2} << 20;
+
+/// Bytes of a block that must be there.
+std::span<std::byte> within(std::span<std::byte> block, ByteCount begin, ByteCount length) {
+  require(begin <= block.size() && length <= block.size() - begin, "what is exchanged of a block lies in it");
+  return block.subspan(begin, length);
+}
 
 }  // namespace
 
@@ -59,7 +67,7 @@ void Exchange::send_all() {
     for (const Source& source : slice.step->sources) {
       const ByteCount length = source.from == self_ ? slice.length_in(source) : 0;
       if (length == 0) continue;
-      sending_.send(find_(source.block).subspan(source.offset + slice.begin, length), slice.step->to.value, tag_);
+      sending_.send(within(find_(source.block), source.offset + slice.begin, length), slice.step->to.value, tag_);
     }
   }
 }
@@ -104,7 +112,7 @@ void Exchange::empty(Window& window) {
 }
 
 std::span<std::byte> Exchange::target_of(const Slice& slice) const {
-  return find_(slice.step->target).subspan(slice.step->offset + slice.begin, slice.length);
+  return within(find_(slice.step->target), slice.step->offset + slice.begin, slice.length);
 }
 
 }  // namespace mend

@@ -1,13 +1,13 @@
 #include "store/placement/member_group.hpp"
 
-#include "base/fail_stop.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/assert.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 #include "store/placement/announcement.hpp"
 #include "store/restore/inventory.hpp"
 #include "store/restore/redistribution.hpp"
-#include "transport/mpi.hpp"
+#include "transport/collectives.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -186,6 +186,7 @@ void MemberGroup::make_room(std::span<const Combination> work, Version version) 
 
 /// Begins to carry out this rank's part of `work`.
 std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Version version, int tag) {
+  require(under_way_ == nullptr, "a group exchanges one thing at a time");
   return with_memory([&] {
     make_room(work, version);
     return std::make_unique<Exchange>(std::move(work), comm_, tag,
@@ -213,31 +214,24 @@ void MemberGroup::publish(std::span<const Combination> made, Version version) {
 
 // --- restore ---------------------------------------------------------------------------------------------------
 
-/// In parts of equal size, because Open MPI's MPI_Allgatherv may return success without the data when a failure
-/// interrupts it (docs/open-mpi.md).
-std::vector<Holding> MemberGroup::gather_inventory(std::optional<Version> wanted) {
+Inventory MemberGroup::gather_inventory(std::optional<Version> wanted) {
   int ranks = 0;
   MPI_Comm_size(comm_, &ranks);
   std::vector<std::uint64_t> mine{wanted ? wanted->value : any_version};
-  for (const Version version : committed_in_) write_holding(Block{}, Kept{version, {}, {}, {}, 0}, mine);
+  write_committed(committed_in_, mine);
   slots_of_versions_.visit([&](const Block& block, Kept& kept) { write_holding(block, kept, mine); });
-  auto most = static_cast<int>(mine.size());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-  mine.resize(static_cast<std::size_t>(most));
-  std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(ranks));
-  check_mpi(MPI_Allgather(mine.data(), most, MPI_UINT64_T, all.data(), most, MPI_UINT64_T, comm_), "MPI_Allgather");
-  std::vector<Holding> inventory;
+  const Gathered<std::uint64_t> all = gather_padded(comm_, mine);
+  Inventory inventory;
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto written =
-        std::span<const std::uint64_t>(all).subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size());
+    const auto written = all.of(rank);
     if (written.front() != mine.front())
       throw UsageError("ranks restore different versions: all must ask for the same");
-    read_holdings(Rank{rank}, written.subspan(1), inventory);
+    read_inventory(Rank{rank}, written.subspan(1), inventory);
   }
   return inventory;
 }
 
-RestorePlan MemberGroup::plan(std::span<const Holding> inventory, Version version) const {
+RestorePlan MemberGroup::plan(const Inventory& inventory, Version version) const {
   return plan_restore(inventory, stripes_, static_cast<int>(sizes_.size()), version);
 }
 
@@ -347,12 +341,21 @@ void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::e
   }
 }
 
-void MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
-  with_memory([&] {
-    redistribute(
+std::set<std::string, std::less<>> MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
+  return with_memory([&] {
+    return redistribute(
         comm_, plan.keepers, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); },
         members_);
   });
+}
+
+std::set<std::string, std::less<>> MemberGroup::names_at(Version version) {
+  std::set<std::string, std::less<>> names;
+  slots_of_versions_.visit([&](const Block& block, Kept& kept) {
+    if (kept.version != version || block != Block::snapshot_of(self_)) return;
+    for (const PackedMember& member : members_of(kept.bytes)) names.emplace(member.name);
+  });
+  return names;
 }
 
 std::map<Rank, Bytes> MemberGroup::bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag) {

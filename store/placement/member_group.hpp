@@ -85,10 +85,10 @@ class MemberGroup {
 
   // --- a restore -----------------------------------------------------------------------------------------------------
 
-  /// Everyone's published blocks, known to all, and marks for versions that have the group at all (a block of no
-  /// owners), who must want the same version: else throws UsageError. Collective.
-  std::vector<Holding> gather_inventory(std::optional<Version> wanted);
-  RestorePlan plan(std::span<const Holding> inventory, Version version) const;
+  /// Everyone's published blocks, and the versions that have the group at all, known to all. All must want the same
+  /// version: else throws UsageError. Collective.
+  Inventory gather_inventory(std::optional<Version> wanted);
+  RestorePlan plan(const Inventory& inventory, Version version) const;
 
   /// Begins to give everyone what it is to have of a version. Collective.
   void begin_to_bring(const RestorePlan& plan, int tag);
@@ -112,8 +112,12 @@ class MemberGroup {
   /// Fills the members from what `from` has of its own; each rank may name another. Collective.
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
 
-  /// Fills members that are parts of arrays out of snapshots of other ranks than those of now. Collective.
-  void redistribute_to_members(const GatheringPlan& plan);
+  /// Fills members that are parts of arrays out of snapshots of other ranks than those of now. Returns the names of all
+  /// arrays that these have. Collective.
+  std::set<std::string, std::less<>> redistribute_to_members(const GatheringPlan& plan);
+
+  /// The names of the members in this rank's snapshot; none if it has none of that version. Local.
+  std::set<std::string, std::less<>> names_at(Version version);
 
   /// Gives rank writers[r] the snapshot of rank r of then, unless it keeps that. Returns what this rank was given, by
   /// rank of then. Collective.

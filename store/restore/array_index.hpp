@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "store/array_part.hpp"
+#include "store/snapshot/part_boxes.hpp"
 
 #include <filesystem>
 #include <map>

@@ -1,19 +1,18 @@
 #include "store/restore/joint_plan.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace mend {
 namespace {
 
 /// The plans of all groups for one version.
-JointPlan plan_for(Version version, std::span<const std::vector<Holding>> inventories,
+JointPlan plan_for(Version version, std::span<const Inventory> inventories,
                    const std::function<GatheringPlan(std::size_t, Version)>& plan) {
   JointPlan joint{version, {}, {}, version};
   std::set<Rank> missing;
   for (std::size_t group = 0; group < inventories.size(); ++group) {
     auto& of_group = joint.groups.emplace_back();
-    if (std::ranges::find(inventories[group], version, &Holding::version) == inventories[group].end()) continue;
+    if (!inventories[group].versions().contains(version)) continue;
     of_group = plan(group, version);
     missing.insert(of_group->restore.missing.begin(), of_group->restore.missing.end());
     if (!of_group->restore.version) joint.version.reset();
@@ -24,11 +23,11 @@ JointPlan plan_for(Version version, std::span<const std::vector<Holding>> invent
 
 }  // namespace
 
-JointPlan plan_jointly(std::span<const std::vector<Holding>> inventories,
+JointPlan plan_jointly(std::span<const Inventory> inventories,
                        const std::function<GatheringPlan(std::size_t, Version)>& plan) {
   std::set<Version, std::greater<>> seen;
-  for (const auto& inventory : inventories) {
-    for (const Holding& holding : inventory) seen.insert(holding.version);
+  for (const Inventory& inventory : inventories) {
+    for (const Version version : inventory.versions()) seen.insert(version);
   }
   std::optional<JointPlan> newest;
   for (const Version version : seen) {

@@ -21,7 +21,7 @@ struct JointPlan {
 };
 
 /// `inventories`: one for each group; `plan`: what a group would do for that version. Pure.
-JointPlan plan_jointly(std::span<const std::vector<Holding>> inventories,
+JointPlan plan_jointly(std::span<const Inventory> inventories,
                        const std::function<GatheringPlan(std::size_t group, Version version)>& plan);
 
 }  // namespace mend

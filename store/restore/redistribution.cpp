@@ -1,8 +1,9 @@
 #include "store/restore/redistribution.hpp"
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "store/restore/array_index.hpp"
-#include "transport/mpi.hpp"
+#include "transport/collectives.hpp"
 #include "transport/requests.hpp"
 
 #include <fmt/format.h>
@@ -64,21 +65,6 @@ const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays,
   return at->second;
 }
 
-/// Each rank's text, in order. Collective.
-std::vector<std::string> gather_texts(MPI_Comm comm, std::string mine) {
-  int ranks = 0;
-  MPI_Comm_size(comm, &ranks);
-  auto longest = static_cast<int>(mine.size());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-  mine.resize(static_cast<std::size_t>(longest), '\0');
-  std::string all(mine.size() * static_cast<std::size_t>(ranks), '\0');
-  check_mpi(MPI_Allgather(mine.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, comm), "MPI_Allgather");
-  std::vector<std::string> texts;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
-    texts.push_back(all.substr(rank * mine.size(), mine.size()));
-  return texts;
-}
-
 /// What this rank has of the others, and they of it, as planned: one message from each to each other, with all boxes in
 /// the order of the plan. What it needs of its own it takes where it lies.
 class Redistribution {
@@ -126,6 +112,7 @@ class Redistribution {
         at += bytes_of(*next);
         const Runs runs = runs_of(part, next->what.in_second, next->what.extents);
         for (const ByteCount offset : runs.offsets) {
+          require(runs.length <= box.size() && offset + runs.length <= filled.size(), "a box has all its elements");
           std::memcpy(filled.data() + offset, box.data(), runs.length);
           box = box.subspan(runs.length);
         }
@@ -149,7 +136,9 @@ class Redistribution {
     const auto member = std::ranges::find(at->second, transfer.name, &PackedMember::name);
     const Runs runs = runs_of(part_of(transfer), transfer.what.in_first, transfer.what.extents);
     message.reserve(message.size() + bytes_of(transfer));
+    require(member != at->second.end(), "a rank gives of members that are in the snapshot");
     for (const ByteCount offset : runs.offsets) {
+      require(offset + runs.length <= member->data.size(), "a box lies in the part that it is of");
       message.resize(message.size() + runs.length);
       std::memcpy(message.data() + message.size() - runs.length, member->data.data() + offset, runs.length);
     }
@@ -190,7 +179,8 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
   return transfers;
 }
 
-void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find, const Members& members) {
+std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find,
+                                                const Members& members) {
   int self = 0;
   MPI_Comm_rank(comm, &self);
   const Rank me{self};
@@ -215,6 +205,11 @@ void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& fin
   Redistribution work(comm, find, stored, plan_redistribution(stored, keepers, wanted));
   work.exchange();
   work.fill(members, wanted[static_cast<std::size_t>(self)]);
+  std::set<std::string, std::less<>> names;
+  for (const Parts& parts : stored) {
+    for (const auto& [name, part] : parts) names.insert(name);
+  }
+  return names;
 }
 
 }  // namespace mend

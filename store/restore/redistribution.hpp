@@ -10,12 +10,13 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "store/array_part.hpp"
+#include "store/snapshot/part_boxes.hpp"
 #include "store/snapshot/snapshot.hpp"
 
 #include <mpi.h>
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,7 +46,9 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
 using FindSnapshot = std::function<std::span<const std::byte>(Rank owner)>;
 
 /// Fills those of `members` that are parts of arrays, out of the snapshots of ranks of then. Collective over `comm`.
-/// Throws what plan_redistribution throws, on all ranks alike; ProcessFailure, EnvironmentError.
-void redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find, const Members& members);
+/// Throws what plan_redistribution throws, on all ranks alike; ProcessFailure, EnvironmentError. Returns the names of
+/// all arrays that there are.
+std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find,
+                                                const Members& members);
 
 }  // namespace mend

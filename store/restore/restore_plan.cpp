@@ -21,7 +21,6 @@ class Remains {
   explicit Remains(int ranks) : sizes_(static_cast<std::size_t>(ranks), 0) {}
 
   void add(const Holding& holding) {
-    if (holding.block.owners.empty()) return;
     for (std::size_t i = 0; i < holding.sizes.size(); ++i) {
       sizes_[static_cast<std::size_t>(holding.block.owners[i].value)] = holding.sizes[i];
     }
@@ -169,10 +168,13 @@ namespace {
 /// Newest first.
 using Versions = std::map<Version, Remains, std::greater<>>;
 
-Versions remains_of(std::span<const Holding> inventory, int ranks, std::optional<Version> wanted) {
+Versions remains_of(const Inventory& inventory, int ranks, std::optional<Version> wanted) {
   Versions versions;
-  for (const Holding& holding : inventory) {
-    if (!wanted || holding.version == *wanted) versions.try_emplace(holding.version, ranks).first->second.add(holding);
+  for (const Version version : inventory.versions()) {
+    if (!wanted || version == *wanted) versions.try_emplace(version, ranks);
+  }
+  for (const Holding& holding : inventory.holdings) {
+    if (const auto at = versions.find(holding.version); at != versions.end()) at->second.add(holding);
   }
   return versions;
 }
@@ -200,7 +202,18 @@ const Remains* choose_version(const Versions& versions, int ranks, RestorePlan& 
 
 }  // namespace
 
-RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Stripe> stripes, int ranks,
+std::set<Version> Inventory::versions() const {
+  std::set<Version> all = committed;
+  for (const Holding& holding : holdings) all.insert(holding.version);
+  return all;
+}
+
+void Inventory::keep_only(Version version) {
+  std::erase_if(holdings, [&](const Holding& holding) { return holding.version != version; });
+  std::erase_if(committed, [&](Version one) { return one != version; });
+}
+
+RestorePlan plan_restore(const Inventory& inventory, std::span<const Stripe> stripes, int ranks,
                          std::optional<Version> wanted) {
   const Versions versions = remains_of(inventory, ranks, wanted);
   RestorePlan plan;
@@ -214,8 +227,7 @@ RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Str
   return plan;
 }
 
-GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now,
-                             std::optional<Version> wanted) {
+GatheringPlan plan_gathering(const Inventory& inventory, int ranks_then, int ranks_now, std::optional<Version> wanted) {
   const Versions versions = remains_of(inventory, ranks_then, wanted);
   GatheringPlan plan;
   const Remains* remains = choose_version(versions, ranks_then, plan.restore);

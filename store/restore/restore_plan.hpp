@@ -9,19 +9,31 @@
 #include "store/placement/placement.hpp"
 
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 namespace mend {
 
 /// "`keeper` has this block at `version`." Where it lies need not be where it would be placed now: a failure
-/// changes that. A block of no owners says that there was such a version, whatever is left of it.
+/// changes that.
 struct Holding {
   Rank keeper;
   Version version;
   Block block;
   ByteCount length = 0;
   std::vector<ByteCount> sizes;  ///< of its owners' snapshots
+};
+
+/// What all ranks have of the versions of a group of members.
+struct Inventory {
+  std::vector<Holding> holdings;
+  std::set<Version> committed;  ///< versions that the group is in, whatever is left of them
+
+  /// All versions of which there is or was something.
+  std::set<Version> versions() const;
+  /// Leaves nothing of other versions.
+  void keep_only(Version version);
 };
 
 struct RestorePlan {
@@ -39,7 +51,7 @@ struct RestorePlan {
 };
 
 /// `stripes`: where everything shall lie (see place). `wanted`: the only version that will do, if there is one.
-RestorePlan plan_restore(std::span<const Holding> inventory, std::span<const Stripe> stripes, int ranks,
+RestorePlan plan_restore(const Inventory& inventory, std::span<const Stripe> stripes, int ranks,
                          std::optional<Version> wanted = {});
 
 /// For ranks that are others than those of then, because some have died and nobody took their place.
@@ -52,7 +64,7 @@ struct GatheringPlan {
 };
 
 /// `inventory`: its keepers are ranks of now, the owners of its blocks ranks of then. Pure.
-GatheringPlan plan_gathering(std::span<const Holding> inventory, int ranks_then, int ranks_now,
+GatheringPlan plan_gathering(const Inventory& inventory, int ranks_then, int ranks_now,
                              std::optional<Version> wanted = {});
 
 }  // namespace mend

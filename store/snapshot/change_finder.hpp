@@ -10,6 +10,7 @@
 #include "base/ids.hpp"
 #include "store/snapshot/snapshot.hpp"
 #include "store/snapshot/dirty_pages.hpp"
+#include "store/store_options.hpp"
 
 #include <deque>
 #include <map>
@@ -18,12 +19,6 @@
 #include <vector>
 
 namespace mend {
-
-/// How a commit finds what has changed in its members.
-enum class FindChanges {
-  by_hash,   ///< reads all, and compares hashes
-  by_writes  ///< as far as the kernel knows what was written: DirtyPages says when that is not enough
-};
 
 /// For the members of one group on this rank. Local, all of it.
 class ChangeFinder {

@@ -13,6 +13,7 @@
 #include "store/snapshot/bytes.hpp"
 #include "store/member.hpp"
 #include "store/snapshot/pages.hpp"
+#include "store/snapshot/part_boxes.hpp"
 
 #include <functional>
 #include <map>

@@ -63,6 +63,7 @@ Kept& VersionSlots::at(const Block& block, Version version) {
 }
 
 Kept& VersionSlots::slot_for(const Block& block, Version version) {
+  require(version != Version{} && !block.owners.empty(), "a slot is for a version of a rank's block");
   Kept& kept = slot(block, version);
   if (holds(kept.version)) aside_.at(kept.version).insert_or_assign(block, std::exchange(kept, {}));
   kept.version = Version{};

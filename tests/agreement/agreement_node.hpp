@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agreement/core.hpp"
-#include "transport/explorer.hpp"
+#include "transport/simulated/explorer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "agreement/archive.hpp"
+#include "agreement/era/archive.hpp"
 
 #include <gtest/gtest.h>
 

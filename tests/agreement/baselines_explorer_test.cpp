@@ -1,9 +1,9 @@
 // Every run of small systems of the two protocols that ERA is compared with.
 
-#include "agreement/log2phases.hpp"
-#include "agreement/validate_all.hpp"
+#include "agreement/baselines/log2phases.hpp"
+#include "agreement/baselines/validate_all.hpp"
 #include "tests/agreement/agreement_node.hpp"
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
 
 #include "base/error.hpp"
 

@@ -1,7 +1,7 @@
 // The two protocols that ERA is compared with, in the simulator: small quiet runs as text, and bursts of failures.
 
 #include "tests/agreement/bursts.hpp"
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/seeds.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "agreement/simulation.hpp"
+#include "agreement/simulated/simulation.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // Every run of small ERA systems; and for each rule, the shortest run that goes wrong without it, kept in golden/.
-// The counts of states are printed. MEND_LONG_TESTS=1 takes the larger systems too (minutes).
+// The counts of states are printed. MEND_TEST_LONG=1 takes the larger systems too (minutes).
 
-#include "agreement/era_impl.hpp"
+#include "agreement/era/era_impl.hpp"
 #include "tests/agreement/agreement_node.hpp"
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ void expect_missed(const std::string& name, const System& system, const std::str
   expect_holds(system);
 }
 
-bool long_tests() { return std::getenv("MEND_LONG_TESTS") != nullptr; }
+bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
 
 // ---- the promises hold
 
@@ -113,7 +113,7 @@ TEST(EraExplorer, holds_when_the_tree_is_built_anew_after_every_failure) {
 }
 
 TEST(EraExplorer, holds_for_larger_systems) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_LONG_TESTS=1 to explore these too";
+  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({5, 4, "chain"});
   expect_holds({5, 4, "star"});
   expect_holds({5, 4, "bin/star:2"});

@@ -1,6 +1,6 @@
 // What ERA does not do in quiet times: allocate, and grow.
 
-#include "agreement/era.hpp"
+#include "agreement/era/era.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,10 +2,10 @@
 //
 // A run is its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (200 when not said).
 
-#include "agreement/simulation.hpp"
-#include "agreement/era_impl.hpp"
+#include "agreement/simulated/simulation.hpp"
+#include "agreement/era/era_impl.hpp"
 #include "tests/agreement/bursts.hpp"
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/seeds.hpp"
 
 #include <gtest/gtest.h>

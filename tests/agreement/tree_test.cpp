@@ -1,4 +1,4 @@
-#include "agreement/tree.hpp"
+#include "agreement/era/tree.hpp"
 
 #include "base/error.hpp"
 

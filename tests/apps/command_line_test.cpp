@@ -53,7 +53,7 @@ TEST(CommandLine, fills_the_options) {
                                "--result", (folder / "a.json").string(), "--plot", (folder / "a.png").string()});
   ASSERT_EQ(parsed.exit_code, std::nullopt) << parsed.err;
   EXPECT_EQ(parsed.options.steps, 60);
-  EXPECT_EQ(parsed.options.mend.commit_every, "5");
+  EXPECT_EQ(parsed.options.mend.commit_every.steps, 5);
   ASSERT_EQ(parsed.options.kills.size(), 2u);
   EXPECT_EQ(parsed.options.kills[0], apps::parse_kill_order("2@20"));
   EXPECT_EQ(parsed.options.kills[1], apps::parse_kill_order("0@40:halo"));
@@ -65,7 +65,7 @@ TEST(CommandLine, fills_the_options) {
 TEST(CommandLine, takes_auto_for_the_commit_interval) {
   const Parsed parsed = parse({"--commit-every", "auto"});
   EXPECT_EQ(parsed.exit_code, std::nullopt);
-  EXPECT_EQ(parsed.options.mend.commit_every, "auto");
+  EXPECT_EQ(parsed.options.mend.commit_every.steps, std::nullopt);
 }
 
 TEST(CommandLine, does_not_mistake_a_flag_for_the_value_that_was_forgotten) {

@@ -1,4 +1,4 @@
-#include "base/catchable.hpp"
+#include "base/death/catchable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/job_status.hpp"
+#include "base/telemetry/job_status.hpp"
 
 #include "tests/support/scoped_environment.hpp"
 

@@ -1,4 +1,4 @@
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 
 #include "base/error.hpp"
 
@@ -33,7 +33,7 @@ void say_everything() {
 
 class Log : public testing::Test {
  protected:
-  ~Log() override { log::set_level("warn"); }
+  ~Log() override { log::set_level(mend::LogLevel::warn); }
 };
 
 TEST_F(Log, says_what_its_level_lets_through) {
@@ -42,7 +42,7 @@ TEST_F(Log, says_what_its_level_lets_through) {
     int lines;
   } levels[] = {{"debug", 5}, {"info", 4}, {"notice", 3}, {"warn", 2}, {"error", 1}, {"off", 0}};
   for (const auto& [level, lines] : levels) {
-    log::set_level(level);
+    log::set_level(mend::parse_log_level(level));
     const std::string text = said(say_everything);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), lines) << level << ": " << text;
     EXPECT_EQ(log::debugging(), std::string(level) == "debug");
@@ -50,17 +50,17 @@ TEST_F(Log, says_what_its_level_lets_through) {
 }
 
 TEST_F(Log, says_by_default_what_a_user_should_worry_about) {
-  log::set_level("warn");
+  log::set_level(mend::LogLevel::warn);
   EXPECT_THAT(said(say_everything), AllOf(HasSubstr("a doubt"), HasSubstr("a mistake"), Not(HasSubstr("a fact"))));
 }
 
 TEST_F(Log, marks_what_needs_nobodys_help) {
-  log::set_level("notice");
+  log::set_level(mend::LogLevel::notice);
   EXPECT_THAT(said([] { log::notice("an {event}"); }), HasSubstr(": note: an {event}\n"));
 }
 
 TEST_F(Log, lines_begin_with_mend_and_then_with_who_speaks) {
-  log::set_level("warn");
+  log::set_level(mend::LogLevel::warn);
   EXPECT_EQ(said([] { log::warn("text {with} braces % and signs"); }), "mend: text {with} braces % and signs\n");
   log::set_speaker(mend::ProcessId{12});
   EXPECT_THAT(said([] { log::warn("text"); }), MatchesRegex("mend\\[12\\] [0-9:.]+: text\n"));
@@ -69,7 +69,7 @@ TEST_F(Log, lines_begin_with_mend_and_then_with_who_speaks) {
 TEST_F(Log, refuses_levels_it_does_not_know) {
   for (const char* level : {"", "loud", "Debug", "warning"}) {
     try {
-      log::set_level(level);
+      log::set_level(mend::parse_log_level(level));
       FAIL() << "'" << level << "' was accepted";
     } catch (const mend::UsageError& error) {
       EXPECT_THAT(error.what(), HasSubstr("use debug, info, notice, warn, error or off"));

@@ -41,6 +41,17 @@ TEST(Thread, is_told_to_stop_if_it_wants_to_know) {
   EXPECT_TRUE(stopped);
 }
 
+TEST(Thread, sleeps_until_it_is_told_to_stop_or_the_time_is_over) {
+  EXPECT_FALSE(mend::sleep_unless_stopped(std::stop_source().get_token(), std::chrono::milliseconds(1)));
+  bool was_stopped = false;
+  {
+    const auto thread = mend::start_thread<std::jthread>("mend-test", [&](const std::stop_token& stop) {
+      was_stopped = mend::sleep_unless_stopped(stop, std::chrono::hours(1));
+    });
+  }
+  EXPECT_TRUE(was_stopped);
+}
+
 TEST(ThreadDeathTest, that_fails_stops_the_process_with_a_sentence) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(mend::start_thread("mend-test", [] { throw std::runtime_error("no room is left"); }).join(),

@@ -1,4 +1,4 @@
-#include "base/trace.hpp"
+#include "base/telemetry/trace.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

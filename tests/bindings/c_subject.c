@@ -130,6 +130,25 @@ static int older_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
+/* The first two and the last two of six values are protected. */
+static int subset_body(mend_session *session, void *data) {
+  double values[6];
+  const size_t begins[] = {0, 4}, ends[] = {2, 6}, before_begins[] = {0, 0};
+  char text[128];
+  (void)data;
+  for (int i = 0; i < 6; ++i) values[i] = 10 * mend_rank(session) + i;
+  if (mend_protect_subset(session, "wrong", values, sizeof *values, 2, ends, before_begins, NULL) != MEND_ERROR) return MEND_END;
+  if (strcmp(mend_error_text(), "a range of a protected subset ends before it begins") != 0) return MEND_END;
+  int status = mend_protect_subset(session, "ends", values, sizeof *values, 2, begins, ends, "partner");
+  if (status == MEND_SUCCESS) status = mend_commit(session, NULL);
+  for (int i = 0; i < 6; ++i) values[i] = -1;
+  if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
+  if (status != MEND_SUCCESS) return status;
+  snprintf(text, sizeof text, "%g %g %g %g %g %g of version %lu in process %d", values[0], values[1], values[2], values[3], values[4],
+           values[5], mend_version(session), mend_process(session));
+  return say(session, text);
+}
+
 /* A table of which every rank has some columns, whole ones: what is neighbours in memory is not so in the table. */
 enum { rows = 4, columns = 12, part_steps = 6 };
 static double table[rows * columns];
@@ -178,13 +197,15 @@ static int numbers_body(mend_session *session, void *data) {
   char text[160];
   (void)data;
   if (mend_epoch(session) == 0) return die_on_rank_1(session);
-  if (mend_rank_in_comm(session, mend_size(session)) != MPI_PROC_NULL || mend_origin(session, -1) != MPI_PROC_NULL) return MEND_END;
+  if (mend_original_size(session) != 4 || mend_rank_in_comm(session, 4) != MPI_PROC_NULL || mend_origin(session, -1) != MPI_PROC_NULL ||
+      mend_origin(session, mend_size(session)) != MPI_PROC_NULL)
+    return MEND_END;
   int status = mend_comm_cart(session, 1, dims, periods, &ring);
   if (status == MEND_SUCCESS) status = mend_comm_derive(session, take_half, NULL, &half);
   if (status != MEND_SUCCESS) return status;
   MPI_Cart_shift(ring, 0, 1, &before, &after);
   MPI_Comm_size(half, &members);
-  snprintf(text, sizeof text, "%d in comm, was %d, %s rank 1, between %d and %d, half are %d, after %d", mend_rank_in_comm(session, rank),
+  snprintf(text, sizeof text, "%d in comm, was %d, %s rank 1, between %d and %d, half are %d, after %d", mend_rank_in_comm(session, mend_origin(session, rank)),
            mend_origin(session, rank), mend_rank_in_comm(session, 1) == MPI_PROC_NULL ? "no" : "a", before, after, members,
            mend_predecessors(session));
   return say(session, text);
@@ -287,6 +308,8 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "older") == 0) return mend_run(argc, argv, older_body, NULL);
   if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "subset") == 0) return mend_run(argc, argv, subset_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "refused") == 0) return mend_refuse("there is no input");
   if (argc > 1 && strcmp(argv[1], "no_axes") == 0) return mend_run(argc, argv, no_axes_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unmade") == 0) return mend_run(argc, argv, unmade_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong_parts") == 0) return mend_run(argc, argv, wrong_parts_body, NULL);

@@ -55,6 +55,21 @@ TEST(InC, older_versions_and_those_of_others_can_be_restored_after_a_death) {
                                      EndsWith("13 of version 1, beside 10 of version 1")));
 }
 
+TEST(InC, some_elements_are_protected_without_the_others) {
+  const auto end = play_in_c("subset", 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith(": 0 1 -1 -1 4 5 of version 1 in process 0"),
+                                     EndsWith(": 10 11 -1 -1 14 15 of version 1 in process 1"),
+                                     EndsWith(": 20 21 -1 -1 24 25 of version 1 in process 2"),
+                                     EndsWith(": 30 31 -1 -1 34 35 of version 1 in process 3")));
+}
+
+TEST(InC, a_program_that_cannot_start_is_refused_in_one_sentence) {
+  const auto end = play_in_c("refused", 1);
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(end.errors, HasSubstr("there is no input\n"));
+}
+
 TEST(InC, parts_of_arrays_are_given_to_the_ranks_that_are_left) {
   const auto end = play_in_c("parts", 0, {"--mend-on-failure=shrink"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
@@ -66,14 +81,15 @@ TEST(InC, parts_of_arrays_are_given_to_the_ranks_that_are_left) {
 TEST(InC, ranks_that_are_left_know_where_they_are) {
   const auto closed_up = play_in_c("numbers", 0, {"--mend-on-failure=shrink"});
   EXPECT_EQ(closed_up.exit_code, 0) << closed_up.errors;
-  EXPECT_THAT(said(closed_up), ElementsAre("rank 0: 0 in comm, was 0, a rank 1, between 2 and 1, half are 2, after 0",
-                                           "rank 1: 1 in comm, was 2, a rank 1, between 0 and 2, half are 1, after 0",
-                                           "rank 2: 2 in comm, was 3, a rank 1, between 1 and 0, half are 2, after 0"));
+  EXPECT_THAT(said(closed_up),
+              ElementsAre("rank 0: 0 in comm, was 0, no rank 1, between 2 and 1, half are 2, after 0",
+                          "rank 1: 1 in comm, was 2, no rank 1, between 0 and 2, half are 1, after 0",
+                          "rank 2: 2 in comm, was 3, no rank 1, between 1 and 0, half are 2, after 0"));
   const auto numbered = play_in_c("numbers", 0, {"--mend-on-failure=blank"});
   EXPECT_EQ(numbered.exit_code, 0) << numbered.errors;
   EXPECT_THAT(said(numbered), ElementsAre("rank 0: 0 in comm, was 0, no rank 1, between 2 and 1, half are 2, after 0",
-                                          "rank 2: 1 in comm, was 2, no rank 1, between 0 and 2, half are 1, after 0",
-                                          "rank 3: 2 in comm, was 3, no rank 1, between 1 and 0, half are 2, after 0"));
+                                          "rank 1: 1 in comm, was 2, no rank 1, between 0 and 2, half are 1, after 0",
+                                          "rank 2: 2 in comm, was 3, no rank 1, between 1 and 0, half are 2, after 0"));
   const auto taken_over = play_in_c("numbers", 1);
   EXPECT_THAT(said(taken_over),
               testing::Contains("rank 1: 1 in comm, was 1, a rank 1, between 0 and 2, half are 2, after 1"));

@@ -205,14 +205,51 @@ contains
 
     status = MEND_SUCCESS
     if (mend_epoch(session) == 0) status = die_on_rank_1(session)
+    if (status == MEND_SUCCESS) status = merge(MEND_SUCCESS, MEND_ERROR, mend_original_size(session) == 4)
     rank = mend_rank(session)
     if (status == MEND_SUCCESS) status = mend_comm_cart(session, [3_c_int], [.true.], ring)
     if (status == MEND_SUCCESS) status = mend_comm_split(session, mod(rank, 3_c_int) / 2, 0_c_int, half)
     if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
     if (status /= MEND_SUCCESS) return
     print "('rank ', i0, ': ', i0, ' in comm, was ', i0, ', ', a, ' rank 1, sums ', i0, ' and ', i0, ', after ', i0)", rank, &
-      mend_rank_in_comm(session, rank), mend_origin(session, rank), trim(merge("no", "a ", mend_rank_in_comm(session, 1) < 0)), &
+      mend_rank_in_comm(session, mend_origin(session, rank)), mend_origin(session, rank), &
+      trim(merge("no", "a ", mend_rank_in_comm(session, 1) < 0)), &
       sum_of_ranks(mend_comm_c2f(ring)), sum_of_ranks(mend_comm_c2f(half)), mend_predecessors(session)
+  end function
+
+  ! The first two and the last two of six values are protected; the communicator is made by a factory.
+  integer(c_int) function subset_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    real(c_double), target, save :: values(6)
+    type(c_ptr) :: made
+    integer :: i
+
+    values = [(10 * mend_rank(session) + i, i = 1, 6)]
+    status = mend_protect_subset(session, "ends", c_loc(values), c_sizeof(values(1)), [1_c_size_t, 5_c_size_t], &
+      [2_c_size_t, 6_c_size_t])
+    if (status == MEND_SUCCESS) status = mend_commit(session)
+    values = -1
+    if (status == MEND_SUCCESS) status = mend_restore(session)
+    if (status == MEND_SUCCESS) status = mend_comm_derive(session, duplicate, made)
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    print "('rank ', i0, ':', 6(' ', i0), ' of version ', i0, ' in process ', i0, ', sum ', i0)", mend_rank(session), int(values), &
+      mend_version(session), mend_process(session), sum_of_ranks(mend_comm_c2f(made))
+  end function
+
+  integer(c_int) function duplicate(parent, made, data) bind(C) result(code)
+    type(c_ptr), value :: parent, data
+    type(c_ptr), intent(out) :: made
+    interface
+      integer(c_int) function comm_dup(comm, newcomm) bind(C, name="MPI_Comm_dup")
+        import :: c_int, c_ptr
+        type(c_ptr), value :: comm
+        type(c_ptr), intent(out) :: newcomm
+      end function
+    end interface
+
+    code = comm_dup(parent, made)
+    if (c_associated(data)) code = 1
   end function
 
   integer(c_int) function no_axes_body(session, data) bind(C) result(status)
@@ -305,6 +342,10 @@ program fortran_subject
     code = mend_run(parts_body)
   case ("numbers")
     code = mend_run(numbers_body)
+  case ("subset")
+    code = mend_run(subset_body)
+  case ("refused")
+    code = mend_refuse("there is no input")
   case ("no_axes")
     code = mend_run(no_axes_body)
   case ("wrong_parts")

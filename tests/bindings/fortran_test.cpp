@@ -56,6 +56,21 @@ TEST(InFortran, older_versions_and_those_of_others_can_be_restored_after_a_death
                                      EndsWith("13.0 of version 1, beside 10.0 of version 1")));
 }
 
+TEST(InFortran, some_elements_are_protected_without_the_others) {
+  const auto end = play_in_fortran("subset", 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: 1 2 -1 -1 5 6 of version 1 in process 0, sum 6",
+                                     "rank 1: 11 12 -1 -1 15 16 of version 1 in process 1, sum 6",
+                                     "rank 2: 21 22 -1 -1 25 26 of version 1 in process 2, sum 6",
+                                     "rank 3: 31 32 -1 -1 35 36 of version 1 in process 3, sum 6"));
+}
+
+TEST(InFortran, a_program_that_cannot_start_is_refused_in_one_sentence) {
+  const auto end = play_in_fortran("refused", 1);
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(end.errors, HasSubstr("there is no input\n"));
+}
+
 TEST(InFortran, parts_of_arrays_are_given_to_the_ranks_that_are_left_with_the_first_index_fastest) {
   const auto end = play_in_fortran("parts", 0, {"--mend-on-failure=shrink"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
@@ -67,8 +82,8 @@ TEST(InFortran, ranks_that_are_left_know_where_they_are) {
   const auto end = play_in_fortran("numbers", 0, {"--mend-on-failure=blank"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), ElementsAre("rank 0: 0 in comm, was 0, no rank 1, sums 3 and 1, after 0",
-                                     "rank 2: 1 in comm, was 2, no rank 1, sums 3 and 0, after 0",
-                                     "rank 3: 2 in comm, was 3, no rank 1, sums 3 and 1, after 0"));
+                                     "rank 1: 1 in comm, was 2, no rank 1, sums 3 and 1, after 0",
+                                     "rank 2: 2 in comm, was 3, no rank 1, sums 3 and 0, after 0"));
 }
 
 #ifdef MEND_FORTRAN_MPI_SUBJECT

@@ -5,7 +5,7 @@
 #include "detector/detector.hpp"
 #include "detector/wire.hpp"
 #include "tests/support/seeds.hpp"
-#include "transport/simulator.hpp"
+#include "transport/simulated/simulator.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

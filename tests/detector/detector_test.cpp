@@ -2,6 +2,10 @@
 
 #include "detector/detector.hpp"
 
+#include "base/error.hpp"
+#include "detector/wire.hpp"
+#include "tests/support/fuzz.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -290,6 +294,56 @@ TEST_F(BesideItsEmitter, waits_three_times_the_silence_it_is_used_to) {
   receive(2, Kind::heartbeat, start + 700ms);
   EXPECT_EQ(detector_.longest_silence(), 700ms);
   EXPECT_EQ(detector_.delta(), 2100ms);
+}
+
+// --- whatever comes over the wire
+
+/// One of each kind.
+const std::vector<Message> all_messages{
+    {Kind::heartbeat, {1}, {1}, {}},
+    {Kind::heartbeat, {1}, {1}, ProcessSet{{4}}},
+    {Kind::new_observer, {1}, {3}, {}},
+    {Kind::deaths, {1}, {3}, ProcessSet{{0}, {4}}},
+    {Kind::fence, {1}, {3}, {}},
+    {Kind::inquiry, {1}, {3}, ProcessSet{{5}}},
+    {Kind::answer, {1}, {3}, ProcessSet{{5}}},
+    {Kind::withdrawal, {1}, {3}, ProcessSet{{5}}},
+};
+
+TEST_F(DetectorTest, speaks_of_members_alone_whatever_comes_over_the_wire) {
+  const ProcessSet members = ProcessSet::first(static_cast<std::uint32_t>(nodes.size()));
+  support::Fuzzer fuzzer;
+  int taken = 0;
+  int refused = 0;
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    const bool begins_anew = i % 5 == 0;
+    if (begins_anew) {
+      detector_ = Detector({2}, timing);
+      actions_.clear();
+      detector_.enter({{1}, 6, {}}, nodes, start, actions_);
+    }
+    std::vector<std::byte> bytes;
+    write(all_messages[fuzzer.below(all_messages.size())], bytes);
+    Message message;
+    try {
+      message = read(fuzzer.change(bytes));
+    } catch (const EnvironmentError&) {
+      ++refused;
+      continue;
+    }
+    actions_.clear();
+    const ProcessId from{static_cast<std::uint32_t>(fuzzer.below(6))};
+    taken += detector_.receive(from, message, start + (i % 5) * 10ms, actions_) ? 1 : 0;
+    ASSERT_TRUE(members.contains(actions_.died));
+    for (const Actions::Send& send : actions_.sends) {
+      ASSERT_TRUE(members.contains(send.to)) << to_string(send.message);
+      // Who asks in another epoch may know others, and is told whom it has asked about.
+      const bool repeats = send.message.kind == Kind::answer && send.message.dead == message.dead;
+      ASSERT_TRUE(repeats || members.contains(send.message.dead)) << to_string(send.message);
+    }
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_GT(refused, 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "detector/lifeline.hpp"
+#include "detector/local/lifeline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

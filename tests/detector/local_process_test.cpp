@@ -1,4 +1,4 @@
-#include "detector/local_process.hpp"
+#include "detector/local/local_process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

@@ -1,9 +1,9 @@
 // Every run of small rings; and for each rule, the shortest run that goes wrong without it, kept in golden/.
-// The counts of states are printed. MEND_LONG_TESTS=1 takes the larger systems too (minutes).
+// The counts of states are printed. MEND_TEST_LONG=1 takes the larger systems too (minutes).
 
 #include "detector/hypercubes.hpp"
 #include "detector/ring_impl.hpp"
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/detector/ring_node.hpp"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ void expect_missed(const std::string& name, const System& system, const std::str
   if (!sanitized) expect_holds(system);
 }
 
-bool long_tests() { return std::getenv("MEND_LONG_TESTS") != nullptr; }
+bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
 
 // ---- the promises hold
 
@@ -175,7 +175,7 @@ TEST(RingExplorer, holds_when_a_process_joins_while_another_dies) {
 }
 
 TEST(RingExplorer, holds_for_larger_systems) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_LONG_TESTS=1 to explore these too";
+  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({4, 2, usual, 2});
   expect_holds({4, 3, {1, 2, 1}, 9});
   expect_holds({5, 1, usual, 1});

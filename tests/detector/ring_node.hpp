@@ -4,7 +4,7 @@
 #pragma once
 
 #include "detector/ring.hpp"
-#include "transport/timed_explorer.hpp"
+#include "transport/simulated/timed_explorer.hpp"
 
 #include <fmt/format.h>
 

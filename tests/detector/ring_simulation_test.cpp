@@ -3,8 +3,8 @@
 // A run is its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (20 when not said).
 
 #include "detector/hypercubes.hpp"
-#include "detector/simulation.hpp"
-#include "tests/agreement/golden.hpp"
+#include "detector/simulated/simulation.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/seeds.hpp"
 
 #include <gtest/gtest.h>

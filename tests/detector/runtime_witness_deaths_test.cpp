@@ -1,6 +1,6 @@
 // Real deaths, as the runtime reports them.
 
-#include "detector/runtime_witness.hpp"
+#include "detector/local/runtime_witness.hpp"
 
 #include "tests/support/world.hpp"
 

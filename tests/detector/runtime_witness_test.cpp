@@ -1,4 +1,4 @@
-#include "detector/runtime_witness.hpp"
+#include "detector/local/runtime_witness.hpp"
 
 #include "tests/support/world.hpp"
 

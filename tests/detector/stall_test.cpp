@@ -1,8 +1,9 @@
 // Ranks that wait for others: what is said about it, by whom, and how the job ends.
 
-#include "detector/stall_watch.hpp"
+#include "detector/stall/stall_watch.hpp"
 
 #include "base/error.hpp"
+#include "tests/support/fuzz.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <deque>
 #include <map>
-#include <random>
 #include <set>
 
 namespace mend::detector {
@@ -57,6 +57,19 @@ TEST(AStall, of_a_recovery_says_what_the_missing_rank_must_do) {
             "followed by repair()");
 }
 
+TEST(AStall, of_ranks_that_know_of_a_failure_and_go_on_is_one_even_if_nobody_waits) {
+  const auto all = answers({at(Place::interrupted, 0, 12s), std::nullopt, at(Place::interrupted, 2), spare});
+  EXPECT_EQ(describe_stall(all, {ProcessId{1}}),
+            "ranks 0, 2 know since 12 s that process 1 is dead, and have not come to the recovery: ProcessFailure "
+            "must leave the body, or be followed by repair()");
+  EXPECT_THAT(describe_stall(answers({at(Place::interrupted, 0), at(Place::none, 1)}), {ProcessId{2}, ProcessId{3}}),
+              StartsWith("rank 0 knows since 10 s that processes 2, 3 are dead, and has not come to the recovery"));
+  EXPECT_THAT(describe_stall(answers({at(Place::interrupted, 0)}), {}),
+              StartsWith("rank 0 knows since 10 s of a failure, and has not come to the recovery"));
+  EXPECT_THAT(describe_stall(answers({at(Place::interrupted, 0), at(Place::recovery, 1, 3s)}), {ProcessId{2}}),
+              StartsWith("rank 1 waits in a recovery since 3.0 s; rank 0 has not come: ProcessFailure must"));
+}
+
 TEST(AStall, names_processes_that_do_not_answer) {
   EXPECT_EQ(describe_stall(answers({at(Place::commit, 0), at(Place::commit, 1), std::nullopt})),
             "ranks 0, 1 wait in commit() since 10 s; process 2 does not answer");
@@ -68,12 +81,6 @@ TEST(AStall, is_none_when_all_are_in_one_call_or_none_waits) {
   EXPECT_THAT(describe_stall(answers({at(Place::commit, 0), at(Place::commit, 1), spare})), IsEmpty());
   EXPECT_THAT(describe_stall(answers({at(Place::none, 0), at(Place::none, 1), spare})), IsEmpty());
   EXPECT_FALSE(find_longest_wait(answers({at(Place::none, 0), spare, std::nullopt})));
-}
-
-TEST(Ranks, are_named_in_runs) {
-  EXPECT_EQ(name_ranks({Rank{3}}), "rank 3");
-  EXPECT_EQ(name_ranks({Rank{0}, Rank{1}, Rank{3}}), "ranks 0, 1, 3");
-  EXPECT_EQ(name_ranks({Rank{0}, Rank{2}, Rank{3}, Rank{4}, Rank{9}}), "ranks 0, 2-4, 9");
 }
 
 // --- the wire --------------------------------------------------------------------------------------------------
@@ -94,14 +101,10 @@ TEST(StallWire, brings_every_message_back) {
 }
 
 TEST(StallWire, reads_any_bytes_or_refuses_them) {
-  std::mt19937 random(1);
+  support::Fuzzer fuzzer;
   int read_back = 0;
-  for (int i = 0; i < 50'000; ++i) {
-    std::vector<std::byte> bytes = written({Kind::answer, 7, at(Place::commit, 3)});
-    if (random() % 2 == 0) bytes.resize(random() % (bytes.size() + 8));
-    for (int flips = 0; flips < 3 && !bytes.empty(); ++flips) {
-      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    }
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    const std::vector<std::byte> bytes = fuzzer.change(written({Kind::answer, 7, at(Place::commit, 3)}));
     try {
       EXPECT_EQ(written(read_stall_message(bytes)), bytes) << "what is read is what was written";
       ++read_back;
@@ -299,10 +302,19 @@ TEST_F(StallJob, ends_though_stacks_do_not_come_and_though_the_coordinator_dies)
   stacks_are_shown_ = false;
   begin(3, {10s, 30s});
   go({2}, Place::commit);
-  run(35s);
+  run(32s);
+  EXPECT_EQ(last_words_.size(), 1U);
   EXPECT_EQ(living().size(), 3U);
   die({0});
   run(2 * StallWatch::most_time_for_stacks);
+  EXPECT_THAT(living(), IsEmpty());
+}
+
+TEST_F(StallJob, ends_soon_after_the_limit_though_stacks_do_not_come) {
+  stacks_are_shown_ = false;
+  begin(3, {10s, 30s});
+  go({2}, Place::commit);
+  run(30s + 5s);
   EXPECT_THAT(living(), IsEmpty());
 }
 

@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <regex>
 
 namespace {
 
 using testing::SizeIs;
+using testing::UnorderedElementsAreArray;
 
 const std::map<std::string, std::string>& programs() {
   static const std::map<std::string, std::string> all{
@@ -56,6 +58,51 @@ JobWithResult play_and_read(const std::string& name, const std::string& die) {
   std::ifstream in(file);
   run.result = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   return run;
+}
+
+/// A line of output without what is another in each run: times, and who spoke when.
+std::string form_of(const std::string& line) {
+  static const std::regex number("[0-9]+[.][0-9]+( ms)?");
+  static const std::regex time("[0-9]+:[0-9]+:[0-9]+[.][0-9]+");
+  static const std::regex speaker("mend\\[[0-9]+\\]");
+  static const std::regex spaces(" +");
+  std::string form = std::regex_replace(line, time, "TIME");
+  form = std::regex_replace(form, speaker, "mend[P]");
+  if (form.find("heat") == std::string::npos) form = std::regex_replace(form, number, "T");
+  return std::regex_replace(form, spaces, " ");
+}
+
+std::vector<std::string> forms_of(const std::string& text) {
+  std::vector<std::string> forms;
+  for (std::string line : support::lines_of(text)) {
+    if (line.ends_with('\r')) line.pop_back();
+    forms.push_back(form_of(line));
+  }
+  return forms;
+}
+
+TEST(TheGuide, quotes_output_as_it_is) {
+  const std::string quoted = documents::block_after(documents::text_of("docs/guide.md"), "output");
+  const std::string run_line = "$ mend run -n 4 --spares 2 --result result.json -- ./again\n";
+  const std::string report_line = "$ mend report result.json\n";
+  const auto report_at = quoted.find(report_line);
+  ASSERT_TRUE(quoted.starts_with(run_line) && report_at != std::string::npos) << quoted;
+
+  const support::ScratchFolder folder;
+  const auto file = folder.path() / "result.json";
+  support::Job job = support::mend_run(4, 2, {programs().at("again")});
+  job.command.insert(job.command.begin() + 2, {"--result", file.string()});
+  job.environment["MEND_TEST_DIE"] = "1 commit.exchange 7";
+  const auto end = support::run_job(job);
+  ASSERT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(forms_of(quoted.substr(run_line.size(), report_at - run_line.size())),
+              UnorderedElementsAreArray(forms_of(end.errors + end.output)));
+
+  support::Job reporting;
+  reporting.command = {MEND_COMMAND, "report", file.string()};
+  std::string told = support::run_job(reporting).output;
+  if (const auto name = told.find("test_guide_"); name == 0) told.erase(0, std::string("test_guide_").size());
+  EXPECT_EQ(forms_of(quoted.substr(report_at + report_line.size())), forms_of(told));
 }
 
 class AProgramOfTheGuide : public testing::TestWithParam<std::string> {};

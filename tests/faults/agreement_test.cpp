@@ -4,7 +4,7 @@
 //   Agreement       all that live have returned from an agreement with the same,
 //   Participation   whoever has returned, and died later too, has done so with its own contribution in it.
 //
-// MEND_LONG_TESTS=1 tries all sizes from 3 to 8, all pairs, and everything 5 times.
+// MEND_TEST_LONG=1 tries all sizes from 3 to 8, all pairs, and everything 5 times.
 
 #include "tests/support/job.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 constexpr int agreements = 3;
 
 bool long_tests() {
-  const char* wish = std::getenv("MEND_LONG_TESTS");
+  const char* wish = std::getenv("MEND_TEST_LONG");
   return wish != nullptr && std::string(wish) == "1";
 }
 

@@ -1,7 +1,7 @@
 // Both mini-apps, killed at every place where dying matters: whoever dies, the survivors end with the result of the
 // run in which nobody died, to the last bit.
 //
-// MEND_LONG_TESTS=1 repeats every case 20 times, and tries all pairs of a rank and another process instead of some.
+// MEND_TEST_LONG=1 repeats every case 20 times, and tries all pairs of a rank and another process instead of some.
 
 #include "tests/faults/app.hpp"
 #include "tests/faults/cases.hpp"
@@ -24,7 +24,7 @@ struct Run {
 void PrintTo(const Run& run, std::ostream* out) { *out << faults::command_line(*run.app, run.what.kills); }
 
 bool long_tests() {
-  const char* wish = std::getenv("MEND_LONG_TESTS");
+  const char* wish = std::getenv("MEND_TEST_LONG");
   return wish != nullptr && std::string(wish) == "1";
 }
 int repetitions() { return long_tests() ? 20 : 1; }

@@ -1,11 +1,13 @@
 /* Every function of Fenix on data and roles, on 4 ranks of which one is killed between two halves. Says on each rank how
  * many of its checks have failed, and which. */
 
+#define FENIX_SNAPSHOTS_ACCUMULATE
 #include <fenix.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "checks.h"
 #include "die.h"
 
 enum { count = 100, group = 7, other_group = 8, array_id = 40, scalar_id = 41, growing_id = 42, late_id = 43 };
@@ -14,16 +16,6 @@ static int array[count];
 static double scalar = 0;
 static int growing[20];
 static int late = 0;
-static int rank = 0;
-static int failed = 0;
-
-#define CHECK(condition)                                                                    \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      ++failed;                                                                             \
-      fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, #condition);        \
-    }                                                                                       \
-  } while (0)
 
 static void check_subsets(void) {
   int starts[] = {3, 10};
@@ -46,7 +38,7 @@ static void check_refusals(MPI_Comm comm) {
   Fenix_Data_subset beyond;
   CHECK(Fenix_Data_commit(999, &stamp) == FENIX_ERROR_INVALID_GROUPID);
   CHECK(Fenix_Data_member_store(group, 999, FENIX_DATA_SUBSET_FULL) == FENIX_ERROR_INVALID_MEMBERID);
-  CHECK(Fenix_Data_member_store(group, growing_id, FENIX_DATA_SUBSET_FULL) == FENIX_ERROR_SUBSET_END_OFFSET);
+  CHECK(Fenix_Data_member_store(group, growing_id, FENIX_DATA_SUBSET_FULL) == FENIX_ERROR_INVALID_SUBSET);
   CHECK(Fenix_Data_group_create(99, MPI_COMM_SELF, 0, 0, FENIX_DATA_POLICY_IMR, NULL, &flag) == FENIX_ERROR_GROUP_CREATE);
   CHECK(Fenix_Data_group_create(99, comm, 0, -1, FENIX_DATA_POLICY_IMR, NULL, &flag) == FENIX_ERROR_INVALID_DEPTH);
   CHECK(Fenix_Data_group_create(99, comm, 0, 0, 4711, NULL, &flag) == FENIX_ERROR_INVALID_POLICY_NAME);

@@ -1,4 +1,4 @@
-#include "fenix/regions.hpp"
+#include "fenix/data/regions.hpp"
 
 #include <gmock/gmock.h>
 

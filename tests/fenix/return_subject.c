@@ -70,7 +70,7 @@ static int run_and_catch(int fresh) {
   try {
     return run(fresh);
   } catch (const fenix::CommException &failure) {
-    return failure.repaired_comm == comm ? failure.fenix_err : -1000;
+    return failure.repaired_comm == comm ? failure.mpi_err : -1000;
   }
 }
 #else

@@ -106,9 +106,13 @@ TEST(Recovery, of_started_processes_that_die_in_large_commits_one_after_another)
 }
 
 TEST(Recovery, names_all_ranks_it_has_no_spare_for) {
-  expect_end(play("ranks_0_and_1_die", 4, 1), 3, "rank 1 \\(process 1\\) died and no spare is left");
-  expect_end(play("ranks_0_and_1_die", 4, 0), 3,
-             "rank 0 \\(process 0\\), rank 1 \\(process 1\\) died and no spare is left");
+  expect_end(play("ranks_0_and_1_die", 4, 1), 3,
+             "ranks 0, 1 \\(processes 0, 1\\) died and no spare is left for rank 1: .*; cause: ranks 0, 1 by SIGKILL");
+  expect_end(play("ranks_0_and_1_die", 4, 0), 3, "ranks 0, 1 \\(processes 0, 1\\) died and no spare is left: ");
+  expect_end(play("ranks_0_to_3_die", 5, 1), 3,
+             "ranks 0-3 \\(processes 0-3\\) died and no spare is left for ranks 1-3: .*; cause: ranks 0-3 by SIGKILL");
+  expect_end(play("all_ranks_die_before_a_commit", 4, 1), 3,
+             "ranks 0-3 \\(processes 0-3\\) died and no spare is left for ranks 1-3: .*; cause: ranks 0-3 by SIGKILL");
 }
 
 TEST(DataLoss, names_rank_and_version) {

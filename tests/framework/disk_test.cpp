@@ -143,8 +143,9 @@ TEST_F(Disk, gets_what_is_left_when_the_job_must_end) {
 
 TEST_F(Disk, gets_what_is_left_though_another_dies_meanwhile) {
   const auto end = play("dies_while_the_rest_is_saved", 4, 0, {option(1000)});
-  expect_end(end, 3,
-             "rank 1 .process 1. died and no spare is left: .*; version 3 is on disk: start again with --mend-disk=");
+  expect_end(
+      end, 3,
+      "ranks 1, 3 .processes 1, 3. died and no spare is left: .*; version 3 is on disk: start again with --mend-disk=");
   EXPECT_THAT(versions(), SizeIs(1));
   const auto next = play("dies_while_the_rest_is_saved", 4, 0, {option(1000)});
   EXPECT_EQ(next.exit_code, 0) << next.errors;

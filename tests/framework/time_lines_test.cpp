@@ -1,6 +1,6 @@
 // What a job reports of a recovery, in which each rank has its own times.
 
-#include "framework/recovery/result_file.hpp"
+#include "framework/reporting/result_file.hpp"
 #include "tests/support/world.hpp"
 
 #include <gtest/gtest.h>

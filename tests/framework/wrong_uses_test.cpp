@@ -116,6 +116,12 @@ std::vector<WrongUse> of_porting() {
       {run(3, 1, "meets_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD.*use session.comm"},
       {run(3, 1, "sends_in_the_world"), 2, "rank 1: an MPI call was made in MPI_COMM_WORLD"},
       {run(3, 1, "splits_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "opens_a_file_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "makes_a_window_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "allocates_a_window_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "allocates_a_shared_window_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "makes_a_dynamic_window_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
+      {run(3, 1, "starts_a_process_in_the_world"), 2, "rank [0-2]: an MPI call was made in MPI_COMM_WORLD"},
       {run(3, 0, "runs_inside_a_run"), 0, "mend::run is called once in a process"},
       {run(2, 0, "inside_own_mpi_of_too_low_a_level"), 2, "mend needs MPI_THREAD_FUNNELED"},
       {run(3, 1, "process_1_refuses"), 2, "process 1 finds no paper"},
@@ -143,6 +149,9 @@ std::vector<WrongUse> of_data() {
       {run(3, 0, "restores_from_a_rank_that_is_not_there"), 2, "there is no rank 77 to restore from"},
       {run(3, 0, "asks_for_a_hole"), 2, "rank 1: there is no rank -1 among 3"},
       {run(3, 1, "protects_another_shape_after_the_failure"), 2, "rank [0-2]: "},
+      {run(3, 0, "protects_two_objects_under_one_name"), 2, "another object is protected as 'x' already"},
+      {run(3, 1, "protects_after_restore"), 2,
+       "member 'sum' was protected after restore.., so it does not have its data of version 1"},
       {run(3, 0, "protects_too_large_a_redundancy"), 2, "needs 10 ranks or more"},
   };
 }

@@ -1,7 +1,7 @@
-#include "jobs/mpirun_line.hpp"
+#include "jobs/run/mpirun_line.hpp"
 
-#include "jobs/find_mpirun.hpp"
-#include "jobs/process_limits.hpp"
+#include "jobs/run/find_mpirun.hpp"
+#include "jobs/run/process_limits.hpp"
 
 #include "base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "jobs/noise.hpp"
+#include "jobs/run/noise.hpp"
 
 #include <gtest/gtest.h>
 

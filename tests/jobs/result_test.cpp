@@ -1,4 +1,4 @@
-#include "jobs/result.hpp"
+#include "jobs/report/result.hpp"
 
 #include "base/error.hpp"
 
@@ -56,7 +56,16 @@ TEST(Result, the_phases_in_the_timeline_add_up_to_the_sum_beside_them) {
   json result = with_deaths();
   for (const char* phase : {"interrupt_ms", "agree_ms", "rebuild_ms", "restore_ms"})
     result["recoveries"][0][phase] = 0.006;
-  EXPECT_THAT(timeline(result), testing::ContainsRegex("- +0.01 +0.00 +0.01 +0.00 +0.02\n"));
+  EXPECT_THAT(timeline(result), testing::ContainsRegex("process 5 +0.01 +0.00 +0.01 +0.00 +0.02\n"));
+}
+
+TEST(Result, the_timeline_has_a_column_for_what_some_recovery_tells) {
+  json result = with_deaths();
+  EXPECT_THAT(timeline(result), Not(HasSubstr("detect")));
+  json known = result["recoveries"][0];
+  known["detect_ms"] = 1.5;
+  result["recoveries"].push_back(known);
+  EXPECT_THAT(timeline(result), AllOf(HasSubstr("detect"), HasSubstr("1.50"), testing::ContainsRegex("process 5 +- ")));
 }
 
 json of_any_program() {

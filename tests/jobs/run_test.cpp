@@ -164,6 +164,39 @@ TEST(MendRun, a_process_that_always_dies_before_MPI_is_ready_ends_the_job_instea
   EXPECT_THAT(run.errors, AllOf(HasSubstr("launched anew (launch 2 of 2)"), HasSubstr("did not get through MPI_Init")));
 }
 
+TEST(MendRun, a_crash_before_the_job_has_begun_is_named_and_not_tried_a_third_time) {
+  for (const char* task : {"crash-before-init", "crash-after-own-init"}) {
+    const Ended run({"run", "-n", "2", "--", subject, task});
+    EXPECT_EQ(run.code, 128 + SIGSEGV) << task;
+    EXPECT_THAT(run.errors,
+                AllOf(HasSubstr("mend: process 1 was ended by SIGSEGV before the job had begun; nothing has "
+                                "been computed yet, and the job is launched anew (launch 2 of 3)\n"),
+                      HasSubstr("mend: process 1 was ended by SIGSEGV before the job had begun: the program "
+                                "fails there by itself\n"),
+                      Not(HasSubstr("launch 3 of 3")), Not(HasSubstr("did not get through MPI_Init"))))
+        << task;
+  }
+}
+
+TEST(MendRun, a_crash_of_all_before_the_job_has_begun_is_named_at_once) {
+  const Ended run({"run", "-n", "2", "--", subject, "all-crash-before-init"});
+  EXPECT_EQ(run.code, 128 + SIGABRT);
+  EXPECT_THAT(run.errors, AllOf(HasSubstr(" was ended by SIGABRT before the job had begun, and so were 1 others: the "
+                                          "program fails there by itself\n"),
+                                Not(HasSubstr("launched anew"))));
+}
+
+TEST(MendRun, a_program_that_never_calls_mend_is_told_so) {
+  const Ended other({"run", "-n", "2", "--spares", "1", "--", "/bin/true"});
+  EXPECT_EQ(other.code, 0);
+  EXPECT_THAT(other.errors, AllOf(IsOneSentence(), HasSubstr("the program never called mend::run")));
+  const Ended linked({"run", "-n", "2", "--", subject, "exit-0-on-all-before-run"});
+  EXPECT_EQ(linked.code, 0);
+  EXPECT_THAT(linked.errors, AllOf(IsOneSentence(), HasSubstr("the program never called mend::run")));
+  const Ended failing({"run", "-n", "2", "--", "/bin/false"});
+  EXPECT_EQ(failing.code, 1);
+}
+
 TEST(MendRun, a_job_that_cannot_read_its_input_again_is_not_launched_anew) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
@@ -177,7 +210,8 @@ TEST(MendRun, a_job_that_cannot_read_its_input_again_is_not_launched_anew) {
 TEST(MendRun, a_process_that_hangs_before_MPI_is_ready_ends_the_job_at_the_limit) {
   const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-init"});
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("MPI_Init")));
+  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("within 2 s (--start-limit): none has died, and 0 of 2 have "
+                                                           "come through MPI_Init")));
 }
 
 TEST(MendRun, a_process_that_hangs_between_MPI_and_its_introduction_ends_the_job_at_the_limit) {
@@ -192,6 +226,13 @@ TEST(MendRun, processes_that_stop_or_hang_after_the_end_do_not_keep_it) {
     EXPECT_EQ(run.code, 0) << task << ": " << run.errors;
     EXPECT_THAT(run.errors, HasSubstr("had not ended 1 s after the end of the job and w")) << task;
   }
+}
+
+TEST(MendRun, a_process_that_stops_after_the_end_keeps_the_job_for_less_than_ten_seconds) {
+  const mend::Stopwatch watch;
+  const Ended run({"run", "-n", "2", "--", subject, "stop-after-end"});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_LT(watch.elapsed().count(), 10);
 }
 
 TEST(MendRun, what_a_program_does_after_the_end_takes_as_long_as_it_takes) {

@@ -1,7 +1,7 @@
 // The program that the tests of `mend run` launch: does as its first argument says.
 
-#include "base/crash_report.hpp"
-#include "base/job_status.hpp"
+#include "base/death/crash_report.hpp"
+#include "base/telemetry/job_status.hpp"
 
 #include <mpi.h>
 // Needs the one above.
@@ -65,6 +65,21 @@ int main(int argc, char** argv) {
     if (!first) mend::job_status::left(code, false);
     if (!first) return code;
   }
+  if (task == "exit-0-on-all-before-run") {
+    mend::job_status::left(0, false);
+    return 0;
+  }
+  mend::report_crashes(mend::CrashStage::early);
+  if (task == "crash-before-init" && !first) raise(SIGSEGV);
+  if (task == "all-crash-before-init") std::abort();
+  if (task == "crash-after-own-init") {
+    mend::stop_reporting_crashes();
+    MPI_Init(&argc, &argv);
+    mend::report_crashes(mend::CrashStage::early);
+    if (!first) raise(SIGSEGV);
+    mend::job_status::started();
+    hang();
+  }
   mend::job_status::started();
   if (task == "init-fails") return 14;
   if (task == "die-before-init" && !first) raise(SIGKILL);
@@ -80,6 +95,7 @@ int main(int argc, char** argv) {
   if (task == "hang-before-introduction" && !first) hang();
   if (task == "hang-before-introduction" || task == "stop-once-after-init") MPI_Barrier(MPI_COMM_WORLD);
   mend::job_status::introduced();
+  mend::stop_reporting_crashes();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 

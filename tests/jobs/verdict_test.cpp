@@ -1,4 +1,4 @@
-#include "jobs/verdict.hpp"
+#include "jobs/run/verdict.hpp"
 
 #include "tests/support/fuzz.hpp"
 
@@ -175,6 +175,36 @@ TEST(Verdict, a_job_that_never_started_to_run_failed) {
   EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init"));
 }
 
+TEST(Verdict, a_job_that_starts_slowly_is_told_from_one_that_has_lost_a_process) {
+  auto end = exited(0);
+  end.gave_up = true;
+  const Reports reports{.started = launched, .running = 1, .finished = {}};
+  const Sight slow{.all_here = true, .lost_at_start = 0, .start_limit = std::chrono::seconds(60)};
+  EXPECT_EQ(judge(end, reports, launched, slow).exit_code, 1);
+  EXPECT_THAT(judge(end, reports, launched, slow).sentence,
+              HasSubstr("had not all met within 60 s (--start-limit): none has died, and 1 of 4 have come"));
+  const Sight dead{.all_here = true, .lost_at_start = 1, .start_limit = std::chrono::seconds(60)};
+  EXPECT_THAT(judge(end, reports, launched, dead).sentence, HasSubstr("MPI_Init: a process died there"));
+  EXPECT_THAT(judge(end, reports, launched).sentence, HasSubstr("died there, or cannot reach"));
+}
+
+TEST(Verdict, a_crash_before_the_job_has_begun_is_the_programs) {
+  Reports reports{.started = launched - 1, .finished = {}, .early_crashes = {{SIGSEGV, 2}}};
+  auto end = exited(0);
+  end.gave_up = true;
+  EXPECT_EQ(judge(end, reports, launched).exit_code, 128 + SIGSEGV);
+  EXPECT_THAT(judge(end, reports, launched).sentence,
+              HasSubstr("process 2 was ended by SIGSEGV before the job had begun"));
+  reports.introduced = launched - 1;
+  EXPECT_THAT(judge(exited(0), reports, launched).sentence, testing::Not(HasSubstr("SIGSEGV"))) << "the others went on";
+}
+
+TEST(Verdict, a_program_that_never_called_mend_is_told_so_where_that_is_known) {
+  EXPECT_EQ(judge(exited(0), {}, launched, {.all_here = true}).exit_code, 0);
+  EXPECT_THAT(judge(exited(0), {}, launched, {.all_here = true}).sentence, HasSubstr("never called mend::run"));
+  EXPECT_THAT(judge(exited(0), {}, launched, {.all_here = false}).sentence, IsEmpty());
+}
+
 TEST(Verdict, what_mpirun_returns_when_MPI_Init_fails_is_not_the_programs) {
   for (const Reports& reports :
        {Reports{.started = launched, .finished = {}}, Reports{.started = launched, .running = 1, .finished = {}}}) {
@@ -266,6 +296,13 @@ TEST(Reports, lines_are_counted_and_the_first_exit_code_counts) {
   EXPECT_EQ(reports.running, 1);
   EXPECT_EQ(reports.finished, 0);
   EXPECT_EQ(reports.too_late, (std::set{1, 3}));
+}
+
+TEST(Reports, crashes_before_the_job_has_begun_name_signal_and_process) {
+  std::istringstream lines("loaded 70 here\ncrashed-early 11 70 1\ncrashed-early\n");
+  const Reports reports = read_reports(lines, "here");
+  ASSERT_EQ(reports.early_crashes.size(), 1u);
+  EXPECT_EQ(reports.early_crashes[0], (EarlyCrash{.signal = 11, .process = 1}));
 }
 
 TEST(Reports, who_has_finished_and_exits_with_something_else_has_erred) {

@@ -1,7 +1,7 @@
 // What the launcher makes of what it sees at the start and at the end of a job.
 
-#include "jobs/end_watch.hpp"
-#include "jobs/start_watch.hpp"
+#include "jobs/watch/end_watch.hpp"
+#include "jobs/watch/start_watch.hpp"
 
 #include <gmock/gmock.h>
 

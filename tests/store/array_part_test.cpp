@@ -1,7 +1,7 @@
 // Parts of arrays: how they are told, what two of them have in common, and where that lies.
 
 #include "base/error.hpp"
-#include "store/array_part.hpp"
+#include "store/snapshot/part_boxes.hpp"
 
 #include <gmock/gmock.h>
 

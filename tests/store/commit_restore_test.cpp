@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -62,9 +62,9 @@ class Data {
 
 class Stores : public testing::Test {
  protected:
-  Stores() { mend::log::set_level("off"); }  // damaged copies are told of
+  Stores() { mend::log::set_level(mend::LogLevel::off); }  // damaged copies are told of
   ~Stores() override {
-    mend::log::set_level("warn");
+    mend::log::set_level(mend::LogLevel::warn);
     mend::on_fault_point({});
   }
 
@@ -613,8 +613,10 @@ TEST_F(Stores, refuse_an_object_of_another_kind_under_a_name_that_is_taken) {
               AllOf(HasSubstr("member 'x' is a value of 4 bytes"), HasSubstr("a name of its own")));
   epochs.store().forget_members();  // as when the body is entered again
   protect(std::span(first));
-  protect(std::span(second));  // a double buffer
+  epochs.store().replace("x", std::span(second));  // a double buffer
   EXPECT_THAT(sentence_of([&] { protect(std::span(second).first(3)); }), HasSubstr("a name of its own"));
+  EXPECT_THAT(sentence_of([&] { epochs.store().replace("x", first); }), HasSubstr("cannot take its place"));
+  EXPECT_THAT(sentence_of([&] { epochs.store().replace("y", first); }), HasSubstr("no protected member 'y'"));
   EXPECT_THAT(sentence_of([&] { protect(first); }), HasSubstr("a name of its own"));
   epochs.store().commit();
   second.assign(4, 0.0);
@@ -622,21 +624,86 @@ TEST_F(Stores, refuse_an_object_of_another_kind_under_a_name_that_is_taken) {
   EXPECT_EQ(second.back(), 2.0) << "a refusal changes nothing";
 }
 
-TEST_F(Stores, refuse_to_restore_one_of_two_objects_that_share_a_name) {
+TEST_F(Stores, refuse_a_second_object_of_one_name_before_and_after_a_restore) {
   Epochs epochs;
   int step = 1;
   int count = 2;
   epochs.store().protect("x", step);
   epochs.store().protect("x", step);  // the same
+  EXPECT_THAT(
+      sentence_of([&] { epochs.store().protect("x", count); }),
+      AllOf(HasSubstr("another object is protected as 'x' already"), HasSubstr("store.replace(\"x\", object)")));
   EXPECT_EQ(epochs.store().restore(), Version{});
-  epochs.store().protect("x", count);
-  EXPECT_THAT(sentence_of([&] { epochs.store().restore(); }), HasSubstr("two objects were protected as 'x'"));
-  epochs.store().forget_members();
-  epochs.store().protect("x", step);
+  EXPECT_THAT(sentence_of([&] { epochs.store().protect("x", count); }),
+              HasSubstr("one of the two would not be restored"));
   EXPECT_EQ(epochs.store().commit(), Version{1});
+  EXPECT_THAT(sentence_of([&] { epochs.store().protect("x", count); }), HasSubstr("store.replace"));
+  epochs.next();
+  epochs.store().forget_members();  // as when the body is entered again
+  step = 0;
+  epochs.store().protect("x", step);
+  EXPECT_EQ(epochs.store().restore(), Version{1});
+  EXPECT_THAT(sentence_of([&] { epochs.store().protect("x", count); }), HasSubstr("store.replace"));
+  EXPECT_EQ(step, 1);
+}
+
+TEST_F(Stores, refuse_a_second_range_of_one_shape_under_one_name) {
+  Epochs epochs;
+  std::vector<double> first(4, 1.0);
+  std::vector<double> second(4, 2.0);
+  const auto part_of = [](std::vector<double>& values) { return mend::part(values, {4}, {0}); };
+  epochs.store().protect("span", std::span(first));
+  EXPECT_THAT(sentence_of([&] { epochs.store().protect("span", std::span(second)); }), HasSubstr("store.replace"));
+  epochs.store().protect("part", part_of(first));
+  EXPECT_THAT(sentence_of([&] { epochs.store().protect("part", part_of(second)); }), HasSubstr("store.replace"));
+  epochs.store().protect("subset", mend::subset(first, {{0, 2}}));
+  EXPECT_THAT(sentence_of([&] {
+                epochs.store().protect("subset", mend::subset(second, {{0, 2}}));
+              }),
+              HasSubstr("store.replace"));
+}
+
+TEST_F(Stores, let_survivors_that_stay_in_the_body_name_another_object_until_it_is_restored) {
+  Epochs epochs;
+  int step = 1;
+  int count = 2;
+  epochs.store().protect("x", step);
+  epochs.store().commit();
+  epochs.next();
   epochs.store().protect("x", count);
-  EXPECT_EQ(epochs.store().restore(), Version{1}) << "an object may take another's place later";
+  EXPECT_EQ(epochs.store().restore(), Version{1});
   EXPECT_EQ(count, 1);
+  EXPECT_THAT(sentence_of([&] { epochs.store().protect("x", step); }), HasSubstr("store.replace"));
+}
+
+TEST_F(Stores, refuse_to_commit_a_member_that_was_protected_too_late_to_be_restored) {
+  Epochs epochs;
+  int step = 1;
+  int sum = 2;
+  const auto enter_again = [&] {
+    epochs.next();
+    epochs.store().forget_members();
+    step = sum = 0;
+    epochs.store().protect("step", step);
+    EXPECT_EQ(epochs.store().restore(), Version{1});
+    EXPECT_EQ(step, 1);
+  };
+  epochs.store().protect("step", step);
+  epochs.store().restore();
+  epochs.store().protect("sum", sum);  // nobody has committed any
+  EXPECT_EQ(epochs.store().commit(), Version{1});
+
+  enter_again();
+  epochs.store().protect("sum", sum);
+  EXPECT_THAT(sentence_of([&] { epochs.store().commit(); }),
+              HasSubstr("member 'sum' was protected after restore(), so it does not have its data of version 1"));
+  EXPECT_EQ(epochs.store().restore(), Version{1}) << "as the sentence says";
+  EXPECT_EQ(sum, 2);
+
+  enter_again();
+  epochs.store().unprotect("sum");
+  epochs.store().protect("sum", sum);  // anew
+  EXPECT_EQ(epochs.store().commit(), Version{2});
 }
 
 TEST_F(Stores, refuse_parts_of_different_arrays_under_one_name) {
@@ -776,12 +843,12 @@ TEST_F(Stores, leave_alone_what_is_unprotected_and_tell_the_versions_they_keep) 
   EXPECT_EQ(dropped, 2);
 }
 
-TEST_F(Stores, protect_the_object_that_was_named_last) {
+TEST_F(Stores, save_and_fill_the_object_that_has_taken_the_place_of_another) {
   Epochs epochs;
   int first = 1;
   int second = 2;
-  epochs.store().protect("value", first);
-  epochs.store().protect("value", second);
+  epochs.store().protect("value", first, mend::Redundancy::parse("local"));
+  epochs.store().replace("value", second);
   epochs.store().commit();
   first = second = 0;
   epochs.store().restore();

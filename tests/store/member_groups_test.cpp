@@ -4,7 +4,7 @@
 #include "tests/store/marked.hpp"
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,8 +52,8 @@ class Data {
 
 class MemberGroups : public testing::Test {
  protected:
-  MemberGroups() { mend::log::set_level("off"); }
-  ~MemberGroups() override { mend::log::set_level("warn"); }
+  MemberGroups() { mend::log::set_level(mend::LogLevel::off); }
+  ~MemberGroups() override { mend::log::set_level(mend::LogLevel::warn); }
 
   static Version commit(Epochs& epochs, Data& data, int step) {
     data.set(step);

@@ -1,12 +1,14 @@
-#include "transport/connection.hpp"
+#include "transport/control/connection.hpp"
 
 #include "base/error.hpp"
+#include "tests/support/fuzz.hpp"
 
 #include <asio.hpp>
 #include <gmock/gmock.h>
 
 #include <sys/resource.h>
 
+#include <array>
 #include <fstream>
 #include <future>
 #include <string>
@@ -116,6 +118,12 @@ class Boaster {
     asio::write(socket_, asio::buffer(&size, sizeof size));
   }
   void send(const std::string& bytes, asio::error_code& error) { asio::write(socket_, asio::buffer(bytes), error); }
+  /// As much of `bytes` as there is room for: who does not listen for the end of the line must not wait in it.
+  void send_some(const std::string& bytes, asio::error_code& error) {
+    socket_.non_blocking(true);
+    socket_.write_some(asio::buffer(bytes), error);
+    if (error == asio::error::would_block) error.clear();
+  }
   void hang_up() { socket_.close(); }
 
  private:
@@ -140,6 +148,53 @@ TEST_F(Doorway, line_ends_when_a_message_is_too_long_to_be_true) {
   EXPECT_EQ(text_of(open()->wait()), "(nothing)");
 }
 
+/// What one who has the key may say, as it goes over the wire: two messages, with a question and an answer between
+/// them.
+std::string said_at_a_line() {
+  std::string bytes;
+  const auto number = [&](std::uint64_t value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  number(5);
+  bytes += "first";
+  number(~std::uint64_t{0});
+  number(~std::uint64_t{0} - 1);
+  number(300);
+  bytes += std::string(300, 'x');
+  return bytes;
+}
+
+/// Whether the other side has hung up; what it has said until then is let pass.
+bool is_shut(tcp::socket& socket) {
+  socket.non_blocking(true);
+  std::array<char, 64> passed{};
+  asio::error_code error;
+  while (!error) socket.read_some(asio::buffer(passed), error);
+  return error != asio::error::would_block;
+}
+
+TEST_F(Doorway, line_takes_whatever_comes_or_ends) {
+  support::Fuzzer fuzzer;
+  asio::io_context io;
+  int let_in = 0;
+  const int inputs = support::fuzz_inputs(support::few_inputs);
+  for (int i = 0; i < inputs; ++i) {
+    std::string said(reinterpret_cast<const char*>(door_.address().key.data()), door_.address().key.size());
+    said = fuzzer.below(4) == 0 ? fuzzer.change(said + said_at_a_line()) : said + fuzzer.change(said_at_a_line());
+    tcp::socket caller(io);
+    caller.connect({asio::ip::address_v4(door_.address().host.value), door_.address().port});
+    asio::error_code ignored;
+    asio::write(caller, asio::buffer(said), ignored);
+    caller.shutdown(tcp::socket::shutdown_send, ignored);
+    std::unique_ptr<Connection> line;
+    while (!line && !is_shut(caller)) line = door_.poll();
+    if (!line) continue;
+    ++let_in;
+    while (line->wait()) {
+    }
+    ASSERT_TRUE(line->ended());
+  }
+  EXPECT_GT(let_in, inputs / 2);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(Doorway, line_ends_when_there_is_no_memory_for_a_message) {
   const auto end_of_line = [&] {
@@ -149,7 +204,7 @@ TEST_F(Doorway, line_ends_when_there_is_no_memory_for_a_message) {
     const rlimit limit{std::size_t{256} << 20, std::size_t{256} << 20};
     ::setrlimit(RLIMIT_AS, &limit);
     asio::error_code error;
-    while (!error && !host->ended()) boaster.send(piece, error);
+    while (!error && !host->ended()) boaster.send_some(piece, error);
     std::_Exit(host->wait() ? 1 : 0);
   };
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -167,6 +222,24 @@ TEST_F(Doorway, has_an_address_in_words) {
         "127.0.0.1:99999:000102030405060708090a0b0c0d0e0f", "127.0.0.1:1:000102030405060708090a0b0c0d0e0g"}) {
     EXPECT_THROW(mend::transport::parse_address(wrong), mend::UsageError) << wrong;
   }
+}
+
+TEST_F(Doorway, address_is_read_whatever_stands_there_or_refused) {
+  support::Fuzzer fuzzer;
+  const std::string valid = mend::transport::to_string(door_.address());
+  int read_back = 0;
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    try {
+      const ControlAddress read = mend::transport::parse_address(fuzzer.change(valid));
+      const ControlAddress again = mend::transport::parse_address(mend::transport::to_string(read));
+      ASSERT_EQ(again.host, read.host);
+      ASSERT_EQ(again.port, read.port);
+      ASSERT_EQ(again.key, read.key);
+      ++read_back;
+    } catch (const mend::UsageError&) {
+    }
+  }
+  EXPECT_GT(read_back, 0);
 }
 
 TEST_F(Doorway, line_ends_with_the_other_side_and_says_so) {

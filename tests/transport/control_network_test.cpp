@@ -1,6 +1,6 @@
 // Several ends of the control network in one thread, and strangers at their doors.
 
-#include "transport/control_network.hpp"
+#include "transport/control/control_network.hpp"
 
 #include "base/error.hpp"
 #include "tests/support/fuzz.hpp"
@@ -329,7 +329,7 @@ std::string frames() {
 TEST_F(Network, takes_any_frames_or_cuts_who_sends_them_off) {
   support::Fuzzer fuzzer;
   const auto cut_off = [&] { return counters(0).strangers + counters(0).garbage + counters(0).broken; };
-  for (int i = 0; i < support::fuzz_inputs() / 10; ++i) {
+  for (int i = 0; i < support::fuzz_inputs(support::few_inputs); ++i) {
     (*this)[0].drop(ProcessId{1});
     const auto before = cut_off();
     Hello hello{.from = 1, .to = 0, .key = (*this)[0].address().key};
@@ -344,6 +344,144 @@ TEST_F(Network, takes_any_frames_or_cuts_who_sends_them_off) {
   say(2, 0, "still there");
   EXPECT_TRUE(soon([&] { return !heard(0).empty(); }));
   EXPECT_THAT(heard(0), ElementsAre("2: still there"));
+}
+
+/// What a member's door says to who connects, as it goes over the wire: that it has had nothing so far, and then that
+/// the first message and the second have come.
+std::string answers(const ControlAddress& connector) {
+  std::string bytes;
+  const auto add = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(Hello{}.magic);
+  add(std::uint64_t{0});
+  add(connector.key);
+  add(std::uint64_t{1});
+  add(std::uint64_t{2});
+  return bytes;
+}
+
+/// The door of a member that answers as it is told.
+class Door {
+ public:
+  Door() : acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) { acceptor_.non_blocking(true); }
+  ControlAddress address() const {
+    return {Ipv4::loopback(), acceptor_.local_endpoint().port(), std::array<std::byte, 16>{}};
+  }
+
+  /// To somebody who has come and said who it is, if there is one.
+  bool answer(const std::string& bytes) {
+    std::array<std::byte, sizeof(Hello)> hello{};
+    asio::error_code error;
+    if (!caller_.is_open()) acceptor_.accept(caller_, error);
+    if (error) return false;
+    caller_.non_blocking(true);
+    heard_ += caller_.read_some(asio::buffer(hello.data(), hello.size() - heard_), error);
+    if (error && error != asio::error::would_block) hang_up();  // it had come, and was gone
+    if (heard_ < hello.size()) return false;
+    asio::error_code ignored;
+    asio::write(caller_, asio::buffer(bytes), ignored);
+    caller_.shutdown(tcp::socket::shutdown_send, ignored);
+    return true;
+  }
+  /// Whether the caller has hung up; what it has said until then is let pass.
+  bool is_alone() {
+    std::array<char, 4096> passed;
+    asio::error_code error;
+    while (!error) caller_.read_some(asio::buffer(passed), error);
+    if (error == asio::error::would_block) return false;
+    hang_up();
+    return true;
+  }
+
+ private:
+  void hang_up() {
+    caller_ = tcp::socket(io_);
+    heard_ = 0;
+  }
+
+  asio::io_context io_;
+  tcp::acceptor acceptor_;
+  tcp::socket caller_{io_};
+  std::size_t heard_ = 0;
+};
+
+/// A process and the door of its peer, until `done`.
+bool soon(End& caller, const std::function<bool()>& done) {
+  const auto deadline = Clock::now() + std::chrono::seconds(20);
+  while (!done()) {
+    if (Clock::now() > deadline) return false;
+    caller.network.drain();
+  }
+  return true;
+}
+
+TEST(CallsToMembers, keep_a_message_whose_receipt_comes_before_it_was_sent) {
+  End caller(0);
+  End peer(1);
+  Door door;
+  caller.network.meet({{ProcessId{1}, door.address()}});
+  peer.network.meet({{ProcessId{0}, caller.network.address()}});
+  caller.network.send(ProcessId{1}, bytes_of("one"));
+  std::string all_of_ten = answers(caller.network.address());
+  all_of_ten[all_of_ten.size() - 16] = 10;
+  ASSERT_TRUE(soon(caller, [&] { return door.answer(all_of_ten); }));
+  EXPECT_TRUE(soon(caller, [&] { return door.is_alone(); }));
+  EXPECT_EQ(caller.network.counters().garbage, 1U);
+  EXPECT_THAT(caller.broken, ElementsAre(ProcessId{1}));
+
+  caller.network.meet({{ProcessId{1}, peer.network.address()}});
+  caller.network.retry();
+  EXPECT_TRUE(soon(caller, [&] {
+    peer.network.drain();
+    return !peer.heard.empty();
+  }));
+  EXPECT_THAT(peer.heard, ElementsAre("0: one"));
+}
+
+TEST(CallsToMembers, end_when_a_member_has_had_more_messages_than_there_are) {
+  End caller(0);
+  Door door;
+  caller.network.meet({{ProcessId{1}, door.address()}});
+  caller.network.send(ProcessId{1}, bytes_of("one"));
+  std::string countless = answers(caller.network.address());
+  for (std::size_t i = 8; i < 16; ++i) countless[i] = static_cast<char>(0xff);
+  ASSERT_TRUE(soon(caller, [&] { return door.answer(countless); }));
+  EXPECT_TRUE(soon(caller, [&] { return door.is_alone(); }));
+  EXPECT_EQ(caller.network.counters().garbage, 1U);
+  EXPECT_EQ(caller.network.counters().sent, 0U);
+}
+
+TEST(CallsToMembers, take_any_answer_or_end) {
+  End caller(0);
+  Door door;
+  caller.network.meet({{ProcessId{1}, door.address()}});
+  support::Fuzzer fuzzer;
+  int open = 0;
+  for (int i = 0; i < support::fuzz_inputs(support::few_inputs); ++i) {
+    if (fuzzer.below(4) != 0) caller.network.drop(ProcessId{1});  // else the count goes on
+    caller.network.send(ProcessId{1}, bytes_of("one"));
+    caller.network.send(ProcessId{1}, bytes_of("two"));
+    const auto broken = caller.network.counters().broken;
+    const std::string said = fuzzer.change(answers(caller.network.address()));
+    ASSERT_TRUE(soon(caller, [&] {
+      caller.network.retry();
+      return door.answer(said);
+    })) << i;
+    ASSERT_TRUE(soon(caller, [&] { return door.is_alone(); })) << i;
+    open += caller.network.counters().broken > broken ? 1 : 0;
+    caller.broken.clear();
+  }
+  EXPECT_GT(open, 0);
+
+  End peer(1);
+  peer.network.meet({{ProcessId{0}, caller.network.address()}});
+  caller.network.meet({{ProcessId{1}, peer.network.address()}});
+  caller.network.drop(ProcessId{1});
+  caller.network.send(ProcessId{1}, bytes_of("still there"));
+  EXPECT_TRUE(soon(caller, [&] {
+    peer.network.drain();
+    return !peer.heard.empty();
+  }));
+  EXPECT_THAT(peer.heard, ElementsAre("0: still there"));
 }
 
 // ---- The dead, and those only held dead

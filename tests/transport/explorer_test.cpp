@@ -1,6 +1,6 @@
 // The explorer on protocols so small that what it must find is known.
 
-#include "transport/explorer.hpp"
+#include "transport/simulated/explorer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "transport/interfaces.hpp"
+#include "transport/control/interfaces.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "transport/simulator.hpp"
+#include "transport/simulated/simulator.hpp"
 
 #include <gmock/gmock.h>
 

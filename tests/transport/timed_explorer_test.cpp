@@ -1,6 +1,6 @@
 // The timed explorer on protocols so small that what it must find is known.
 
-#include "transport/timed_explorer.hpp"
+#include "transport/simulated/timed_explorer.hpp"
 
 #include <gtest/gtest.h>
 

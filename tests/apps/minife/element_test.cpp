@@ -1,4 +1,4 @@
-#include "apps/minife/element.hpp"
+#include "apps/minife/mesh/element.hpp"
 
 #include <gtest/gtest.h>
 

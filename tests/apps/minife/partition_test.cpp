@@ -1,5 +1,5 @@
-#include "apps/minife/mesh.hpp"
-#include "apps/minife/partition.hpp"
+#include "apps/minife/mesh/mesh.hpp"
+#include "apps/minife/mesh/partition.hpp"
 #include "base/error.hpp"
 
 #include <gmock/gmock.h>

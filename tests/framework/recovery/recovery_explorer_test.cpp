@@ -1,7 +1,7 @@
 // Every run of small jobs that recover; and for each rule of the recovery, the shortest run that goes wrong without it,
 // kept in golden/. The counts of states are printed. MEND_TEST_LONG=1 takes the larger jobs too (minutes).
 
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
 #include "tests/framework/recovery/system_explorer.hpp"
 
@@ -50,6 +50,11 @@ void expect_missed(const std::string& name, const Scene& scene, const std::strin
   testing::expect_golden("recovery_without_" + name, told);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool has_sanitizers = true;
+#else
+constexpr bool has_sanitizers = false;
+#endif
 bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
 
 const Scene with_a_spare{.ranks = 2, .spares = 1};
@@ -96,6 +101,23 @@ TEST(RecoveryExplorer, holds_when_a_rank_would_die_again) {
 
 TEST(RecoveryExplorer, holds_in_the_first_world) {
   expect_holds({.ranks = 2, .spares = 1, .deaths = 1, .from_the_start = true});
+}
+
+/// Those that differ: the first rank, which calls the spares and starts processes; any other; and the spare.
+constexpr Mask first_rank = 1U << 0U;
+constexpr Mask another_rank = 1U << 2U;
+constexpr Mask the_fifth = 1U << 4U;
+
+TEST(RecoveryExplorer, holds_for_4_ranks_and_a_spare_of_which_1_dies) {
+  if (has_sanitizers && !long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  expect_holds({.ranks = 4, .spares = 1, .mortal = first_rank});
+  expect_holds({.ranks = 4, .spares = 1, .mortal = another_rank});
+  expect_holds({.ranks = 4, .spares = 1, .mortal = the_fifth});
+}
+
+TEST(RecoveryExplorer, holds_for_4_ranks_when_a_process_is_started) {
+  for (const Mask mortal : {first_rank, another_rank})
+    expect_holds({.ranks = 4, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn"), .mortal = mortal});
 }
 
 TEST(RecoveryExplorer, holds_for_larger_jobs) {

@@ -1,7 +1,8 @@
 // The runs of a recovery that a newcomer to the code should read first, kept in golden/; and many larger ones drawn by
 // chance. A drawn run is its seed: MEND_SEED=n runs that one alone, MEND_SEEDS=n runs n of them.
 
-#include "tests/agreement/golden.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/framework/recovery/drawn_scene.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -163,24 +164,6 @@ TEST(RecoveryRuns, a_rank_dies_while_others_finish) {
 }
 
 // ---- by chance
-
-Scene drawn(std::mt19937_64& random) {
-  const auto up_to = [&](int least, int last) { return std::uniform_int_distribution<int>(least, last)(random); };
-  constexpr std::array<const char*, 5> policies{"spare", "spare,spawn", "spare,shrink", "spare,spawn,shrink",
-                                                "spare,blank"};
-  Scene scene;
-  scene.ranks = up_to(2, 5);
-  scene.spares = up_to(0, 3);
-  scene.newcomers = up_to(0, 2);
-  scene.policy = policy(policies[static_cast<std::size_t>(up_to(0, 4))]);
-  scene.disk = up_to(0, 1) == 1;
-  scene.spawn_tries = up_to(1, 4);
-  scene.deaths = up_to(0, scene.ranks + scene.spares - 1);
-  scene.errors = up_to(0, 2);
-  scene.from_the_start = up_to(0, 3) == 0;
-  scene.faulty = up_to(0, 3) == 0;
-  return scene;
-}
 
 struct Drawn {
   std::optional<std::string> broken;

@@ -1,13 +1,13 @@
 // Every run of a system whose processes share more than messages.
 //
-// transport/explorer.hpp knows processes and channels. What a recovery waits in are communicators, which belong to all
-// their members at once, so here the whole system is one object that lists what can happen next. States are visited
-// breadth first. A visited state is kept as its fingerprint and the step that led to it first; a run is told again by
-// taking its steps anew.
+// transport/simulated/explorer.hpp knows processes and channels. What a recovery waits in are communicators, which
+// belong to all their members at once, so here the whole system is one object that lists what can happen next. States
+// are visited breadth first. A visited state is kept as its fingerprint and the step that led to it first; a run is
+// told again by taking its steps anew.
 
 #pragma once
 
-#include "transport/explorer.hpp"
+#include "transport/simulated/explorer.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -192,6 +192,7 @@ Scenarios data_scenarios() {
   all["rank_1_dies"] = count_while_these_die({1});
   all["a_rank_and_its_holder_die"] = count_while_these_die({1, 2});
   all["ranks_0_and_1_die"] = count_while_these_die({0, 1});
+  all["ranks_0_to_3_die"] = count_while_these_die({0, 1, 2, 3});
 
   all["all_ranks_die_before_a_commit"] = die_all_at_once(false);
   all["all_ranks_die_after_a_commit"] = die_all_at_once(true);

@@ -12,6 +12,7 @@
 #include <new>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace subject {
@@ -160,6 +161,18 @@ Scenarios error_scenarios() {
       if (step == 5 && is_first(session, 2)) _exit(1);
     });
   };
+  all["exits_quickly_in_the_body"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 2)) std::quick_exit(7);
+    });
+  };
+  all["exits_in_a_signal_handler"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step != 5 || !is_first(session, 2)) return;
+      std::signal(SIGTERM, [](int) { std::_Exit(9); });
+      std::raise(SIGTERM);
+    });
+  };
   const auto dies_again_and_again = [](void (*die_so)()) {
     return [die_so](mend::Session& session) {
       count(session, 10, [&](long step) {
@@ -168,6 +181,8 @@ Scenarios error_scenarios() {
     };
   };
   all["crashes_again_and_again"] = dies_again_and_again([] { std::raise(SIGSEGV); });
+  all["leaves_again_and_again"] = dies_again_and_again([] { _exit(3); });
+  all["exits_again_and_again"] = dies_again_and_again([] { std::thread([] { std::exit(3); }).join(); });
   all["hangs_once"] = [](mend::Session& session) {
     count(session, 10, [&](long step) {
       if (step == 5 && is_first(session, 1)) std::raise(SIGSTOP);

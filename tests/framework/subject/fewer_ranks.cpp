@@ -16,21 +16,27 @@
 namespace subject {
 namespace {
 
-/// The ranks that are there, by the number that the application knows them by, and where they are in its communicator.
+/// The ranks that are left, and the numbers that they had at the start.
 std::string present(const mend::Session& session) {
   std::vector<std::string> ranks;
-  for (int i = 0; i < session.size(); ++i) {
+  for (int i = 0; i < session.original_size(); ++i) {
     const auto here = session.rank_in_comm(mend::Rank{i});
-    if (here) ranks.push_back(fmt::format("{}@{} (was {})", i, here->value, session.origin(mend::Rank{i}).value));
+    if (here) ranks.push_back(fmt::format("{} (was {})", here->value, session.origin(*here).value));
   }
-  return fmt::format("{} of {}: {}", session.rank().value, session.size(), fmt::join(ranks, ", "));
+  int rank = -1;
+  int size = -1;
+  MPI_Comm_rank(session.comm(), &rank);
+  MPI_Comm_size(session.comm(), &size);
+  const bool same = session.rank() == mend::Rank{rank} && session.size() == size;
+  return fmt::format("{} of {}{}: {}", session.rank().value, session.size(), same ? "" : ", unlike its communicator",
+                     fmt::join(ranks, ", "));
 }
 
 /// Gathers by plain MPI what is committed on every rank: 100 for each number at the start, and one for each step since.
 /// `at_step` runs before each of the 10 steps.
 void go_on_in_place(mend::Session& session, const std::function<void(long)>& at_step) {
   long step = 0;
-  long mine = 100 * session.origin(session.rank()).value;
+  long mine = 100 * session.origin().value;
   session.store().protect("step", step);
   session.store().protect("mine", mine);
   session.store().commit();
@@ -39,7 +45,7 @@ void go_on_in_place(mend::Session& session, const std::function<void(long)>& at_
       if (!whole) {
         session.repair();
         MPI_Allreduce(MPI_IN_PLACE, &step, 1, MPI_LONG, MPI_MIN, session.comm());
-        mine = 100 * session.origin(session.rank()).value + step;
+        mine = 100 * session.origin().value + step;
         session.store().commit();
         whole = true;
       }
@@ -118,7 +124,7 @@ Scenarios fewer_ranks_scenarios() {
       mend::transaction(session, [&, well] {
         value += what;
         session.store().commit();
-        if (well && session.epoch() == mend::Epoch{1} && session.origin(session.rank()) == mend::Rank{2}) die();
+        if (well && session.epoch() == mend::Epoch{1} && session.origin() == mend::Rank{2}) die();
         return well;
       });
     };
@@ -129,15 +135,15 @@ Scenarios fewer_ranks_scenarios() {
   all["one_is_given_up_and_all_take_the_data_of_rank_3"] = [](mend::Session& session) {
     if (session.epoch() == mend::Epoch{0} && was(session, 1)) die();
     if (session.epoch() == mend::Epoch{0}) MPI_Barrier(session.comm());
-    int value = 100 * session.rank().value;
+    int value = 100 * session.origin().value;
     session.store().protect("value", value);
     session.store().commit();
     value = -1;
     session.store().restore_from(session.rank());
     const int own = value;
-    session.store().restore_from(mend::Rank{3});
+    session.store().restore_from(*session.rank_in_comm(mend::Rank{3}));
     try {
-      session.store().restore_from(mend::Rank{1});
+      session.store().restore_from(mend::Rank{3});
     } catch (const mend::UsageError& refusal) {
       say(session, fmt::format("{}, {}, {}", own, value, refusal.what()));
     }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace subject {
@@ -124,6 +125,14 @@ int main(int argc, char** argv) {
   if (wanted.starts_with("takes_its_beginning_apart:")) return subject::take_beginning_apart(argc, argv);
   if (wanted == "shows_its_arguments") return subject::show_arguments(argc, argv);
   if (wanted == "crashes_before_mend") std::abort();
+  if (wanted == "process_1_crashes_before_mend" && std::getenv("PMIX_RANK") == std::string_view("1")) std::abort();
+  if (wanted == "process_1_crashes_after_its_own_init") {
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) std::abort();
+    ::pause();
+  }
   if (wanted == "runs_twice") {
     const auto body = [](mend::Session& session) { subject::count(session, 3, {}); };
     return mend::run(argc, argv, body) + 10 * mend::run(argc, argv, body);

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
-#include "detector/runtime_witness.hpp"
+#include "detector/local/runtime_witness.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>

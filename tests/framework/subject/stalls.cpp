@@ -59,6 +59,32 @@ Scenarios stall_scenarios() {
     }
     wait_for_message(session);
   };
+  all["all_catch_everything_for_ever"] = [](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    for (;;) {
+      try {
+        wait_for_message(session);
+      } catch (...) {
+      }
+    }
+  };
+  all["all_commit_and_catch_everything_for_ever"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    if (is_first(session, 1)) die();
+    for (;;) {
+      try {
+        session.store().commit();
+      } catch (...) {
+      }
+    }
+  };
+  all["all_compute_while_one_is_dead"] = [](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    if (session.epoch() == mend::Epoch{0}) ::usleep(2'500'000);
+    session.agree(true);
+    say(session, "has agreed");
+  };
   all["one_waits_for_a_message"] = [](mend::Session& session) {
     if (session.rank() == mend::Rank{2}) wait_for_message(session);
     session.agree(true);

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -58,6 +59,33 @@ Scenarios wrong_uses() {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
   });
+  all["opens_a_file_in_the_world"] = in_the_third_step([](mend::Session&) {
+    MPI_File file = MPI_FILE_NULL;
+    MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  });
+  all["makes_a_window_in_the_world"] = in_the_third_step([](mend::Session&) {
+    long cell = 0;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_create(&cell, sizeof cell, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  });
+  all["allocates_a_window_in_the_world"] = in_the_third_step([](mend::Session&) {
+    void* cell = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_allocate(sizeof(long), 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&cell), &window);
+  });
+  all["allocates_a_shared_window_in_the_world"] = in_the_third_step([](mend::Session&) {
+    void* cell = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_allocate_shared(sizeof(long), 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&cell), &window);
+  });
+  all["makes_a_dynamic_window_in_the_world"] = in_the_third_step([](mend::Session&) {
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  });
+  all["starts_a_process_in_the_world"] = in_the_third_step([](mend::Session&) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_spawn("/bin/true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, MPI_ERRCODES_IGNORE);
+  });
   all["restores_a_version_that_is_not_kept"] =
       in_the_third_step([](mend::Session& session) { session.store().restore(mend::Version{77}); });
   all["restores_different_versions"] = in_the_third_step([](mend::Session& session) {
@@ -73,6 +101,24 @@ Scenarios wrong_uses() {
     long value = 0;
     session.store().protect("value", value);
     if (session.rank() != mend::Rank{1}) session.store().commit();
+  };
+  all["protects_two_objects_under_one_name"] = [](mend::Session& session) {
+    long step = 0;
+    long sum = 0;
+    session.store().protect("x", step);
+    session.store().restore();
+    session.store().protect("x", sum);
+    session.store().commit();
+  };
+  all["protects_after_restore"] = [](mend::Session& session) {
+    long step = 0;
+    long sum = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    session.store().protect("sum", sum);
+    if (session.epoch() == mend::Epoch{0}) session.store().commit();
+    if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+    MPI_Barrier(session.comm());
   };
   all["protects_too_large_a_redundancy"] = [](mend::Session& session) {
     long value = 0;

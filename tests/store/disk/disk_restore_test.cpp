@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/log.hpp"
+#include "base/telemetry/log.hpp"
 #include "store/disk/disk_tier.hpp"
 #include "store/disk/folder.hpp"
 #include "store/disk/durable.hpp"
@@ -68,7 +68,7 @@ class Table {
 class DiskStores : public testing::Test {
  protected:
   DiskStores() {
-    mend::log::set_level("off");  // what cannot be used is told of
+    mend::log::set_level(mend::LogLevel::off);  // what cannot be used is told of
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     std::array<char, 512> name{};
@@ -82,7 +82,7 @@ class DiskStores : public testing::Test {
   ~DiskStores() override {
     mend::on_fault_point({});
     MPI_Barrier(MPI_COMM_WORLD);
-    mend::log::set_level("warn");
+    mend::log::set_level(mend::LogLevel::warn);
   }
 
   DiskOptions disk(int every = 1) const { return {folder_, every}; }

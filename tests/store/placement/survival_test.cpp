@@ -69,7 +69,7 @@ class Ranks {
     for (const auto& [where, bytes] : kept_) {
       inventory.push_back({where.first, version, where.second, bytes.size(), sizes_of(where.second, sizes_)});
     }
-    RestorePlan plan = plan_restore(inventory, stripes_, size());
+    RestorePlan plan = plan_restore({inventory, {}}, stripes_, size());
     carry_out(plan.bring);
     carry_out(plan.protect);
     return plan;

@@ -8,7 +8,7 @@ namespace {
 
 using mend::Block;
 using mend::GatheringPlan;
-using mend::Holding;
+using mend::Inventory;
 using mend::JointPlan;
 using mend::Rank;
 using mend::Version;
@@ -21,21 +21,21 @@ class Group {
  public:
   Group& has(Version version, std::initializer_list<int> owners) {
     for (const int owner : owners)
-      inventory_.push_back({Rank{owner}, version, Block::snapshot_of(Rank{owner}), 8, {8}});
+      inventory_.holdings.push_back({Rank{owner}, version, Block::snapshot_of(Rank{owner}), 8, {8}});
     return *this;
   }
   Group& was_in(Version version) {
-    inventory_.push_back({Rank{0}, version, Block{}, 0, {}});
+    inventory_.committed.insert(version);
     return *this;
   }
-  const std::vector<Holding>& inventory() const { return inventory_; }
+  const Inventory& inventory() const { return inventory_; }
 
  private:
-  std::vector<Holding> inventory_;
+  Inventory inventory_;
 };
 
 JointPlan plan(const std::vector<Group>& groups) {
-  std::vector<std::vector<Holding>> inventories;
+  std::vector<Inventory> inventories;
   for (const Group& group : groups) inventories.push_back(group.inventory());
   return plan_jointly(inventories, [&](std::size_t group, Version version) {
     return GatheringPlan{plan_restore(inventories[group], {}, ranks, version), {}};

@@ -35,7 +35,7 @@ RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& hold
     stripes.push_back({{Rank{static_cast<int>(stripes.size())}}, {}});
     if (holder) stripes.back().keepers.push_back(*holder);
   }
-  return mend::plan_restore(inventory, stripes, static_cast<int>(holders.size()));
+  return mend::plan_restore({{inventory.begin(), inventory.end()}, {}}, stripes, static_cast<int>(holders.size()));
 }
 
 /// A snapshot that must travel from one rank to another.
@@ -121,7 +121,9 @@ TEST(RestorePlan, takes_the_version_that_is_wanted_or_none) {
   auto inventory = complete(4);
   const auto older = complete(3);
   inventory.insert(inventory.end(), older.begin(), older.end());
-  const auto wanted = [&](std::uint64_t version) { return mend::plan_restore(inventory, {}, 4, Version{version}); };
+  const auto wanted = [&](std::uint64_t version) {
+    return mend::plan_restore({inventory, {}}, {}, 4, Version{version});
+  };
   EXPECT_EQ(wanted(3).version, Version{3});
   EXPECT_EQ(wanted(4).version, Version{4});
   EXPECT_FALSE(wanted(5).version);

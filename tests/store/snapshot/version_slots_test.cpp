@@ -174,11 +174,15 @@ TEST(Parities, of_another_stripe_or_row_are_not_taken_for_the_right_one) {
 
 TEST(Inventory, is_read_as_it_is_written) {
   std::vector<std::uint64_t> numbers;
+  mend::write_committed({Version{2}, Version{4}}, numbers);
   write_holding(parity, Kept{Version{3}, {10, 20, 30}, mend::Bytes(64), {}, 0}, numbers);
   write_holding(Block::snapshot_of(Rank{6}), Kept{Version{4}, {99}, mend::Bytes(99), {}, 0}, numbers);
   numbers.resize(numbers.size() + 9);
-  std::vector<mend::Holding> inventory;
-  read_holdings(Rank{8}, numbers, inventory);
+  mend::Inventory read;
+  read_inventory(Rank{8}, numbers, read);
+  EXPECT_THAT(read.committed, ElementsAre(Version{2}, Version{4}));
+  EXPECT_THAT(read.versions(), ElementsAre(Version{2}, Version{3}, Version{4}));
+  const std::vector<mend::Holding>& inventory = read.holdings;
   ASSERT_EQ(inventory.size(), 2U);
   EXPECT_EQ(inventory[0].keeper, Rank{8});
   EXPECT_EQ(inventory[0].version, Version{3});

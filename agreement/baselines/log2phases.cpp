@@ -1,0 +1,215 @@
+#include "agreement/baselines/log2phases.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace mend::agreement {
+namespace {
+
+/// What marks the answers to a coordinator's QUERY, and its decisions.
+Round term_of(Member coordinator) { return {coordinator, 1}; }
+
+}  // namespace
+
+Log2Phases::Log2Phases(Member self, std::shared_ptr<const Tree> tree, std::shared_ptr<const Operations> operations)
+    : self_(self), tree_(std::move(tree)), operations_(std::move(operations)) {
+  static const auto built_in = std::make_shared<const Operations>();
+  if (!operations_) operations_ = built_in;
+  dead_ = agreed_ = acknowledged_ = tree_->left_out();
+  look_around();
+  lowest_ = tree_->root({}) == self_;
+}
+
+void Log2Phases::contribute(AgreementId id, const Contribution& contribution, Actions& actions) {
+  if (id.value != came_to_ || at_agreement()) {
+    throw UsageError("log2phases carries one agreement at a time, in the order of their numbers");
+  }
+  if (contribution.call != Call::blocking) throw UsageError("log2phases has no nonblocking agreements: use era");
+  ++came_to_;
+  votes_ = std::move(next_votes_);
+  next_votes_ = {};
+  voted_up_ = in_office_ = false;
+  combine(votes_.tally, tally_of(contribution, {}, acknowledged_, agreed_), *operations_);
+  if (votes_.coordinator && !dead_.contains(*votes_.coordinator)) {
+    send(*votes_.coordinator, Message::Kind::up, id, term_of(*votes_.coordinator), &votes_.tally, actions);
+  }
+  take_office_if_root(actions);
+  advance(actions);
+}
+
+// ---- messages
+
+void Log2Phases::receive(Member from, const Message& message, Actions& actions) {
+  if (dead_.contains(from)) return;
+  if (message.agreement.value + 1 < returned_from_) return;  // all have returned from that one
+  switch (message.kind) {
+    case Message::Kind::up: return take_up(from, message, actions);
+    case Message::Kind::down: return take_down(message, actions);
+    case Message::Kind::query: return take_query(from, message, actions);
+    default: return;  // another protocol's
+  }
+}
+
+void Log2Phases::take_up(Member from, const Message& message, Actions& actions) {
+  if (message.agreement.value < returned_from_) {
+    return send(from, Message::Kind::down, message.agreement, last_decided_by_, &last_result_, actions);
+  }
+  Votes& votes = votes_for(message.agreement);
+  combine(votes.tally, message.tally, *operations_);
+  const bool in_office = &votes == &votes_ && in_office_;
+  if (!in_office || message.round.root == self_) votes.voted.insert(from);
+  if (&votes == &votes_ && at_agreement()) advance(actions);
+}
+
+void Log2Phases::take_down(const Message& message, Actions& actions) {
+  if (message.agreement.value < returned_from_ || message.agreement.value >= came_to_) return;
+  if (votes_.coordinator && message.round.root < *votes_.coordinator) return;
+  return_with(message.tally, in_office_ ? term_of(self_) : message.round, actions);
+}
+
+void Log2Phases::take_query(Member from, const Message& message, Actions& actions) {
+  if (message.agreement.value < returned_from_) {
+    return send(from, Message::Kind::down, message.agreement, last_decided_by_, &last_result_, actions);
+  }
+  Votes& votes = votes_for(message.agreement);
+  if (votes.coordinator && from < *votes.coordinator) return;  // that one is dead, or nobody else had asked
+  votes.coordinator = from;
+  if (message.agreement.value < came_to_) {
+    send(from, Message::Kind::up, message.agreement, term_of(from), &votes.tally, actions);
+  }
+}
+
+// ---- failures
+
+void Log2Phases::dead(const ProcessSet& gone, Actions& actions) {
+  dead_.insert(gone);
+  const std::optional<Member> parent_before = parent_;
+  look_around();
+  take_over_last_result(actions);
+  if (!at_agreement()) return;
+  take_office_if_root(actions);
+  if (voted_up_ && parent_ != parent_before && parent_) {
+    send(*parent_, Message::Kind::up, {came_to_ - 1}, {}, &votes_.tally, actions);
+  }
+  advance(actions);
+}
+
+/// Tells everybody the last result in its own name, if this member has become the lowest that lives: some may have
+/// answered a coordinator that died before it had a decision, and refuse those of earlier ones.
+void Log2Phases::take_over_last_result(Actions& actions) {
+  if (lowest_ || tree_->root(dead_) != self_) return;
+  lowest_ = true;
+  if (returned_from_ == 0) return;
+  last_decided_by_ = term_of(self_);
+  const AgreementId id{returned_from_ - 1};
+  each_other_living(
+      [&](Member member) { send(member, Message::Kind::down, id, last_decided_by_, &last_result_, actions); });
+}
+
+/// Asks everybody, if the tree's own root is dead and this member is the lowest that lives.
+void Log2Phases::take_office_if_root(Actions& actions) {
+  if (in_office_ || parent_ || tree_->root({}) == self_) return;
+  in_office_ = true;
+  votes_.coordinator.reset();
+  votes_.voted.clear();
+  const AgreementId id{came_to_ - 1};
+  each_other_living([&](Member member) { send(member, Message::Kind::query, id, term_of(self_), nullptr, actions); });
+}
+
+// ---- the two phases
+
+void Log2Phases::advance(Actions& actions) {
+  if (!at_agreement()) return;
+  const AgreementId id{came_to_ - 1};
+  const bool ready = in_office_ ? everybody_voted() : !voted_up_ && children_voted();
+  if (!ready) return;
+  if (dead_ != agreed_) add_failures(votes_.tally, difference(dead_, agreed_));
+  if (parent_) {
+    voted_up_ = true;
+    send(*parent_, Message::Kind::up, id, {}, &votes_.tally, actions);
+    return;
+  }
+  const Tally result = votes_.tally;
+  return_with(result, term_of(self_), actions);
+}
+
+bool Log2Phases::children_voted() const {
+  return std::all_of(children_.begin(), children_.end(), [&](Member child) { return votes_.voted.contains(child); });
+}
+
+bool Log2Phases::everybody_voted() const {
+  ProcessSet heard = votes_.voted;
+  heard.insert(dead_);
+  heard.insert(self_);
+  return heard.contains(ProcessSet::first(tree_->size()));
+}
+
+void Log2Phases::return_with(const Tally& result, Round decided_by, Actions& actions) {
+  const AgreementId id{came_to_ - 1};
+  const auto tell = [&](Member member) { send(member, Message::Kind::down, id, decided_by, &result, actions); };
+  if (in_office_) {
+    each_other_living(tell);
+  } else {
+    // Those who have voted here because their parents died wait for this member as its children do.
+    std::for_each(children_.begin(), children_.end(), tell);
+    for (Member member : difference(votes_.voted, dead_).members()) {
+      if (!std::binary_search(children_.begin(), children_.end(), member)) tell(member);
+    }
+  }
+  ++returned_from_;
+  actions.decided.push_back({id, decision_of(result)});
+  last_result_ = result;
+  last_decided_by_ = decided_by;
+  votes_ = {};
+  if (const Sets* sets = result.sets.get(); sets && !sets->failed.empty()) {
+    dead_.insert(sets->failed);
+    agreed_.insert(sets->failed);
+    tree_ = std::make_shared<const Tree>(tree_->without(agreed_));
+    look_around();
+    take_over_last_result(actions);
+  }
+}
+
+// ---- book-keeping
+
+void Log2Phases::look_around() {
+  parent_ = tree_->parent(self_, dead_);
+  tree_->children(self_, dead_, children_);
+}
+
+template <class Function>
+void Log2Phases::each_other_living(Function function) const {
+  for (Member member{0}; member.value < tree_->size(); ++member.value) {
+    if (member != self_ && !dead_.contains(member)) function(member);
+  }
+}
+
+void Log2Phases::send(Member to, Message::Kind kind, AgreementId id, Round round, const Tally* tally,
+                      Actions& actions) const {
+  Actions::Send& sent = actions.sends.emplace_back();
+  sent.to = to;
+  sent.message.kind = kind;
+  sent.message.agreement = id;
+  sent.message.round = round;
+  if (tally) sent.message.tally = *tally;
+}
+
+void Log2Phases::add_to(transport::Fingerprint& print) const {
+  using agreement::add_to;
+  add_to(print, dead_);
+  add_to(print, agreed_);
+  add_to(print, acknowledged_);
+  print.add(came_to_);
+  print.add(returned_from_);
+  print.add((voted_up_ ? 1U : 0U) + (in_office_ ? 2U : 0U) + (lowest_ ? 4U : 0U));
+  for (const Votes* votes : {&votes_, &next_votes_}) {
+    add_to(print, votes->tally);
+    add_to(print, votes->voted);
+    print.add(votes->coordinator ? votes->coordinator->value + 1 : 0);
+  }
+  add_to(print, last_result_);
+  print.add(last_decided_by_.root.value);
+}
+
+}  // namespace mend::agreement

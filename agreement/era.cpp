@@ -1,7 +1,0 @@
-#include "agreement/era_impl.hpp"
-
-namespace mend::agreement {
-
-template class BasicEra<Rule::none>;
-
-}  // namespace mend::agreement

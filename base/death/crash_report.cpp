@@ -1,0 +1,83 @@
+#include "base/death/crash_report.hpp"
+
+#include "base/launch.hpp"
+#include "base/telemetry/job_status.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace mend {
+namespace {
+
+struct Fault {
+  int signal;
+  std::string line{};  // made beforehand: a process that has crashed can no longer rely on its memory
+  struct sigaction before {};
+  bool is_ours = false;
+};
+
+struct Reporter {
+  std::string status_file;
+  pid_t self = 0;
+  std::array<Fault, 5> faults{{{SIGSEGV}, {SIGBUS}, {SIGFPE}, {SIGILL}, {SIGABRT}}};
+};
+
+// Used before main, whatever is initialised first, and never destroyed: a process may crash while it exits.
+Reporter& reporter() {
+  static Reporter* const instance = std::make_unique<Reporter>().release();
+  return *instance;
+}
+
+void report(int signal, siginfo_t* info, void*) {
+  Reporter& own = reporter();
+  for (Fault& fault : own.faults) {
+    if (fault.signal != signal) continue;
+    if (::getpid() == own.self) job_status::detail::append_to(own.status_file.c_str(), fault.line);
+    ::sigaction(signal, &fault.before, nullptr);
+    fault.is_ours = false;
+    // Comes when this returns; what the program did wrong comes by itself, as it does it again.
+    if (info->si_code <= 0) ::raise(signal);
+  }
+}
+
+}  // namespace
+
+void report_crashes(CrashStage stage) {
+  const char* path = std::getenv(job_status::environment_variable);
+  if (path == nullptr) return;
+  Reporter& own = reporter();
+  own.status_file = path;
+  own.self = ::getpid();
+  const std::string process = std::to_string(launch::self().value_or(ProcessId{0}).value);
+  for (Fault& fault : own.faults) {
+    const std::string signal = std::to_string(fault.signal);
+    fault.line = stage == CrashStage::late
+                     ? "crashed " + signal + "\n"
+                     : "crashed-early " + signal + " " + std::to_string(own.self) + " " + process + "\n";
+    if (fault.is_ours) continue;
+    struct sigaction action {};
+    action.sa_sigaction = report;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(fault.signal, nullptr, &fault.before);
+    if (fault.before.sa_handler == SIG_IGN) continue;
+    fault.is_ours = ::sigaction(fault.signal, &action, nullptr) == 0;
+  }
+}
+
+void stop_reporting_crashes() {
+  for (Fault& fault : reporter().faults) {
+    struct sigaction now {};
+    ::sigaction(fault.signal, nullptr, &now);
+    // Somebody else's, who may go back to ours.
+    if (!fault.is_ours || now.sa_sigaction != report) continue;
+    ::sigaction(fault.signal, &fault.before, nullptr);
+    fault.is_ours = false;
+  }
+}
+
+}  // namespace mend

@@ -1,0 +1,38 @@
+#include "base/death/death_cause.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace mend {
+
+bool DeathCause::is_fault_of_program() const {
+  switch (kind) {
+    case Kind::exit:
+    case Kind::left:
+    case Kind::terminate: return true;
+    case Kind::signal:
+      return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGABRT ||
+             number == SIGTRAP || number == SIGSYS;
+    default: return false;
+  }
+}
+
+bool DeathCause::is_own_word() const { return kind == Kind::silence || kind == Kind::terminate || kind == Kind::exit; }
+
+std::string DeathCause::to_string() const {
+  switch (kind) {
+    case Kind::signal: {
+      const char* name = sigabbrev_np(number);
+      return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
+    }
+    case Kind::exit: return fmt::format("exit({})", number);
+    case Kind::left: return number < 0 ? "_exit" : fmt::format("exited with code {}", number);
+    case Kind::silence: return fmt::format("silent for {} ms", number);
+    case Kind::terminate: return "a process failure was thrown out of a destructor or another noexcept function";
+    default: return "";
+  }
+}
+
+}  // namespace mend

@@ -1,0 +1,81 @@
+#include "base/telemetry/place.hpp"
+
+#include <atomic>
+
+namespace mend {
+namespace {
+
+constexpr int place_bits = 8;
+constexpr int no_rank = -1;
+
+std::atomic<std::uint64_t> note{0};  // the place, and above it the microseconds
+std::atomic<int> rank_now{no_rank};
+std::atomic<std::int64_t> failure_met{0};  // in microseconds; 0: none
+
+Place place_in(std::uint64_t word) { return static_cast<Place>(word & ((1U << place_bits) - 1)); }
+
+std::chrono::microseconds time_now() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
+}
+
+/// Whether a process that has met a failure is there where it should be.
+bool has_come_to_recovery(Place place) {
+  return place == Place::recovery || place == Place::finish || place == Place::end;
+}
+
+void write_down(Place place) {
+  const auto now = time_now();
+  note.store(static_cast<std::uint64_t>(now.count()) << place_bits | static_cast<std::uint64_t>(place),
+             std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::string_view describe(Place place) {
+  switch (place) {
+    case Place::none: return "in the body";
+    case Place::commit: return "in commit()";
+    case Place::restore: return "in restore()";
+    case Place::agree: return "in agree()";
+    case Place::commit_due: return "in commit_due()";
+    case Place::split: return "in split()";
+    case Place::dup: return "in dup()";
+    case Place::cart: return "in cart()";
+    case Place::derive: return "in derive()";
+    case Place::finish: return "at the end of the body";
+    case Place::recovery: return "in a recovery";
+    case Place::end: return "at the end of the job";
+    case Place::spare: return "waiting as a spare";
+    case Place::interrupted: return "in the body, though it has met a failure";
+  }
+  return "?";
+}
+
+CurrentPlace current_place() {
+  const std::uint64_t word = note.load(std::memory_order_relaxed);
+  const int rank = rank_now.load(std::memory_order_relaxed);
+  CurrentPlace current{place_in(word), std::chrono::microseconds(word >> place_bits),
+                       rank == no_rank ? std::nullopt : std::optional(Rank{rank})};
+  const std::chrono::microseconds met{failure_met.load(std::memory_order_relaxed)};
+  if (met.count() != 0 && current.rank && !has_come_to_recovery(current.place)) {
+    current.place = Place::interrupted;
+    current.since = met;
+  }
+  return current;
+}
+
+void note_failure() { failure_met.store(time_now().count(), std::memory_order_relaxed); }
+
+void forget_failure() { failure_met.store(0, std::memory_order_relaxed); }
+
+void note_rank(std::optional<Rank> rank) { rank_now.store(rank ? rank->value : no_rank, std::memory_order_relaxed); }
+
+AtPlace::AtPlace(Place place) : is_outermost_(place_in(note.load(std::memory_order_relaxed)) == Place::none) {
+  if (is_outermost_) write_down(place);
+}
+
+AtPlace::~AtPlace() {
+  if (is_outermost_) write_down(Place::none);
+}
+
+}  // namespace mend

@@ -1,0 +1,132 @@
+#include "detector/local/local_process.hpp"
+
+#include "base/error.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace mend::detector {
+namespace {
+
+constexpr unsigned long exiting_flag = 0x4;  // PF_EXITING
+
+struct Status {
+  std::string name;
+  char state = '?';
+  unsigned long flags = 0;
+  std::uint64_t started = 0;
+
+  bool ends() const { return state == 'Z' || state == 'X' || (flags & exiting_flag) != 0; }
+};
+
+/// Empty when there is nothing to read: the process may go between opening and reading.
+std::string first_page(const std::string& name) {
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string page(4096, ' ');
+  const ssize_t size = ::read(file, page.data(), page.size());
+  ::close(file);
+  page.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return page;
+}
+
+/// Of a process or a thread: proc(5), /proc/PID/stat. The fields from the third on follow the name, which is in
+/// parentheses and may hold any.
+std::optional<Status> read_status(const std::string& file) {
+  const std::string line = first_page(file);
+  const auto name_begin = line.find('(');
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string::npos || name_begin > name_end) return std::nullopt;
+  std::istringstream fields(line.substr(name_end + 1));
+  Status status;
+  status.name = line.substr(name_begin + 1, name_end - name_begin - 1);
+  std::string skipped;
+  fields >> status.state;
+  for (int field = 4; field <= 8; ++field) fields >> skipped;
+  fields >> status.flags;
+  for (int field = 10; field <= 21; ++field) fields >> skipped;
+  fields >> status.started;
+  return fields ? std::optional(status) : std::nullopt;
+}
+
+std::uint64_t own_space() {
+  struct stat file {};
+  return ::stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
+}
+
+std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/proc/{}/stat", pid)); }
+
+}  // namespace
+
+LocalIdentity LocalIdentity::self() {
+  const auto self = of(::getpid());
+  if (!self) throw EnvironmentError("/proc/self/stat cannot be read");
+  return *self;
+}
+
+std::optional<LocalIdentity> LocalIdentity::of(pid_t pid) {
+  const auto status = status_of(pid);
+  return status ? std::optional<LocalIdentity>({pid, status->started, own_space()}) : std::nullopt;
+}
+
+bool LocalIdentity::can_be_seen() const { return space == own_space(); }
+
+std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
+  if (!identity.can_be_seen()) return std::nullopt;
+  const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
+  if (pidfd < 0 && errno == ESRCH) return std::nullopt;  // else there is one, and no descriptor for it
+  LocalProcess process(identity, pidfd);
+  // Looked at only now: what the descriptor means can change no more.
+  if (process.is_gone()) return std::nullopt;
+  return process;
+}
+
+LocalProcess::~LocalProcess() {
+  if (pidfd_ >= 0) ::close(pidfd_);
+}
+LocalProcess::LocalProcess(LocalProcess&& other) noexcept
+    : identity_(std::exchange(other.identity_, {})), pidfd_(std::exchange(other.pidfd_, -1)) {}
+
+/// Its first thread may end before the others. What cannot be looked at for want of descriptors is not gone for that.
+bool LocalProcess::is_gone() const {
+  errno = 0;
+  const auto first = status_of(identity_.pid);
+  if (!first) return errno == ENOENT || errno == ESRCH;
+  if (first->started != identity_.started) return true;
+  if (!first->ends()) return false;
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", identity_.pid), gone)) {
+    const auto status = read_status(task.path() / "stat");
+    if (status && !status->ends()) return false;
+  }
+  return true;
+}
+
+bool LocalProcess::is_kept_waiting(std::string_view thread) const {
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", identity_.pid), gone)) {
+    const auto status = read_status(task.path() / "stat");
+    if (status && status->name == thread) return status->state == 'R';
+  }
+  return false;
+}
+
+void LocalProcess::kill() const {
+  if (pidfd_ >= 0) {
+    ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0);
+  } else if (identity_.pid > 0 && !is_gone()) {
+    ::kill(identity_.pid, SIGKILL);
+  }
+}
+
+}  // namespace mend::detector

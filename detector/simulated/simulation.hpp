@@ -1,0 +1,93 @@
+// A ring of detectors in the simulator, of which some die; and a judge of what the others know then. For tests and
+// benchmarks.
+
+#pragma once
+
+#include "detector/ring.hpp"
+#include "transport/simulated/simulator.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mend::detector {
+
+struct SimulationOptions {
+  std::uint32_t processes = 4;
+  Timing timing{std::chrono::microseconds(200), std::chrono::microseconds(1000)};
+  transport::NetworkModel network;  ///< nobody is told of deaths, whatever it says
+  std::uint64_t seed = 1;
+  std::uint32_t joining = 0;  ///< the last so many are in no ring before they enter an epoch
+  Time stagger{0};            ///< each enters the ring at some moment before this, by chance
+  /// How many of a hundred suspicions kill the process that has them, somewhere among the sends that tell of it.
+  std::uint32_t fatal_suspicions = 0;
+  std::uint32_t most_deaths = 0;  ///< that fatal suspicions may bring it to
+  bool keep_transcript = false;
+};
+
+class RingSimulation {
+ public:
+  explicit RingSimulation(const SimulationOptions& options);
+
+  void kill(ProcessId process, Time at);
+  /// `told` is told of a death by another witness.
+  void witness(ProcessId told, ProcessId dead, Time at);
+  /// `process` enters an epoch.
+  void enter(ProcessId process, const Membership& membership, Time at);
+  /// Until `end`.
+  void run(Time end);
+
+  /// What is wrong at the end of the run, if anything: somebody who lives is held dead, a death is not known to all
+  /// who live, the ring is not closed.
+  std::optional<std::string> verdict() const;
+
+  bool lives(ProcessId process) const { return !deaths_.contains(process); }
+  std::size_t deaths() const { return deaths_.size(); }
+  Time first_death() const;
+  /// When the last of those that live came to know of this death.
+  Time known_by_all(ProcessId dead) const;
+  /// When somebody last learnt of a death, or came to observe or be observed by somebody else.
+  Time stable_since() const { return last_change_; }
+  std::uint64_t heartbeats_sent() const { return heartbeats_; }
+  std::uint64_t messages_sent() const { return simulator_.messages_sent(); }
+  const Ring& ring(ProcessId process) const { return rings_[process.value]; }
+  /// One line for each event but heartbeats: when, who, what.
+  std::string transcript() const;
+
+  // The simulator's side.
+  void receive(ProcessId to, ProcessId from, const Message& message);
+  void dead(ProcessId to, ProcessId gone);
+  void wake(ProcessId process);
+  ByteCount size_of(const Message& message) const;
+
+ private:
+  using Step = std::function<void(Ring&, Time, Actions&)>;
+  struct Planned {
+    Time at;
+    Step step;
+  };
+
+  void plan(ProcessId process, Time at, Step step);
+  void take(ProcessId process, const std::string& what, const Step& step);
+  void strike(ProcessId process, Time before);
+  void arm(ProcessId process);
+  std::uint32_t closest_living(std::uint32_t process, std::uint32_t step) const;
+  void tell(Time at, ProcessId process, const std::string& what);
+
+  SimulationOptions options_;
+  transport::Simulator<Message, RingSimulation> simulator_;
+  std::vector<Ring> rings_;
+  std::vector<Time> armed_;  // by process: when it is woken next
+  std::map<ProcessId, std::vector<Planned>> planned_;
+  std::map<ProcessId, Time> deaths_;
+  std::map<ProcessId, std::vector<Time>> learnt_;  // by the dead, by who learns
+  Actions actions_;
+  Time last_change_{0};
+  std::uint64_t heartbeats_ = 0;
+  std::vector<std::pair<Time, std::string>> told_;  // the transcript's lines, as they came up
+};
+
+}  // namespace mend::detector

@@ -1,0 +1,56 @@
+#include "detector/stall/stall_message.hpp"
+
+#include "base/byte_reader.hpp"
+#include "base/error.hpp"
+
+namespace mend::detector {
+namespace {
+
+constexpr std::uint8_t mark = 0xd8;  // the failure detector's begin with another
+constexpr std::int32_t no_rank = -1;
+
+struct Layout {
+  std::uint8_t mark;
+  std::uint8_t kind;
+  std::uint8_t place;
+  std::uint8_t unused;
+  std::uint32_t round;
+  std::uint64_t visit;
+  std::int32_t rank;
+  std::uint32_t waited_ms;
+};
+static_assert(sizeof(Layout) == 24 && std::has_unique_object_representations_v<Layout>);
+
+}  // namespace
+
+bool is_about_stalls(std::span<const std::byte> bytes) { return !bytes.empty() && bytes.front() == std::byte{mark}; }
+
+void write(const StallMessage& message, std::vector<std::byte>& bytes) {
+  const Whereabouts& where = message.where;
+  const Layout layout{mark,
+                      static_cast<std::uint8_t>(message.kind),
+                      static_cast<std::uint8_t>(where.place),
+                      0,
+                      message.round,
+                      where.visit,
+                      where.rank ? where.rank->value : no_rank,
+                      static_cast<std::uint32_t>(where.waited.count())};
+  append(layout, bytes);
+}
+
+StallMessage read_stall_message(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes, [] {
+    throw EnvironmentError("a message about waiting ranks arrived that no control thread can have sent");
+  });
+  const auto layout = reader.take<Layout>();
+  reader.expect_end();
+  reader.expect(layout.mark == mark && layout.unused == 0 &&
+                layout.kind <= static_cast<std::uint8_t>(StallMessage::last_kind) &&
+                layout.place <= static_cast<std::uint8_t>(last_place) && layout.rank >= no_rank);
+  return {static_cast<StallMessage::Kind>(layout.kind),
+          layout.round,
+          {static_cast<Place>(layout.place), layout.rank == no_rank ? std::nullopt : std::optional(Rank{layout.rank}),
+           std::chrono::milliseconds(layout.waited_ms), layout.visit}};
+}
+
+}  // namespace mend::detector

@@ -1,0 +1,74 @@
+#include "detector/stall/stall_teller.hpp"
+
+#include "base/error.hpp"
+#include "base/telemetry/job_status.hpp"
+#include "base/launch.hpp"
+#include "base/telemetry/log.hpp"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace mend::detector {
+namespace {
+
+Whereabouts whereabouts(Time now) {
+  const CurrentPlace current = current_place();
+  return {current.place, current.rank, std::chrono::duration_cast<std::chrono::milliseconds>(now - current.since),
+          static_cast<std::uint64_t>(current.since.count())};
+}
+
+}  // namespace
+
+StallTeller::StallTeller(ProcessId self, const StallLimits& limits, Owner owner)
+    : self_(self), owner_(std::move(owner)), watch_(self, limits) {}
+
+void StallTeller::arrived(ProcessId from, std::span<const std::byte> bytes, Time now) {
+  watch_.receive(from, read_stall_message(bytes), now, whereabouts(now), actions_);
+  perform();
+}
+
+void StallTeller::tick(Time now) {
+  if (takes_stack_ && stack_.is_there()) {
+    takes_stack_ = false;
+    say_stack(now);
+    watch_.stack_shown(actions_);
+  }
+  watch_.tick(now, whereabouts(now), actions_);
+  perform();
+}
+
+void StallTeller::perform() {
+  const StallActions actions = std::exchange(actions_, {});
+  if (!actions.warning.empty()) log::warn(actions.warning);
+  if (!actions.last_words.empty()) log::error(actions.last_words);
+  std::vector<std::byte> bytes;
+  for (const auto& [to, message] : actions.sends) {
+    bytes.clear();
+    write(message, bytes);
+    owner_.send(to, bytes);
+  }
+  if (actions.show_stack) {
+    owner_.hold_nobody_dead();
+    stack_.take();
+    takes_stack_ = true;
+  }
+  if (actions.leave) leave();
+}
+
+void StallTeller::say_stack(Time now) {
+  const Whereabouts where = whereabouts(now);
+  const std::string process = fmt::format("process {} on {}", self_.value, launch::machine());
+  const std::string who = where.rank ? fmt::format("rank {} ({})", where.rank->value, process) : process;
+  log::error(fmt::format("{} is {}:\n{}", who, describe(where.place), stack_.text()));
+}
+
+/// The application's thread may be anywhere: nothing is cleaned up.
+void StallTeller::leave() const {
+  job_status::finished(ExitCode::failed);
+  for (;;) ::syscall(SYS_exit_group, static_cast<int>(ExitCode::failed));  // _exit would tell it as a death
+}
+
+}  // namespace mend::detector

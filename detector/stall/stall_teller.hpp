@@ -1,0 +1,43 @@
+// A StallWatch at work in the control thread: gives it the time, where this process is and what the others say, and
+// does what it asks for.
+
+#pragma once
+
+#include "detector/stall/own_stack.hpp"
+#include "detector/stall/stall_watch.hpp"
+
+#include <functional>
+#include <span>
+
+namespace mend::detector {
+
+class StallTeller {
+ public:
+  struct Owner {
+    std::function<void(ProcessId to, std::span<const std::byte> bytes)> send;
+    std::function<void()> hold_nobody_dead;  ///< from now on: a debugger stops processes
+  };
+
+  StallTeller(ProcessId self, const StallLimits& limits, Owner owner);
+
+  void enter(const ProcessSet& members) { watch_.enter(members); }
+  void died(const ProcessSet& gone) { watch_.died(gone); }
+  /// Throws EnvironmentError for bytes that make no sense.
+  void arrived(ProcessId from, std::span<const std::byte> bytes, Time now);
+  void tick(Time now);
+  Time next_deadline() const { return watch_.next_deadline(); }
+
+ private:
+  void perform();
+  void say_stack(Time now);
+  [[noreturn]] void leave() const;
+
+  ProcessId self_;
+  Owner owner_;
+  StallWatch watch_;
+  StallActions actions_;
+  OwnStack stack_;
+  bool takes_stack_ = false;
+};
+
+}  // namespace mend::detector

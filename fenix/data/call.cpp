@@ -1,0 +1,32 @@
+#include "fenix/data/call.hpp"
+
+#include "transport/mpi.hpp"
+
+namespace mend::fenix {
+
+Group& group_of(int id) {
+  const auto found = state().groups.find(id);
+  if (found == state().groups.end()) {
+    throw Refused(FENIX_ERROR_INVALID_GROUPID, fmt::format("there is no data group {}", id));
+  }
+  return *found->second;
+}
+
+Definition& member_of(Group& group, int id) {
+  Definition* found = group.find(id);
+  if (found == nullptr) throw Refused(FENIX_ERROR_INVALID_MEMBERID, fmt::format("the data group has no member {}", id));
+  return *found;
+}
+
+std::size_t element_size(MPI_Datatype type) {
+  const ErrorsReturned quiet;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (type == MPI_DATATYPE_NULL || MPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS || lower != 0 ||
+      extent <= 0) {
+    throw Refused(FENIX_ERROR_MEMBER_CREATE, "the elements of a member begin at their address and take some bytes");
+  }
+  return static_cast<std::size_t>(extent);
+}
+
+}  // namespace mend::fenix

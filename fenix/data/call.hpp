@@ -1,0 +1,94 @@
+// How the functions on data are called: by programs that may be wrong in what they ask for.
+
+#pragma once
+
+#include "base/telemetry/log.hpp"
+#include "fenix/data/group.hpp"
+#include "fenix/process/job.hpp"
+#include "fenix/data/regions.hpp"
+#include "fenix/data/subset.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace mend::fenix {
+
+/// What is wrong with an argument, as a code and in words.
+class Refused : public std::exception {
+ public:
+  Refused(int code, std::string sentence) : code_(code), sentence_(std::move(sentence)) {}
+  int code() const { return code_; }
+  const char* what() const noexcept override { return sentence_.c_str(); }
+
+ private:
+  int code_;
+  std::string sentence_;
+};
+
+/// As mend::fenix::guarded, with arguments that may be refused.
+template <class Work>
+Outcome checked(const char* function, const Work& work) {
+  return guarded(function, [&]() -> int {
+    try {
+      return work();
+    } catch (const Refused& refused) {
+      mend::log::warn(fmt::format("{}: {}", function, refused.what()));
+      return refused.code();
+    }
+  });
+}
+
+/// The same for functions that need no job, or that only look: nothing can fail but the arguments.
+template <class Work>
+int local(const char* function, const Work& work) {
+  return checked(function, work).code;
+}
+
+/// Throws Refused when there is none.
+Group& group_of(int id);
+Definition& member_of(Group& group, int id);
+
+/// How many bytes an element of this type takes. Throws Refused.
+std::size_t element_size(MPI_Datatype type);
+
+/// The subset in its shell for C. Throws Refused when it was never created.
+const ::fenix::DataSubset& subset_in(const Fenix_Data_subset& shell);
+/// Which elements of that member a subset means. Throws Refused.
+Regions regions_of(const ::fenix::DataSubset& subset, const Definition& definition);
+/// The other way.
+::fenix::DataSubset subset_of(const Regions& regions);
+/// Makes a new subset in `*shell`, unless that is null.
+void put_into(Fenix_Data_subset* shell, const Regions& regions);
+
+/// Throws Refused while the member is open (Fenix_Data_member_stage_begin, Fenix_Data_member_load_begin).
+void require_closed(Group& group, int member_id);
+/// Copies these elements to what the next commit takes. Throws Refused. Local.
+void stage(Group& group, const Definition& definition, const ::fenix::DataSubset& subset);
+/// The same for the member, or for all. Collective over the ranks in the first call after a failure.
+int store(int group_id, int member_id, const ::fenix::DataSubset& subset);
+
+/// What is to be handed out of a member in a snapshot.
+struct Found {
+  const Elements* elements = nullptr;  ///< null: nothing was stored
+  Regions which;
+};
+Found find_elements(const Group& group, int member_id, int time_stamp);
+/// Hands it out, and returns whether it is all that was asked for, as Fenix's code.
+int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data);
+
+/// A member's definition is new, or replaces what there is of it. Throws Refused. Local.
+int define_member(int group_id, const Definition& wanted);
+Definition definition_of(int member_id, void* buffer, int count, MPI_Datatype datatype);
+
+/// Opens a member that the application stages, or loads, through a file or a stream. Throws Refused. Local.
+OpenMember& open_to_stage(int group_id, int member_id);
+struct OpenedToLoad {
+  OpenMember& member;
+  const Found found;
+};
+OpenedToLoad open_to_load(int group_id, int member_id, int time_stamp);
+
+}  // namespace mend::fenix

@@ -1,0 +1,165 @@
+// What was committed comes back: into a buffer, through the member's serializer, or through a file in memory.
+//
+// Functions that may recover from a failure hold nothing that needs a destructor, once `checked` has returned: they may
+// be left by longjmp.
+
+#include "fenix/data/call.hpp"
+#include "fenix/data/serializer.hpp"
+
+#include <algorithm>
+
+namespace mend::fenix {
+
+Found find_elements(const Group& group, int member_id, int time_stamp) {
+  const FenixSnapshot* snapshot = group.snapshot_or_newest(time_stamp);
+  if (snapshot == nullptr) return {};
+  const auto found = snapshot->members.find(member_id);
+  if (found == snapshot->members.end()) return {};
+  const bool all = time_stamp == FENIX_DATA_SNAPSHOT_ALL || settings().accumulates_snapshots;
+  return {found->second.elements.get(), all ? found->second.elements->known : found->second.fresh};
+}
+
+int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data) {
+  const bool only_asks = max_count == 0 && !settings().accumulates_snapshots;
+  if (target == nullptr) target = definition.buffer;
+  if (target == nullptr && !only_asks && !definition.serializer)
+    throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, "there is no buffer to restore to");
+  if (definition.buffer == nullptr && !only_asks) definition.buffer = target;
+  if (found.elements == nullptr || found.which.empty()) return FENIX_ERROR_NODATA_FOUND;
+  if (only_asks) {
+    put_into(found_data, found.which);
+    return FENIX_SUCCESS;
+  }
+  const std::size_t has = definition.count != FENIX_RESIZEABLE ? definition.count : found.which.end();
+  const std::size_t wanted = max_count > 0 ? std::min(has, static_cast<std::size_t>(max_count)) : has;
+  const Regions chosen = found.which.below(wanted);
+  read_elements_of(definition, chosen, *found.elements, target);
+  put_into(found_data, chosen);
+  return chosen == Regions::first(wanted) ? FENIX_SUCCESS : FENIX_WARNING_PARTIAL_RESTORE;
+}
+
+OpenedToLoad open_to_load(int group_id, int member_id, int time_stamp) {
+  Group& group = group_of(group_id);
+  member_of(group, member_id);
+  require_closed(group, member_id);
+  const Found found = find_elements(group, member_id, time_stamp);
+  if (found.elements == nullptr || found.which.empty()) {
+    throw Refused(FENIX_ERROR_NODATA_FOUND, fmt::format("nothing of member {} was committed", member_id));
+  }
+  return {group.open_members()[member_id], found};
+}
+
+}  // namespace mend::fenix
+
+namespace {
+
+using namespace mend::fenix;
+
+int restore(int group_id, int member_id, void* target, int max_count, int time_stamp, Fenix_Data_subset* found_data) {
+  Group& group = group_of(group_id);
+  Definition& definition = member_of(group, member_id);
+  require_closed(group, member_id);
+  return hand_out(definition, find_elements(group, member_id, time_stamp), target, max_count, found_data);
+}
+
+int restore_from_rank(int group_id, int member_id, void* target, int max_count, int time_stamp,
+                      Fenix_Data_subset* found_data, int source_rank) {
+  Group& group = group_of(group_id);
+  group.catch_up();
+  const int ranks = state().engine().world().roster.size();
+  const bool exists = source_rank >= 0 && source_rank < ranks;
+  // The other ranks wait for this one, whatever is wrong with what it wants.
+  const Found mine = find_elements(group, member_id, time_stamp);
+  Elements lent = mine.elements != nullptr ? *mine.elements : Elements{};
+  lent.known = mine.which;
+  const Elements theirs = group.fetch(lent, exists ? source_rank : 0);
+  if (!exists) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
+  Definition as_theirs = member_of(group, member_id);
+  as_theirs.count = FENIX_RESIZEABLE;  // it may have another number of elements than here
+  return hand_out(as_theirs, {&theirs, theirs.known}, target, max_count, found_data);
+}
+
+}  // namespace
+
+// --- collective ------------------------------------------------------------------------------------------------
+
+int Fenix_Data_member_restore(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
+                              Fenix_Data_subset* found_data) {
+  const Outcome outcome = checked("Fenix_Data_member_restore", [&]() -> int {
+    group_of(group_id).catch_up();
+    return restore(group_id, member_id, target_buffer, max_count, time_stamp, found_data);
+  });
+  return settle(outcome);
+}
+
+int Fenix_Data_member_repair(int group_id, int member_id) {
+  const Outcome outcome = checked("Fenix_Data_member_repair", [&]() -> int {
+    Group& group = group_of(group_id);
+    group.catch_up();
+    member_of(group, member_id);
+    const Found found = find_elements(group, member_id, FENIX_DATA_SNAPSHOT_ALL);
+    return found.elements == nullptr ? FENIX_ERROR_NODATA_FOUND : FENIX_SUCCESS;
+  });
+  return settle(outcome);
+}
+
+int Fenix_Data_member_restore_from_rank(int member_id, void* target_buffer, int max_count, int time_stamp, int group_id,
+                                        int source_rank) {
+  const Outcome outcome = checked("Fenix_Data_member_restore_from_rank", [&]() -> int {
+    return restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, nullptr, source_rank);
+  });
+  return settle(outcome);
+}
+
+int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
+                                        Fenix_Data_subset* found_data, int source_rank) {
+  const Outcome outcome = checked("Fenix_Data_member_restore_from_rank", [&]() -> int {
+    return restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank);
+  });
+  return settle(outcome);
+}
+
+// --- local -----------------------------------------------------------------------------------------------------
+
+int Fenix_Data_member_lrestore(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
+                               Fenix_Data_subset* found_data) {
+  return local("Fenix_Data_member_lrestore",
+               [&]() -> int { return restore(group_id, member_id, target_buffer, max_count, time_stamp, found_data); });
+}
+
+int Fenix_Data_member_load(int group_id, int member_id, int time_stamp, Fenix_Data_subset* found_data) {
+  return local("Fenix_Data_member_load", [&]() -> int {
+    return restore(group_id, member_id, FENIX_DATA_RESTORE_INPLACE, FENIX_DATA_RESTORE_FULL, time_stamp, found_data);
+  });
+}
+
+int Fenix_Data_member_load_to(int group_id, int member_id, void* target, int target_count, int time_stamp,
+                              Fenix_Data_subset* found_data) {
+  return local("Fenix_Data_member_load_to",
+               [&]() -> int { return restore(group_id, member_id, target, target_count, time_stamp, found_data); });
+}
+
+int Fenix_Data_member_load_begin(int group_id, int member_id, FILE** file, int time_stamp,
+                                 Fenix_Data_subset* found_data) {
+  return local("Fenix_Data_member_load_begin", [&]() -> int {
+    const auto [open, found] = open_to_load(group_id, member_id, time_stamp);
+    open.file = std::make_unique<MemoryFile>(found.elements->bytes, FileUse::read);
+    *file = open.file->file();
+    put_into(found_data, found.which);
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_member_load_end(int group_id, int member_id) {
+  return local("Fenix_Data_member_load_end", [&]() -> int {
+    Group& group = group_of(group_id);
+    member_of(group, member_id);
+    const auto open = group.open_members().find(member_id);
+    if (open == group.open_members().end() || open->second.staging) {
+      throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                    fmt::format("member {} is not being loaded: call Fenix_Data_member_load_begin first", member_id));
+    }
+    group.open_members().erase(open);
+    return FENIX_SUCCESS;
+  });
+}

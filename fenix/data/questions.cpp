@@ -1,0 +1,115 @@
+// What programs ask Fenix about their groups, and the attributes of members. All of it is local.
+
+#include "fenix/data/call.hpp"
+
+namespace {
+
+using namespace mend::fenix;
+
+Refused wrong_attribute(int name) {
+  return {FENIX_ERROR_INVALID_ATTRIBUTE_NAME, fmt::format("{} is no attribute of a member", name)};
+}
+
+int get_attribute(const Definition& definition, int name, void* value) {
+  switch (name) {
+    case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: *static_cast<void**>(value) = definition.buffer; return FENIX_SUCCESS;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_COUNT:
+      *static_cast<int*>(value) = static_cast<int>(definition.count);
+      return FENIX_SUCCESS;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE:
+      *static_cast<MPI_Datatype*>(value) = definition.datatype;
+      return FENIX_SUCCESS;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_SIZE:
+      *static_cast<int*>(value) = static_cast<int>(definition.element_bytes);
+      return FENIX_SUCCESS;
+    default: throw wrong_attribute(name);
+  }
+}
+
+int set_attribute(Definition& definition, int name, void* value) {
+  switch (name) {
+    case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: definition.buffer = value; return FENIX_SUCCESS;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_COUNT: {
+      const int count = *static_cast<int*>(value);
+      if (count < 0)
+        throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("a member cannot have {} elements", count));
+      definition.count = static_cast<std::size_t>(count);
+      return FENIX_SUCCESS;
+    }
+    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE: {
+      const MPI_Datatype type = *static_cast<MPI_Datatype*>(value);
+      const std::size_t bytes = element_size(type);
+      if (bytes != definition.element_bytes) {
+        throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE,
+                      "a member keeps the size of its elements: delete it and create it anew");
+      }
+      definition.datatype = type;
+      return FENIX_SUCCESS;
+    }
+    default: throw wrong_attribute(name);
+  }
+}
+
+}  // namespace
+
+int Fenix_Data_group_get_number_of_members(int group_id, int* number_of_members) {
+  return local("Fenix_Data_group_get_number_of_members", [&]() -> int {
+    *number_of_members = static_cast<int>(group_of(group_id).definitions().size());
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_group_get_member_at_position(int group_id, int* member_id, int position) {
+  return local("Fenix_Data_group_get_member_at_position", [&]() -> int {
+    const auto& members = group_of(group_id).definitions();
+    if (position < 0 || static_cast<std::size_t>(position) >= members.size()) return FENIX_ERROR_INVALID_POSITION;
+    *member_id = members[static_cast<std::size_t>(position)].id;
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_group_get_number_of_snapshots(int group_id, int* number_of_snapshots) {
+  return local("Fenix_Data_group_get_number_of_snapshots", [&]() -> int {
+    *number_of_snapshots = static_cast<int>(group_of(group_id).history().size());
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_group_get_snapshot_at_position(int group_id, int position, int* time_stamp) {
+  return local("Fenix_Data_group_get_snapshot_at_position", [&]() -> int {
+    const auto& history = group_of(group_id).history();
+    if (position < 0 || static_cast<std::size_t>(position) >= history.size()) return FENIX_ERROR_INVALID_POSITION;
+    *time_stamp = history[static_cast<std::size_t>(position)].time_stamp;
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_member_attr_get(int group_id, int member_id, int attributename, void* attributevalue, int* flag,
+                               int source_rank) {
+  return local("Fenix_Data_member_attr_get", [&]() -> int {
+    if (flag != nullptr) *flag = 0;
+    const Definition& definition = member_of(group_of(group_id), member_id);
+    if (source_rank != state().engine().rank().value) return FENIX_SUCCESS;
+    const int code = get_attribute(definition, attributename, attributevalue);
+    if (flag != nullptr) *flag = 1;
+    return code;
+  });
+}
+
+int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name, void* attribute_value, int* flag) {
+  return local("Fenix_Data_member_attr_set", [&]() -> int {
+    if (flag != nullptr) *flag = 0;
+    const int code = set_attribute(member_of(group_of(group_id), member_id), attribute_name, attribute_value);
+    if (flag != nullptr) *flag = 1;
+    return code;
+  });
+}
+
+int Fenix_Data_snapshot_delete(int group_id, int time_stamp) {
+  return local("Fenix_Data_snapshot_delete", [&]() -> int {
+    if (!group_of(group_id).forget(time_stamp)) {
+      throw Refused(FENIX_ERROR_INVALID_TIMESTAMP, fmt::format("there is no snapshot with time stamp {}", time_stamp));
+    }
+    return FENIX_SUCCESS;
+  });
+}

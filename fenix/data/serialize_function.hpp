@@ -1,0 +1,17 @@
+// What programs in C++ give a member that is no plain array: a function that writes its elements, and reads them.
+
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <iosfwd>
+#include <variant>
+
+namespace fenix::data {
+
+/// As Fenix_Serialize_file_fn: file, direction (FENIX_SERIALIZE, FENIX_DESERIALIZE), buffer, first element, count.
+using SerializeFileFunc = std::function<void(std::FILE*, int, void*, int, int)>;
+using SerializeStreamFunc = std::function<void(std::iostream&, int, void*, int, int)>;
+using SerializeFunc = std::variant<SerializeFileFunc, SerializeStreamFunc>;
+
+}  // namespace fenix::data

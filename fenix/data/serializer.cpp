@@ -1,0 +1,78 @@
+#include "fenix/data/serializer.hpp"
+
+#include "fenix/fenix.h"
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace mend::fenix {
+namespace {
+
+using ::fenix::data::SerializeFileFunc;
+
+/// One call of the serializer.
+struct Piece {
+  int direction;
+  void* buffer;
+  std::size_t first;
+  int count;
+};
+
+/// Has the serializer do it, on `bytes`, in which element 0 is at the front. Returns them as they are then.
+Bytes run(const Definition& definition, const Piece& piece, Bytes bytes) {
+  const std::size_t position = piece.first * definition.element_bytes;
+  const auto call = [&](const auto& function, auto&& file) {
+    function(file, piece.direction, piece.buffer, static_cast<int>(piece.first), piece.count);
+  };
+  if (const auto* on_file = std::get_if<SerializeFileFunc>(definition.serializer.get())) {
+    MemoryFile file(std::move(bytes), piece.direction == FENIX_SERIALIZE ? FileUse::write : FileUse::read);
+    file.seek(position);
+    call(*on_file, file.file());
+    return file.take();
+  }
+  MemoryStream stream(std::move(bytes));
+  stream.seek(position);
+  call(std::get<::fenix::data::SerializeStreamFunc>(*definition.serializer), stream.stream());
+  return stream.take();
+}
+
+int as_count(std::size_t count) {
+  return count > static_cast<std::size_t>(std::numeric_limits<int>::max()) ? std::numeric_limits<int>::max()
+                                                                           : static_cast<int>(count);
+}
+
+}  // namespace
+
+void write_elements_of(const Definition& definition, const Regions& regions, Bytes& bytes) {
+  for (const Region& region : regions.all()) {
+    if (definition.serializer) {
+      const Piece piece{FENIX_SERIALIZE, definition.buffer, region.begin, as_count(region.end - region.begin)};
+      const std::size_t size = bytes.size();
+      bytes = run(definition, piece, std::move(bytes));
+      bytes.resize(size);
+      continue;
+    }
+    const std::size_t begin = region.begin * definition.element_bytes;
+    const auto* from = static_cast<const std::byte*>(definition.buffer);
+    std::memcpy(bytes.data() + begin, from + begin, (region.end - region.begin) * definition.element_bytes);
+  }
+}
+
+Bytes write_whole(const Definition& definition) {
+  return run(definition, {FENIX_SERIALIZE, definition.buffer, 0, FENIX_RESIZEABLE}, {});
+}
+
+void read_elements_of(const Definition& definition, const Regions& regions, const Elements& elements, void* target) {
+  if (!definition.serializer) {
+    copy_elements(elements, definition.element_bytes, regions, static_cast<std::byte*>(target));
+    return;
+  }
+  Bytes bytes = elements.bytes;
+  for (const Region& region : regions.all()) {
+    const Piece piece{FENIX_DESERIALIZE, target, region.begin, as_count(region.end - region.begin)};
+    bytes = run(definition, piece, std::move(bytes));
+  }
+}
+
+}  // namespace mend::fenix

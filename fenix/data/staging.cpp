@@ -1,0 +1,105 @@
+// What the next commit takes: copied from members' buffers, or written by the application to a file in memory.
+
+#include "fenix/data/call.hpp"
+
+#include <cstdlib>
+
+namespace mend::fenix {
+
+void require_closed(Group& group, int member_id) {
+  const auto open = group.open_members().find(member_id);
+  if (open == group.open_members().end()) return;
+  throw Refused(open->second.staging ? FENIX_ERROR_MEMBER_STAGING : FENIX_ERROR_MEMBER_LOADING,
+                fmt::format("member {} is open: call Fenix_Data_member_{}_end first", member_id,
+                            open->second.staging ? "stage" : "load"));
+}
+
+void stage(Group& group, const Definition& definition, const ::fenix::DataSubset& subset) {
+  require_closed(group, definition.id);
+  if (subset.type == ::fenix::DataSubset::PrestagedSubset) return;
+  const bool whole = !subset.is_bounded() && subset.start() == 0;
+  if (whole && definition.count == FENIX_RESIZEABLE && definition.serializer) return group.stage_whole(definition);
+  group.stage(definition, regions_of(subset, definition));
+}
+
+int store(int group_id, int member_id, const ::fenix::DataSubset& subset) {
+  Group& group = group_of(group_id);
+  group.catch_up();
+  if (member_id != FENIX_DATA_MEMBER_ALL) {
+    stage(group, member_of(group, member_id), subset);
+    return FENIX_SUCCESS;
+  }
+  for (const Definition& definition : group.definitions()) stage(group, definition, subset);
+  return FENIX_SUCCESS;
+}
+
+OpenMember& open_to_stage(int group_id, int member_id) {
+  Group& group = group_of(group_id);
+  member_of(group, member_id);
+  require_closed(group, member_id);
+  OpenMember& open = group.open_members()[member_id];
+  open.staging = true;
+  return open;
+}
+
+}  // namespace mend::fenix
+
+using namespace mend::fenix;
+
+int Fenix_Data_member_stage(int group_id, int member_id, const Fenix_Data_subset subset_specifier) {
+  return local("Fenix_Data_member_stage", [&]() -> int {
+    Group& group = group_of(group_id);
+    const ::fenix::DataSubset& subset = subset_in(subset_specifier);
+    if (subset.type == ::fenix::DataSubset::PrestagedSubset) {
+      throw Refused(FENIX_ERROR_INVALID_SUBSET, "FENIX_DATA_SUBSET_PRESTAGED says what is staged already");
+    }
+    stage(group, member_of(group, member_id), subset);
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_member_stage_inplace(int group_id, int member_id, void* buffer,
+                                    const Fenix_Data_subset subset_specifier) {
+  return local("Fenix_Data_member_stage_inplace", [&]() -> int {
+    Group& group = group_of(group_id);
+    Definition from_buffer = member_of(group, member_id);
+    from_buffer.buffer = buffer;
+    from_buffer.serializer.reset();
+    const Regions regions = regions_of(subset_in(subset_specifier), from_buffer);
+    require_closed(group, member_id);
+    group.unstage(member_id);
+    group.stage(from_buffer, regions);
+    std::free(buffer);
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_member_stage_begin(int group_id, int member_id, FILE** file) {
+  return local("Fenix_Data_member_stage_begin", [&]() -> int {
+    OpenMember& open = open_to_stage(group_id, member_id);
+    open.file = std::make_unique<MemoryFile>(Bytes{}, FileUse::write);
+    *file = open.file->file();
+    return FENIX_SUCCESS;
+  });
+}
+
+int Fenix_Data_member_stage_end(int group_id, int member_id) {
+  return local("Fenix_Data_member_stage_end", [&]() -> int {
+    Group& group = group_of(group_id);
+    const Definition& definition = member_of(group, member_id);
+    const auto open = group.open_members().find(member_id);
+    if (open == group.open_members().end() || !open->second.staging) {
+      throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                    fmt::format("member {} is not being staged: call Fenix_Data_member_stage_begin first", member_id));
+    }
+    Bytes bytes = open->second.file ? open->second.file->take() : open->second.stream->take();
+    group.open_members().erase(open);
+    if (bytes.size() % definition.element_bytes != 0) {
+      throw Refused(FENIX_ERROR_INVALID_SUBSET,
+                    fmt::format("{} bytes were staged for member {}, whose elements have {}", bytes.size(), member_id,
+                                definition.element_bytes));
+    }
+    group.stage_bytes(definition, std::move(bytes));
+    return FENIX_SUCCESS;
+  });
+}

@@ -1,0 +1,75 @@
+// The application's callbacks: when a failure is met, and when it has been recovered from.
+
+#include "fenix/process/job.hpp"
+
+namespace mend::fenix {
+namespace {
+
+MPI_Comm resilient() { return state().engine().world().application.get(); }
+
+std::uint64_t epoch_now() { return state().engine().world().epoch.value; }
+
+/// Calls one callback; returns whether the next is to be called. Has nothing to destroy: the callback may jump.
+bool call_back(std::size_t index, std::uint64_t epoch) {
+  const std::deque<Callback>& callbacks = state().callbacks.after_recovery;
+  if (index >= callbacks.size()) return true;  // taken back by the one before
+  callbacks[index](resilient(), state().last_error);
+  // Another failure has been recovered from in it, and has called back them all.
+  return epoch_now() == epoch;
+}
+
+bool call_back_and_squash(std::size_t index, std::uint64_t epoch) {
+  try {
+    return call_back(index, epoch);
+  } catch (const ::fenix::CommException&) {
+    return epoch_now() == epoch;
+  }
+}
+
+}  // namespace
+
+void call_all_back() {
+  const std::uint64_t epoch = epoch_now();
+  const bool squash = settings().callback_exception == FENIX_CALLBACK_EXCEPTION_SQUASH;
+  for (std::size_t left = state().callbacks.after_recovery.size(); left > 0; --left) {
+    if (!(squash ? call_back_and_squash(left - 1, epoch) : call_back(left - 1, epoch))) return;
+  }
+}
+
+void call_all_back_before() {
+  const ErrorsReturned to_the_callback;
+  const std::deque<Callback>& callbacks = state().callbacks.before_recovery;
+  for (std::size_t left = callbacks.size(); left > 0; --left) {
+    if (left > callbacks.size()) continue;  // taken back by the one before
+    try {
+      callbacks[left - 1](resilient(), state().last_error);
+    } catch (...) {
+      state().callbacks.thrown_before = std::current_exception();
+    }
+  }
+}
+
+}  // namespace mend::fenix
+
+using mend::fenix::is_active;
+using mend::fenix::state;
+
+int Fenix_Callback_register(void (*recover)(MPI_Comm, int, void*), void* callback_data) {
+  if (!is_active("Fenix_Callback_register")) return FENIX_ERROR_UNINITIALIZED;
+  if (recover == nullptr) return FENIX_ERROR_CALLBACK_NOT_REGISTERED;
+  state().callbacks.after_recovery.emplace_back([=](MPI_Comm comm, int error) { recover(comm, error, callback_data); });
+  return FENIX_SUCCESS;
+}
+
+int Fenix_Callback_pop() {
+  if (!is_active("Fenix_Callback_pop")) return FENIX_ERROR_UNINITIALIZED;
+  if (state().callbacks.after_recovery.empty()) return FENIX_ERROR_CALLBACK_NOT_REGISTERED;
+  state().callbacks.after_recovery.pop_back();
+  return FENIX_SUCCESS;
+}
+
+int Fenix_Callback_invoke_all() {
+  if (!is_active("Fenix_Callback_invoke_all")) return FENIX_ERROR_UNINITIALIZED;
+  mend::fenix::call_all_back();
+  return FENIX_SUCCESS;
+}

@@ -1,0 +1,396 @@
+#include "fenix/process/job.hpp"
+
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "base/death/fail_stop.hpp"
+#include "base/telemetry/job_status.hpp"
+#include "base/launch.hpp"
+#include "base/telemetry/log.hpp"
+#include "fenix/data/group.hpp"
+#include "framework/run.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace mend::fenix {
+namespace {
+
+/// Ends this process together with all others, who have agreed on `code`.
+[[noreturn]] void leave(ExitCode code) {
+  State& now = state();
+  now.active = false;
+  now.groups.clear();
+  now.job->close(code);
+  leave_mpi();
+  std::exit(static_cast<int>(code));
+}
+
+/// Ends the job on all ranks because of what is wrong here.
+void end_job(ExitCode code, const std::string& sentence) {
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  State& now = state();
+  now.active = false;
+  try {
+    now.engine().abandon(code, sentence);
+    now.groups.clear();
+    now.job->close(*now.engine().ended());
+    job_status::closed();
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
+  }
+}
+
+[[noreturn]] void end_job_and_exit(ExitCode code, const std::string& sentence) {
+  end_job(code, sentence);
+  leave_mpi();
+  std::exit(static_cast<int>(code));
+}
+
+/// The job is over: this spare goes on by itself, until it leaves MPI.
+void release() {
+  State& now = state();
+  now.finalized = true;
+  now.released = true;
+  now.job->close(ExitCode::ok);
+  job_status::closed();
+}
+
+/// The error handler that the program has set on a communicator of MPI's own. The job has errors returned there; a
+/// handler of the program's does that, or what else the program wants.
+class HandlerKept {
+ public:
+  explicit HandlerKept(MPI_Comm comm) : comm_(comm) { MPI_Comm_get_errhandler(comm, &handler_); }
+  ~HandlerKept() {
+    const bool set_by_program = handler_ != MPI_ERRORS_ARE_FATAL && handler_ != MPI_ERRORS_RETURN;
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (!set_by_program || finalized != 0) return;
+    MPI_Comm_set_errhandler(comm_, handler_);
+    MPI_Errhandler_free(&handler_);
+  }
+  HandlerKept(const HandlerKept&) = delete;
+  HandlerKept& operator=(const HandlerKept&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
+
+/// Exits where there is no job yet: all processes do.
+[[noreturn]] void exit_at_start(int code) {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised != 0) PMPI_Finalize();
+  std::exit(code);
+}
+
+/// A program that exits before Fenix_Finalize: with 0 it removes itself, which the others take for a failure; with
+/// anything else it ends the job, for itself it cannot.
+void on_exit_of_process(int status, void* /*unused*/) {
+  static const pid_t self = ::getpid();
+  if (::getpid() != self) return;
+  State& now = state();
+  if (std::exchange(now.active, false)) {
+    if (status == 0) ::kill(::getpid(), SIGKILL);
+    const int rank = now.engine().rank().value;
+    end_job(ExitCode::failed, fmt::format("rank {} has exited with {} before Fenix_Finalize", rank, status));
+  }
+  leave_mpi();
+}
+
+std::optional<std::string> info_value(MPI_Info info, const char* key) {
+  if (info == MPI_INFO_NULL) return std::nullopt;
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+  return found != 0 ? std::optional<std::string>(value) : std::nullopt;
+}
+
+/// Fenix takes what it does not know for the default; so does this, but says so.
+void warn_of_value(const char* key, const std::string& value, const char* known) {
+  if (mend::launch::speaks_for_all())
+    log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
+}
+
+void read_info(MPI_Info info) {
+  if (const auto mode = info_value(info, "FENIX_RESUME_MODE")) {
+    if (*mode == "NO_JUMP" || *mode == "RETURN") {
+      settings().resume = FENIX_RESUME_RETURN;
+    } else if (*mode == "THROW") {
+      settings().resume = FENIX_RESUME_THROW;
+    } else {
+      settings().resume = FENIX_RESUME_JUMP;
+      const bool known = *mode == "Fenix_init" || *mode == "JUMP";
+      if (!known) warn_of_value("FENIX_RESUME_MODE", *mode, "Fenix_init, NO_JUMP or THROW");
+    }
+  }
+  if (const auto mode = info_value(info, "FENIX_UNHANDLED_MODE")) {
+    if (*mode == "SILENT") {
+      settings().unhandled = FENIX_UNHANDLED_SILENT;
+    } else if (*mode == "PRINT" || *mode == "NO_JUMP") {
+      settings().unhandled = FENIX_UNHANDLED_PRINT;
+    } else {
+      settings().unhandled = FENIX_UNHANDLED_ABORT;
+      if (*mode != "ABORT") warn_of_value("FENIX_UNHANDLED_MODE", *mode, "SILENT, PRINT or ABORT");
+    }
+  }
+}
+
+bool spans_the_launch(MPI_Comm comm) {
+  int result = MPI_UNEQUAL;
+  return comm != MPI_COMM_NULL && MPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS &&
+         (result == MPI_IDENT || result == MPI_CONGRUENT);
+}
+
+Options options_of(const StartArguments& arguments) {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised == 0) throw UsageError("Fenix_Init comes after MPI_Init");
+  if (!spans_the_launch(arguments.comm)) {
+    throw UsageError(
+        "Fenix_Init wants MPI_COMM_WORLD or a duplicate of it: spares are taken from all that was launched");
+  }
+  read_info(arguments.info);
+  char no_name[] = "";
+  char* no_arguments[] = {no_name, nullptr};
+  int one = 1;
+  const bool has_arguments = arguments.argc != nullptr && arguments.argv != nullptr;
+  Options as_in_fenix;
+  const bool spawns = arguments.spawn != 0 || settings().recovery == FENIX_RECOVERY_SPAWN;
+  as_in_fenix.on_failure = {.spare = true, .spawn = spawns, .shrink = true};
+  Options options = has_arguments ? take_options(*arguments.argc, *arguments.argv, as_in_fenix)
+                                  : take_options(one, no_arguments, as_in_fenix);
+  if (options.spares != 0 && options.spares != arguments.spares && mend::launch::speaks_for_all()) {
+    log::warn(fmt::format("the job was launched with --spares {}, but Fenix_Init asks for {}: that counts",
+                          options.spares, arguments.spares));
+  }
+  options.spares = arguments.spares;
+  if (options.disk && mend::launch::speaks_for_all()) {
+    log::warn("Fenix's data groups are kept in memory alone: --mend-disk does nothing here");
+  }
+  options.disk.reset();
+  return options;
+}
+
+void begin_epoch() {
+  State& now = state();
+  now.failed.clear();
+  now.recovered.clear();
+  bool given_up = false;
+  const auto recoveries = now.engine().recoveries();
+  if (!recoveries.empty()) {
+    for (const Replacement& replaced : recoveries.back().replacements) {
+      now.failed.push_back(replaced.rank.value);
+      now.recovered.push_back(now.engine().world().roster.rank_of(replaced.newcomer)->value);
+    }
+    for (const Loss& loss : recoveries.back().given_up) now.failed.push_back(loss.rank.value);
+    given_up = !recoveries.back().given_up.empty();
+  }
+  for (auto& [id, group] : now.groups) {
+    if (given_up) group->store().forget_everything();
+    now.engine().take_into_epoch(group->store());
+  }
+  report();
+}
+
+void end_epoch() {
+  for (auto& [id, group] : state().groups) group->store().end_epoch();
+}
+
+/// An error of MPI that is no failure, such as a rank that does not exist.
+void receive_other_error(int code) {
+  if (settings().unhandled == FENIX_UNHANDLED_SILENT) return;
+  const std::string sentence =
+      fmt::format("rank {}: an MPI call failed: {}", state().engine().rank().value, mpi_text(code));
+  if (settings().unhandled == FENIX_UNHANDLED_ABORT) end_job_and_exit(ExitCode::failed, sentence);
+  log::error(sentence);
+}
+
+}  // namespace
+
+State::State() = default;
+State::~State() = default;
+
+State& state() {
+  static State* const instance = new State;  // lives as long as the process: it may exit from anywhere
+  return *instance;
+}
+
+Settings& settings() {
+  static Settings instance;
+  return instance;
+}
+
+Fenix_Rank_role role() {
+  State& now = state();
+  if (now.released) return FENIX_ROLE_SPARE_RANK;
+  if (!now.job || now.engine().world().epoch == Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
+  return now.engine().newcomer() ? FENIX_ROLE_RECOVERED_RANK : FENIX_ROLE_SURVIVOR_RANK;
+}
+
+void start(const StartArguments& arguments, const Outputs& outputs) {
+  State& now = state();
+  if (now.active) end_job_and_exit(ExitCode::usage, "Fenix_Init is called once in a process");
+  if (now.finalized) {
+    log::error("Fenix_Init is called once in a process");
+    std::exit(static_cast<int>(ExitCode::usage));
+  }
+  now.outputs = outputs;
+  try {
+    const Options options = options_of(arguments);
+    const HandlerKept world(MPI_COMM_WORLD);
+    const HandlerKept self(MPI_COMM_SELF);
+    now.job = std::make_unique<Job>(options);
+  } catch (const UsageError& mistake) {
+    exit_at_start(refuse(mistake.what()));
+  }
+  if (now.job->refused()) {
+    const int code = static_cast<int>(*now.job->refused());
+    now.job.reset();
+    exit_at_start(code);
+  }
+  ::on_exit(&on_exit_of_process, nullptr);
+  try {
+    if (!now.engine().wait_for_rank()) {
+      const ExitCode code = *now.engine().ended();
+      if (code != ExitCode::ok || settings().spare_finalize == FENIX_SPARE_FINALIZE_EXIT) leave(code);
+      return release();
+    }
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
+  }
+  now.active = true;
+  begin_epoch();
+  hand_errors_to(&receive_error);
+}
+
+void report() {
+  State& now = state();
+  const Outputs& out = now.outputs;
+  if (out.role != nullptr) *out.role = role();
+  if (now.released) {
+    if (out.comm != nullptr) *out.comm = MPI_COMM_NULL;
+    if (out.error != nullptr) *out.error = FENIX_SUCCESS;
+    return;
+  }
+  if (out.comm != nullptr) *out.comm = now.engine().world().application.get();
+  if (out.error != nullptr) *out.error = Fenix_get_error();
+}
+
+void recover(int mpi_error) {
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  State& now = state();
+  now.last_error = mpi_error;
+  call_all_back_before();
+  if (settings().recovery == FENIX_RECOVERY_NOOP) return;
+  end_epoch();
+  try {
+    now.engine().repair();
+  } catch (const agreement::Abandoned&) {
+    leave(*now.engine().ended());
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
+  }
+  begin_epoch();
+}
+
+bool finish() {
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  State& now = state();
+  end_epoch();
+  try {
+    if (now.engine().finish()) {
+      if (*now.engine().ended() != ExitCode::ok) leave(*now.engine().ended());
+      now.active = false;
+      now.finalized = true;
+      now.groups.clear();
+      now.job->close(ExitCode::ok);
+      job_status::closed();  // what the program does until MPI_Finalize is its own
+      return true;
+    }
+  } catch (const std::exception& error) {
+    fail_stop(error.what());
+  }
+  now.last_error = MPIX_ERR_PROC_FAILED;
+  begin_epoch();
+  return false;
+}
+
+bool recovers() { return settings().recovery != FENIX_RECOVERY_IGNORE; }
+
+void throw_failure() {
+  throw ::fenix::CommException(state().engine().world().application.get(), Fenix_get_error(), state().last_error);
+}
+
+void resume() {
+  if (recovers()) {
+    call_all_back();
+    if (state().callbacks.thrown_before)
+      std::rethrow_exception(std::exchange(state().callbacks.thrown_before, nullptr));
+  }
+  switch (settings().resume) {
+    case FENIX_RESUME_THROW: throw_failure();
+    case FENIX_RESUME_JUMP:
+      if (state().outputs.resume_point == nullptr) throw_failure();  // fenix::init is no place to return to
+      ::longjmp(*state().outputs.resume_point, 1);
+    default: return;
+  }
+}
+
+void receive_error(MPI_Comm comm, int code, bool failure) {
+  if (!state().active) return;
+  if (failure) {
+    if (!recovers()) {
+      state().last_error = code;
+      if (settings().resume == FENIX_RESUME_THROW) throw_failure();
+      return;
+    }
+    if (settings().recovery != FENIX_RECOVERY_NOOP) revoke(comm);
+    recover(code);
+    return resume();
+  }
+  receive_other_error(code);
+}
+
+bool is_active(const char* function) {
+  if (state().active) return true;
+  log::warn(fmt::format("{} is called before Fenix_Init or after Fenix_Finalize", function));
+  return false;
+}
+
+Outcome guarded(const char* function, const std::function<int()>& work) {
+  if (!is_active(function)) return {FENIX_ERROR_UNINITIALIZED};
+  {
+    const ErrorsHandled as_in_cpp(OnError::throws);
+    try {
+      return {work()};
+    } catch (const ProcessFailure&) {
+      // recovered from below
+    } catch (const agreement::Abandoned&) {
+      // the others are ending the job, and so will this one in the recovery
+    } catch (const UsageError& mistake) {
+      log::warn(fmt::format("{}: {}", function, mistake.what()));
+      return {FENIX_ERROR_INVALID_LOGIC_CALL};
+    } catch (const DataLoss& loss) {
+      log::warn(fmt::format("{}: {}", function, loss.what()));
+      return {FENIX_ERROR_NODATA_FOUND};
+    } catch (const CommonError& error) {
+      log::error(fmt::format("{}: {}", function, error.what()));
+      return {FENIX_ERROR_INTERN};
+    } catch (const std::exception& error) {  // the others wait for this process, and programs ignore what is returned
+      fail_stop(error.what());
+    }
+  }
+  if (!recovers()) return {FENIX_ERROR_CANCELLED};
+  recover(MPIX_ERR_PROC_FAILED);
+  return {FENIX_ERROR_CANCELLED, true};
+}
+
+}  // namespace mend::fenix

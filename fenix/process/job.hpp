@@ -1,0 +1,145 @@
+// Fenix on mend: a job whose course the application has in its own hands. It calls Fenix_Init in the middle of main and
+// goes on; what mend::run does around a body is done here between two of its calls.
+//
+//   Fenix_Init      starts the job; spares wait inside until they have a rank, or exit when the job is over
+//   a failure       is met by an MPI call, or by one of Fenix's functions: recover() takes this rank through the same
+//                   ballot, job decision and rebuild as Session::repair, then resume() calls back and jumps, throws or
+//                   returns
+//   Fenix_Finalize  finishes as a body does that returns
+//
+// longjmp runs no destructors. So whoever calls resume() has none to run: the functions with C linkage, which hold
+// nothing but numbers and pointers, call one function of C++ that returns, and then resume().
+
+#pragma once
+
+#include "fenix/fenix.h"
+#include "framework/recovery/job.hpp"
+#include "transport/mpi.hpp"
+
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mend::fenix {
+
+class Group;
+
+/// What the application has asked for, before or after Fenix_Init.
+struct Settings {
+  Fenix_Recovery_mode recovery = FENIX_RECOVERY_REPAIR;
+  Fenix_Resume_mode resume = FENIX_RESUME_JUMP;
+  Fenix_Unhandled_mode unhandled = FENIX_UNHANDLED_ABORT;
+  Fenix_Callback_exception_mode callback_exception = FENIX_CALLBACK_EXCEPTION_RETHROW;
+  Fenix_Mlog_recovery_mode mlog_recovery = FENIX_MLOG_RECOVERY_MANUAL;
+  Fenix_Spare_wait_mode spare_wait = FENIX_SPARE_WAIT_BUSY;
+  Fenix_Spare_finalize_mode spare_finalize = FENIX_SPARE_FINALIZE_EXIT;
+  bool accumulates_snapshots = false;  ///< as in Fenix 1.0: a snapshot has all that was ever stored
+};
+
+/// Where Fenix_Init writes, now and after each recovery; any but `resume_point` may be null.
+struct Outputs {
+  int* role;
+  MPI_Comm* comm;
+  int* error;
+  jmp_buf* resume_point;
+};
+
+using Callback = std::function<void(MPI_Comm, int)>;
+
+/// The application's callbacks, in the order in which they were registered. A deque: one that is running stays where it
+/// is when it registers another.
+struct Callbacks {
+  std::deque<Callback> before_recovery;
+  std::deque<Callback> after_recovery;
+  std::exception_ptr thrown_before;  ///< by one that was called before the recovery; thrown when the program resumes
+};
+
+/// All that this process knows of its job. There is one, from Fenix_Init until the process ends.
+struct State {
+  State();
+  ~State();
+
+  std::unique_ptr<Job> job;  ///< from Fenix_Init until MPI is left
+  Outputs outputs{};
+  bool active = false;  ///< between Fenix_Init and the end of Fenix_Finalize
+  bool finalized = false;
+  bool released = false;         ///< a spare that was never needed, and goes on when the job is over
+  int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
+  Callbacks callbacks;
+  std::vector<int> failed;     ///< ranks whose processes died in the most recent failure, as they were numbered then
+  std::vector<int> recovered;  ///< of these, those that were taken over, as they are numbered now
+  std::map<int, std::unique_ptr<Group>> groups;
+
+  Engine& engine() { return job->engine(); }
+};
+
+State& state();
+Settings& settings();
+
+struct StartArguments {
+  MPI_Comm comm;
+  int* argc;
+  char*** argv;
+  int spares;
+  int spawn;
+  MPI_Info info;
+};
+
+/// Fenix_Init, until there is a rank to play. Ends the process when there is none. Collective over all processes.
+void start(const StartArguments& arguments, const Outputs& outputs);
+
+/// Writes the outputs.
+void report();
+
+/// Recovers together with the other ranks; ends the process when the job is over. `mpi_error`: what met the failure.
+void recover(int mpi_error);
+
+/// Fenix_Finalize; false when a failure came first and has been recovered from.
+bool finish();
+
+/// Calls the application's callbacks for after a recovery, the last registered first. They may jump out of it.
+void call_all_back();
+/// The same for those before one. Errors of MPI that they meet are returned to them; what they throw is kept until the
+/// program resumes, because the other ranks wait for this one in the recovery.
+void call_all_back_before();
+
+/// Calls the application back and goes on as it has chosen: returns only if that is FENIX_RESUME_RETURN.
+void resume();
+/// Whether the application wants failures to be recovered from; otherwise they are left as they are.
+bool recovers();
+/// Throws what FENIX_RESUME_THROW throws, for the most recent failure.
+[[noreturn]] void throw_failure();
+
+/// This process's part in the job.
+Fenix_Rank_role role();
+
+/// What is done with an error of MPI that is met in the application's own code.
+void receive_error(MPI_Comm comm, int code, bool failure);
+
+/// Leaves MPI, in the way that all processes have agreed on; done once. For MPI_Finalize, and for processes that exit
+/// without it.
+void leave_mpi();
+
+/// Whether the job can be spoken of; says what is wrong if not.
+bool is_active(const char* function);
+
+/// What a function of Fenix has come to.
+struct Outcome {
+  int code;
+  bool recovered = false;  ///< from a failure, so that the caller must resume
+};
+
+/// Does what a function stands for; `work` returns its code, and may throw whatever mend throws.
+Outcome guarded(const char* function, const std::function<int()>& work);
+
+/// To be called last, by a function with C linkage that has nothing to destroy.
+inline int settle(Outcome outcome) {
+  if (outcome.recovered) resume();
+  return outcome.code;
+}
+
+}  // namespace mend::fenix

@@ -1,0 +1,51 @@
+// What programs for Fenix do by MPI itself and mend has a part in, through MPI's profiling interface: they initialise
+// and finalise MPI, which mend::run otherwise does. Part of mend::fenix alone.
+
+#include "fenix/process/job.hpp"
+#include "framework/process/mpi_runtime.hpp"
+
+#include <mpi.h>
+
+namespace mend::fenix {
+
+// Stands here because Fenix_Init needs it: so every program for Fenix has the functions below, whichever of mend's
+// libraries is linked first.
+void leave_mpi() {
+  State& now = state();
+  if (!now.job) return;
+  const bool alone = now.job->leaves_mpi_alone();
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) {
+    if (alone) {
+      leave_mpi_alone();
+    } else {
+      PMPI_Finalize();
+    }
+  }
+  now.job.reset();
+}
+
+}  // namespace mend::fenix
+
+int MPI_Init(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  return MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+}
+
+/// With what fault tolerance needs set.
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  mend::before_mpi_init();
+  const int code =
+      PMPI_Init_thread(argc, argv, required < MPI_THREAD_FUNNELED ? MPI_THREAD_FUNNELED : required, provided);
+  mend::after_mpi_init();
+  return code;
+}
+
+/// In the way that outlasts dead processes. A program that forgets Fenix_Finalize gets it here.
+int MPI_Finalize() {
+  while (mend::fenix::state().active) Fenix_Finalize();
+  if (!mend::fenix::state().finalized) return PMPI_Finalize();
+  mend::fenix::leave_mpi();
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,56 @@
+// Fenix's settings. Each is a number below the MAXCODE of its kind.
+
+#include "base/telemetry/log.hpp"
+#include "fenix/process/job.hpp"
+
+#include <optional>
+
+namespace {
+
+using mend::fenix::settings;
+
+template <class Mode>
+int set(Mode& mode, unsigned option, Mode end) {
+  if (option >= static_cast<unsigned>(end)) return FENIX_ERROR_INVALID_SETTING_OPTION;
+  mode = static_cast<Mode>(option);
+  return FENIX_SUCCESS;
+}
+
+int set_mlog_recovery(unsigned option) {
+  if (option == FENIX_MLOG_RECOVERY_MANUAL) return FENIX_SUCCESS;
+  mend::log::warn("Fenix_set_option: message logs are not there yet, so FENIX_MLOG_RECOVERY_MODE stays MANUAL");
+  return FENIX_ERROR_INVALID_SETTING_OPTION;
+}
+
+}  // namespace
+
+int Fenix_set_option(Fenix_Setting_name setting, unsigned option) {
+  auto& now = settings();
+  switch (setting) {
+    case FENIX_RECOVERY_MODE: return set(now.recovery, option, FENIX_RECOVERY_MODE_MAXCODE);
+    case FENIX_RESUME_MODE: return set(now.resume, option, FENIX_RESUME_MODE_MAXCODE);
+    case FENIX_UNHANDLED_MODE: return set(now.unhandled, option, FENIX_UNHANDLED_MODE_MAXCODE);
+    case FENIX_CALLBACK_EXCEPTION_MODE:
+      return set(now.callback_exception, option, FENIX_CALLBACK_EXCEPTION_MODE_MAXCODE);
+    case FENIX_MLOG_RECOVERY_MODE: return set_mlog_recovery(option);
+    case FENIX_SPARE_WAIT_MODE: return set(now.spare_wait, option, FENIX_SPARE_WAIT_MODE_MAXCODE);
+    case FENIX_SPARE_FINALIZE_MODE: return set(now.spare_finalize, option, FENIX_SPARE_FINALIZE_MODE_MAXCODE);
+    default: return FENIX_ERROR_INVALID_SETTING_NAME;
+  }
+}
+
+int Fenix_get_option(Fenix_Setting_name setting, unsigned* option) {
+  const auto& now = settings();
+  switch (setting) {
+    case FENIX_RECOVERY_MODE: *option = now.recovery; return FENIX_SUCCESS;
+    case FENIX_RESUME_MODE: *option = now.resume; return FENIX_SUCCESS;
+    case FENIX_UNHANDLED_MODE: *option = now.unhandled; return FENIX_SUCCESS;
+    case FENIX_CALLBACK_EXCEPTION_MODE: *option = now.callback_exception; return FENIX_SUCCESS;
+    case FENIX_MLOG_RECOVERY_MODE: *option = now.mlog_recovery; return FENIX_SUCCESS;
+    case FENIX_SPARE_WAIT_MODE: *option = now.spare_wait; return FENIX_SUCCESS;
+    case FENIX_SPARE_FINALIZE_MODE: *option = now.spare_finalize; return FENIX_SUCCESS;
+    default: return FENIX_ERROR_INVALID_SETTING_NAME;
+  }
+}
+
+void mend_fenix_accumulate_snapshots(int accumulate) { settings().accumulates_snapshots = accumulate != 0; }

@@ -1,0 +1,29 @@
+// Slots: the numbers that ranks had at the start of the job. A rank that nobody took over leaves its slot empty, and
+// the ranks above it move down; slots never move.
+//
+//   slot   0 1 2 3        rank 1 dies, nobody takes over:    slot   0 1 2 3
+//   rank   0 1 2 3                                           rank   0 - 1 2
+
+#pragma once
+
+#include "framework/recovery_report.hpp"
+
+#include <mpi.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mend::fenix {
+
+/// The slot of each rank, after these recoveries of a job that began with `first_size` ranks. Pure.
+std::vector<int> slots_after(std::span<const RecoveryReport> recoveries, int first_size);
+
+/// Who has the rank that `process` had when it died; `process` itself if it lives, as far as the recoveries say.
+/// Nothing if nobody took over. Pure.
+std::optional<ProcessId> successor_of(ProcessId process, std::span<const RecoveryReport> recoveries);
+
+/// The number of `rank` of `comm` in the resilient communicator; nothing if it is not in it. Local.
+std::optional<int> resilient_rank(MPI_Comm comm, int rank);
+
+}  // namespace mend::fenix

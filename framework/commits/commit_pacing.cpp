@@ -1,0 +1,40 @@
+#include "framework/commits/commit_pacing.hpp"
+
+#include "base/telemetry/place.hpp"
+#include "transport/mpi.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace mend {
+
+bool CommitPacing::due(const RecoveryHistory& history, const StoreStatistics& store, MPI_Comm comm) {
+  const Seconds since_last = step_watch_.lap();
+  const auto commits = history.commits(store);
+  if (schedule_.wants_measurement() && commits.count > 0)
+    measure(since_last, commits, history.recoveries().size(), comm);
+  return schedule_.step();
+}
+
+/// Agrees on what a commit and a step cost, so that all ranks commit at the same steps. `step_with_commit`: what lay
+/// between the last two questions. Only this epoch's commits count: they are the same on newcomers and survivors.
+void CommitPacing::measure(Seconds step_with_commit, RecoveryHistory::Commits commits, std::size_t failures,
+                           MPI_Comm comm) {
+  const AtPlace at_place(Place::commit_due);
+  const Seconds commit_cost = commits.time / static_cast<double>(commits.count);
+  // The most that any rank has measured; of the times between failures the least, so with its sign turned.
+  const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), failures).time;
+  std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(),
+                              -mtbf.count()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 3, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  schedule_.measured(Seconds{worst[0]}, Seconds{worst[1]}, Seconds{-worst[2]});
+}
+
+CommitEconomy CommitPacing::economy(const RecoveryHistory& history, const StoreStatistics& store) const {
+  const std::size_t failures = history.recoveries().size();
+  // Commits are those of this process, which may have come later.
+  return {since_rank_.elapsed(), store.commits, store.commit_time, failures,
+          mtbf_of(given_mtbf_, since_start_.elapsed(), failures)};
+}
+
+}  // namespace mend

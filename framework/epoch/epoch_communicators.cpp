@@ -1,0 +1,93 @@
+#include "framework/epoch/epoch_communicators.hpp"
+
+#include "base/fault_point.hpp"
+#include "transport/mpi.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mend {
+namespace {
+
+using Comms = std::vector<MPI_Comm>;
+
+/// An attribute of derived communicators, whose value is the list that they are on: what is freed leaves it, whoever
+/// frees it, and what loses the attribute does.
+int list_attribute() {
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    const auto leave = [](MPI_Comm comm, int, void* list, void*) {
+      std::erase(*static_cast<Comms*>(list), comm);
+      return MPI_SUCCESS;
+    };
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &made, nullptr);
+    return made;
+  }();
+  return keyval;
+}
+
+void enlist(MPI_Comm comm, Comms& list) {
+  list.push_back(comm);
+  MPI_Comm_set_attr(comm, list_attribute(), &list);
+}
+
+void move_all(Comms& from, Comms& to) {
+  for (MPI_Comm comm : Comms(from)) enlist(comm, to);  // leaves the other
+}
+
+void free_all(Comms& list) {
+  const ErrorsReturned quiet;
+  for (MPI_Comm comm : std::exchange(list, {})) MPI_Comm_free(&comm);
+}
+
+void release_all(const Comms& list) {
+  const ErrorsReturned quiet;
+  for (const MPI_Comm comm : Comms(list)) MPI_Comm_delete_attr(comm, list_attribute());
+}
+
+}  // namespace
+
+EpochCommunicators::~EpochCommunicators() {
+  free_all(derived_);
+  free_all(retired_);
+  release_all(followed_);
+}
+
+void EpochCommunicators::end_epoch() {
+  for (MPI_Comm comm : derived_) take_for_outdated(comm);
+  for (MPI_Comm comm : followed_) take_for_outdated(comm);
+  free_all(retired_);
+  move_all(derived_, retired_);
+  release_all(followed_);
+  if (world_.application) take_for_outdated(world_.application.get());
+}
+
+MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
+  const MPI_Comm made = factory(world_.application.get());
+  if (made != MPI_COMM_NULL) {
+    throw_errors_of(made);
+    enlist(made, derived_);
+    if (interrupted_) revoke(made);  // while it was made
+  }
+  return made;
+}
+
+void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
+  take_for_new(made);
+  const auto has = [parent](const Comms& list) { return std::ranges::find(list, parent) != list.end(); };
+  const bool descends = parent == world_.application.get() || has(derived_) || has(followed_);
+  if (!descends) return;
+  enlist(made, followed_);
+  if (interrupted_) revoke(made);  // while it was made
+}
+
+void EpochCommunicators::interrupt() {
+  interrupted_ = true;
+  reach("recovery.interrupt");
+  for (MPI_Comm comm : derived_) revoke(comm);
+  for (MPI_Comm comm : followed_) revoke(comm);
+  if (world_.store) revoke(world_.store.get());
+  if (world_.application) revoke(world_.application.get());
+}
+
+}  // namespace mend

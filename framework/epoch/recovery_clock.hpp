@@ -1,0 +1,41 @@
+// The moments of a recovery in this process, and the phases that its report and the time line have of them:
+//
+//   noticed --interrupt--> body left --agree--> agreed on the dead --rebuild--> there are new communicators
+
+#pragma once
+
+#include "base/clock.hpp"
+#include "framework/recovery_report.hpp"
+
+#include <optional>
+
+namespace mend {
+
+class RecoveryClock {
+ public:
+  using Moment = WallClock::time_point;
+
+  void begin_epoch() { noticed_.reset(); }
+  /// The first time counts.
+  void notice(Moment now = WallClock::now()) {
+    if (!noticed_) noticed_ = now;
+  }
+  /// The body was left, or this process was called, or has joined.
+  void leave_body(Moment now = WallClock::now()) { left_body_ = now; }
+  void begin_recovery(Moment now = WallClock::now()) { began_ = now; }
+  void agree_on_dead(Moment now = WallClock::now()) { agreed_ = now; }
+
+  /// There are new communicators: fills in the moments of `report`. `first_death`: of a process that held a rank, as
+  /// far as it is known; a spare may have died long before.
+  void stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now = WallClock::now()) const;
+  /// Writes the phases of `report`, which was stamped, to the time line.
+  void trace(const RecoveryReport& report) const;
+
+ private:
+  std::optional<Moment> noticed_;
+  Moment left_body_{};
+  std::optional<Moment> began_;
+  Moment agreed_{};
+};
+
+}  // namespace mend

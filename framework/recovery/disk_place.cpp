@@ -1,0 +1,15 @@
+#include "framework/recovery/disk_place.hpp"
+
+#include <fmt/format.h>
+
+namespace mend {
+
+std::string DiskPlace::advice() const {
+  if (!options_) return "";
+  const auto versions = complete_versions(options_->folder);
+  if (versions.empty()) return "";
+  return fmt::format("; version {} is on disk: start again with --mend-disk={}", versions.front().version.value,
+                     options_->folder.string());
+}
+
+}  // namespace mend

@@ -1,0 +1,40 @@
+#include "framework/recovery/parting.hpp"
+
+#include "base/clock.hpp"
+#include "transport/mpi.hpp"
+
+#include <mpi-ext.h>
+#include <mpi.h>
+
+namespace mend {
+namespace {
+
+/// Ends when nobody needs this process's answers any more. Whoever knows that leaves, which the runtime calls no death;
+/// should one have died before it passed that on, there may be nobody left to ask. So those who are gone are not waited
+/// for.
+void wait_for_the_others(MPI_Comm base, FailureDetector& detector) {
+  const ErrorsReturned quiet;
+  constexpr Seconds now_and_then{1e-3};
+  int nothing = 0;
+  int over = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Comm_iagree(base, &nothing, &request);
+  for (Stopwatch since; over == 0;) {
+    MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+    if (since.elapsed() < now_and_then) continue;
+    detector.let_go_of_the_gone();
+    since = Stopwatch();
+  }
+}
+
+}  // namespace
+
+bool part(const World& world, FailureDetector& detector) {
+  int nothing = 0;
+  const bool known_to_all = static_cast<std::uint32_t>(world.base.size()) < world.processes;
+  if (!known_to_all) return MPIX_Comm_agree(world.base.get(), &nothing) != MPI_SUCCESS;
+  wait_for_the_others(world.base.get(), detector);
+  return true;
+}
+
+}  // namespace mend

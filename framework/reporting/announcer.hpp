@@ -1,0 +1,72 @@
+// Tells the user what happens in the job, when it happens: one line for each recovery and for each spare that is lost,
+// by one process.
+//
+// How a process has died is told by the runtime, in a thread of its own and often later than that it has died. So a
+// line waits until all that it names are accounted for, and is then said in that thread. What is never accounted for is
+// said at the next recovery, or at the end.
+
+#pragma once
+
+#include "base/clock.hpp"
+#include "detector/local/runtime_witness.hpp"
+#include "framework/reporting/repeated_deaths.hpp"
+#include "framework/recovery_report.hpp"
+#include "spares/roster.hpp"
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+/// "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5 ms; 1 spare is left". Pure.
+std::string describe_recovery(const RecoveryReport& report, std::size_t spares_left, const CauseOf& cause_of);
+
+/// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty for nothing. Pure.
+std::string describe_repeated(const std::optional<RepeatedDeath>& repeated);
+
+/// " (SIGKILL)"; empty when it is not known. Pure.
+std::string in_brackets(const DeathCause& cause);
+
+class Announcer {
+ public:
+  /// Listens to `witness` until it is destroyed. One in a process.
+  Announcer(ProcessId self, RuntimeWitness& witness);
+  ~Announcer();
+  Announcer(const Announcer&) = delete;
+  Announcer& operator=(const Announcer&) = delete;
+
+  /// An epoch begins: who is there, in the order in which they speak for all. Local.
+  void enter(const Roster& roster, const std::vector<ProcessId>& members);
+  /// This recovery has brought that about; `before`: those with no commit in between. Local.
+  void tell(const RecoveryReport& report, std::vector<RecoveryReport> before);
+  /// Says all that waits; after a short while at the most. At the end of the job. Local.
+  void finish();
+
+ private:
+  struct Waiting {
+    std::vector<ProcessId> dead;
+    std::function<std::string()> say;
+  };
+
+  bool is_speaker() const;
+  std::size_t spares_left() const;
+  void note_lost_spares();
+  void say_what_is_known();
+  void say_all();
+  void hear();
+
+  const ProcessId self_;
+  RuntimeWitness& witness_;
+  std::mutex mutex_;
+  Roster roster_;
+  std::vector<ProcessId> members_;
+  std::vector<Waiting> waiting_;
+  std::set<ProcessId> told_;
+  bool over_ = false;
+};
+
+}  // namespace mend

@@ -1,0 +1,98 @@
+#include "framework/reporting/casualties.hpp"
+
+#include "framework/reporting/loss_advice.hpp"
+
+#include <algorithm>
+
+namespace mend {
+namespace {
+
+/// For how long a sentence that ends the job waits for word on how somebody has died.
+constexpr Milliseconds patience_for_causes{200};
+
+}  // namespace
+
+CauseOf Casualties::cause_of() const {
+  return [this](ProcessId process) { return witness_.cause_of(process); };
+}
+
+bool Casualties::are_in(const Roster& roster) const {
+  return witness_.has_died([&](ProcessId process) { return roster.rank_of(process).has_value(); });
+}
+
+ProcessSet Casualties::known() const {
+  ProcessSet dead;
+  for (const WitnessedDeath& death : witness_.deaths()) dead.insert(death.process);
+  return dead;
+}
+
+std::optional<WallClock::time_point> Casualties::first_of(const ProcessSet& dead, const Roster& before) const {
+  std::optional<WallClock::time_point> first;
+  for (const WitnessedDeath& death : witness_.deaths()) {
+    if (!dead.contains(death.process) || !before.rank_of(death.process)) continue;
+    if (!first || death.when < *first) first = death.when;
+  }
+  return first;
+}
+
+std::vector<Loss> Casualties::losses(const Roster& roster, const ProcessSet& dead) const {
+  std::vector<Loss> lost;
+  for (int i = 0; i < roster.size(); ++i) {
+    const ProcessId holder = roster.seat(Rank{i}).holder.process;
+    if (dead.contains(holder)) lost.push_back({number_of(roster, Rank{i}), holder});
+  }
+  return lost;
+}
+
+/// The ranks that were lost and that nobody living has taken over. In `now`, some may have been given up.
+std::vector<Rank> Casualties::vacancies(const Roster& before, const Roster& now, const ProcessSet& dead) const {
+  std::vector<Rank> vacant;
+  for (int i = 0; i < before.size(); ++i) {
+    const Seat& seat = before.seat(Rank{i});
+    if (!dead.contains(seat.holder.process)) continue;
+    const auto here = now.now(seat.origin);
+    if (!here || dead.contains(now.seat(*here).holder.process)) vacant.push_back(number_of(before, Rank{i}));
+  }
+  return vacant;
+}
+
+std::optional<RepeatedDeath> Casualties::repeated(std::span<const RecoveryReport> before, const Roster& roster) const {
+  return find_repeated_death(before, losses(roster, known()), cause_of());
+}
+
+bool Casualties::are_in_vain(std::span<const RecoveryReport> before, const Roster& roster) const {
+  const auto found = repeated(before, roster);
+  return found && found->times > tries_;
+}
+
+void Casualties::judge(bool in_vain, std::span<const RecoveryReport> before, const Roster& roster) {
+  to_blame_ = in_vain ? repeated(before, roster) : std::nullopt;
+}
+
+std::string Casualties::describe(std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
+                                 const ProcessSet& dead, std::optional<int> tries) const {
+  witness_.wait_for_causes(dead.members(), patience_for_causes);
+  ProcessSet all = known();
+  all.insert(dead);
+  Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}};
+  // Nobody tells what processes have died of that were started later.
+  const Unknown unknown = policy_.spawn ? Unknown::is_no_fault : Unknown::counts;
+  found.fault = find_repeated_death(recoveries, found.lost, cause_of(), unknown);
+  return describe_vacancies(found, policy_, cause_of());
+}
+
+std::string Casualties::advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const {
+  std::vector<LostRank> lost;
+  const auto deaths = witness_.deaths();
+  const auto add = [&](Rank rank, ProcessId process) {
+    const auto found = std::ranges::find(deaths, process, &WitnessedDeath::process);
+    if (found != deaths.end()) lost.push_back({rank, witness_.cause_of(process), found->when});
+  };
+  for (const RecoveryReport& report : recoveries) {
+    for (const Replacement& one : report.replacements) add(one.rank, one.dead);
+    for (const Loss& one : report.given_up) add(one.rank, one.dead);
+  }
+  return advise_on_loss(lost, ranks, has_disk);
+}
+
+}  // namespace mend

@@ -1,0 +1,134 @@
+#include "framework/reporting/result_file.hpp"
+
+#include "base/error.hpp"
+#include "base/launch.hpp"
+#include "store/snapshot/hash.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace mend {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+long long microseconds(WallClock::time_point moment) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
+}
+
+Json document_of(const RecoveryReport& recovery) {
+  Json document{{"epoch", recovery.epoch.value},
+                {"dead", Json::array()},
+                {"replacements", Json::array()},
+                {"given_up", Json::array()},
+                {"noticed_us", microseconds(recovery.noticed)},
+                {"interrupt_ms", recovery.interrupt.count()},
+                {"agree_ms", recovery.agree.count()},
+                {"rebuild_ms", recovery.rebuild.count()},
+                {"restore_ms", recovery.restore.count()},
+                {"rounds", recovery.rounds}};
+  for (const ProcessId process : recovery.dead) document["dead"].push_back(process.value);
+  for (const auto& [rank, dead, newcomer] : recovery.replacements) {
+    document["replacements"].push_back({{"rank", rank.value}, {"dead", dead.value}, {"newcomer", newcomer.value}});
+  }
+  for (const auto& [rank, dead] : recovery.given_up) {
+    document["given_up"].push_back({{"rank", rank.value}, {"dead", dead.value}});
+  }
+  return document;
+}
+
+/// One hash of what all ranks have reported, on rank 0; nothing when none has.
+std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, int rank, int size) {
+  const std::array<std::uint64_t, 2> mine{answer.hash() ? 1U : 0U, answer.hash().value_or(0)};
+  std::vector<std::uint64_t> all(rank == 0 ? 2 * static_cast<std::size_t>(size) : 0);
+  check_mpi(MPI_Gather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, 0, comm), "MPI_Gather");
+  bool any = false;
+  for (std::size_t i = 0; i < all.size(); i += 2) any = any || all[i] != 0;
+  return any ? std::optional(hash_of(std::as_bytes(std::span(all)))) : std::nullopt;
+}
+
+void write_whole(const std::filesystem::path& file, const std::string& text) {
+  // The process number keeps a rank's successor from sharing a half-written file with the dead.
+  std::filesystem::path temporary = file;
+  temporary += fmt::format(".{}.tmp", ::getpid());
+  errno = 0;
+  std::ofstream out(temporary, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error(errno, std::generic_category());
+  if (out) std::filesystem::rename(temporary, file, error);
+  if (out && !error) return;
+  std::error_code ignored;
+  std::filesystem::remove(temporary, ignored);
+  throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.message()));
+}
+
+/// That of one rank. Sent as it is.
+struct TimeLine {
+  WallClock::time_point noticed;
+  std::array<Milliseconds, 4> phases;
+  std::array<char, 256> machine;
+};
+
+}  // namespace
+
+void Answer::report_hash(std::span<const std::byte> part) {
+  const std::array<std::uint64_t, 2> chain{hash_.value_or(0), hash_of(part)};
+  hash_ = hash_of(std::as_bytes(std::span(chain)));
+}
+
+std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, MPI_Comm comm) {
+  int self = 0;
+  MPI_Comm_rank(comm, &self);
+  std::vector<RecoveryReport> recoveries(own.begin(), own.end());
+  for (RecoveryReport& recovery : recoveries) {
+    struct {
+      double time;
+      int rank;
+    } slowest{recovery.whole().count(), self};
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm), "MPI_Allreduce");
+    TimeLine line{recovery.noticed, {recovery.interrupt, recovery.agree, recovery.rebuild, recovery.restore}, {}};
+    launch::machine().copy(line.machine.data(), line.machine.size() - 1);
+    check_mpi(MPI_Bcast(&line, sizeof line, MPI_BYTE, slowest.rank, comm), "MPI_Bcast");
+    recovery.noticed = line.noticed;
+    recovery.interrupt = line.phases[0];
+    recovery.agree = line.phases[1];
+    recovery.rebuild = line.phases[2];
+    recovery.restore = line.phases[3];
+    recovery.machine = line.machine.data();
+  }
+  return recoveries;
+}
+
+void write_result(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, MPI_Comm comm) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const auto hash = hash_of_all(answer, comm, rank, size);
+  if (rank != 0) return;
+
+  Json document{{"app", program_invocation_short_name}, {"ranks", size}, {"spares", facts.spares}};
+  if (hash) document["hash"] = fmt::format("{:016x}", *hash);
+  document["reported"] = Json::object();
+  for (const auto& [name, value] : answer.fields())
+    std::visit([&, &key = name](const auto& plain) { document["reported"][key] = plain; }, value);
+  document["recoveries"] = Json::array();
+  for (const RecoveryReport& recovery : facts.recoveries) document["recoveries"].push_back(document_of(recovery));
+  document["phase_seconds"] = {{"commit", facts.store.commit_time.count()},
+                               {"restore", facts.store.restore_time.count()},
+                               {"total", facts.total.count()}};
+  document["commits"] = facts.version.value;
+  document["snapshot_bytes"] = facts.store.snapshot_bytes;
+  write_whole(file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace mend

@@ -1,0 +1,89 @@
+#include "framework/reporting/vacancies.hpp"
+
+#include "base/name_runs.hpp"
+#include "base/process_set.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace mend {
+namespace {
+
+constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
+
+std::vector<Rank> ranks_of(const std::vector<Loss>& lost) {
+  std::vector<Rank> ranks;
+  for (const Loss& one : lost) ranks.push_back(one.rank);
+  return ranks;
+}
+
+/// "rank 1 (process 1)", "ranks 0-3 (processes 0-2, 7)".
+std::string name_lost(const std::vector<Loss>& lost) {
+  ProcessSet processes;
+  for (const Loss& one : lost) processes.insert(one.dead);
+  return fmt::format("{} ({})", name_ranks(ranks_of(lost)), name_processes(processes));
+}
+
+/// "; cause: ranks 0-2 by SIGKILL, rank 3 by exit(3)"; nothing when nothing is known.
+std::string name_causes(const std::vector<Loss>& lost, const CauseOf& cause_of) {
+  std::map<std::string, std::vector<Rank>> ranks;
+  for (const Loss& one : lost) {
+    if (const DeathCause cause = cause_of(one.dead); cause.is_known()) ranks[cause.to_string()].push_back(one.rank);
+  }
+  std::vector<std::string> causes;
+  for (const auto& [cause, who] : ranks) causes.push_back(fmt::format("{} by {}", name_ranks(who), cause));
+  return causes.empty() ? "" : fmt::format("; cause: {}", fmt::join(causes, ", "));
+}
+
+std::string in_a_row(const RepeatedDeath& fault) {
+  return fmt::format("rank {} died {} times in a row with no commit in between ({})", fault.rank.value, fault.times,
+                     fault.cause.is_known() ? fault.cause.to_string() : "of an unknown cause");
+}
+
+}  // namespace
+
+std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of) {
+  const auto& [lost, vacant, tries, fault] = vacancies;
+  if (fault && !tries) {
+    return fmt::format(
+        "{}, and no spare is left: the program probably fails there by itself, and more spares would be used up, too; "
+        "if that is wrong, {}",
+        in_a_row(*fault), more_spares);
+  }
+  const std::string how = name_causes(lost, cause_of);
+  if (!policy.takes_over_ranks()) {
+    return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{}){}",
+                       name_lost(lost), policy.blank ? "blank" : "shrink", how);
+  }
+  const std::string for_whom = vacant.empty() || vacant == ranks_of(lost) ? "" : " for " + name_ranks(vacant);
+  const std::string loss = fmt::format("{} died and no spare is left{}", name_lost(lost), for_whom);
+  if (tries) {
+    return fmt::format(
+        "{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
+        "program that fails; if not, allow for more (--mend-tries N){}",
+        loss, *tries, how);
+  }
+  if (policy.spawn) {
+    return fmt::format(
+        "{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+        "(--mend-on-failure spare,spawn,shrink){}",
+        loss, more_spares, how);
+  }
+  return fmt::format(
+      "{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
+      "(--mend-on-failure spare,shrink){}",
+      loss, more_spares, how);
+}
+
+std::string describe_fault(const RepeatedDeath& fault) {
+  constexpr const char* end =
+      "the program fails there by itself, and no more processes are used up for it; if that is wrong, allow for more "
+      "(--mend-tries N)";
+  if (fault.times == 0) return fmt::format("a rank died again and again with no commit in between: {}", end);
+  return fmt::format("{}: {}", in_a_row(fault), end);
+}
+
+}  // namespace mend

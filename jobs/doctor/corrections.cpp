@@ -1,0 +1,54 @@
+#include "jobs/doctor/corrections.hpp"
+
+#include <array>
+#include <string>
+
+namespace mend::jobs {
+namespace {
+
+constexpr std::array all{
+    Correction{
+        "agree-survives-late-news",
+        "a survivor may crash in MPIX_Comm_agree when news of a death comes late; --mend-agreement era avoids it"},
+    Correction{"all-killed-is-no-success", "mpirun exits with 0 when every process was killed"},
+    Correction{"allgatherv-reports-failures", "MPI_Allgatherv of small data may hide a failure"},
+    Correction{"dead-clients-are-not-listened-to", "a process that is started for a dead rank may wait for ever"},
+    Correction{"dead-peers-leave-shared-memory-usable", "a death in MPI_Init may leave the others waiting for ever"},
+    Correction{"early-deaths-are-noted", "a death in MPI_Init may never be noticed"},
+    Correction{"epochs-do-not-come-again", "recoveries with --mend-on-failure spawn may hang after several deaths"},
+    Correction{"errors-of-steps-are-kept", "a death while a communicator is made may hang the job"},
+    Correction{"exits-are-counted-once", "mpirun may hang or abort at the end of a job that has failed"},
+    Correction{"failed-messages-are-not-fatal", "a survivor may end itself over a message to the dead"},
+    Correction{"failed-numbering-lets-others-go-on",
+               "a communicator may wait for ever after another one's making was interrupted"},
+    Correction{"failed-steps-are-noticed", "a death while an intercommunicator is made may hang the job"},
+    Correction{"kept-news-are-for-all", "a process that is still in MPI_Init may never hear of some deaths"},
+    Correction{"lost-daemon-is-survivable", "the loss of a node ends the job"},
+    Correction{"nobody-waits-for-dead-clients", "two deaths in MPI_Init may leave the others waiting for ever"},
+    Correction{"pieces-are-returned-once", "a message of some MiB may never arrive after a death in its exchange"},
+    Correction{"receives-from-the-dead-are-over", "a survivor may crash after deaths of processes reached over TCP"},
+    Correction{"revocation-reaches-both-sides",
+               "a process may wait for ever when another one fails in MPI_Intercomm_merge"},
+    Correction{"runtime-news-do-not-wait", "news of a death from the runtime takes 40 ms more"},
+    Correction{"topologies-do-not-warn", "every MPI_Cart_create prints a warning of a dozen lines"},
+    Correction{"unfinished-communicators-may-fail",
+               "a survivor may crash when a death meets a communicator in the making"},
+    Correction{"wrong-numbers-are-no-deaths", "a living process may be taken for dead in MPI_Init"},
+};
+
+}  // namespace
+
+std::span<const Correction> corrections() { return all; }
+
+std::vector<Correction> missing_corrections(const std::filesystem::path& prefix) {
+  const auto folder = prefix / "share/mend/corrections";
+  std::vector<Correction> missing;
+  for (const Correction& correction : all) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder / (std::string(correction.name) + ".patch"), ignored))
+      missing.push_back(correction);
+  }
+  return missing;
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,109 @@
+// mend doctor: tries what fault tolerance stands on, on this machine.
+
+#include "base/error.hpp"
+#include "jobs/commands.hpp"
+#include "jobs/doctor/checks.hpp"
+#include "jobs/run/find_mpirun.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+
+#include <memory>
+
+namespace mend::jobs {
+namespace {
+
+struct Arguments {
+  Patient patient;
+  std::vector<std::string> only;
+  bool json = false;
+};
+
+struct Check {
+  const char* name;
+  std::function<Findings(const Patient&)> look;
+};
+
+const std::array checks{Check{"mpi", check_mpi},
+                        Check{"corrections", check_corrections},
+                        Check{"recovery", check_recovery},
+                        Check{"spawn", check_spawn},
+                        Check{"hdf5", check_disk},
+                        Check{"kokkos", check_kokkos},
+                        Check{"limits", check_limits},
+                        Check{"network", [](const Patient&) { return check_network(); }},
+                        Check{"clock", [](const Patient&) { return check_clock(); }},
+                        Check{"scheduler", [](const Patient&) { return check_scheduler(); }}};
+
+std::string names_of_checks() {
+  std::string names;
+  for (const Check& check : checks) names += fmt::format("{}{}", names.empty() ? "" : ", ", check.name);
+  return names;
+}
+
+void check_names(const std::vector<std::string>& only) {
+  for (const std::string& name : only) {
+    const bool known =
+        std::any_of(checks.begin(), checks.end(), [&](const Check& check) { return check.name == name; });
+    if (!known) throw UsageError(fmt::format("'{}' is nothing to look at: there are {}", name, names_of_checks()));
+  }
+}
+
+int examine(Arguments& arguments) {
+  check_names(arguments.only);
+  Patient& patient = arguments.patient;
+  patient.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
+  try {
+    patient.mpirun = find_mpirun();
+  } catch (const EnvironmentError&) {
+    // check_mpi tells of it.
+  }
+  const bool colour = ::isatty(STDOUT_FILENO) == 1;
+  Findings findings;
+  for (const Check& check : checks) {
+    const bool wanted = arguments.only.empty() ||
+                        std::find(arguments.only.begin(), arguments.only.end(), check.name) != arguments.only.end();
+    if (!wanted) continue;
+    for (Finding& finding : check.look(patient)) {
+      if (!arguments.json) std::fputs(text_of(finding, colour).c_str(), stdout);
+      findings.push_back(std::move(finding));
+    }
+    std::fflush(stdout);
+  }
+  if (arguments.json) std::fputs(json_of(findings).c_str(), stdout);
+  return exit_code_of(findings);
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& mend, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  Patient& patient = arguments->patient;
+  auto* doctor = mend.add_subcommand("doctor", "Try what fault tolerance stands on, on this machine");
+  doctor->footer(
+      "A line for each thing that is looked at: pass, warn or fail; why; and what to type. Small jobs are launched,\n"
+      "of up to 4 processes, and one of them is killed.\n\n"
+      "Exits with 0 when all pass; with 1 when there are warnings; with 2 when something fails, or for wrong\n"
+      "arguments.");
+  doctor->add_option("--processes", patient.processes, "That a job shall have on this machine")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  doctor->add_option("--heartbeat", patient.heartbeat_ms, "As in --mend-heartbeat, in ms")
+      ->envname("MEND_HEARTBEAT")
+      ->check(CLI::Range(1.0, 86'400'000.0))
+      ->capture_default_str();
+  doctor->add_option("--timeout", patient.timeout_ms, "As in --mend-timeout, in ms")
+      ->envname("MEND_TIMEOUT")
+      ->check(CLI::Range(1.0, 86'400'000.0))
+      ->capture_default_str();
+  doctor->add_option("--only", arguments->only, "Look at these alone: " + names_of_checks())->delimiter(',');
+  doctor->add_flag("--json", arguments->json, "Print what was found as JSON");
+  doctor->callback([arguments, &chosen] { chosen = [arguments] { return examine(*arguments); }; });
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,206 @@
+#include "jobs/doctor/checks.hpp"
+#include "jobs/doctor/corrections.hpp"
+#include "jobs/doctor/program.hpp"
+#include "jobs/doctor/scratch_folder.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+using Json = nlohmann::json;
+
+std::filesystem::path prefix_of(const Patient& patient) { return patient.mpirun.parent_path().parent_path(); }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// A job of the probe under `mend run`, and what it has reported.
+struct Trial {
+  ProgramEnd end;
+  Json result;
+
+  bool found(const char* key) const { return result.contains("reported") && result["reported"].contains(key); }
+  template <class T>
+  T reported(const char* key, T otherwise) const {
+    return found(key) ? result["reported"][key].get<T>() : otherwise;
+  }
+  std::size_t recoveries() const { return result.contains("recoveries") ? result["recoveries"].size() : 0; }
+};
+
+std::filesystem::path probe_of(const Patient& patient) { return patient.programs / "mend-doctor-probe"; }
+
+bool has_probe(const Patient& patient) {
+  std::error_code ignored;
+  return std::filesystem::exists(probe_of(patient), ignored);
+}
+
+Finding without_probe(const char* subject) {
+  return {Level::fail, subject, "cannot be tried: mend-doctor-probe is not beside mend", "install mend anew"};
+}
+
+Trial try_job(const Patient& patient, const ScratchFolder& scratch, int ranks, int spares,
+              const std::vector<std::string>& arguments) {
+  const auto file = scratch.path() / "result.json";
+  std::vector<std::string> line{(patient.programs / "mend").string(),
+                                "run",
+                                "-n",
+                                std::to_string(ranks),
+                                "--spares",
+                                std::to_string(spares),
+                                "--start-limit",
+                                "20",
+                                "--result",
+                                file.string(),
+                                "--",
+                                probe_of(patient).string()};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  Trial trial{run_program(line, patient.patience), {}};
+  if (std::ifstream in(file); in) trial.result = Json::parse(in, nullptr, false);
+  if (!trial.result.is_object()) trial.result = Json::object();
+  return trial;
+}
+
+Finding failed_trial(const char* subject, const Trial& trial, std::string remedy) {
+  return {Level::fail, subject, fmt::format("the throw-away job has failed: {}", trial.end.complaint()),
+          std::move(remedy)};
+}
+
+double last_recovery_ms(const Trial& trial) {
+  double sum = 0;
+  for (const char* phase : {"interrupt_ms", "agree_ms", "rebuild_ms", "restore_ms"})
+    sum += trial.result["recoveries"].back().value(phase, 0.0);
+  return sum;
+}
+
+/// The library that programs load must be the one that mpirun belongs to.
+Finding judge_library(const Patient& patient, const Trial& trial) {
+  const std::filesystem::path library = trial.reported<std::string>("mpi_library", "");
+  std::error_code error;
+  const auto prefix = std::filesystem::weakly_canonical(prefix_of(patient), error);
+  const std::string version = trial.reported<std::string>("mpi_version", "");
+  if (library.parent_path().parent_path() != prefix) {
+    return {Level::warn, "MPI loaded",
+            fmt::format("programs load {}, which is not in mpirun's prefix {}", library.string(), prefix.string()),
+            fmt::format("export LD_LIBRARY_PATH={}, or unset MEND_MPIRUN", (prefix / "lib").string())};
+  }
+  return {Level::pass, "MPI loaded", fmt::format("{}, {}", version, library.string()), ""};
+}
+
+}  // namespace
+
+Findings check_mpi(const Patient& patient) {
+  if (patient.mpirun.empty()) {
+    return {{Level::fail, "MPI", "there is no mpirun of Open MPI 5 or later", "jobs/setup.sh, or set MEND_MPIRUN"}};
+  }
+  const ProgramEnd version = run_program({patient.mpirun.string(), "--version"}, patient.patience);
+  const auto info = patient.mpirun.parent_path() / "ompi_info";
+  const ProgramEnd told = run_program({info.string()}, patient.patience);
+  const std::string name = fmt::format("{} ({})", first_line(version.output), patient.mpirun.string());
+  if (!told.succeeded())
+    return {{Level::warn, "MPI", fmt::format("{}: its ompi_info cannot be asked", name), "install it beside mpirun"}};
+  const auto at = told.output.find(R"(FT MPI support:)");
+  if (at == std::string::npos || !first_line(told.output.substr(at)).starts_with(R"(FT MPI support: yes)")) {
+    return {{Level::fail, "MPI", fmt::format("{}: built without fault tolerance", name),
+             "jobs/setup.sh builds one with; or configure yours --with-ft=ulfm"}};
+  }
+  return {{Level::pass, "MPI", name, ""}};
+}
+
+Findings check_corrections(const Patient& patient) {
+  if (patient.mpirun.empty()) return {};
+  const auto missing = missing_corrections(prefix_of(patient));
+  if (missing.empty()) return {{Level::pass, "corrections", fmt::format("all {} of mend's", corrections().size()), ""}};
+  Findings findings;
+  for (const Correction& correction : missing) {
+    findings.push_back(
+        {Level::warn, "corrections", fmt::format("Open MPI lacks {}: {}", correction.name, correction.without), ""});
+  }
+  findings.back().remedy = "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset)";
+  return findings;
+}
+
+Findings check_recovery(const Patient& patient) {
+  if (!has_probe(patient)) return {without_probe("recovery")};
+  const ScratchFolder scratch;
+  const Trial trial = try_job(patient, scratch, 3, 1,
+                              {"dies", fmt::format("--mend-heartbeat={:g}", patient.heartbeat_ms),
+                               fmt::format("--mend-timeout={:g}", patient.timeout_ms)});
+  Findings findings;
+  if (!trial.end.succeeded() || trial.recoveries() == 0) {
+    const bool refused = patient.timeout_ms < 2 * patient.heartbeat_ms;
+    findings.push_back(failed_trial("recovery", trial,
+                                    refused
+                                        ? "mend the heartbeat first, see below"
+                                        : "look at the line's reason, and run it alone: mend doctor --only recovery"));
+    findings.push_back(judge_heartbeat(0, patient.heartbeat_ms, patient.timeout_ms));
+    if (findings.back().level == Level::pass) findings.pop_back();
+    return findings;
+  }
+  if (trial.reported<long>("data_is_back", 0) == 1) {
+    findings.push_back(
+        {Level::pass, "recovery", fmt::format("a killed rank was replaced in {:.1f} ms", last_recovery_ms(trial)), ""});
+  } else {
+    findings.push_back({Level::fail, "recovery", "the data of a killed rank did not come back as it was",
+                        "tests/run.sh; report this"});
+  }
+  if (trial.reported<long>("agreement", 0) == 1) {
+    findings.push_back({Level::pass, "agreement",
+                        fmt::format("of 3 ranks in {:.3g} ms", trial.reported<double>("agreement_ms", 0)), ""});
+  } else {
+    findings.push_back(
+        {Level::fail, "agreement", "ranks agreed on what one of them refused", "tests/run.sh; report this"});
+  }
+  findings.push_back(
+      judge_heartbeat(trial.reported<double>("wake_up_ms", 0), patient.heartbeat_ms, patient.timeout_ms));
+  findings.push_back(judge_library(patient, trial));
+  return findings;
+}
+
+Findings check_spawn(const Patient& patient) {
+  if (!has_probe(patient)) return {without_probe("spawn")};
+  const ScratchFolder scratch;
+  const Trial trial = try_job(patient, scratch, 2, 0, {"dies", "--mend-on-failure=spawn"});
+  if (!trial.end.succeeded() || trial.recoveries() == 0) {
+    return {failed_trial("spawn", trial, "launch with --spares, and without spawn in --mend-on-failure")};
+  }
+  return {{Level::pass, "spawn", fmt::format("a killed rank was replaced in {:.0f} ms", last_recovery_ms(trial)), ""}};
+}
+
+Findings check_disk(const Patient& patient) {
+  if (!has_probe(patient)) return {without_probe("HDF5")};
+  const ScratchFolder scratch;
+  const auto folder = scratch.path() / "disk";
+  const Trial trial =
+      try_job(patient, scratch, 2, 0, {"lives", fmt::format("--mend-disk={},every=1", folder.string())});
+  int versions = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (std::filesystem::exists(entry->path() / "manifest.json")) ++versions;
+  }
+  if (!trial.end.succeeded() || versions == 0) {
+    return {failed_trial("HDF5", trial,
+                         fmt::format("look at the disk of {} (TMPDIR)", scratch.path().parent_path().string()))};
+  }
+  return {{Level::pass, "HDF5",
+           fmt::format("{}; checkpoints were written and found", trial.reported<std::string>("hdf5_version", "")), ""}};
+}
+
+Findings check_kokkos(const Patient& patient) {
+  const auto program = patient.programs / "mend-doctor-kokkos";
+  std::error_code ignored;
+  if (!std::filesystem::exists(program, ignored)) {
+    return {{Level::warn, "Kokkos", "mend was built without Kokkos: Views cannot be protected",
+             "install Kokkos and build mend anew, if your program uses it"}};
+  }
+  const ProgramEnd end = run_program({program.string()}, patient.patience);
+  if (!end.succeeded())
+    return {{Level::fail, "Kokkos", fmt::format("a sum over 1000 numbers has failed: {}", end.complaint()),
+             "check the devices that Kokkos was built for"}};
+  return {{Level::pass, "Kokkos", first_line(end.output), ""}};
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,107 @@
+#include "jobs/doctor/program.hpp"
+
+#include "base/error.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace mend::jobs {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Pipe {
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+      throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  ~Pipe() {
+    close_end(0);
+    close_end(1);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void close_end(std::size_t end) {
+    if (ends[end] >= 0) ::close(ends[end]);
+    ends[end] = -1;
+  }
+  void read_into(std::string& text) {
+    std::array<char, 4096> buffer;
+    const auto count = ::read(ends[0], buffer.data(), buffer.size());
+    if (count > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {
+      close_end(0);
+    }
+  }
+
+  std::array<int, 2> ends{-1, -1};
+};
+
+}  // namespace
+
+std::string ProgramEnd::complaint() const {
+  if (!in_time) return "it has not ended in time";
+  for (std::size_t begin = 0; begin < errors.size();) {
+    const auto end = std::min(errors.find('\n', begin), errors.size());
+    if (end > begin) return errors.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return fmt::format("exit code {}", exit_code);
+}
+
+ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::seconds limit) {
+  Pipe output;
+  Pipe errors;
+  std::vector<std::string> copies = line;
+  std::vector<char*> words;
+  for (auto& word : copies) words.push_back(word.data());
+  words.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw EnvironmentError(fmt::format("cannot start {}: {}", line.front(), std::strerror(errno)));
+  if (child == 0) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    std::signal(SIGPIPE, SIG_DFL);
+    ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    ::dup2(output.ends[1], STDOUT_FILENO);
+    ::dup2(errors.ends[1], STDERR_FILENO);
+    ::execvp(words.front(), words.data());
+    ::_exit(127);
+  }
+  ::setpgid(child, child);
+  output.close_end(1);
+  errors.close_end(1);
+
+  ProgramEnd end;
+  const auto deadline = Clock::now() + limit;
+  while (output.ends[0] >= 0 || errors.ends[0] >= 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) {
+      end.in_time = false;
+      ::kill(-child, SIGKILL);
+      break;
+    }
+    std::array<pollfd, 2> streams{{{output.ends[0], POLLIN, 0}, {errors.ends[0], POLLIN, 0}}};
+    ::poll(streams.data(), streams.size(), static_cast<int>(left));
+    if (streams[0].revents != 0) output.read_into(end.output);
+    if (streams[1].revents != 0) errors.read_into(end.errors);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return end;
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,322 @@
+// mend plan: how many spares, which redundancy, what interval, with or without disk.
+
+#include "base/error.hpp"
+#include "jobs/commands.hpp"
+#include "jobs/plan/model.hpp"
+#include "jobs/plan/picture.hpp"
+#include "jobs/plan/quantities.hpp"
+#include "jobs/report/result.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace mend::jobs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  int nodes = 0;
+  int ranks_per_node = 1;
+  std::string node_mtbf;
+  std::string length;
+  std::string state;
+  std::string commit_cost;
+  std::filesystem::path measured;
+  std::string network = "10GB";
+  std::string memory_speed = "4GB";
+  std::string detection = "1s";
+  std::string recovery;
+  std::string requeue = "1h";
+  std::string memory;
+  std::string redundancy;
+  int spare_nodes = -1;
+  int disk_every = 10;
+  std::string disk_cost;
+  std::string risk = "1%";
+  std::filesystem::path picture;
+  bool json = false;
+};
+
+/// What is known of the job before anything is chosen.
+struct Job {
+  Scenario scenario;
+  double state = 0;  ///< bytes of a rank
+  Seconds commit_of_partner{};
+  double sent_share = 0;  ///< of commit_of_partner, what sending one snapshot takes
+  std::optional<double> memory;
+  Seconds disk_cost{};
+};
+
+struct Choice {
+  Redundancy redundancy;
+  Scenario scenario;
+  Forecast forecast;
+  double memory = 0;  ///< bytes of a rank, two versions
+  bool fits = true;
+};
+
+constexpr double versions = 2;  // --mend-versions
+
+Job job_of(const Arguments& arguments) {
+  Job job;
+  Scenario& scenario = job.scenario;
+  scenario.nodes = arguments.nodes;
+  scenario.ranks_per_node = arguments.ranks_per_node;
+  if (static_cast<long>(arguments.nodes) * arguments.ranks_per_node > 100'000'000)
+    throw UsageError("more than 100000000 ranks cannot be planned: give fewer --nodes or --ranks-per-node");
+  scenario.node_mtbf = parse_time(arguments.node_mtbf);
+  scenario.work = parse_time(arguments.length);
+  scenario.requeue = parse_time(arguments.requeue);
+  std::optional<Seconds> given;
+  if (!arguments.measured.empty()) {
+    const auto result = read_result(arguments.measured);
+    const double commits = result.value("commits", 0.0);
+    if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
+      throw UsageError(fmt::format("{} tells of no commit: give --state-per-rank and --commit-cost instead",
+                                   arguments.measured.string()));
+    given = Seconds(std::max(result["phase_seconds"].value("commit", 0.0) / commits, 1e-9));
+    job.state = result["snapshot_bytes"].get<double>();
+  }
+  if (!arguments.state.empty()) job.state = parse_size(arguments.state);
+  if (job.state <= 0) throw UsageError("what a rank keeps is not known: give --state-per-rank, or --measured RESULT");
+  const double packs = job.state / parse_size(arguments.memory_speed);
+  const double sends = job.state * arguments.ranks_per_node / parse_size(arguments.network);
+  job.sent_share = sends / (packs + sends);
+  job.commit_of_partner = Seconds(packs + sends);
+  if (!arguments.commit_cost.empty()) given = parse_time(arguments.commit_cost);
+  if (given) job.commit_of_partner = *given;
+  // A restore reads the state once and sends it, as a commit does.
+  scenario.recovery = arguments.recovery.empty() ? parse_time(arguments.detection) + job.commit_of_partner
+                                                 : parse_time(arguments.recovery);
+  job.disk_cost = arguments.disk_cost.empty() ? Seconds(packs) : parse_time(arguments.disk_cost);
+  if (!arguments.memory.empty()) job.memory = parse_size(arguments.memory);
+  const Seconds mtbf = scenario.node_mtbf / scenario.nodes;
+  if (scenario.recovery > mtbf || job.commit_of_partner > mtbf) {
+    throw UsageError(fmt::format(
+        "a node of the job fails every {}, and a commit takes {} and a recovery {}: such a job makes no progress; use "
+        "fewer nodes or commit less data",
+        text_of(mtbf), text_of(job.commit_of_partner), text_of(scenario.recovery)));
+  }
+  return job;
+}
+
+/// The commit's part that sends grows with what is sent.
+Seconds commit_cost(const Job& job, const Redundancy& redundancy) {
+  return job.commit_of_partner * (1 - job.sent_share + job.sent_share * sent_by_commit(redundancy));
+}
+
+/// `spares`: spare nodes; below 0, as many as the risk wants.
+Choice choice_of(const Job& job, const Redundancy& redundancy, int spares, double risk) {
+  Choice choice{redundancy, job.scenario, {}, 0, true};
+  choice.scenario.redundancy = redundancy;
+  choice.scenario.commit_cost = commit_cost(job, redundancy);
+  choice.scenario.spare_nodes = spares >= 0 ? spares : spares_for(choice.scenario, risk);
+  choice.forecast = forecast(choice.scenario);
+  choice.memory = versions * job.state * (1 + memory_for_others(redundancy));
+  choice.fits = !job.memory || choice.memory <= *job.memory;
+  return choice;
+}
+
+/// The one of least overhead among those that lose data with at most this chance and fit into memory; of equals, the
+/// one of least memory. If there is none, the safest that fits.
+const Choice& best_of(const std::vector<Choice>& choices, double risk) {
+  const auto rank = [&](const Choice& choice) {
+    const bool safe = choice.forecast.data_loss <= risk;
+    return std::tuple(!choice.fits, !safe,
+                      safe ? std::round(choice.forecast.overhead * 1e4) : choice.forecast.data_loss, choice.memory);
+  };
+  return *std::ranges::min_element(choices, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+}
+
+std::string hours_or_never(Seconds time) {
+  return time > std::chrono::hours(24 * 365 * 1000) ? "never" : text_of(time);
+}
+
+struct Plan {
+  Job job;
+  std::vector<Choice> choices;
+  Choice best;
+  Choice with_disk;
+  bool disk = false;
+};
+
+Plan plan_of(const Arguments& arguments) {
+  Plan plan{job_of(arguments), {}, {}, {}, false};
+  const double risk = parse_chance(arguments.risk);
+  const int ranks = arguments.nodes * arguments.ranks_per_node;
+  if (!arguments.redundancy.empty()) {
+    const auto redundancy = Redundancy::parse(arguments.redundancy);
+    redundancy.require_ranks(ranks);
+    plan.choices.push_back(choice_of(plan.job, redundancy, arguments.spare_nodes, risk));
+  } else {
+    for (const char* name : {"local", "partner", "replicas:2", "xor:4", "xor:8", "rs:4+2", "rs:8+2"}) {
+      const auto redundancy = Redundancy::parse(name);
+      if (ranks >= redundancy.least_ranks())
+        plan.choices.push_back(choice_of(plan.job, redundancy, arguments.spare_nodes, risk));
+    }
+  }
+  plan.best = best_of(plan.choices, risk);
+  plan.with_disk = plan.best;
+  plan.with_disk.scenario.disk = Scenario::Disk{arguments.disk_every, plan.job.disk_cost};
+  plan.with_disk.forecast = forecast(plan.with_disk.scenario);
+  plan.disk = plan.with_disk.forecast.until_done < plan.best.forecast.until_done;
+  return plan;
+}
+
+std::string command_line(const Plan& plan, const Arguments& arguments) {
+  const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+  std::string line = fmt::format(
+      "mend run -n {} --spares {} -- ./program --mend-redundancy {} --mend-commit-every auto --mend-mtbf {:.0f}",
+      arguments.nodes * arguments.ranks_per_node, chosen.scenario.spare_nodes * arguments.ranks_per_node,
+      to_string(chosen.redundancy), chosen.forecast.mtbf.count());
+  if (plan.disk) line += fmt::format(" --mend-disk DIR,every={}", arguments.disk_every);
+  return line;
+}
+
+Json json_of(const Forecast& forecast) {
+  Json json{{"interval_s", forecast.interval.count()},
+            {"elapsed_s", forecast.elapsed.count()},
+            {"overhead", forecast.overhead},
+            {"failures", forecast.failures},
+            {"chance_out_of_spares", forecast.out_of_spares},
+            {"chance_data_loss", forecast.data_loss}};
+  // JSON has no infinity.
+  json["until_done_s"] = std::isfinite(forecast.until_done.count()) ? Json(forecast.until_done.count()) : Json(nullptr);
+  return json;
+}
+
+Json json_of(const Choice& choice) {
+  Json json{{"redundancy", to_string(choice.redundancy)},
+            {"spare_nodes", choice.scenario.spare_nodes},
+            {"memory_bytes_per_rank", choice.memory},
+            {"fits", choice.fits},
+            {"commit_s", choice.scenario.commit_cost.count()}};
+  json.update(json_of(choice.forecast));
+  return json;
+}
+
+std::string json_of(const Plan& plan, const Arguments& arguments) {
+  const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+  Json json{{"nodes", arguments.nodes},
+            {"ranks", arguments.nodes * arguments.ranks_per_node},
+            {"mtbf_s", chosen.forecast.mtbf.count()},
+            {"recovery_s", chosen.scenario.recovery.count()},
+            {"state_bytes_per_rank", plan.job.state}};
+  json["plan"] = json_of(chosen);
+  json["plan"]["disk"] = plan.disk;
+  json["plan"]["spares"] = chosen.scenario.spare_nodes * arguments.ranks_per_node;
+  json["plan"]["command"] = command_line(plan, arguments);
+  json["choices"] = Json::array();
+  for (const Choice& choice : plan.choices) json["choices"].push_back(json_of(choice));
+  json["without_disk"] = json_of(plan.best.forecast);
+  json["with_disk"] = json_of(plan.with_disk.forecast);
+  return json.dump(2) + "\n";
+}
+
+std::string table_of(const Plan& plan, const Arguments& arguments) {
+  const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+  std::string text =
+      fmt::format("{} nodes of {} ranks, {} of state a rank; {} of work; a node of the job fails every {}\n\n",
+                  arguments.nodes, arguments.ranks_per_node, size_text(plan.job.state), text_of(plan.job.scenario.work),
+                  text_of(chosen.forecast.mtbf));
+  text += fmt::format("  {:<12}{:>8}{:>12}{:>11}{:>11}{:>11}{:>14}{:>13}\n", "redundancy", "spares", "mem./rank",
+                      "a commit", "interval", "overhead", "out of spares", "data loss");
+  for (const Choice& choice : plan.choices) {
+    text += fmt::format("{} {:<12}{:>8}{:>12}{:>11}{:>11}{:>11}{:>14}{:>13}{}\n",
+                        choice.redundancy == chosen.redundancy ? ">" : " ", to_string(choice.redundancy),
+                        choice.scenario.spare_nodes, size_text(choice.memory), text_of(choice.scenario.commit_cost),
+                        text_of(choice.forecast.interval), chance_text(choice.forecast.overhead),
+                        chance_text(choice.forecast.out_of_spares), chance_text(choice.forecast.data_loss),
+                        choice.fits ? "" : "  too large");
+  }
+  text += fmt::format("\n  {:<12}{:>11}{:>24}\n", "", "overhead", "done on average after");
+  for (const bool disk : {false, true}) {
+    const Forecast& forecast = disk ? plan.with_disk.forecast : plan.best.forecast;
+    text += fmt::format("{} {:<12}{:>11}{:>24}\n", disk == plan.disk ? ">" : " ", disk ? "with disk" : "without disk",
+                        chance_text(forecast.overhead), hours_or_never(forecast.until_done));
+  }
+  text += fmt::format("\n{:.3g} failures are to be expected. Spares are whole nodes.\n\n  {}\n",
+                      chosen.forecast.failures, command_line(plan, arguments));
+  return text;
+}
+
+int run(const Arguments& arguments) {
+  const Plan plan = plan_of(arguments);
+  if (!arguments.picture.empty()) {
+    const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+    std::ofstream file(arguments.picture);
+    file << picture_of(chosen.scenario, chosen.forecast);
+    if (!file.flush())
+      throw UsageError(fmt::format("--picture {} cannot be written: name a file in a folder that is there and writable",
+                                   arguments.picture.string()));
+  }
+  std::fputs((arguments.json ? json_of(plan, arguments) : table_of(plan, arguments)).c_str(), stdout);
+  const double risk = parse_chance(arguments.risk);
+  const Forecast& forecast = plan.best.forecast;
+  const bool good = plan.best.fits && forecast.out_of_spares <= risk && forecast.data_loss <= risk;
+  if (!good)
+    std::fprintf(stderr, "mend: no redundancy and number of spares that fit keep both chances within %s\n",
+                 arguments.risk.c_str());
+  return static_cast<int>(good ? ExitCode::ok : ExitCode::failed);
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& mend, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* plan = mend.add_subcommand("plan", "Plan spares, redundancy and commit interval of a job");
+  plan->footer(
+      "Times: 250ms, 3s, 20min, 36h, 90d, 5y. Sizes: 500MB, 2GiB. Chances: 1%, 0.01.\n"
+      "Example: mend plan --nodes 1000 --ranks-per-node 4 --node-mtbf 5y --state-per-rank 2GiB --length 24h\n\n"
+      "docs/planning.md has the model. Exits with 0; with 1 when no choice keeps the chances of running out of\n"
+      "spares and of losing data within --risk; with 2 for wrong arguments.");
+  plan->add_option("--nodes", arguments->nodes, "Nodes that work, without spares")
+      ->required()
+      ->check(CLI::Range(1, 1'000'000));
+  plan->add_option("--ranks-per-node", arguments->ranks_per_node, "Ranks on each")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  plan->add_option("--node-mtbf", arguments->node_mtbf, "Mean time between failures of one node")->required();
+  plan->add_option("--length", arguments->length, "What the job takes when nothing fails")->required();
+  plan->add_option("--state-per-rank", arguments->state, "What each rank protects");
+  plan->add_option("--commit-cost", arguments->commit_cost,
+                   "Time of a commit with redundancy partner; else from --measured, or\n"
+                   "estimated from the state and the two speeds");
+  plan->add_option("--measured", arguments->measured,
+                   "The FILE of mend run --result FILE: a run whose state and commit cost count");
+  plan->add_option("--network", arguments->network, "Bytes a second that a node sends")->capture_default_str();
+  plan->add_option("--memory-speed", arguments->memory_speed, "Bytes a second that a rank copies and hashes")
+      ->capture_default_str();
+  plan->add_option("--detection", arguments->detection, "From a failure until it is known (--mend-timeout)")
+      ->capture_default_str();
+  plan->add_option("--recovery", arguments->recovery,
+                   "From a failure until the data is back; else detection and the time of a commit");
+  plan->add_option("--memory", arguments->memory, "The most that a rank may spend on committed data");
+  plan->add_option("--redundancy", arguments->redundancy, "Look at this one alone, as --mend-redundancy takes it");
+  plan->add_option("--spare-nodes", arguments->spare_nodes, "So many, instead of as many as are needed")
+      ->check(CLI::Range(0, 1'000'000));
+  plan->add_option("--risk", arguments->risk, "Chance of running out of spares, and of losing data, that is accepted")
+      ->capture_default_str();
+  plan->add_option("--requeue", arguments->requeue, "From the end of a job until the next one has begun")
+      ->capture_default_str();
+  plan->add_option("--disk-every", arguments->disk_every, "With a disk: every so many commits go there")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  plan->add_option("--disk-cost", arguments->disk_cost, "What such a commit takes longer; else one copy of the state");
+  plan->add_option("--picture", arguments->picture, "Draw the plan into this file (SVG)");
+  plan->add_flag("--json", arguments->json, "Print the plan as JSON");
+  plan->callback([arguments, &chosen] { chosen = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,94 @@
+#include "jobs/plan/quantities.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array times{Unit{"", 1},     Unit{"ms", 1e-3}, Unit{"s", 1},      Unit{"min", 60},
+                           Unit{"h", 3600}, Unit{"d", 86400}, Unit{"y", 31536e3}};
+constexpr std::array sizes{Unit{"", 1},
+                           Unit{"B", 1},
+                           Unit{"kB", 1e3},
+                           Unit{"MB", 1e6},
+                           Unit{"GB", 1e9},
+                           Unit{"TB", 1e12},
+                           Unit{"KiB", 1024.0},
+                           Unit{"MiB", 1048576.0},
+                           Unit{"GiB", 1073741824.0},
+                           Unit{"TiB", 1099511627776.0}};
+constexpr std::array chances{Unit{"", 1}, Unit{"%", 0.01}};
+
+/// The number in `text` by the unit behind it; nothing unless both are there and make something above 0.
+template <std::size_t n>
+std::optional<double> read(std::string_view text, const std::array<Unit, n>& units) {
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view name(end, static_cast<std::size_t>(last - end));
+  for (const Unit& unit : units) {
+    if (unit.name != name) continue;
+    const double value = number * unit.factor;
+    if (std::isfinite(value) && value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Seconds parse_time(std::string_view text) {
+  if (const auto value = read(text, times)) return Seconds(*value);
+  throw UsageError(fmt::format("'{}' is no time: give a number above 0 and ms, s, min, h, d or y, as in 36h", text));
+}
+
+double parse_size(std::string_view text) {
+  if (const auto value = read(text, sizes)) return *value;
+  throw UsageError(fmt::format(
+      "'{}' is no size: give a number above 0 and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, as in 2GiB", text));
+}
+
+double parse_chance(std::string_view text) {
+  const auto value = read(text, chances);
+  if (value && *value < 1) return *value;
+  throw UsageError(fmt::format("'{}' is no chance: give a part of 1, or of 100 with %, as in 1%", text));
+}
+
+std::string text_of(Seconds time) {
+  constexpr std::array shown{Unit{"y", 31536e3}, Unit{"d", 86400}, Unit{"h", 3600}, Unit{"min", 60}, Unit{"s", 1}};
+  for (const Unit& unit : shown) {
+    // From two of a unit up: 36h tells more than 1.5d.
+    if (time.count() >= (unit.factor > 1 ? 2 : 1) * unit.factor)
+      return fmt::format("{:.3g}{}", time.count() / unit.factor, unit.name);
+  }
+  return fmt::format("{:.3g}ms", time.count() * 1e3);
+}
+
+std::string size_text(double bytes) {
+  constexpr std::array shown{Unit{"TiB", 1099511627776.0}, Unit{"GiB", 1073741824.0}, Unit{"MiB", 1048576.0},
+                             Unit{"KiB", 1024.0}};
+  for (const Unit& unit : shown) {
+    if (bytes >= unit.factor) return fmt::format("{:.4g}{}", bytes / unit.factor, unit.name);
+  }
+  return fmt::format("{:.0f}B", bytes);
+}
+
+std::string chance_text(double chance) {
+  if (chance > 0 && chance < 1e-11) return "<1e-9 %";
+  return fmt::format("{:.2g} %", 100 * chance);
+}
+
+}  // namespace mend::jobs

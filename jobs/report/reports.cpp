@@ -1,0 +1,134 @@
+#include "jobs/report/reports.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace mend::jobs {
+namespace {
+
+/// Reads the lines one after the other.
+class Reader {
+ public:
+  Reader(Reports& reports, const std::string& machine) : reports_(reports), machine_(machine) {}
+
+  void read(const std::string& line) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word == "loaded") loaded(words);
+    if (word == "started") ++reports_.started;
+    if (word == "running") ++reports_.running;
+    if (word == "introduced") introduced(words);
+    if (word == "unwatched") unwatched(words);
+    if (word == "unseen") ++reports_.unseen;
+    if (word == "said") reports_.said = true;
+    if (word == "unsaid") std::getline(words >> std::ws, reports_.unsaid);
+    if (word == "closed") mark(words, &Stage::closed);
+    int code = 0;
+    if (word == "aborted" && words >> code) reports_.aborted = reports_.aborted.value_or(code);
+    if (word == "finished" && words >> code) finished(code, words);
+    if (word == "left" && words >> code) left(code, words);
+    if (word == "quit" && words >> code) quit(code, words);
+    if (word == "skipped" && words >> code) skipped(code, words);
+    if (word == "crashed" && words >> code) {
+      ++reports_.left;
+      reports_.crashed_afterwards = code;
+    }
+    if (word == "crashed-early" && words >> code) crashed_early(code, words);
+    ++reports_.lines;
+  }
+
+  void end() {
+    for (const int status : statuses_) {
+      if (status != reports_.finished && !reports_.too_late.contains(status)) reports_.error_afterwards = status;
+    }
+  }
+
+ private:
+  void loaded(std::istringstream& words) {
+    ++reports_.loaded;
+    pid_t process = 0;
+    std::string machine;
+    std::string when;
+    if (words >> process >> machine && machine == machine_) {
+      reports_.stages.try_emplace(process, Stage{.later = words >> when && when == "later"});
+    }
+  }
+
+  /// The process is the next word.
+  void mark(std::istringstream& words, bool Stage::*what) {
+    pid_t process = 0;
+    if (!(words >> process)) return;
+    if (const auto found = reports_.stages.find(process); found != reports_.stages.end()) found->second.*what = true;
+  }
+
+  void introduced(std::istringstream& words) {
+    ++reports_.introduced;
+    mark(words, &Stage::introduced);
+  }
+
+  void unwatched(std::istringstream& words) {
+    ++reports_.unwatched;
+    mark(words, &Stage::at_end);
+  }
+
+  void finished(int code, std::istringstream& words) {
+    ++reports_.finishers;
+    reports_.finished = reports_.finished.value_or(code);
+    if (code != *reports_.finished) reports_.too_late.insert(code);
+    mark(words, &Stage::at_end);
+  }
+
+  void left(int code, std::istringstream& words) {
+    ++reports_.left;
+    if (code != 0) statuses_.push_back(code);
+    mark(words, &Stage::left);
+  }
+
+  void quit(int code, std::istringstream& words) {
+    ++reports_.quit;
+    reports_.quit_with.insert(code);
+    mark(words, &Stage::left);
+  }
+
+  void skipped(int code, std::istringstream& words) {
+    Skipped skipped{.exit_code = code};
+    if (!(words >> skipped.parent)) return;
+    ++reports_.quit;
+    reports_.skipped.push_back(skipped);
+    mark(words, &Stage::left);
+  }
+
+  void crashed_early(int signal, std::istringstream& words) {
+    pid_t process = 0;
+    EarlyCrash crash{.signal = signal};
+    if (words >> process >> crash.process) reports_.early_crashes.push_back(crash);
+  }
+
+  Reports& reports_;
+  const std::string& machine_;
+  std::vector<int> statuses_;
+};
+
+}  // namespace
+
+const Skipped* Reports::skipped_by_child_of(pid_t launcher) const {
+  const auto found = std::ranges::find(skipped, launcher, &Skipped::parent);
+  return found == skipped.end() ? nullptr : &*found;
+}
+
+Reports read_reports(const std::filesystem::path& status_file, const std::string& machine) {
+  std::ifstream lines(status_file);
+  return read_reports(lines, machine);
+}
+
+Reports read_reports(std::istream& lines, const std::string& machine) {
+  Reports reports;
+  Reader reader(reports, machine);
+  for (std::string line; std::getline(lines, line);) reader.read(line);
+  reader.end();
+  return reports;
+}
+
+}  // namespace mend::jobs

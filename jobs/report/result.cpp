@@ -1,0 +1,142 @@
+#include "jobs/report/result.hpp"
+
+#include "base/error.hpp"
+#include "base/rounding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+using nlohmann::json;
+
+struct Phase {
+  const char* name;
+  const char* key;
+};
+
+constexpr std::array<Phase, 5> phases{{{"detect", "detect_ms"},
+                                       {"interrupt", "interrupt_ms"},
+                                       {"agree", "agree_ms"},
+                                       {"rebuild", "rebuild_ms"},
+                                       {"restore", "restore_ms"}}};
+
+std::string who_died(const json& recovery) {
+  std::string text;
+  const auto append = [&text](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  std::vector<int> with_rank;
+  for (const char* places : {"replacements", "given_up"}) {
+    for (const json& place : recovery.value(places, json::array())) {
+      append(fmt::format("rank {}", place.at("rank").get<int>()));
+      with_rank.push_back(place.at("dead").get<int>());
+    }
+  }
+  for (const json& dead : recovery.at("dead")) {
+    const int process = dead.get<int>();
+    if (std::find(with_rank.begin(), with_rank.end(), process) == with_rank.end()) {
+      append(fmt::format("process {}", process));
+    }
+  }
+  return text;
+}
+
+bool is_known(const json& recovery, const Phase& phase) {
+  const auto time = recovery.find(phase.key);
+  return time != recovery.end() && time->is_number();
+}
+
+/// Those of which any recovery tells: when a process died is known only when that was ordered.
+std::vector<Phase> phases_of(const json& recoveries) {
+  std::vector<Phase> known;
+  for (const Phase& phase : phases) {
+    const auto tells = [&](const json& recovery) { return is_known(recovery, phase); };
+    if (std::any_of(recoveries.begin(), recoveries.end(), tells)) known.push_back(phase);
+  }
+  return known;
+}
+
+std::string recovery_line(const json& recovery, const std::vector<Phase>& columns) {
+  std::string line = fmt::format("  {:<20}", who_died(recovery));
+  std::vector<double> times;
+  for (const Phase& phase : columns)
+    times.push_back(is_known(recovery, phase) ? recovery.at(phase.key).get<double>() : 0);
+  times = round_parts(std::move(times), 0.01);
+  double sum = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    sum += times[i];
+    line += is_known(recovery, columns[i]) ? fmt::format(" {:>10.2f}", times[i]) : fmt::format(" {:>10}", "-");
+  }
+  return line + fmt::format(" {:>10.2f}\n", sum);
+}
+
+std::string heading(const std::vector<Phase>& columns) {
+  std::string line = fmt::format("  {:<20}", "died");
+  for (const Phase& phase : columns) line += fmt::format(" {:>10}", phase.name);
+  return line + fmt::format(" {:>10}\n", "sum, ms");
+}
+
+}  // namespace
+
+json read_result(const std::filesystem::path& file) {
+  std::error_code ignored;
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file, ignored))
+    throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
+  const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!result.is_object() || !result.contains("ranks") || !result.contains("recoveries")) {
+    throw UsageError(fmt::format("{} is no result file: it does not have ranks and recoveries", file.string()));
+  }
+  return result;
+}
+
+namespace {
+
+/// What is in the result of some programs alone.
+std::string if_there(const json& result, const char* key, std::string_view format) {
+  const auto value = result.find(key);
+  if (value == result.end()) return "";
+  return fmt::format(fmt::runtime(format), value->is_string() ? value->get<std::string>() : value->dump());
+}
+
+std::string timeline_of(const json& result) {
+  const json& recoveries = result.at("recoveries");
+  std::string text = fmt::format(
+      "{}: {} ranks{}, {} {}{}{}\n", result.at("app").get<std::string>(), result.at("ranks").get<int>(),
+      if_there(result, "steps", ", {} steps"), recoveries.size(), recoveries.size() == 1 ? "recovery" : "recoveries",
+      if_there(result, "field_hash", ", field hash {}"), if_there(result, "hash", ", hash {}"));
+  const json reported = result.value("reported", json::object());
+  for (const auto& [name, value] : reported.items())
+    text += fmt::format("  {}: {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+  const std::vector<Phase> columns = phases_of(recoveries);
+  if (!recoveries.empty()) text += heading(columns);
+  for (const json& recovery : recoveries) text += recovery_line(recovery, columns);
+  return text;
+}
+
+}  // namespace
+
+std::string timeline(const json& result) {
+  try {
+    return timeline_of(result);
+  } catch (const json::exception& error) {
+    throw UsageError(fmt::format("that is no result of a run: {}", error.what()));
+  }
+}
+
+std::vector<std::string> differences(const json& result, const json& reference) {
+  std::vector<std::string> found;
+  for (const char* key : {"app", "problem", "ranks", "steps", "field_hash", "norms", "hash", "reported"}) {
+    const json ours = result.value(key, json());
+    const json theirs = reference.value(key, json());
+    if (ours != theirs) found.push_back(fmt::format("{}: {} instead of {}", key, ours.dump(), theirs.dump()));
+  }
+  return found;
+}
+
+}  // namespace mend::jobs

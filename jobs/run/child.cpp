@@ -1,0 +1,203 @@
+#include "jobs/run/child.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "jobs/run/noise.hpp"
+#include "jobs/watch/process_table.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr auto patience = std::chrono::seconds(10);
+/// How long a line that may be noise waits for its end.
+constexpr std::chrono::duration<int, std::milli> hold_back{200};
+constexpr timespec tick{.tv_sec = 0, .tv_nsec = 100'000'000};
+
+bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT; }
+
+/// What mpirun is sent instead: it does not know SIGQUIT as a way to end a job.
+int for_mpirun(int signal) { return signal == SIGQUIT ? SIGTERM : signal; }
+
+/// Signals are waited for, not handled: they are blocked from before the child exists, so none is lost.
+sigset_t block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : passed_on) sigaddset(&set, signal);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return set;
+}
+
+/// Shows what the child says on standard error, without the noise, until it and all that it started have closed it.
+class ErrorStream {
+ public:
+  ErrorStream() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
+      throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    }
+  }
+  ~ErrorStream() {
+    close_write_end();
+    if (reader_.joinable()) reader_.join();
+    close(ends_[0]);
+  }
+  ErrorStream(const ErrorStream&) = delete;
+  ErrorStream& operator=(const ErrorStream&) = delete;
+
+  /// In the child. It holds the reading end too: should this process be killed, mpirun must be able to say what it
+  /// does while it ends the job, instead of dying of a broken pipe and leaving the job behind.
+  void become_standard_error() const {
+    dup2(ends_[1], STDERR_FILENO);
+    fcntl(ends_[0], F_SETFD, 0);
+  }
+
+  /// In the parent.
+  void start_reading() {
+    close_write_end();
+    reader_ = std::thread([this] { read_all(); });
+  }
+
+ private:
+  void close_write_end() {
+    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
+  }
+
+  void read_all() const {
+    // A terminal that was closed must not end the job.
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+
+    NoiseFilter filter;
+    std::array<char, 4096> buffer;
+    for (;;) {
+      pollfd readable{.fd = ends_[0], .events = POLLIN, .revents = 0};
+      const bool quiet = poll(&readable, 1, filter.holds_back() ? hold_back.count() : -1) == 0;
+      if (quiet) {
+        show(filter.flush());
+        continue;
+      }
+      const ssize_t count = read(ends_[0], buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      show(filter.feed({buffer.data(), static_cast<std::size_t>(count)}));
+    }
+    show(filter.flush());
+  }
+
+  static void show(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return;  // nobody listens
+      text.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  std::array<int, 2> ends_{-1, -1};
+  std::thread reader_;
+};
+
+[[noreturn]] void become(const std::vector<std::string>& line, const Environment& additions, const sigset_t& blocked,
+                         pid_t parent, const ErrorStream& errors) {
+  errors.become_standard_error();
+  sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
+  // SIGTERM has mpirun end its whole job; a SIGKILL would orphan the processes.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) raise(SIGTERM);  // the parent died before prctl
+  for (const auto& [name, value] : additions) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> arguments;
+  for (const auto& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  std::fprintf(stderr, "mend: cannot run %s: %s\n", arguments[0], std::strerror(errno));
+  _exit(127);
+}
+
+/// Being a subreaper, this process inherits whatever mpirun leaves behind; each one killed may leave its own.
+void kill_leftovers() {
+  for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
+    for (const pid_t pid : left) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+}
+
+}  // namespace
+
+ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
+                   const std::function<Look(pid_t child)>& look) {
+  const sigset_t waited_for = block_signals();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ErrorStream errors;
+  const pid_t self = getpid();
+  const pid_t child = fork();
+  if (child < 0) throw EnvironmentError(fmt::format("cannot start {}: {}", line.front(), std::strerror(errno)));
+  if (child == 0) become(line, additions, waited_for, self, errors);
+  errors.start_reading();
+
+  ChildEnd end;
+  end.pid = child;
+  std::optional<Clock::time_point> give_up_at;
+  std::optional<Clock::time_point> over_since;
+  for (;;) {
+    siginfo_t info{};
+    const int signal = sigtimedwait(&waited_for, &info, &tick);
+    if (signal == SIGCHLD) {
+      int status = 0;
+      if (waitpid(child, &status, WNOHANG) == child) {
+        if (WIFSIGNALED(status)) {
+          end.ended_by = WTERMSIG(status);
+        } else {
+          end.exit_code = WEXITSTATUS(status);
+        }
+        kill_leftovers();
+        return end;
+      }
+    } else if (signal > 0) {
+      if (asks_to_end(signal)) {
+        end.asked_to_end = signal;
+        give_up_at = give_up_at.value_or(Clock::now() + patience);
+      }
+      // The kernel sends what is typed at a terminal to the whole foreground group, mpirun included; mpirun takes a
+      // second Ctrl-C for impatience.
+      const bool already_there = info.si_code == SI_KERNEL;
+      if (!already_there) kill(child, for_mpirun(signal));
+    } else {
+      const Look seen = look(child);
+      if (!seen.wanted && !end.gave_up && !end.asked_to_end) {
+        end.gave_up = true;
+        give_up_at = Clock::now() + patience;
+        kill(child, SIGTERM);
+      }
+      over_since = seen.over ? over_since.value_or(Clock::now()) : std::optional<Clock::time_point>();
+    }
+    if (over_since && Clock::now() > *over_since + patience) {
+      end.was_stuck = true;
+      kill(child, SIGKILL);
+    }
+    if (give_up_at && Clock::now() > *give_up_at) kill(child, SIGKILL);
+  }
+}
+
+}  // namespace mend::jobs

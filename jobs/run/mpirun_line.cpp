@@ -1,0 +1,56 @@
+#include "jobs/run/mpirun_line.hpp"
+
+#include "base/telemetry/job_status.hpp"
+
+#include <algorithm>
+
+namespace mend::jobs {
+
+Environment job_environment(const Launch& launch, const std::filesystem::path& status_file, bool terminal, bool root) {
+  Environment environment{
+      {"MEND_SPARES", std::to_string(launch.spares)},
+      {"MEND_TERMINAL", terminal ? "1" : "0"},
+      {job_status::environment_variable, status_file.string()},
+      // Processes spawned later do not inherit --with-ft.
+      {"OMPI_MCA_mpi_ft_enable", "1"},
+  };
+  if (!launch.result.empty()) environment.emplace("MEND_RESULT", std::filesystem::absolute(launch.result).string());
+  if (root) {
+    // Whoever is root already decided to be; containers leave no other choice.
+    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  return environment;
+}
+
+std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const Launch& launch,
+                                     const Environment& environment) {
+  const int processes = launch.processes();
+  // Endpoints made lazily block a revoke for ever when the peer is dead and was never talked to.
+  const int add_procs_cutoff = std::max(1024, processes + 1);
+  std::vector<std::string> line{mpirun.string()};
+  const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
+  append({"--with-ft", "ulfm"});
+  append({"--map-by", "slot:OVERSUBSCRIBE"});       // without "slot", all land on the first node
+  append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
+  append({"--mca", "coll", "^han,hcoll,portals4"});
+  // The default algorithm may hide a failure behind MPI_SUCCESS.
+  append({"--mca", "coll_tuned_use_dynamic_rules", "1"});
+  append({"--mca", "coll_tuned_allgatherv_algorithm", "2"});
+  append({"--mca", "btl_sm_free_list_max", "-1"});  // the dead do not give back what was on its way to them
+  append({"--mca", "async_mpi_finalize", "1"});
+  append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
+  append({"--prtemca", "state_base_recoverable", "1"});
+  if (!launch.hosts.empty()) append({"--host", launch.hosts});
+  if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});
+  // OMPI_ variables travel by themselves.
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with("MEND_")) append({"-x", name + "=" + value});
+  }
+  line.insert(line.end(), launch.mpirun_options.begin(), launch.mpirun_options.end());
+  append({"-np", std::to_string(processes)});
+  line.insert(line.end(), launch.program.begin(), launch.program.end());
+  return line;
+}
+
+}  // namespace mend::jobs

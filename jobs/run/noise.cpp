@@ -1,0 +1,99 @@
+#include "jobs/run/noise.hpp"
+
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+constexpr std::size_t longest_frame = 8192;
+
+bool is_frame(std::string_view line) {
+  return line.size() >= 60 && line.find_first_not_of('-') == std::string_view::npos;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool framed_noise(std::string_view text) {
+  if (contains(text, "is not tested for post-failure")) return true;
+  // Of a process that has died in MPI_Init.
+  if (contains(text, "failed during shared memory initialization") && contains(text, "open(2)") &&
+      contains(text, "No such file or directory")) {
+    return true;
+  }
+  // mpirun and the processes clear away the same shared memory at the end.
+  return contains(text, "We attempted to remove a file") && contains(text, "pmix-gds") &&
+         contains(text, "No such file or directory");
+}
+
+/// Inside the library's own making of communicators; after the first an empty line follows.
+bool interrupted_collective(std::string_view line) {
+  return line.starts_with("NBC_Progress: an error ") && contains(line, "aborting the schedule");
+}
+
+bool line_noise(std::string_view line) {
+  // What mpirun leaves after some of its help texts.
+  if (line == std::string_view("\0", 1)) return true;
+  if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail"))
+    return true;
+  // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
+  if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
+  if (interrupted_collective(line) || line.starts_with("Error in NBC_Start_round() (")) return true;
+  // The runtime's daemon, telling the dead of a death.
+  if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer"))
+    return true;
+  if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
+  return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
+         (contains(line, "contact information is unknown") && contains(line, "iof_hnp.c"));
+}
+
+}  // namespace
+
+std::string NoiseFilter::feed(std::string_view bytes) {
+  std::string shown;
+  for (const char byte : bytes) take(byte, shown);
+  return shown;
+}
+
+void NoiseFilter::take(char byte, std::string& shown) {
+  if (std::exchange(line_starts_, false)) {
+    if (std::exchange(empty_line_follows_, false) && byte == '\n') {
+      line_starts_ = true;
+      return;
+    }
+    line_at_ = held_.size();
+    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != 'E' && byte != '\0';
+  }
+  if (byte == '\n') line_starts_ = true;
+  if (passing_) {
+    shown += byte;
+    return;
+  }
+  held_ += byte;
+  if (byte == '\n') end_line(shown);
+  // Too long for a help text: what looked like a frame was none.
+  if (held_.size() > longest_frame) shown += flush();
+}
+
+void NoiseFilter::end_line(std::string& shown) {
+  const std::string_view line = std::string_view(held_).substr(line_at_, held_.size() - line_at_ - 1);
+  if (in_frame_) {
+    if (!is_frame(line)) return;
+    if (framed_noise(held_)) held_.clear();
+    shown += flush();
+  } else if (is_frame(line)) {
+    in_frame_ = true;
+  } else {
+    empty_line_follows_ = interrupted_collective(line);
+    if (line_noise(line)) held_.clear();
+    shown += flush();
+  }
+}
+
+std::string NoiseFilter::flush() {
+  if (!in_frame_ && line_noise(held_)) held_.clear();
+  in_frame_ = false;
+  passing_ = !line_starts_;  // the rest of a line of which the beginning is shown
+  return std::exchange(held_, {});
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,275 @@
+// mend run: launches a program with spares under the flags that fault tolerance needs.
+
+#include "base/error.hpp"
+#include "jobs/run/child.hpp"
+#include "jobs/commands.hpp"
+#include "jobs/run/find_mpirun.hpp"
+#include "jobs/watch/job_watch.hpp"
+#include "jobs/run/mpirun_line.hpp"
+#include "jobs/run/process_limits.hpp"
+#include "jobs/run/verdict.hpp"
+#include "jobs/shell_words.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+namespace mend::jobs {
+namespace {
+
+constexpr int most_processes = 1'000'000;
+
+struct Arguments {
+  Launch launch;
+  std::string mpirun_options;
+  int start_limit_seconds = 60;
+  int start_tries = 3;
+  int end_limit_seconds = 8;
+  bool dry_run = false;
+};
+
+/// A private folder with an empty status file; gone when this is.
+class StatusFile {
+ public:
+  StatusFile() {
+    std::error_code error;
+    const auto where = std::filesystem::temp_directory_path(error);
+    if (error) throw UsageError("TMPDIR names no folder for temporary files: set it to one, or unset it");
+    std::string name = (where / "mend-run-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw EnvironmentError(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
+    }
+    folder_ = name;
+    std::ofstream{path()};
+  }
+  ~StatusFile() {
+    std::error_code ignored;  // a leftover in the temporary folder is not worth an error
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  StatusFile(const StatusFile&) = delete;
+  StatusFile& operator=(const StatusFile&) = delete;
+
+  std::filesystem::path path() const { return folder_ / "status"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+bool on_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return runnable(program);
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (runnable(std::filesystem::path(folder) / program)) return true;
+  }
+  return false;
+}
+
+bool all_here(const Launch& launch) { return launch.hosts.empty() && launch.hostfile.empty(); }
+
+void check(const Launch& launch) {
+  if (launch.program.empty()) {
+    throw UsageError("no program to run: name it after the options, as in mend run -n 4 -- ./program");
+  }
+  const std::string& program = launch.program.front();
+  if (program.starts_with('-')) {
+    throw UsageError(fmt::format("unknown option {} (see mend run --help); the program's own come after it", program));
+  }
+  // On other nodes there may be other files.
+  if (all_here(launch) && !on_path(program))
+    throw UsageError(fmt::format("there is no program '{}' that can be run", program));
+  if (!all_here(launch)) return;  // other nodes may have other limits
+  if (const std::string objection = objection_to(launch.processes(), process_limits()); !objection.empty())
+    throw UsageError(objection);
+}
+
+/// A result that is there already would be taken for this job's.
+void make_way_for(const std::filesystem::path& result) {
+  if (result.empty()) return;
+  std::error_code error;
+  if (std::filesystem::is_directory(result, error))
+    throw UsageError(fmt::format("--result {} is a folder: name a file", result.string()));
+  const bool writable = static_cast<bool>(std::ofstream(result, std::ios::app));
+  if (writable) std::filesystem::remove(result, error);
+  if (!writable || error)
+    throw UsageError(fmt::format("--result {} cannot be written: name a file in a folder that is there and writable",
+                                 result.string()));
+}
+
+void print_line(const std::vector<std::string>& line, const Environment& environment) {
+  for (const auto& [name, value] : environment) {
+    if (!name.starts_with("MEND_")) std::printf("%s=%s ", name.c_str(), shell_quoted(value).c_str());
+  }
+  const char* separator = "";
+  for (const auto& word : line) {
+    std::printf("%s%s", separator, shell_quoted(word).c_str());
+    separator = " ";
+  }
+  std::printf("\n");
+}
+
+/// What the Open MPI in use cannot do, where it matters.
+void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
+  const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
+  if (!all_here(launch) && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
+    std::fprintf(
+        stderr,
+        "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
+  }
+}
+
+/// What the program reads from standard input, which a launch that is made anew must find as the first did.
+class RepeatableInput {
+ public:
+  RepeatableInput() : begin_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {
+    struct stat kind {};
+    is_stream_ = ::fstat(STDIN_FILENO, &kind) == 0 && (S_ISFIFO(kind.st_mode) || S_ISSOCK(kind.st_mode));
+  }
+
+  /// Returns whether nothing of it is lost: what was read from a pipe does not come again.
+  bool rewind() const {
+    if (begin_ >= 0) ::lseek(STDIN_FILENO, begin_, SEEK_SET);
+    return !is_stream_;
+  }
+
+ private:
+  off_t begin_;
+  bool is_stream_ = false;
+};
+
+Environment environment_of(const Launch& launch, const StatusFile& status) {
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  return job_environment(launch, status.path(), terminal, ::geteuid() == 0);
+}
+
+struct Launched {
+  Verdict verdict;
+  bool lost_at_start = false;
+  std::vector<EarlyCrash> crashes{};
+
+  /// Whether a process has crashed as it did in `before`.
+  bool fails_as(const std::optional<Launched>& before) const {
+    return before && std::ranges::find_first_of(crashes, before->crashes) != crashes.end();
+  }
+};
+
+Launched launch_once(const Arguments& arguments, const std::filesystem::path& mpirun) {
+  const Launch& launch = arguments.launch;
+  const StatusFile status;
+  const auto environment = environment_of(launch, status);
+  JobWatch watch(status.path(), {.start = {.limit = std::chrono::seconds(arguments.start_limit_seconds)},
+                                 .end = std::chrono::seconds(arguments.end_limit_seconds),
+                                 .processes = launch.processes(),
+                                 .all_here = all_here(launch)});
+  const auto end =
+      run_child(mpirun_line(mpirun, launch, environment), environment, [&](pid_t child) { return watch.look(child); });
+  watch.read();
+  Launched launched{judge(end, watch.reports(), launch.processes(),
+                          {.all_here = all_here(launch),
+                           .lost_at_start = watch.lost_at_limit(),
+                           .start_limit = std::chrono::seconds(arguments.start_limit_seconds)})};
+  launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
+  launched.crashes = watch.reports().early_crashes;
+  return launched;
+}
+
+int run(Arguments& arguments) {
+  Launch& launch = arguments.launch;
+  launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
+  check(launch);
+  const auto mpirun = find_mpirun();
+  if (arguments.dry_run) {
+    const StatusFile status;
+    const auto environment = environment_of(launch, status);
+    print_line(mpirun_line(mpirun, launch, environment), environment);
+    return static_cast<int>(ExitCode::ok);
+  }
+
+  make_way_for(launch.result);
+  tell_limits(mpirun, launch);
+  const RepeatableInput input;
+  std::optional<Launched> before;
+  for (int number = 1;; ++number) {
+    const Launched launched = launch_once(arguments, mpirun);
+    const bool again =
+        launched.lost_at_start && number < arguments.start_tries && !launched.fails_as(before) && input.rewind();
+    if (!again) {
+      const Verdict& verdict = launched.verdict;
+      if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
+      if (verdict.exit_code == 0 && !launch.result.empty() && !std::filesystem::exists(launch.result)) {
+        std::fprintf(stderr, "mend: there is no result in %s: the program does not use mend, or ran on another disk\n",
+                     launch.result.c_str());
+      }
+      return verdict.exit_code;
+    }
+    const std::string who = launched.crashes.empty() ? "a process died before all had met" : describe(launched.crashes);
+    fmt::print(stderr, "mend: {}\n",
+               fmt::format("{}; nothing has been computed yet, and the job is launched anew (launch {} of {})", who,
+                           number + 1, arguments.start_tries));
+    before = launched;
+  }
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  Launch& launch = arguments->launch;
+  auto* run_command = mend.add_subcommand("run", "Run an MPI program that outlives the death of its processes");
+  run_command->footer(
+      "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
+      "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 1 when it\n"
+      "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on;\n"
+      "otherwise with the program's own exit code, or 128 + the signal that ended the job or mpirun. Of programs\n"
+      "that do not use mend, and of those that run on other nodes alone, mpirun's word is taken.\n\n"
+      "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
+  run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
+      ->required()
+      ->check(CLI::Range(1, most_processes));
+  run_command->add_option("-s,--spares", launch.spares, "Processes that wait, at no cost, to replace dead ones")
+      ->envname("MEND_SPARES")
+      ->check(CLI::Range(0, most_processes))
+      ->capture_default_str();
+  run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
+  run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
+  run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
+  run_command->add_option("--mpi", arguments->mpirun_options,
+                          "Further options for mpirun, in one word: \"--bind-to none\"");
+  run_command
+      ->add_option("--start-limit", arguments->start_limit_seconds,
+                   "Seconds until a job whose processes have not all met is ended")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run_command
+      ->add_option("--start-tries", arguments->start_tries,
+                   "How often a job is launched that loses a process before all have met")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  run_command
+      ->add_option("--end-limit", arguments->end_limit_seconds,
+                   "Seconds until processes are killed that stop or hang in MPI after the job has finished")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
+  run_command->prefix_command();
+  run_command->callback([run_command, arguments, &after_dashes, &chosen] {
+    auto& program = arguments->launch.program;
+    program = run_command->remaining();
+    // Dashes after the program's name are its own.
+    if (!program.empty() && !after_dashes.empty()) program.push_back("--");
+    program.insert(program.end(), after_dashes.begin(), after_dashes.end());
+    chosen = [arguments] { return run(*arguments); };
+  });
+}
+
+}  // namespace mend::jobs

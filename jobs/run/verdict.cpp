@@ -1,0 +1,141 @@
+#include "jobs/run/verdict.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace mend::jobs {
+namespace {
+
+constexpr int failed = static_cast<int>(ExitCode::failed);
+constexpr int usage = static_cast<int>(ExitCode::usage);
+constexpr int unrecoverable = static_cast<int>(ExitCode::unrecoverable);
+/// What shells return for a command that a signal ended is this plus the signal; mpirun follows them.
+constexpr int signal_base = 128;
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+/// What mpirun returns by itself, without a process having returned it, lies from here on: 128 + signal, and its own
+/// codes above 180.
+bool a_process_returned(int exit_code) { return exit_code > 0 && exit_code < signal_base; }
+
+bool is_signal(int exit_code) { return exit_code > signal_base && sigabbrev_np(exit_code - signal_base) != nullptr; }
+
+Verdict judge_mpirun_alone(int exit_code) {
+  if (exit_code == 0) return {};
+  if (a_process_returned(exit_code)) {
+    return {exit_code, fmt::format("the job ended with exit code {}", exit_code)};
+  }
+  if (is_signal(exit_code))
+    return {exit_code, fmt::format("the program was ended by {}", signal_name(exit_code - signal_base))};
+  return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
+}
+
+/// Of a job in which processes wait, or waited, in MPI_Init for others.
+Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
+  if (const Skipped* skipped = reports.skipped_by_child_of(mpirun.pid)) {
+    return {skipped->exit_code == 0 ? failed : skipped->exit_code,
+            fmt::format("a process exited with code {} before it came to mend::run, where the others waited for it",
+                        skipped->exit_code)};
+  }
+  if (mpirun.gave_up && sight.lost_at_start == 0) {
+    return {
+        failed,
+        fmt::format("the job was ended because its processes had not all met within {} s (--start-limit): none has "
+                    "died, and {} of {} have come through MPI_Init; the others are slow, hang, or cannot reach them",
+                    sight.start_limit.count(), reports.running, processes),
+        true};
+  }
+  return {failed,
+          fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
+                      mpirun.gave_up ? "was ended because it did" : "did"),
+          true};
+}
+
+/// mpirun has ended by itself, and the processes have not agreed that the job is over.
+Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
+  const int code = mpirun.exit_code;
+  const bool all_were_killed = code == 0 || code >= signal_base;
+  const bool all_started_here = reports.started >= processes;
+  const bool none_ran = reports.started > 0 && reports.running == 0;
+  if (none_ran && reports.skipped_by_child_of(mpirun.pid) != nullptr)
+    return judge_start(mpirun, reports, processes, sight);
+  if (all_were_killed && (all_started_here || (none_ran && (is_signal(code) || reports.loaded >= processes)))) {
+    return {unrecoverable, "the application did not finish: every process that could have done so was killed"};
+  }
+  const bool were_killed = code == 0 || code == signal_base + SIGKILL;
+  if (were_killed && reports.loaded > 0 && reports.started + reports.quit == 0) {
+    return {failed, "every process of the program was killed before it had begun: what it printed may say why"};
+  }
+  const bool some_did_not_run = reports.started > reports.running && reports.running < processes;
+  if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code))
+    return judge_start(mpirun, reports, processes, sight);
+  // Wrong arguments, of which a program has told the user before it came to mend::run.
+  if (code == usage && reports.started == 0) return {usage, ""};
+  if (code == 0 && sight.all_here && !reports.has_begun()) {
+    return {0, "the program never called mend::run, and ran unprotected"};
+  }
+  return judge_mpirun_alone(code);
+}
+
+}  // namespace
+
+std::string describe(const std::vector<EarlyCrash>& crashes) {
+  if (crashes.empty()) return "";
+  const EarlyCrash& first = crashes.front();
+  const std::string others = crashes.size() > 1 ? fmt::format(", and so were {} others", crashes.size() - 1) : "";
+  return fmt::format("process {} was ended by {} before the job had begun{}", first.process, signal_name(first.signal),
+                     others);
+}
+
+Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
+  if (reports.aborted) {
+    const int code = *reports.aborted & 0xff;  // what is left of it
+    return {code == 0 ? failed : code,
+            fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
+  }
+  const bool agreed_end = reports.finished.has_value();
+  const bool killed_by_others = mpirun.ended_by && !mpirun.was_stuck && !mpirun.gave_up && !mpirun.asked_to_end;
+  if (killed_by_others && reports.finished != 0) {
+    return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
+  }
+  if (agreed_end && *reports.finished != 0) {
+    // Those who speak are elsewhere, it may be, if not everyone is here.
+    const bool nobody_spoke = !reports.said && reports.started >= processes;
+    if (nobody_spoke && !reports.unsaid.empty()) return {*reports.finished, reports.unsaid};
+    return {*reports.finished, describe(reports.early_crashes)};
+  }
+  const bool was_ended_by_user = mpirun.asked_to_end.has_value();
+  if (!agreed_end && !reports.early_crashes.empty() && reports.introduced == 0 && !was_ended_by_user) {
+    return {signal_base + reports.early_crashes.front().signal,
+            describe(reports.early_crashes) + ": the program fails there by itself", true};
+  }
+  if (mpirun.was_stuck && !agreed_end) {
+    return {failed, "mpirun did not end though all its processes had, and was ended"};
+  }
+  if (mpirun.gave_up && !agreed_end) return judge_start(mpirun, reports, processes, sight);
+  if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {
+    return {signal_base + *mpirun.asked_to_end,
+            fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
+  }
+  if (agreed_end && reports.crashed_afterwards) {
+    return {
+        signal_base + *reports.crashed_afterwards,
+        fmt::format("a process was ended by {} after the job had finished", signal_name(*reports.crashed_afterwards))};
+  }
+  if (agreed_end && reports.error_afterwards) return judge_mpirun_alone(*reports.error_afterwards);
+  const bool may_have_erred = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);
+  if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {
+    return judge_mpirun_alone(mpirun.exit_code);
+  }
+  if (agreed_end) return {};
+  return judge_without_end(mpirun, reports, processes, sight);
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,161 @@
+#include "jobs/script/job_script.hpp"
+
+#include "base/error.hpp"
+#include "jobs/shell_words.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace mend::jobs {
+namespace {
+
+struct Clockwise {
+  long hours, minutes, seconds;
+};
+
+Clockwise clockwise(Seconds time) {
+  const long all = static_cast<long>(std::ceil(time.count()));
+  return {all / 3600, all / 60 % 60, all % 60};
+}
+
+std::string hours_minutes_seconds(Seconds time) {
+  const auto [hours, minutes, seconds] = clockwise(time);
+  return fmt::format("{:02}:{:02}:{:02}", hours, minutes, seconds);
+}
+
+/// The run itself; `where` says on which nodes, for those that Open MPI does not ask by itself.
+std::string run_line(const JobDescription& job, std::string_view where) {
+  std::string line = fmt::format("mend run -n {} --spares {}{} --", job.ranks, job.spares, where);
+  for (const std::string& word : job.program) line += " " + shell_quoted(word);
+  if (!job.disk.empty()) line += " --mend-disk " + shell_quoted(job.disk.string());
+  return line + "\n";
+}
+
+std::string optional_line(std::string_view prefix, const std::string& value) {
+  return value.empty() ? "" : fmt::format("{}{}\n", prefix, value);
+}
+
+/// Exit code 3: too much died. What was committed is on disk, and another launch goes on from there.
+std::string requeue_lines(std::string_view count, int most, std::string_view command) {
+  return fmt::format(R"(code=$?
+# 3: too many processes died to go on in place. The next launch goes on from the disk.
+if [ $code -eq 3 ] && [ "{}" -lt {} ]; then
+  {}
+fi
+exit $code
+)",
+                     count, most, command);
+}
+
+std::string slurm(const JobDescription& job) {
+  std::string text = fmt::format(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name={}\n"
+      "#SBATCH --nodes={}\n"
+      "#SBATCH --ntasks-per-node={}\n"
+      "#SBATCH --time={}\n",
+      job.name, job.nodes(), job.processes_per_node, hours_minutes_seconds(job.time_limit));
+  text += optional_line("#SBATCH --partition=", job.queue);
+  text += optional_line("#SBATCH --account=", job.account);
+  text += R"(# The job outlives the loss of a node.)"
+          "\n"
+          "#SBATCH --no-kill\n";
+  if (job.requeues > 0) text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
+  text += "\n" + run_line(job, "");
+  if (job.requeues > 0)
+    text += requeue_lines("${SLURM_RESTART_COUNT:-0}", job.requeues, "scontrol requeue \"$SLURM_JOB_ID\"");
+  return text;
+}
+
+std::string pbs(const JobDescription& job) {
+  std::string text = fmt::format(
+      "#!/bin/bash\n"
+      "#PBS -N {}\n"
+      "#PBS -l select={}:ncpus={}:mpiprocs={}\n"
+      "#PBS -l place=scatter\n"
+      "#PBS -l walltime={}\n"
+      "#PBS -j oe\n",
+      job.name, job.nodes(), job.processes_per_node, job.processes_per_node, hours_minutes_seconds(job.time_limit));
+  text += optional_line("#PBS -q ", job.queue);
+  text += optional_line("#PBS -A ", job.account);
+  text += R"(# The job outlives the loss of a node.)"
+          "\n"
+          "#PBS -W tolerate_node_failures=all\n";
+  if (job.requeues > 0) text += "#PBS -r y\n";
+  text += "\ncd \"$PBS_O_WORKDIR\"\n" + run_line(job, " --hostfile \"$PBS_NODEFILE\"");
+  if (job.requeues > 0) {
+    text += requeue_lines(R"($(qstat -f "$PBS_JOBID" | sed -n 's/.*run_count = //p'))", job.requeues + 1,
+                          "qrerun \"$PBS_JOBID\"");
+  }
+  return text;
+}
+
+std::string lsf(const JobDescription& job) {
+  const auto [hours, minutes, seconds] = clockwise(job.time_limit + Seconds(59));  // LSF counts in minutes
+  std::string text = fmt::format(
+      "#!/bin/bash\n"
+      "#BSUB -J {}\n"
+      "#BSUB -n {}\n"
+      "#BSUB -R span[ptile={}]\n"
+      "#BSUB -W {:02}:{:02}\n"
+      "#BSUB -o {}.%J.out\n",
+      job.name, job.nodes() * job.processes_per_node, job.processes_per_node, hours, minutes, job.name);
+  text += optional_line("#BSUB -q ", job.queue);
+  text += optional_line("#BSUB -P ", job.account);
+  if (job.requeues > 0) {
+    text +=
+        R"(# 3: too many processes died to go on in place. The next launch goes on from the disk. How often, the queue)"
+        "\n"
+        "# says (MAX_JOB_REQUEUE).\n"
+        "#BSUB -Q 3\n";
+  }
+  return text + "\n" + run_line(job, " --hostfile \"$LSB_DJOB_HOSTFILE\"");
+}
+
+std::string flux(const JobDescription& job) {
+  if (job.requeues > 0) {
+    throw UsageError(
+        "Flux does not launch a batch job anew: leave --requeue out, and submit the script again when it ends with 3");
+  }
+  std::string text = fmt::format(
+      "#!/bin/bash\n"
+      "#flux: --job-name={}\n"
+      "#flux: --nodes={}\n"
+      "#flux: --nslots={}\n"
+      "#flux: --exclusive\n"
+      "#flux: --time-limit={:.0f}s\n",
+      job.name, job.nodes(), job.nodes(), std::ceil(job.time_limit.count()));
+  text += optional_line("#flux: --queue=", job.queue);
+  text += optional_line("#flux: --bank=", job.account);
+  text += "\n" +
+          fmt::format(R"(hosts=$(flux hostlist --expand --delimiter=":{0}," local):{0})", job.processes_per_node) +
+          "\n";
+  return text + run_line(job, " --host \"$hosts\"");
+}
+
+void check(const JobDescription& job) {
+  if (job.program.empty())
+    throw UsageError("no program to run: name it after two dashes, as in mend script slurm -n 4 -- ./program");
+  if (job.requeues > 0 && job.disk.empty())
+    throw UsageError("--requeue wants --disk DIR: without it each launch would begin from the beginning");
+  for (const std::string* text : {&job.name, &job.queue, &job.account}) {
+    if (text->find_first_of(" \t\n'\"$`\\") != std::string::npos)
+      throw UsageError(fmt::format("'{}' cannot stand in a job script: leave out blanks, quotes and dollars", *text));
+  }
+}
+
+}  // namespace
+
+std::string job_script(Scheduler scheduler, const JobDescription& job) {
+  check(job);
+  switch (scheduler) {
+    case Scheduler::slurm: return slurm(job);
+    case Scheduler::pbs: return pbs(job);
+    case Scheduler::lsf: return lsf(job);
+    case Scheduler::flux: break;
+  }
+  return flux(job);
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,38 @@
+#include "jobs/watch/end_watch.hpp"
+
+#include <utility>
+
+namespace mend::jobs {
+
+EndWatch::Decision EndWatch::look(std::chrono::milliseconds now, const EndSight& sight) {
+  if (!sight.agreed) return {};
+  std::map<pid_t, std::chrono::milliseconds> since;
+  for (const auto* const processes : {&sight.stopped, &sight.lingering}) {
+    for (const pid_t process : *processes) {
+      const auto before = since_.find(process);
+      since[process] = before == since_.end() ? now : before->second;
+    }
+  }
+  since_ = std::move(since);
+
+  Decision decision;
+  decision.kill = overdue(now, sight.stopped);
+  if (decision.kill.empty()) decision.kill = overdue(now, sight.lingering);
+  if (!decision.kill.empty()) {
+    since_.clear();  // whoever waited for these has its own time
+    killed_ = now;
+  }
+  const bool nobody_here = sight.stopped.empty() && sight.lingering.empty() && !sight.others_work;
+  decision.end_job = killed_ && nobody_here && now - *killed_ >= limit_;
+  return decision;
+}
+
+std::vector<pid_t> EndWatch::overdue(std::chrono::milliseconds now, const std::vector<pid_t>& processes) const {
+  std::vector<pid_t> found;
+  for (const pid_t process : processes) {
+    if (now - since_.at(process) >= limit_) found.push_back(process);
+  }
+  return found;
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,142 @@
+#include "jobs/watch/job_watch.hpp"
+
+#include "base/launch.hpp"
+#include "jobs/watch/process_table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+namespace mend::jobs {
+namespace {
+
+/// As much time passes between two looks at most: when this process is stopped together with the job, no time does.
+constexpr std::chrono::milliseconds longest_step{500};
+
+void say(const std::string& sentence) { std::fprintf(stderr, "mend: %s\n", sentence.c_str()); }
+
+/// Of the job's processes only: numbers come again.
+void kill_own(const std::vector<pid_t>& processes) {
+  for (const pid_t process : processes) {
+    if (descends_from(process, ::getpid())) ::kill(process, SIGKILL);
+  }
+}
+
+}  // namespace
+
+JobWatch::JobWatch(std::filesystem::path status_file, const Settings& settings)
+    : status_file_(std::move(status_file)),
+      settings_(settings),
+      machine_(launch::machine()),
+      last_look_(Clock::now()),
+      start_(settings.start),
+      end_(settings.end) {}
+
+void JobWatch::read() { reports_ = read_reports(status_file_, machine_); }
+
+void JobWatch::advance_clock() {
+  const auto now = Clock::now();
+  now_ += std::min(std::chrono::duration_cast<std::chrono::milliseconds>(now - last_look_), longest_step);
+  last_look_ = now;
+}
+
+StartSight JobWatch::see_start(pid_t child) const {
+  StartSight sight{
+      .begun = reports_.started > 0, .some_introduced = reports_.introduced > 0, .reports = reports_.lines};
+  std::vector<pid_t> children;  // that are the job's processes, or what starts them
+  if (settings_.all_here) children = children_of(child);
+  int living = 0;
+  bool all_introduced = sight.some_introduced;
+  for (const auto& [process, stage] : reports_.stages) {
+    std::erase(children, process);
+    if (stage.left || stage.later) continue;
+    const Condition condition = condition_of(process);
+    if (condition == Condition::gone) {
+      ++sight.lost;
+      continue;
+    }
+    ++living;
+    if (stage.introduced) continue;
+    all_introduced = false;
+    if (condition == Condition::stopped) sight.stopped.push_back(process);
+    if (condition == Condition::alive) sight.others_wait = true;
+  }
+  for (const pid_t process : children) {
+    const Condition condition = condition_of(process);
+    if (condition != Condition::gone) ++living;
+    if (condition == Condition::stopped) sight.stopped.push_back(process);
+  }
+  sight.introduced = all_introduced || reports_.finished.has_value();
+  // Some may have died before they could say anything.
+  if (settings_.all_here && reports_.loaded > 0) {
+    sight.lost = std::max(sight.lost, settings_.processes - living - reports_.quit);
+  }
+  return sight;
+}
+
+EndSight JobWatch::see_end() const {
+  EndSight sight;
+  if (!reports_.finished && reports_.unwatched == 0) return sight;
+  sight.agreed = true;
+  for (const auto& [process, stage] : reports_.stages) {
+    if (stage.left) continue;
+    const Condition condition = condition_of(process);
+    if (condition == Condition::gone) continue;
+    if (condition == Condition::stopped) {
+      sight.stopped.push_back(process);
+    } else if (stage.closed) {
+      sight.others_work = true;
+    } else {
+      sight.lingering.push_back(process);
+      sight.agreed = sight.agreed && stage.at_end;  // who says so alone may be cut off from the others
+    }
+  }
+  return sight;
+}
+
+bool JobWatch::wanted(pid_t child) {
+  if (reports_.aborted) return false;
+  if (start_) {
+    const bool others_wait = reports_.started > 0 && reports_.introduced == 0 && !reports_.finished;
+    if (others_wait && reports_.skipped_by_child_of(child) != nullptr) return false;
+    const StartSight sight = see_start(child);
+    const auto [step, stopped] = start_->look(now_, sight);
+    kill_own(stopped);
+    if (step != StartWatch::Step::wait) start_.reset();
+    lost_at_start_ = step == StartWatch::Step::launch_anew;
+    if (step == StartWatch::Step::give_up && settings_.all_here) lost_at_limit_ = sight.lost;
+    return step == StartWatch::Step::wait || step == StartWatch::Step::over;
+  }
+  const auto [lingering, end_job] = end_.look(now_, see_end());
+  if (!lingering.empty()) {
+    say(fmt::format("{} had not ended {} s after the end of the job and {} killed",
+                    lingering.size() == 1 ? "a process" : fmt::format("{} processes", lingering.size()),
+                    settings_.end.count() / 1000, lingering.size() == 1 ? "was" : "were"));
+    kill_own(lingering);
+  }
+  if (end_job) say("processes on other nodes had not ended either and were killed");
+  return !end_job;
+}
+
+Look JobWatch::look(pid_t child) {
+  advance_clock();
+  std::error_code ignored;
+  if (const auto size = std::filesystem::file_size(status_file_, ignored); size != read_size_) {
+    read_size_ = size;
+    read();
+  }
+  Look look{.wanted = wanted(child)};
+  // An mpirun that stands still does not wait for its children: those that have ended are its children still.
+  const auto lives = [](pid_t process) { return condition_of(process) != Condition::gone; };
+  const bool has_children = std::ranges::any_of(children_of(child), lives);
+  had_processes_ = had_processes_ || has_children || reports_.loaded > 0;
+  // Others may have been started elsewhere, which mpirun may wait for.
+  const bool all_ran_here = settings_.all_here || reports_.started >= settings_.processes;
+  look.over = (had_processes_ && !has_children && all_ran_here) || reports_.waits_for_the_lost();
+  return look;
+}
+
+}  // namespace mend::jobs

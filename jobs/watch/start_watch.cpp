@@ -1,0 +1,29 @@
+#include "jobs/watch/start_watch.hpp"
+
+#include <utility>
+
+namespace mend::jobs {
+
+StartWatch::Decision StartWatch::look(std::chrono::milliseconds now, const StartSight& sight) {
+  if (sight.introduced) return {.step = Step::over};
+  if (sight.begun && now >= limits_.limit) return {.step = Step::give_up};
+
+  const bool reported = sight.reports != std::exchange(reports_, sight.reports);
+  const bool died = sight.lost != std::exchange(lost_, sight.lost);
+  if (reported || died) last_change_ = now;
+  const bool stalled = sight.lost > 0 && !sight.some_introduced && now - last_change_ >= limits_.stall;
+  if (stalled) return {.step = Step::launch_anew};
+
+  Decision decision;
+  std::map<pid_t, std::chrono::milliseconds> stopped;
+  for (const pid_t process : sight.stopped) {
+    const auto before = stopped_.find(process);
+    const auto since = before == stopped_.end() ? now : before->second;
+    stopped[process] = since;
+    if (sight.others_wait && now - since >= limits_.stopped) decision.kill.push_back(process);
+  }
+  stopped_ = std::move(stopped);
+  return decision;
+}
+
+}  // namespace mend::jobs

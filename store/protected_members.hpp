@@ -1,0 +1,69 @@
+// The objects that this rank protects, by name, and whether each of them has what was restored under its name.
+//
+// A name stands for one object. Two objects of one kind under one name cannot be told from a double buffer, whose two
+// arrays take turns: both look the same to the store, but in the first case restore() fills the wrong one. So another
+// object takes a name over by replace() only:
+//
+//   protect("u", a);  restore();  protect("u", a);       the same object: nothing changes
+//   protect("u", a);  restore();  protect("u", b);       refused
+//   protect("u", a);  restore();  replace("u", b);       a double buffer
+//   restore();  protect("u", a);                         refused by the next commit, if the version restored has a "u":
+//                                                        a does not have it
+//   restore();  protect("u", a);  restore();             a name that is known after the first restore alone
+//
+// After a recovery, objects may take over names anew until the next restore, which fills them.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "store/snapshot/snapshot.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mend {
+
+class ProtectedMembers {
+ public:
+  using Names = std::set<std::string, std::less<>>;
+
+  const Members& all() const { return members_; }
+
+  /// Throws UsageError if the name is another object's; then nothing has changed.
+  void protect(std::string_view name, std::shared_ptr<Member> member);
+  /// Throws UsageError if there is no object of that name, or it is of another kind or shape.
+  void replace(std::string_view name, std::shared_ptr<Member> member);
+  /// Of a name that only the version restored has: gives up what it has. Throws UsageError if there is no such name.
+  void unprotect(std::string_view name);
+  /// As when the body is entered again.
+  void forget();
+  /// Survivors may have stayed in the body: their objects are to be restored again.
+  void begin_epoch() { settled_.clear(); }
+
+  /// A version that has members of these names has filled those that there are.
+  void note_restored(Version version, Names names);
+  /// Throws UsageError if an object was protected too late to be given what the version restored has of its name.
+  void require_restored() const;
+
+  /// For the scope in which a restore leaves the members alone.
+  Members set_aside() { return std::exchange(members_, {}); }
+  void put_back(Members members) { members_ = std::move(members); }
+
+ private:
+  void set(std::string_view name, std::shared_ptr<Member> member);
+
+  Members members_;
+  Names settled_;   // protected or restored in this epoch: no other object may take these names silently
+  Names left_out_;  // the version restored has these, but there was no member to fill
+  Names too_late_;  // of these, those that were protected since
+  Version restored_{};
+};
+
+/// "float64 array [10]", of what is part of one; else nothing.
+std::optional<std::string> array_of(const Member& member);
+
+}  // namespace mend

@@ -1,0 +1,329 @@
+#include "store/restore/restorer.hpp"
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "base/telemetry/log.hpp"
+#include "store/array_part.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace mend {
+namespace {
+
+using agreement::Motion;
+
+/// What is lost, and what follows from that.
+std::string describe_loss(const JointPlan& plan, std::string_view consequence) {
+  const bool several = plan.missing.size() > 1;
+  return fmt::format(
+      "the data of rank{} {} at version {} is lost: {} died together with those who held what would bring it back, or "
+      "that is corrupt; {}",
+      several ? "s" : "", fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
+      plan.newest_seen->value, several ? "they" : "it", consequence);
+}
+
+std::string describe_versions(Version wanted, const std::vector<Inventory>& inventories) {
+  std::set<std::uint64_t> kept;
+  for (const Inventory& inventory : inventories) {
+    for (const Holding& holding : inventory.holdings) kept.insert(holding.version.value);
+  }
+  return fmt::format("version {} cannot be restored: kept are {}; --mend-versions says how many", wanted.value,
+                     kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ", ")));
+}
+
+/// While it lives, sizes are those of the snapshots of other ranks, who have committed what is in memory.
+class SizesOfThen {
+ public:
+  explicit SizesOfThen(MemberGroups& groups) : groups_(groups) {}
+  ~SizesOfThen() { groups_.forget_sizes(); }
+  SizesOfThen(const SizesOfThen&) = delete;
+  SizesOfThen& operator=(const SizesOfThen&) = delete;
+
+ private:
+  MemberGroups& groups_;
+};
+
+}  // namespace
+
+Restorer::Restored Restorer::restore(std::optional<Version> wanted) {
+  if (are_of_others()) {
+    const SizesOfThen of_then(groups_);
+    const JointPlan plan = plan_undamaged(wanted);
+    return plan.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan);
+  }
+  for (;;) {
+    const JointPlan plan = make_plan(wanted);
+    if (!plan.version) return restore_from_disk(wanted, plan);
+    if (restore_from_memory(plan)) return from_memory(*plan.version);
+  }
+}
+
+Restorer::Restored Restorer::from_memory(Version version) {
+  return {version, Origin::memory, groups_.names_at(version)};
+}
+
+/// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten
+/// then, and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
+bool Restorer::restore_from_memory(const JointPlan& plan) {
+  const Version version = *plan.version;
+  reach("restore.transfer");
+  groups_.for_each_planned(
+      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
+  reach("restore.exchange");
+  std::exception_ptr problem;
+  unsigned damage = 0;
+  constexpr unsigned of_parts = 1;
+  constexpr unsigned of_a_whole = 2;
+  require_all_committed(plan, problem);
+  groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
+    if (group.forget_damaged_and_unpack(of.restore, problem)) damage |= of_parts;
+  });
+  groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
+    group.finish_bringing(version);
+    if (!group.unpack_what_came(of.restore, problem)) damage |= of_a_whole;
+  });
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, ranks_.comm), "MPI_Allreduce");
+  if (damage == of_a_whole) {
+    groups_.for_each([&](MemberGroup& group, int) { group.forget_blocks(version); });
+  }
+  if (damage != 0) return false;
+  // As soon as this rank knows that nothing is damaged anywhere: should somebody die now, this is not lost with it.
+  groups_.for_each_planned(
+      plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
+  protect_again(plan);
+  reach("restore.unpack");
+  confirm(problem);
+  groups_.forget_newer(version);
+  return true;
+}
+
+/// Gives everyone what it is to have of a version that is undamaged.
+void Restorer::bring_back(const JointPlan& plan) {
+  reach("restore.transfer");
+  groups_.for_each_planned(
+      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
+  reach("restore.exchange");
+  groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
+    group.finish_bringing(*plan.version);
+    group.publish(of.restore.bring, *plan.version);
+  });
+  protect_again(plan);
+}
+
+void Restorer::protect_again(const JointPlan& plan) {
+  groups_.for_each_planned(
+      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_protect(of.restore, tag); });
+  reach("restore.protect");
+  groups_.for_each_planned(
+      plan, [](MemberGroup& group, int, const GatheringPlan& of) { group.finish_protecting(of.restore); });
+}
+
+/// A member of a group that the version has nothing of was not protected like that when it was committed.
+void Restorer::require_all_committed(const JointPlan& plan, std::exception_ptr& problem) {
+  auto of_group = plan.groups.begin();
+  groups_.for_each([&](MemberGroup& group, int) {
+    if (*of_group++ || group.members().empty()) return;
+    problem = std::make_exception_ptr(
+        UsageError(fmt::format("member '{}' is protected now but was not when version {} was committed, with "
+                               "redundancy {}: protect the same members "
+                               "before restore as before commit",
+                               group.members().begin()->first, plan.version->value, to_string(group.redundancy()))));
+  });
+}
+
+/// Gives arrays to other ranks than have committed them.
+Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
+  const Version version = *plan.version;
+  bring_back(plan);
+  reach("restore.unpack");
+  std::exception_ptr problem;
+  require_all_committed(plan, problem);
+  MemberGroups::Names names;
+  groups_.for_each_planned(
+      plan, [&](MemberGroup& group, int, const GatheringPlan& of) { names.merge(group.redistribute_to_members(of)); });
+  const Parts parts = parts_of(members_);
+  for (const auto& [name, member] : members_) {
+    if (parts.contains(name) || problem) continue;
+    problem =
+        std::make_exception_ptr(UsageError(fmt::format("member '{}' is kept rank by rank, and version {} was committed "
+                                                       "by {} ranks: protect it as mend::part of an array "
+                                                       "or as mend::replicated",
+                                                       name, version.value, versions_.committed_by())));
+  }
+  confirm(problem);
+  groups_.forget_newer(version);
+  return {version, Origin::memory, std::move(names)};
+}
+
+void Restorer::save_what_is_left() {
+  require(disk_ != nullptr, "what is left is saved where there is a disk");
+  const SizesOfThen of_then(groups_);
+  const JointPlan plan = plan_undamaged({});
+  if (!plan.version) return;
+  bring_back(plan);
+  std::vector<Rank> writers;  // by rank of then
+  std::vector<std::map<Rank, Bytes>> came;
+  std::map<Rank, DiskTier::Snapshots> mine;
+  groups_.for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
+    if (writers.empty())
+      std::ranges::transform(of.keepers, std::back_inserter(writers),
+                             [](const auto& keepers) { return keepers.front(); });
+    const auto& given = came.emplace_back(group.bring_to(writers, of, tag));
+    for (Rank rank{0}; rank.value < versions_.committed_by(); ++rank.value) {
+      if (writers[static_cast<std::size_t>(rank.value)] != ranks_.self) continue;
+      const auto at = given.find(rank);
+      mine[rank].push_back(at != given.end() ? std::span<const std::byte>(at->second)
+                                             : group.snapshot_of(rank, *plan.version));
+    }
+  });
+  disk_->save(*plan.version, versions_.committed_by(), mine);
+}
+
+Restorer::Restored Restorer::restore_from(Rank from) {
+  if (are_of_others()) {
+    throw UsageError(fmt::format(
+        "another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit",
+        versions_.committed_by()));
+  }
+  reach("restore.inventory");
+  const JointPlan plan = plan_undamaged({});
+  if (!plan.version && disk_ != nullptr &&
+      (plan.newest_seen || versions_.published() != Version{} || disk_->find(members_, {}))) {
+    throw UsageError(
+        "another rank's data is not in memory any more, and cannot be had from disk: restore() first, and commit");
+  }
+  if (!plan.version) return restore_from_disk({}, plan);
+  const Version version = *plan.version;
+  bring_back(plan);
+  reach("restore.unpack");
+  std::exception_ptr problem;
+  require_all_committed(plan, problem);
+  groups_.for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan&) {
+    group.unpack_snapshot_of(from, version, tag, problem);
+  });
+  confirm(problem);
+  groups_.forget_newer(version);
+  return from_memory(version);
+}
+
+void Restorer::require_rank_for_all(Rank asked_for) const {
+  constexpr int none = std::numeric_limits<int>::min();
+  int wrong = asked_for >= Rank{0} && asked_for < Rank{ranks_.count()} ? none : asked_for.value;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, ranks_.comm), "MPI_Allreduce");
+  if (wrong == none) return;
+  throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", wrong, ranks_.count()));
+}
+
+/// Of what nobody has anything any more.
+std::string Restorer::describe_total_loss(std::string_view consequence) const {
+  const bool all_died = versions_.published() == Version{};
+  return all_died ? fmt::format(
+                        "all ranks have died, and what they had committed is lost: nobody lives who has any of it; {}",
+                        consequence)
+                  : fmt::format("version {} is lost: nobody lives who has any of it; {}", versions_.published().value,
+                                consequence);
+}
+
+/// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
+Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, const JointPlan& plan) {
+  const auto version = disk_ != nullptr ? disk_->find(members_, wanted) : std::nullopt;
+  if (!version) {
+    if (plan.newest_seen) {
+      throw DataLoss(describe_loss(plan, wanted ? "another version may be whole" : "the job must be started again"));
+    }
+    if (wanted)
+      throw UsageError(
+          fmt::format("version {} cannot be restored: it is kept neither in memory nor on disk", wanted->value));
+    if (versions_.any()) {
+      throw DataLoss(describe_total_loss(disk_ != nullptr ? "nothing is on disk, and the job must be started again"
+                                                          : "the job must be started again"));
+    }
+    if (disk_ != nullptr) confirm(nullptr);
+    return {};
+  }
+  if (ranks_.self == Rank{0}) {
+    const std::string consequence = fmt::format("all go back to version {}, which is on disk", version->value);
+    if (plan.newest_seen) {
+      log::warn(describe_loss(plan, consequence));
+    } else if (versions_.any()) {
+      log::warn(describe_total_loss(consequence));
+    }
+  }
+  std::exception_ptr problem;
+  try {
+    disk_->fill(members_);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  confirm(problem);
+  groups_.forget_newer(Version{});
+  return {*version, Origin::disk, disk_->names()};
+}
+
+/// Ends a restore: it has worked on all ranks, or on none.
+void Restorer::confirm(std::exception_ptr problem) {
+  reach("restore.vote");
+  const bool restored = ranks_.ballot->vote(Motion::restore, problem == nullptr);
+  if (problem) std::rethrow_exception(problem);
+  if (!restored) throw agreement::Abandoned();
+}
+
+/// For the newest version that all groups can have, or the one that is wanted. Collective.
+JointPlan Restorer::make_plan(std::optional<Version> wanted) {
+  std::vector<MemberGroup*> groups;
+  std::vector<Inventory> inventories;
+  groups_.for_each([&](MemberGroup& group, int) {
+    groups.push_back(&group);
+    inventories.push_back(group.gather_inventory(wanted));
+  });
+  if (wanted) {
+    std::vector<Inventory> others = inventories;
+    for (Inventory& inventory : others) inventory.keep_only(*wanted);
+    const bool kept =
+        std::ranges::any_of(others, [](const Inventory& inventory) { return !inventory.holdings.empty(); });
+    if (!kept && disk_ == nullptr && !are_of_others()) throw UsageError(describe_versions(*wanted, inventories));
+    inventories = std::move(others);
+  }
+  return plan_jointly(inventories, [&](std::size_t group, Version version) {
+    if (are_of_others()) return plan_gathering(inventories[group], versions_.committed_by(), ranks_.count(), version);
+    return GatheringPlan{groups[group]->plan(inventories[group], version), {}};
+  });
+}
+
+/// A plan that builds on nothing that is damaged. Only the version that it chooses is checked, and if anything of that
+/// is damaged somewhere, it is forgotten and planned anew.
+JointPlan Restorer::plan_undamaged(std::optional<Version> wanted) {
+  for (;;) {
+    JointPlan plan = make_plan(wanted);
+    if (!plan.version || is_undamaged(plan)) return plan;
+  }
+}
+
+/// Whether nothing is damaged of what anybody has of the version chosen; what is, is forgotten. Collective.
+bool Restorer::is_undamaged(const JointPlan& plan) {
+  bool damaged = false;
+  groups_.for_each([&](MemberGroup& group, int) { damaged = group.forget_damaged(*plan.version) || damaged; });
+  return !is_so_anywhere(damaged);
+}
+
+/// Collective.
+bool Restorer::is_so_anywhere(bool here) const {
+  int anywhere = here ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_MAX, ranks_.comm), "MPI_Allreduce");
+  return anywhere != 0;
+}
+
+}  // namespace mend

@@ -1,0 +1,29 @@
+// What a job may choose about its store, beside the redundancy (store/redundancy.hpp).
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace mend {
+
+/// Which commits go to disk, and where (--mend-disk).
+struct DiskOptions {
+  std::filesystem::path folder;
+  int every = 10;  ///< commits from one version on disk to the next
+  bool operator==(const DiskOptions&) const = default;
+
+  /// "DIR" or "DIR,every=N". DIR must not end in ",key=value", which would be a misspelt option. Throws UsageError for
+  /// anything else. Local.
+  static DiskOptions parse(std::string_view text);
+};
+
+/// How a commit finds what has changed in its members (--mend-find-changes).
+enum class FindChanges : std::uint8_t {
+  by_hash,   ///< "hash": reads all data and compares hashes
+  by_writes  ///< "writes": asks the kernel which pages were written, for data of which little changes
+};
+
+}  // namespace mend

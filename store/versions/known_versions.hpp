@@ -1,0 +1,76 @@
+// What a rank knows of the versions that its job has committed.
+//
+//   begin_epoch      differing    a newcomer may know less than the others
+//   agree            agreed       all ranks know the same; what their members hold may be something else
+//   committed,       in_members   the members of all ranks hold the newest version, or what has become of it since
+//   restored
+//
+// Pure: the store carries the numbers between the ranks.
+
+#pragma once
+
+#include "base/ids.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace mend {
+
+class KnownVersions {
+ public:
+  /// The newest that was published or restored; Version{0} before the first.
+  Version published() const { return published_; }
+  Version next() const { return published_.next(); }
+  /// What is newer has been placed where it lies in this epoch, by commits alone.
+  Version settled() const { return settled_; }
+  /// Whether anything was ever committed, as far as this rank knows or was told.
+  bool any() const { return std::max(published_, announced_) != Version{}; }
+  /// So many ranks have committed what is in memory; 0: nothing is, or this is a newcomer.
+  int committed_by() const { return committed_by_; }
+  /// Whether what is in memory is of another number of ranks.
+  bool are_of_others(int ranks) const { return committed_by_ != 0 && committed_by_ != ranks; }
+  bool may_differ() const { return state_ == State::differing; }
+  /// Whether a restore would bring back what the last commit or restore has left, to the ranks that have committed it.
+  bool can_go_back(int ranks) const {
+    return published_ != Version{} && state_ == State::in_members && !are_of_others(ranks);
+  }
+
+  void begin_epoch(bool is_first) {
+    settled_ = published_;
+    if (!is_first) state_ = State::differing;
+  }
+  /// This rank was told that there is that version, or a newer one.
+  void hear(Version announced) { announced_ = announced; }
+
+  /// What this rank tells the others, and the maximum of what all have told.
+  using Numbers = std::array<std::uint64_t, 3>;
+  Numbers told() const { return {published_.value, static_cast<std::uint64_t>(committed_by_), announced_.value}; }
+  void agree(const Numbers& all) {
+    settled_ = published_ = Version{all[0]};
+    committed_by_ = static_cast<int>(all[1]);
+    announced_ = Version{all[2]};
+    state_ = State::agreed;
+  }
+
+  void committed(Version version, int ranks);
+  /// Until it succeeds, the members may hold anything.
+  void begin_restore() { state_ = State::agreed; }
+  /// `in_all`: the members of all ranks were filled with that version, or nothing was there to fill them with.
+  void restored(Version version, bool in_all);
+  /// Newer versions than this have been dropped. The members are left as they are.
+  void take_back(Version version);
+  /// There is nothing in memory any more.
+  void forget_memory() { committed_by_ = 0; }
+
+ private:
+  enum class State { differing, agreed, in_members };
+
+  State state_ = State::in_members;
+  Version published_{};
+  Version announced_{};
+  Version settled_{};
+  int committed_by_ = 0;
+};
+
+}  // namespace mend

@@ -1,0 +1,55 @@
+// A job in which everything happens that mend makes system calls for: a start, commits in memory and to disk, a
+// recovery by a spare, one by a process that is started, and an end.
+//     PROGRAM PROCESS@STEP...      these processes die at these steps
+
+#include "framework/mend.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+void work(mend::Session& session, const std::vector<std::string>& deaths) {
+  constexpr long steps = 12;
+  constexpr std::size_t more_than_a_large_page = 300'000;
+  long step = 0;
+  long total = 0;
+  std::vector<long> field(more_than_a_large_page);
+  mend::Store& store = session.store();
+  store.protect("step", step);
+  store.protect("total", total);
+  store.protect("field", field);
+  store.restore();
+  while (step < steps) {
+    const std::string here = fmt::format("{}@{}", session.process().value, step);
+    for (const std::string& death : deaths) {
+      if (death == here) std::raise(SIGKILL);
+    }
+    long sum = 0;
+    const long mine = step + session.rank().value;
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+    total += sum;
+    field[static_cast<std::size_t>(step)] = total;
+    ++step;
+    if (session.commit_due()) store.commit();
+  }
+  long all = 0;
+  for (const long value : field) all += value;
+  const std::string line = fmt::format("rank {}: total {} and {}\n", session.rank().value, total, all);
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> deaths;
+  for (int i = 1; i < argc && std::string_view(argv[i]).find('@') != std::string_view::npos; ++i)
+    deaths.emplace_back(argv[i]);
+  return mend::run(argc, argv, [&](mend::Session& session) { work(session, deaths); });
+}

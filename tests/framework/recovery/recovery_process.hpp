@@ -1,0 +1,85 @@
+// One process of the job that is looked at, and what its agreements come to.
+
+#pragma once
+
+#include "agreement/agreement.hpp"
+#include "agreement/ballot.hpp"
+#include "tests/framework/recovery/recovery_communicators.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace mend::recovery {
+
+enum class Stage : std::uint8_t { unborn, at_line, admitted };
+
+/// A process: its core, what it waits in, and which communicators it has.
+template <class Core>
+struct Participant {
+  std::optional<Core> core;
+  Op op = Op::nothing;
+  CommId on = none;  // the communicator it waits on
+  std::uint8_t number = 0;
+  Stage stage = Stage::unborn;
+  bool restoring = false;      // in the body
+  bool is_first_half = false;  // of the body
+  bool troubled = false;
+  Mask data = 0;
+  Mask noticed = 0;
+  CommId base = none;
+  CommId candidate = none;
+  CommId candidate_application = none;
+  CommId application = none;
+  CommId meeting = none;
+  CommId joined = none;
+  std::uint8_t host = 0xff;   // of a newcomer
+  std::uint8_t guest = 0xff;  // of a host
+  agreement::Motion motion = agreement::Motion::finish;
+  std::optional<agreement::Ruling> closed;
+  std::optional<Position> position;  // that a newcomer is told
+  Course course;
+  std::optional<End> end;
+  mutable std::optional<transport::Fingerprint> known;
+
+  transport::Fingerprint print() const {
+    if (known) return *known;
+    transport::Fingerprint print;
+    if (core) core->add_to(print);
+    print.add(static_cast<std::uint64_t>(op) | std::uint64_t{on} << 8U | static_cast<std::uint64_t>(stage) << 16U |
+              std::uint64_t{restoring} << 24U | std::uint64_t{troubled} << 25U | std::uint64_t{is_first_half} << 26U |
+              std::uint64_t{data} << 32U | std::uint64_t{noticed} << 48U);
+    print.add(std::uint64_t{base} | std::uint64_t{candidate} << 8U | std::uint64_t{candidate_application} << 16U |
+              std::uint64_t{application} << 24U | std::uint64_t{meeting} << 32U | std::uint64_t{joined} << 40U |
+              std::uint64_t{host} << 48U | std::uint64_t{guest} << 56U);
+    print.add(static_cast<std::uint64_t>(motion) | (closed ? static_cast<std::uint64_t>(*closed) + 1 : 0) << 8U |
+              std::uint64_t{end.has_value()} << 16U |
+              (end ? static_cast<std::uint64_t>(end->code) << 24U | static_cast<std::uint64_t>(end->why) << 32U : 0) |
+              std::uint64_t{position.has_value()} << 40U);
+    known = print;
+    return print;
+  }
+};
+
+/// Tells what an agreement would be given, and has it come to what the model says.
+class Stub final : public agreement::Agreement {
+ public:
+  explicit Stub(agreement::Outcome outcome = {~0U, false}) : outcome_(outcome) {}
+  agreement::Outcome agree(std::uint32_t contribution) override {
+    contributed = contribution;
+    return outcome_;
+  }
+  std::uint32_t contributed = 0;
+
+ private:
+  agreement::Outcome outcome_;
+};
+
+inline std::uint32_t ballot_contribution(agreement::Motion motion) {
+  auto stub = std::make_unique<Stub>();
+  Stub& seen = *stub;
+  agreement::Ballot ballot(std::move(stub));
+  ballot.cast(motion, true);
+  return seen.contributed;
+}
+
+}  // namespace mend::recovery

@@ -1,0 +1,91 @@
+// The rules of mend doctor.
+
+#include "jobs/doctor/checks.hpp"
+#include "jobs/doctor/corrections.hpp"
+#include "jobs/doctor/finding.hpp"
+#include "jobs/doctor/program.hpp"
+#include "tests/support/job.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace {
+
+using namespace mend::jobs;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(DoctorFindings, the_worst_of_them_is_the_exit_code) {
+  EXPECT_EQ(exit_code_of({}), 0);
+  EXPECT_EQ(exit_code_of({{Level::pass, "a", "b", ""}}), 0);
+  EXPECT_EQ(exit_code_of({{Level::warn, "a", "b", "c"}, {Level::pass, "a", "b", ""}}), 1);
+  EXPECT_EQ(exit_code_of({{Level::fail, "a", "b", "c"}, {Level::warn, "a", "b", "c"}}), 2);
+}
+
+TEST(DoctorFindings, are_told_to_people_and_scripts) {
+  const Finding finding{Level::fail, "clock", "it \"stands\"", "wind it"};
+  EXPECT_EQ(text_of(finding, false), "fail  clock         it \"stands\"\n                    -> wind it\n");
+  EXPECT_THAT(text_of(finding, true), HasSubstr("\033[31mfail\033[0m"));
+  const auto json = nlohmann::json::parse(json_of({finding}));
+  EXPECT_EQ(json["exit_code"], 2);
+  EXPECT_EQ(json["findings"][0]["why"], "it \"stands\"");
+}
+
+TEST(DoctorCorrections, are_those_that_the_set_up_applies) {
+  std::set<std::string> applied;
+  for (const auto& entry : std::filesystem::directory_iterator(MEND_SOURCE_DIR "/jobs/setup/patches"))
+    applied.insert(entry.path().stem());
+  std::set<std::string> known;
+  for (const Correction& correction : corrections()) known.emplace(correction.name);
+  EXPECT_EQ(known, applied);
+}
+
+TEST(DoctorCorrections, that_a_prefix_does_not_have_are_missing) {
+  const support::ScratchFolder prefix;
+  EXPECT_THAT(missing_corrections(prefix.path()), SizeIs(corrections().size()));
+  const auto folder = prefix.path() / "share/mend/corrections";
+  std::filesystem::create_directories(folder);
+  for (const Correction& correction : corrections()) std::ofstream(folder / (std::string(correction.name) + ".patch"));
+  EXPECT_THAT(missing_corrections(prefix.path()), IsEmpty());
+  std::filesystem::remove(folder / "lost-daemon-is-survivable.patch");
+  ASSERT_THAT(missing_corrections(prefix.path()), SizeIs(1));
+  EXPECT_EQ(missing_corrections(prefix.path()).front().without, "the loss of a node ends the job");
+}
+
+TEST(DoctorHeartbeat, is_judged_by_how_late_processes_wake_up) {
+  EXPECT_EQ(judge_heartbeat(0.1, 100, 1000).level, Level::pass);
+  EXPECT_EQ(judge_heartbeat(0.1, 100, 150).level, Level::fail) << "mend refuses it";
+  EXPECT_EQ(judge_heartbeat(30, 100, 210).level, Level::fail) << "less than a heartbeat and four delays";
+  EXPECT_EQ(judge_heartbeat(20, 100, 500).level, Level::warn);
+  EXPECT_EQ(heartbeat_floor(0.1).heartbeat_ms, 10);
+  EXPECT_EQ(heartbeat_floor(20).heartbeat_ms, 80);
+}
+
+TEST(DoctorHeartbeat, what_it_advises_passes) {
+  for (const double delay : {0.01, 3.0, 80.0}) {
+    const HeartbeatFloor floor = heartbeat_floor(delay);
+    EXPECT_EQ(judge_heartbeat(delay, floor.heartbeat_ms, floor.timeout_ms).level, Level::pass) << delay;
+  }
+}
+
+TEST(DoctorProgram, is_read_to_its_end) {
+  const ProgramEnd end =
+      run_program({"sh", "-c", "echo out; echo >&2; echo complaint >&2; exit 3"}, std::chrono::seconds(20));
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_EQ(end.output, "out\n");
+  EXPECT_EQ(end.complaint(), "complaint");
+  EXPECT_EQ(run_program({"/nonexistent/program"}, std::chrono::seconds(20)).exit_code, 127);
+}
+
+TEST(DoctorProgram, that_does_not_end_is_killed_with_its_children) {
+  const ProgramEnd end = run_program({"sh", "-c", "sleep 1000 & wait"}, std::chrono::seconds(1));
+  EXPECT_FALSE(end.in_time);
+  EXPECT_EQ(end.exit_code, 137);
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+// `mend plan` as its users meet it.
+
+#include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> plan_of(std::vector<std::string> more) {
+  std::vector<std::string> line{"plan", "--nodes",  "1000", "--ranks-per-node", "4", "--node-mtbf",
+                                "5y",   "--length", "24h"};
+  line.insert(line.end(), more.begin(), more.end());
+  return line;
+}
+
+TEST(MendPlan, advises_a_command_that_mend_run_understands) {
+  MendProcess plan(plan_of({"--state-per-rank", "2GiB"}));
+  EXPECT_EQ(plan.wait(), 0) << plan.errors();
+  EXPECT_THAT(plan.errors(), IsEmpty());
+  EXPECT_THAT(plan.output(), AllOf(HasSubstr("partner"), HasSubstr("rs:4+2"), HasSubstr("mend run -n 4000 --spares ")));
+}
+
+TEST(MendPlan, tells_scripts_the_same) {
+  MendProcess plan(plan_of({"--state-per-rank", "2GiB", "--json"}));
+  EXPECT_EQ(plan.wait(), 0) << plan.errors();
+  const auto json = nlohmann::json::parse(plan.output());
+  EXPECT_EQ(json["ranks"], 4000);
+  EXPECT_LE(json["plan"]["chance_out_of_spares"].get<double>(), 0.01);
+  EXPECT_LE(json["plan"]["chance_data_loss"].get<double>(), 0.01);
+  EXPECT_EQ(json["plan"]["spares"], json["plan"]["spare_nodes"].get<int>() * 4);
+  EXPECT_THAT(json["plan"]["command"].get<std::string>(), HasSubstr("--mend-mtbf 157680"));
+}
+
+TEST(MendPlan, takes_state_and_commit_cost_from_a_result) {
+  const support::ScratchFolder scratch;
+  const std::string file = scratch.path() / "result.json";
+  std::ofstream(file) << R"({"ranks": 4, "recoveries": [], "commits": 20, "snapshot_bytes": 1048576,
+                             "phase_seconds": {"commit": 5.0, "restore": 0, "total": 100}})";
+  MendProcess plan(plan_of({"--measured", file, "--redundancy", "partner", "--json"}));
+  EXPECT_EQ(plan.wait(), 0) << plan.errors();
+  const auto json = nlohmann::json::parse(plan.output());
+  EXPECT_EQ(json["state_bytes_per_rank"], 1048576);
+  EXPECT_DOUBLE_EQ(json["choices"][0]["commit_s"], 0.25);
+}
+
+TEST(MendPlan, exits_with_1_when_nothing_keeps_the_chances_low) {
+  MendProcess plan(plan_of({"--state-per-rank", "2GiB", "--spare-nodes", "0"}));
+  EXPECT_EQ(plan.wait(), 1);
+  EXPECT_THAT(plan.errors(), HasSubstr("within 1%"));
+}
+
+TEST(MendPlan, draws_into_a_file) {
+  const support::ScratchFolder scratch;
+  const auto file = scratch.path() / "plan.svg";
+  MendProcess plan(plan_of({"--state-per-rank", "2GiB", "--picture", file}));
+  EXPECT_EQ(plan.wait(), 0) << plan.errors();
+  EXPECT_GT(std::filesystem::file_size(file), 2000U);
+}
+
+TEST(MendPlan, refuses_what_makes_no_sense_in_one_sentence) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{}, "give --state-per-rank, or --measured"},
+      {{"--state-per-rank", "2 apples"}, "'2 apples' is no size"},
+      {{"--state-per-rank", "1GB", "--requeue", "an hour"}, "'an hour' is no time"},
+      {{"--state-per-rank", "1GB", "--risk", "3"}, "'3' is no chance"},
+      {{"--state-per-rank", "1GB", "--redundancy", "raid5"}, "'raid5' is no redundancy"},
+      {{"--state-per-rank", "1GB", "--commit-cost", "5d"}, "makes no progress"},
+      {{"--state-per-rank", "1GB", "--picture", "/nonexistent/plan.svg"}, "cannot be written"},
+      {{"--measured", "/nonexistent"}, "no result"},
+  };
+  for (const auto& [more, sentence] : cases) {
+    MendProcess plan(plan_of(more));
+    EXPECT_EQ(plan.wait(), 2) << sentence;
+    EXPECT_THAT(plan.errors(), HasSubstr(sentence));
+    EXPECT_EQ(std::ranges::count(plan.errors(), '\n'), 1) << plan.errors();
+    EXPECT_THAT(plan.output(), IsEmpty());
+  }
+}
+
+}  // namespace

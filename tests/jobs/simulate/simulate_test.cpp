@@ -1,0 +1,46 @@
+// `mend simulate` as its users meet it.
+
+#include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(MendSimulate, tells_a_figure_beside_what_the_paper_says) {
+  MendProcess detector({"simulate", "detector", "--figure", "ring-3"});
+  EXPECT_EQ(detector.wait(), 0) << detector.errors();
+  EXPECT_THAT(detector.output(),
+              AllOf(HasSubstr("Figure 3: the longest delta"), HasSubstr("Paper"), Not(HasSubstr("Figure 4"))));
+}
+
+TEST(MendSimulate, takes_the_users_own_scale_and_latency) {
+  const support::ScratchFolder scratch;
+  const auto time = [&](const char* latency) {
+    const std::string file = scratch.path() / (std::string(latency) + ".json");
+    MendProcess run({"simulate", "agreement", "--processes", "512", "--latency", latency, "--json", file});
+    EXPECT_EQ(run.wait(), 0) << run.errors();
+    std::ifstream in(file);
+    return nlohmann::json::parse(in)["own"]["era_us"].get<double>();
+  };
+  // The way up the tree and down again: more than one latency, and all of them slower.
+  EXPECT_GT(time("20"), time("2") + 2 * 18);
+}
+
+TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"simulate"}, {"simulate", "weather"}, {"simulate", "agreement", "--figure", "9z"}}) {
+    MendProcess run(arguments);
+    EXPECT_EQ(run.wait(), 2);
+    EXPECT_EQ(std::count(run.errors().begin(), run.errors().end(), '\n'), 1) << run.errors();
+  }
+}
+
+}  // namespace

@@ -1,0 +1,59 @@
+#include "transport/collectives.hpp"
+
+#include <mpi-ext.h>
+
+#include <limits>
+#include <sstream>
+
+namespace mend {
+
+std::optional<int> lowest_rank_with(MPI_Comm comm, bool has) {
+  constexpr int nobody = std::numeric_limits<int>::max();
+  int lowest = nobody;
+  if (has) MPI_Comm_rank(comm, &lowest);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  return lowest == nobody ? std::nullopt : std::optional(lowest);
+}
+
+std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& mine, char padding) {
+  const auto gathered = gather_padded(comm, std::vector<char>(mine.begin(), mine.end()), padding);
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto text = gathered.of(rank);
+    texts.emplace_back(text.begin(), text.end());
+  }
+  return texts;
+}
+
+std::vector<std::vector<std::string>> gather_lines(MPI_Comm comm, const std::string& mine) {
+  std::vector<std::vector<std::string>> lines;
+  for (const std::string& text : gather_texts(comm, mine, '\n')) {
+    std::istringstream left(text);
+    auto& of_rank = lines.emplace_back();
+    for (std::string line; std::getline(left, line);) {
+      if (!line.empty()) of_rank.push_back(line);
+    }
+  }
+  return lines;
+}
+
+Communicator shrink_until_agreed(MPI_Comm comm, const std::function<bool(MPI_Comm)>& attempt) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  for (int deaths = 0; deaths <= size; ++deaths) {
+    MPI_Comm shrunk = MPI_COMM_NULL;
+    int done = MPIX_Comm_shrink(comm, &shrunk) == MPI_SUCCESS ? 1 : 0;
+    Communicator living(shrunk);
+    if (done == 1) {
+      MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
+      done = attempt(shrunk) ? 1 : 0;
+    }
+    MPIX_Comm_agree(comm, &done);  // the flag is right even if a process has died
+    if (done == 1) return living;
+  }
+  return {};
+}
+
+}  // namespace mend

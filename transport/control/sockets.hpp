@@ -1,0 +1,57 @@
+// What the users of sockets in this room share.
+
+#pragma once
+
+#include "base/error.hpp"
+#include "transport/control/control_network.hpp"
+
+#include <asio.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+
+namespace mend::transport {
+
+/// As it goes over the wire, between machines of one byte order.
+template <class T>
+auto bytes_of(T& value) {
+  return asio::buffer(&value, sizeof value);
+}
+
+/// Children that the application starts must not hold its connections open.
+template <class Socket>
+void close_on_exec(Socket& socket) {
+  ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
+
+inline void prepare(asio::ip::tcp::socket& socket) {
+  close_on_exec(socket);
+  asio::error_code ignored;
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+}
+
+inline asio::ip::tcp::endpoint endpoint_of(const ControlAddress& address) {
+  return {asio::ip::address_v4(address.host.value), address.port};
+}
+
+/// Has `acceptor` listen at `host`, at a port of the system's choice, behind a key that is drawn. `what`: for the error
+/// that is thrown when it cannot.
+inline ControlAddress listen_at(Ipv4 host, asio::ip::tcp::acceptor& acceptor, const char* what) {
+  ControlAddress address{host, 0, {}};
+  if (::getrandom(address.key.data(), address.key.size(), 0) != static_cast<ssize_t>(address.key.size())) {
+    throw EnvironmentError("the system gives no random numbers");
+  }
+  try {
+    const auto door = endpoint_of(address);
+    acceptor.open(door.protocol());
+    close_on_exec(acceptor);
+    acceptor.bind(door);
+    acceptor.listen();
+  } catch (const std::system_error& error) {
+    throw EnvironmentError(fmt::format("{} cannot listen at {}: {}", what, to_string(host), error.code().message()));
+  }
+  address.port = acceptor.local_endpoint().port();
+  return address;
+}
+
+}  // namespace mend::transport

@@ -1,0 +1,436 @@
+// The timed explorer: every run that a small system can have whose messages take no longer than they may.
+//
+// A detector of failures is right because of time: somebody who is silent for long enough is dead. So here time goes
+// by in ticks, and a state holds, beside what the processes are and which messages are under way
+// (transport/simulated/explorer.hpp), how old each message is. In every tick each living process takes its turn, in the
+// order of their numbers. It is told that a tick has passed, and then, in any order and number,
+//   - a message that was sent in an earlier tick is delivered; one that has come to its patience must be, so it takes
+//     1 to `patience` ticks, by chance; messages of one sender may overtake each other;
+//   - another witness tells it of a death that it does not know, while there are witnesses;
+//   - it does one of the things its caller may do;
+//   - it dies, while deaths are left to die: some of what it has sent in this turn is still sent, in order, the rest
+//     never.
+// Nothing that is sent in a tick arrives in it, so what the processes do in one tick does not depend on each other,
+// and one order of the turns stands for all.
+//
+// Two things are put to every state: the promise, which must hold always; and whether the system is settled. How long
+// it is not, counted in ticks, is part of the state, so a promise can say "within T".
+
+#pragma once
+
+#include "transport/simulated/explorer.hpp"
+
+#include <algorithm>
+
+namespace mend::transport {
+
+/// One process of the system explored: a core with its own clock and the caller above it, numbered from 0.
+template <class Node>
+concept TimedExplorable = std::copyable<Node> &&
+    requires(Node node, const Node& seen, ProcessId process, const typename Node::Message& message,
+             Outbox<typename Node::Message>& outbox, Fingerprint& print) {
+  node.tick(outbox);
+  node.receive(process, message, outbox);
+  node.dead(process, outbox);
+  { seen.moves() } -> std::convertible_to<std::size_t>;
+  node.move(std::size_t{}, outbox);
+  /// Whether it makes no difference, now or later, that `message` comes from `process`.
+  { seen.ignores(process, message) } -> std::convertible_to<bool>;
+  { seen.knows_dead(process) } -> std::convertible_to<bool>;
+  seen.add_to(print);
+  Node::add_to_print(print, message);
+  /// For transcripts. Empty for messages that are not worth a word.
+  { seen.describe_move(std::size_t{}) } -> std::convertible_to<std::string>;
+  { Node::describe(message) } -> std::convertible_to<std::string>;
+  { seen.describe() } -> std::convertible_to<std::string>;
+};
+
+template <class Node>
+struct TimedSituation {
+  std::span<const Node* const> nodes;
+  std::uint32_t living;         ///< bit p: process p lives
+  std::uint32_t unsettled_for;  ///< ticks
+  bool lives(std::size_t process) const { return (living >> process & 1U) != 0; }
+};
+
+struct TimedExploration : Exploration {
+  std::uint32_t longest_unsettled = 0;  ///< ticks, in any run
+};
+
+struct TimedLimits {
+  std::uint32_t deaths = 0;           ///< how many processes may die
+  std::uint32_t witnesses = 0;        ///< how many times a process may be told of a death by somebody else
+  std::uint64_t states = 20'000'000;  ///< give up beyond this many
+};
+
+template <TimedExplorable Node>
+class TimedExplorer {
+ public:
+  using Message = typename Node::Message;
+  /// Returns what is broken in a situation, if anything.
+  using Promise = std::function<std::optional<std::string>(const TimedSituation<Node>&)>;
+  using Settled = std::function<bool(const TimedSituation<Node>&)>;
+  /// How many ticks a message may take, 1 at least.
+  using Patience = std::function<std::uint8_t(const Message&)>;
+
+  static constexpr std::size_t most_processes = 8;
+
+  /// `nodes`: the processes as they begin. Throws std::invalid_argument for more than eight.
+  TimedExplorer(std::vector<Node> nodes, Promise promise, Settled settled, Patience patience, TimedLimits limits)
+      : first_(std::move(nodes)),
+        promise_(std::move(promise)),
+        settled_(std::move(settled)),
+        patience_(std::move(patience)),
+        limits_(limits),
+        count_(first_.size()) {
+    if (count_ == 0 || count_ > most_processes)
+      throw std::invalid_argument("the timed explorer takes 1 to 8 processes");
+  }
+
+  /// Visits all states, or as many as the limits allow, or until a promise is broken.
+  TimedExploration run() {
+    Global begin;
+    for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = intern(p, first_[p]);
+    begin.living = (1U << count_) - 1;
+    take_step(begin, {Kind::tick, 0});
+    visit(begin, 0, {});
+    TimedExploration found;
+    for (std::uint32_t at = 0; at < states_.size(); ++at) {
+      const Global state = decode(at);
+      found.longest_unsettled = std::max(found.longest_unsettled, state.unsettled);
+      if (auto broken = promise_(situation(state))) {
+        found.violation = *broken;
+        found.transcript = transcript_to(at);
+        break;
+      }
+      if (states_.size() > limits_.states) break;
+      for (Event event : events_of(state)) {
+        ++found.steps;
+        visit(apply(state, event), at, event);
+      }
+      found.complete = at + 1 == states_.size();
+    }
+    found.states = states_.size();
+    found.local_states = locals_.size();
+    return found;
+  }
+
+ private:
+  enum class Kind : std::uint8_t { tick, deliver, notice, move, crash, end_turn };
+  struct Event {
+    Kind kind = Kind::tick;
+    std::uint8_t which = 0;  // the letter, the one noticed dead, the move, how much is still sent
+  };
+
+  struct Letter {
+    std::uint8_t from;
+    std::uint8_t to;
+    std::uint8_t age;
+    std::uint16_t message;
+    auto operator<=>(const Letter&) const = default;
+  };
+
+  struct Global {
+    std::array<std::uint32_t, most_processes> local{};
+    std::uint32_t living = 0;
+    std::uint32_t unsettled = 0;
+    std::uint32_t told = 0;  // how many witnesses there have been
+    std::uint8_t turn = 0;
+    std::vector<Letter> letters;  // sorted, but for those of this turn, which stand at the end as they were sent
+    bool lives(std::size_t p) const { return (living >> p & 1U) != 0; }
+  };
+
+  struct Step {
+    std::uint32_t local;
+    std::vector<std::pair<std::uint8_t, std::uint16_t>> sends;  // to, message
+  };
+
+  struct Way {  // the first that led to a state
+    std::uint32_t parent;
+    Event event;
+  };
+
+  // ---- what can happen, and what comes of it
+
+  std::vector<Event> events_of(const Global& state) const {
+    std::vector<Event> events;
+    const Node& node = locals_[state.local[state.turn]];
+    bool may_end = true;
+    std::uint8_t sent = 0;
+    for (std::uint8_t i = 0; i < state.letters.size(); ++i) {
+      const Letter& letter = state.letters[i];
+      if (is_of_this_turn(state, letter)) ++sent;
+      if (letter.to != state.turn || letter.age == 0) continue;
+      if (letter.age >= patience_of_[letter.message]) may_end = false;
+      const bool same = i > 0 && state.letters[i - 1U] == letter;
+      if (!same) events.push_back({Kind::deliver, i});
+    }
+    for (std::uint8_t q = 0; state.told < limits_.witnesses && q < count_; ++q) {
+      if (!state.lives(q) && !node.knows_dead(ProcessId{q})) events.push_back({Kind::notice, q});
+    }
+    const std::size_t moves = node.moves();
+    for (std::uint8_t m = 0; m < moves; ++m) events.push_back({Kind::move, m});
+    const auto deaths = count_ - static_cast<std::size_t>(__builtin_popcount(state.living));
+    if (deaths < limits_.deaths && deaths + 1 < count_) {
+      for (std::uint8_t kept = 0; kept <= sent; ++kept) events.push_back({Kind::crash, kept});
+    }
+    if (may_end) events.push_back({Kind::end_turn, 0});
+    return events;
+  }
+
+  static bool is_of_this_turn(const Global& state, const Letter& letter) {
+    return letter.from == state.turn && letter.age == 0;
+  }
+
+  Global apply(const Global& state, Event event) {
+    Global next = state;
+    if (event.kind == Kind::crash) {
+      die(next, event.which);
+      end_turn(next);
+    } else if (event.kind == Kind::end_turn) {
+      end_turn(next);
+    } else {
+      take_step(next, event);
+    }
+    return next;
+  }
+
+  /// The process whose turn it is takes the step, and the state becomes what follows.
+  void take_step(Global& state, Event event) {
+    Letter letter{};
+    if (event.kind == Kind::deliver) {
+      letter = state.letters[event.which];
+      state.letters.erase(state.letters.begin() + event.which);
+    }
+    if (event.kind == Kind::notice) ++state.told;
+    const Step& step = step_of(state.local[state.turn], state.turn, event, letter);
+    state.local[state.turn] = step.local;
+    const Node& node = locals_[step.local];
+    std::erase_if(state.letters, [&](const Letter& waiting) {
+      return waiting.to == state.turn && node.ignores(ProcessId{waiting.from}, messages_[waiting.message]);
+    });
+    for (const auto& [to, message] : step.sends) {
+      if (!state.lives(to) || locals_[state.local[to]].ignores(ProcessId{state.turn}, messages_[message])) continue;
+      state.letters.push_back({state.turn, to, 0, message});
+    }
+    if (state.letters.size() > 0xff) throw std::length_error("too many messages under way for the timed explorer");
+  }
+
+  void die(Global& state, std::uint8_t kept) {
+    state.living &= ~(1U << state.turn);
+    state.local[state.turn] = begin_[state.turn];
+    std::erase_if(state.letters, [&](const Letter& letter) {
+      if (letter.to == state.turn) return true;
+      if (!is_of_this_turn(state, letter)) return false;
+      if (kept == 0) return true;
+      --kept;
+      return false;
+    });
+  }
+
+  void end_turn(Global& state) {
+    do {
+      ++state.turn;
+      if (state.turn == count_) end_tick(state);
+    } while (!state.lives(state.turn));
+    std::sort(state.letters.begin(), state.letters.end());
+    take_step(state, {Kind::tick, 0});
+  }
+
+  void end_tick(Global& state) {
+    state.turn = 0;
+    for (Letter& letter : state.letters) ++letter.age;
+    state.unsettled = settled_(situation(state)) ? 0 : std::min(state.unsettled + 1, 0xffffU);
+  }
+
+  const Step& step_of(std::uint32_t local, std::uint8_t p, Event event, const Letter& letter) {
+    const std::uint8_t other = event.kind == Kind::deliver ? letter.from : event.which;
+    const std::uint64_t key = std::uint64_t{local} << 32U | std::uint64_t{letter.message} << 16U |
+                              std::uint64_t{other} << 8U | static_cast<std::uint64_t>(event.kind);
+    if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
+    Node node = locals_[local];
+    Outbox<Message> outbox;
+    switch (event.kind) {
+      case Kind::tick: node.tick(outbox); break;
+      case Kind::deliver: node.receive(ProcessId{other}, messages_[letter.message], outbox); break;
+      case Kind::notice: node.dead(ProcessId{other}, outbox); break;
+      case Kind::move: node.move(other, outbox); break;
+      default: break;
+    }
+    Step step;
+    step.local = intern(p, node);
+    for (const auto& [to, sent] : outbox.sends) {
+      step.sends.emplace_back(static_cast<std::uint8_t>(to.value), intern(sent));
+    }
+    return steps_.emplace(key, std::move(step)).first->second;
+  }
+
+  TimedSituation<Node> situation(const Global& state) const {
+    for (std::size_t p = 0; p < count_; ++p) seen_[p] = &locals_[state.local[p]];
+    return {{seen_.data(), count_}, state.living, state.unsettled};
+  }
+
+  // ---- each local state and each message once
+
+  std::uint32_t intern(std::size_t p, const Node& node) {
+    Fingerprint print;
+    print.add(p);
+    node.add_to(print);
+    const auto [at, fresh] = local_ids_.emplace(print, static_cast<std::uint32_t>(locals_.size()));
+    if (fresh) locals_.push_back(node);
+    return at->second;
+  }
+
+  std::uint16_t intern(const Message& message) {
+    Fingerprint print;
+    Node::add_to_print(print, message);
+    const auto [at, fresh] = message_ids_.emplace(print, static_cast<std::uint16_t>(messages_.size()));
+    if (fresh) {
+      if (messages_.size() == 0xffff) throw std::length_error("too many different messages for the timed explorer");
+      messages_.push_back(message);
+      patience_of_.push_back(patience_(message));
+    }
+    return at->second;
+  }
+
+  // ---- each global state once, as bytes
+
+  std::uint32_t visit(const Global& state, std::uint32_t parent, Event event) {
+    scratch_.clear();
+    const auto put = [&](std::uint32_t value, unsigned bytes) {
+      for (unsigned shift = 0; shift < 8 * bytes; shift += 8)
+        scratch_.push_back(static_cast<std::uint8_t>(value >> shift));
+    };
+    put(state.living, 1);
+    put(state.unsettled, 2);
+    put(state.told, 1);
+    put(state.turn, 1);
+    for (std::size_t p = 0; p < count_; ++p) put(state.local[p], 4);
+    for (const Letter& letter : state.letters) {
+      put(static_cast<std::uint32_t>(letter.from << 4U | letter.to), 1);
+      put(letter.age, 1);
+      put(letter.message, 2);
+    }
+    const auto [index, fresh] = states_.insert(scratch_);
+    if (fresh) ways_.push_back({parent, event});
+    return index;
+  }
+
+  Global decode(std::uint32_t index) const {
+    const auto bytes = states_[index];
+    std::size_t at = 0;
+    const auto take = [&](unsigned count) {
+      std::uint32_t value = 0;
+      for (unsigned shift = 0; shift < 8 * count; shift += 8) value |= std::uint32_t{bytes[at++]} << shift;
+      return value;
+    };
+    Global state;
+    state.living = take(1);
+    state.unsettled = take(2);
+    state.told = take(1);
+    state.turn = static_cast<std::uint8_t>(take(1));
+    for (std::size_t p = 0; p < count_; ++p) state.local[p] = take(4);
+    while (at < bytes.size()) {
+      const std::uint32_t ends = take(1);
+      const std::uint32_t age = take(1);
+      state.letters.push_back({static_cast<std::uint8_t>(ends >> 4U), static_cast<std::uint8_t>(ends & 15U),
+                               static_cast<std::uint8_t>(age), static_cast<std::uint16_t>(take(2))});
+    }
+    return state;
+  }
+
+  // ---- telling a run
+
+  std::string transcript_to(std::uint32_t index) {
+    std::vector<Event> events;
+    for (; index != 0; index = ways_[index].parent) events.push_back(ways_[index].event);
+    std::string text;
+    std::size_t tick = 0;
+    Global state = decode(0);
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      const Global next = apply(state, *event);
+      const std::string line = tell(state, *event, next);
+      if (!line.empty()) text += "  tick " + std::to_string(tick) + ": " + line + "\n";
+      const bool turn_ended = event->kind == Kind::end_turn || event->kind == Kind::crash;
+      if (turn_ended && next.turn <= state.turn) ++tick;
+      if (turn_ended) {
+        const std::string told = tell_step(state, next, next.turn, "");
+        if (!told.empty()) text += "  tick " + std::to_string(tick) + ": " + told + "\n";
+      }
+      state = next;
+    }
+    for (std::size_t p = 0; p < count_; ++p) {
+      text += "  in the end " + std::to_string(p) + (state.lives(p) ? " lives" : " is dead") +
+              (state.lives(p) ? locals_[state.local[p]].describe() : "") + "\n";
+    }
+    return text;
+  }
+
+  std::string tell(const Global& state, Event event, const Global& next) {
+    const Letter letter = event.kind == Kind::deliver ? state.letters[event.which] : Letter{};
+    std::string what;
+    switch (event.kind) {
+      case Kind::deliver:
+        what = Node::describe(messages_[letter.message]);
+        if (!what.empty()) what = " receives " + what + " from " + std::to_string(letter.from);
+        break;
+      case Kind::notice: what = " is told that " + std::to_string(event.which) + " is dead"; break;
+      case Kind::move: what = " " + locals_[state.local[state.turn]].describe_move(event.which); break;
+      case Kind::crash: return std::to_string(state.turn) + tell_death(state, event.which);
+      default: return "";
+    }
+    return tell_step(state, next, state.turn, what);
+  }
+
+  static std::string tell_death(const Global& state, std::uint8_t kept) {
+    const auto sent = std::count_if(state.letters.begin(), state.letters.end(),
+                                    [&](const Letter& letter) { return is_of_this_turn(state, letter); });
+    if (kept == sent) return " dies";
+    return " dies; of its " + std::to_string(sent) + " messages of this tick, " + std::to_string(kept) + " are sent";
+  }
+
+  /// What `who` has come to, and sent, between two states; nothing if that is not worth a word.
+  std::string tell_step(const Global& state, const Global& next, std::uint8_t who, const std::string& what) {
+    std::string line = what;
+    const std::size_t known = state.turn == who ? sent_by(state, who) : 0;
+    std::size_t seen = 0;
+    for (const Letter& letter : next.letters) {
+      if (letter.from != who || letter.age != 0 || seen++ < known) continue;
+      const std::string sent = Node::describe(messages_[letter.message]);
+      if (!sent.empty()) line += "; sends " + sent + " to " + std::to_string(letter.to);
+    }
+    const std::string before = locals_[state.local[who]].describe();
+    const std::string after = locals_[next.local[who]].describe();
+    if (after != before) line += "; now" + after;
+    if (line.empty()) return line;
+    return std::to_string(who) + (what.empty() ? " looks at the time" : "") + line;
+  }
+
+  static std::size_t sent_by(const Global& state, std::uint8_t who) {
+    return static_cast<std::size_t>(
+        std::count_if(state.letters.begin(), state.letters.end(),
+                      [&](const Letter& letter) { return letter.from == who && letter.age == 0; }));
+  }
+
+  std::vector<Node> first_;
+  Promise promise_;
+  Settled settled_;
+  Patience patience_;
+  TimedLimits limits_;
+  std::size_t count_;
+  std::array<std::uint32_t, most_processes> begin_{};  // the first local states
+  mutable std::array<const Node*, most_processes> seen_{};
+
+  std::vector<Node> locals_;
+  std::unordered_map<Fingerprint, std::uint32_t, FingerprintHash> local_ids_;
+  std::vector<Message> messages_;
+  std::vector<std::uint8_t> patience_of_;
+  std::unordered_map<Fingerprint, std::uint16_t, FingerprintHash> message_ids_;
+  std::unordered_map<std::uint64_t, Step> steps_;
+
+  StateArena states_;
+  std::vector<Way> ways_;
+  std::vector<std::uint8_t> scratch_;
+};
+
+}  // namespace mend::transport
