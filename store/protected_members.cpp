@@ -98,11 +98,18 @@ void ProtectedMembers::note_restored(Version version, Names names) {
 }
 
 void ProtectedMembers::require_restored() const {
-  if (too_late_.empty()) return;
-  throw UsageError(fmt::format(
-      "member '{0}' was protected after restore(), so it does not have its data of version {1}: protect it before "
-      "restore(), or call restore() again; to do without that data, call unprotect(\"{0}\") before you protect it",
-      *too_late_.begin(), restored_.value));
+  if (!too_late_.empty()) {
+    throw UsageError(fmt::format(
+        "member '{0}' was protected after restore(), so it does not have its data of version {1}: protect it before "
+        "restore(), or call restore() again; to do without that data, call unprotect(\"{0}\") before you protect it",
+        *too_late_.begin(), restored_.value));
+  }
+  if (!left_out_.empty()) {
+    throw UsageError(fmt::format(
+        "version {1} has data of '{0}', which this rank has not protected since, so they were not restored: protect it "
+        "before restore(); to do without that data, call unprotect(\"{0}\")",
+        *left_out_.begin(), restored_.value));
+  }
 }
 
 }  // namespace mend

@@ -9,6 +9,7 @@
 //   protect("u", a);  restore();  replace("u", b);       a double buffer
 //   restore();  protect("u", a);                         refused by the next commit, if the version restored has a "u":
 //                                                        a does not have it
+//   restore();                                           likewise: whatever should have been filled was not
 //   restore();  protect("u", a);  restore();             a name that is known after the first restore alone
 //
 // After a recovery, objects may take over names anew until the next restore, which fills them.
@@ -46,7 +47,8 @@ class ProtectedMembers {
 
   /// A version that has members of these names has filled those that there are.
   void note_restored(Version version, Names names);
-  /// Throws UsageError if an object was protected too late to be given what the version restored has of its name.
+  /// Throws UsageError if the version restored has data that no object was given: of a name that was protected too
+  /// late, or was neither protected nor unprotected.
   void require_restored() const;
 
   /// For the scope in which a restore leaves the members alone.

@@ -20,6 +20,23 @@ esac
 
 announce() { printf '\n== %s (%s)\n' "$1" "$(date +%H:%M:%S)"; }
 
+# Runs ctest with a preset; those that failed are named again at the end of the whole run, with the end of their output.
+failed=()
+run_tests() {
+  local preset=$1 log=build/$1/Testing/Temporary
+  rm -f "$log"/LastTestsFailed*.log
+  ctest --preset "$preset" --parallel "$(nproc)" "${@:2}" && return
+  failed+=("the tests of build/$preset, see $log/LastTest.log")
+  [[ -f $log/LastTestsFailed.log ]] || return 0
+  local name
+  while IFS=: read -r _ name; do
+    failed+=("$(printf '%s of build/%s:\n' "$name" "$preset"
+      awk -v title="Testing: $name" '
+        /^[0-9]+\/[0-9]+ Test(ing)?: / { ours = substr($0, length($0) - length(title) + 1) == title }
+        ours' "$log/LastTest.log" | tail -n 40)")
+  done <"$log/LastTestsFailed.log"
+}
+
 announce "Building"
 jobs/build.sh release
 source build/environment.sh
@@ -27,14 +44,13 @@ tests/style.sh
 
 # The tests say themselves how many of the machine's cores they want.
 announce "Running every test"
-failed=0
-ctest --preset release --parallel "$(nproc)" "$@" || failed=1
+run_tests release "$@"
 
 if ! $quick; then
   announce "Building the unit tests with sanitizers"
   jobs/build.sh debug unit_tests
   announce "Running the unit tests with sanitizers"
-  ctest --preset debug --parallel "$(nproc)" --label-regex '^unit$' "$@" || failed=1
+  run_tests debug --label-regex '^unit$' "$@"
 
   threaded=(base control_network detector_parts)
   with_mpi=(detector transport_mpi)  # which have threads of MPI's and PMIx's beside their own
@@ -42,9 +58,11 @@ if ! $quick; then
   announce "Building the tests of what has threads with ThreadSanitizer"
   jobs/build.sh tsan mend_command "${threaded[@]/#/test_}" "${with_mpi[@]/#/test_}"
   announce "Running the tests of what has threads with ThreadSanitizer"
-  ctest --preset tsan --parallel "$(nproc)" "$@" --tests-regex "$regex" || failed=1
+  run_tests tsan "$@" --tests-regex "$regex"
 fi
 
 announce "Done"
-((failed == 0)) || echo "tests/run.sh: some tests failed; the summaries above name them" >&2
-exit $failed
+if ((${#failed[@]} > 0)); then
+  printf '\ntests/run.sh: failed: %s\n' "${failed[@]}" >&2
+  exit 1
+fi
