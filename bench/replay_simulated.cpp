@@ -9,7 +9,7 @@
 // The paper does not say how its clusters were shaped; for MG on 256 processes its 16 clusters must have had another
 // shape than consecutive ranks.
 
-#include "replay/line.hpp"
+#include "replay/recovery_line.hpp"
 
 #include <fmt/format.h>
 

@@ -15,13 +15,13 @@ set(MEND_PUBLIC_HEADERS
   framework/recovery_report.hpp
   framework/run.hpp
   framework/session.hpp
-  spares/policy.hpp
-  spares/replacement.hpp
+  spares/failure_policy.hpp
+  spares/rank_changes.hpp
   store/array_part.hpp
+  store/device_staging.hpp
   store/kokkos.hpp
   store/member.hpp
   store/redundancy.hpp
-  store/staging.hpp
   store/store.hpp
   store/store_options.hpp
   transport/requests.hpp)

@@ -3,7 +3,7 @@
 #include "agreement/protocol.hpp"
 #include "base/clock.hpp"
 #include "base/log_level.hpp"
-#include "spares/policy.hpp"
+#include "spares/failure_policy.hpp"
 #include "store/redundancy.hpp"
 #include "store/store_options.hpp"
 

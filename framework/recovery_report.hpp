@@ -2,7 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "spares/replacement.hpp"
+#include "spares/rank_changes.hpp"
 
 #include <span>
 #include <string>

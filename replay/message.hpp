@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "replay/line.hpp"
+#include "replay/recovery_line.hpp"
 
 #include <cstdint>
 #include <optional>

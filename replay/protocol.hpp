@@ -51,7 +51,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "replay/line.hpp"
+#include "replay/recovery_line.hpp"
 #include "replay/message.hpp"
 #include "transport/simulated/fingerprint.hpp"
 

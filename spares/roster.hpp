@@ -7,8 +7,8 @@
 
 #include "base/ids.hpp"
 #include "base/process_set.hpp"
-#include "spares/policy.hpp"
-#include "spares/replacement.hpp"
+#include "spares/failure_policy.hpp"
+#include "spares/rank_changes.hpp"
 
 #include <optional>
 #include <span>

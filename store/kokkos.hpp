@@ -2,12 +2,12 @@
 //
 // A View whose elements lie without gaps is copied as it lies. Any other (a strided subview, padding) goes through a
 // gapless copy in its own memory space, so that one large transfer crosses to the host whatever the layout. From memory
-// that is only a device's, it crosses through pinned buffers (store/staging.hpp).
+// that is only a device's, it crosses through pinned buffers (store/device_staging.hpp).
 
 #pragma once
 
 #include "store/member.hpp"
-#include "store/staging.hpp"
+#include "store/device_staging.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -6,7 +6,7 @@
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
 #include "store/snapshot/part_boxes.hpp"
-#include "store/remarks.hpp"
+#include "store/ballot_remarks.hpp"
 #include "store/snapshot/block_reserve.hpp"
 #include "transport/collectives.hpp"
 

@@ -34,7 +34,7 @@
 #include "store/restore/restorer.hpp"
 #include "store/store.hpp"
 #include "store/versions/known_versions.hpp"
-#include "store/versions/provisional_commits.hpp"
+#include "store/versions/held_versions.hpp"
 
 #include <mpi.h>
 

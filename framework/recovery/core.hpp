@@ -77,7 +77,7 @@
 #include "base/ids.hpp"
 #include "base/process_set.hpp"
 #include "framework/recovery/job_decision.hpp"
-#include "spares/policy.hpp"
+#include "spares/failure_policy.hpp"
 #include "spares/roster.hpp"
 #include "transport/simulated/fingerprint.hpp"
 

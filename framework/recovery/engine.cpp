@@ -10,7 +10,7 @@
 #include "framework/reporting/report_text.hpp"
 #include "framework/process/communicator_hooks.hpp"
 #include "framework/process/mpi_runtime.hpp"
-#include "framework/recovery/parting.hpp"
+#include "framework/recovery/leave_job.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "store/snapshot/block_reserve.hpp"
 #include "transport/progress.hpp"

@@ -38,7 +38,7 @@
 #include "framework/process/body_guard.hpp"
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/core.hpp"
-#include "framework/recovery/disk_place.hpp"
+#include "framework/recovery/checkpoint_folder.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/job_end.hpp"
 #include "framework/recovery/world.hpp"

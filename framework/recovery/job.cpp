@@ -9,7 +9,7 @@
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/trace.hpp"
 #include "framework/process/own_death.hpp"
-#include "framework/variables.hpp"
+#include "framework/misspelt_variables.hpp"
 
 #include <fmt/format.h>
 #include <mpi-ext.h>

@@ -8,7 +8,7 @@
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/repeated_deaths.hpp"
 #include "framework/reporting/vacancies.hpp"
-#include "spares/policy.hpp"
+#include "spares/failure_policy.hpp"
 #include "spares/roster.hpp"
 
 #include <optional>

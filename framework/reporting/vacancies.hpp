@@ -4,7 +4,7 @@
 
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/repeated_deaths.hpp"
-#include "spares/policy.hpp"
+#include "spares/failure_policy.hpp"
 
 #include <optional>
 #include <string>

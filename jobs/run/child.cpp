@@ -2,7 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "jobs/run/noise.hpp"
+#include "jobs/run/output_filter.hpp"
 #include "jobs/watch/process_table.hpp"
 
 #include <fcntl.h>

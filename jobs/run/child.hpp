@@ -34,7 +34,7 @@ struct Look {
 /// and SIGQUIT as a SIGTERM. One that was asked to end and has not after ten seconds is killed. Whatever it leaves
 /// running is killed before this returns; should this process be killed, the child is told to end.
 ///
-/// What the child says on standard error is shown without known noise (jobs/run/noise.hpp).
+/// What the child says on standard error is shown without known noise (jobs/run/output_filter.hpp).
 ///
 /// `look`, told which process the child is, is asked ten times a second. Local; main thread; one at a time. Throws
 /// EnvironmentError when the child cannot be started.

@@ -4,8 +4,8 @@
 #include "base/fault_point.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/trace.hpp"
-#include "store/disk/durable.hpp"
-#include "store/remarks.hpp"
+#include "store/disk/durable_file.hpp"
+#include "store/ballot_remarks.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/collectives.hpp"
 

@@ -13,7 +13,7 @@
 // due while the one before is still being written, nobody waits: the next commit that finds all done goes to disk.
 //
 // What is being written is a copy, so another snapshot's memory is needed. HDF5 is entered by the thread that commits
-// (store/disk/h5.hpp), all that takes long is done by another (store/disk/background.hpp).
+// (store/disk/h5.hpp), all that takes long is done by another (store/disk/background_work.hpp).
 //
 // What a job before has left in the folder is put aside before the first version is written, unless it was restored.
 // Those who were there from the beginning know whether it was: as long as one says that it was not, nothing of this job
@@ -27,9 +27,9 @@
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
 #include "base/ids.hpp"
-#include "store/disk/background.hpp"
+#include "store/disk/background_work.hpp"
 #include "store/snapshot/bytes.hpp"
-#include "store/disk/folder.hpp"
+#include "store/disk/version_folder.hpp"
 #include "store/snapshot/snapshot.hpp"
 
 #include <mpi.h>

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/launch.hpp"
-#include "store/disk/durable.hpp"
+#include "store/disk/durable_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

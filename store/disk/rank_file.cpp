@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "store/disk/durable.hpp"
+#include "store/disk/durable_file.hpp"
 #include "store/disk/h5.hpp"
 #include "store/snapshot/snapshot.hpp"
 

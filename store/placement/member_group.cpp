@@ -4,7 +4,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
-#include "store/placement/announcement.hpp"
+#include "store/placement/announce_changes.hpp"
 #include "store/restore/inventory.hpp"
 #include "store/restore/redistribution.hpp"
 #include "transport/collectives.hpp"

@@ -1,7 +1,7 @@
 #include "store/restore/array_index.hpp"
 
 #include "base/error.hpp"
-#include "store/disk/durable.hpp"
+#include "store/disk/durable_file.hpp"
 #include "store/disk/h5.hpp"
 
 #include <fmt/format.h>

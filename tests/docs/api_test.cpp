@@ -22,7 +22,7 @@ std::vector<std::string> public_headers() {
   std::istringstream words(MEND_PUBLIC_HEADERS);
   std::vector<std::string> headers;
   for (std::string header; std::getline(words, header, ' ');) {
-    if (header != "store/staging.hpp") headers.push_back(header);  // a part of store/kokkos.hpp
+    if (header != "store/device_staging.hpp") headers.push_back(header);  // a part of store/kokkos.hpp
   }
   return headers;
 }

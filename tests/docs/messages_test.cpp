@@ -20,7 +20,7 @@ constexpr std::array rooms{"base",   "transport", "agreement", "detector", "spar
 
 /// Sentences of Open MPI, and of checks that tests alone make.
 constexpr std::array not_said_to_users{
-    "jobs/run/noise.cpp",
+    "jobs/run/output_filter.cpp",
     "transport/simulated/explorer.hpp",
     "transport/simulated/timed_explorer.hpp",
     "agreement/simulated/simulation.cpp",

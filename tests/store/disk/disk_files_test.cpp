@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "store/restore/array_index.hpp"
-#include "store/disk/folder.hpp"
-#include "store/disk/durable.hpp"
+#include "store/disk/version_folder.hpp"
+#include "store/disk/durable_file.hpp"
 #include "store/disk/folder_lock.hpp"
 #include "store/disk/rank_file.hpp"
 #include "store/snapshot/snapshot.hpp"

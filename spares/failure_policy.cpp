@@ -1,4 +1,4 @@
-#include "spares/policy.hpp"
+#include "spares/failure_policy.hpp"
 
 #include "base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/recovery/parting.hpp"
+#include "framework/recovery/leave_job.hpp"
 
 #include "base/clock.hpp"
 #include "transport/mpi.hpp"

@@ -1,4 +1,4 @@
-#include "framework/variables.hpp"
+#include "framework/misspelt_variables.hpp"
 
 #include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"

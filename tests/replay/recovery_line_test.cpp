@@ -1,6 +1,6 @@
 // The recovery line of small tables.
 
-#include "replay/line.hpp"
+#include "replay/recovery_line.hpp"
 
 #include <gtest/gtest.h>
 

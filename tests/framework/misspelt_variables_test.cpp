@@ -1,4 +1,4 @@
-#include "framework/variables.hpp"
+#include "framework/misspelt_variables.hpp"
 
 #include "tests/support/scoped_environment.hpp"
 

@@ -1,4 +1,4 @@
-#include "store/disk/background.hpp"
+#include "store/disk/background_work.hpp"
 
 #include "base/thread.hpp"
 

@@ -1,4 +1,4 @@
-#include "store/placement/announcement.hpp"
+#include "store/placement/announce_changes.hpp"
 
 #include "transport/requests.hpp"
 

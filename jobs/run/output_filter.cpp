@@ -1,4 +1,4 @@
-#include "jobs/run/noise.hpp"
+#include "jobs/run/output_filter.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "store/disk/durable.hpp"
+#include "store/disk/durable_file.hpp"
 
 #include "base/error.hpp"
 #include "store/snapshot/hash.hpp"

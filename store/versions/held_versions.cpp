@@ -1,4 +1,4 @@
-#include "store/versions/provisional_commits.hpp"
+#include "store/versions/held_versions.hpp"
 
 #include "base/assert.hpp"
 

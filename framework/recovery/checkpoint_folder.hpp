@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "store/disk/folder.hpp"
+#include "store/disk/version_folder.hpp"
 #include "store/disk/folder_lock.hpp"
 
 #include <optional>

@@ -1,7 +1,7 @@
-#include "store/disk/folder.hpp"
+#include "store/disk/version_folder.hpp"
 
 #include "base/error.hpp"
-#include "store/disk/durable.hpp"
+#include "store/disk/durable_file.hpp"
 #include "store/snapshot/hash.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "framework/recovery/disk_place.hpp"
+#include "framework/recovery/checkpoint_folder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "replay/line.hpp"
+#include "replay/recovery_line.hpp"
 
 #include <fmt/format.h>
 
