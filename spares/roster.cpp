@@ -1,28 +1,9 @@
 #include "spares/roster.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <tuple>
 
 namespace mend {
 namespace {
-
-std::map<NodeId, int> count_by_node(std::span<const Placed> processes) {
-  std::map<NodeId, int> counts;
-  for (const Placed& process : processes) ++counts[process.node];
-  return counts;
-}
-
-/// Which of `spares` (not empty) shall replace a process that ran on `node`.
-std::vector<Placed>::const_iterator choose(const std::vector<Placed>& spares, NodeId node) {
-  const auto neighbour =
-      std::find_if(spares.begin(), spares.end(), [&](const Placed& spare) { return spare.node == node; });
-  if (neighbour != spares.end()) return neighbour;
-  const std::map<NodeId, int> left = count_by_node(spares);
-  return std::max_element(spares.begin(), spares.end(),
-                          [&](const Placed& a, const Placed& b) { return left.at(a.node) < left.at(b.node); });
-}
 
 /// The first for which that holds.
 template <class Holds>
@@ -49,33 +30,6 @@ ProcessSet Roster::absent(const std::vector<ProcessId>& living) const {
   return difference(all, ProcessSet::of(living));
 }
 
-Plan first_plan(std::span<const Placed> processes, int ranks) {
-  // Give each spare in turn to the node that has fewest, taking its last worker.
-  std::map<NodeId, int> workers = count_by_node(processes);
-  std::map<NodeId, int> spares;
-  for (int spare = ranks; spare < static_cast<int>(processes.size()); ++spare) {
-    const auto node = std::min_element(workers.begin(), workers.end(), [&](const auto& a, const auto& b) {
-      // An emptied node comes last; then fewest spares first; then most workers; then the later node.
-      const auto key = [&](const auto& entry) {
-        return std::tuple(entry.second == 0, spares[entry.first], -entry.second, -std::int64_t{entry.first.value});
-      };
-      return key(a) < key(b);
-    });
-    --node->second;
-    ++spares[node->first];
-  }
-  Plan result;
-  for (const Placed& process : processes) {
-    if (workers[process.node]-- > 0) {
-      result.roster.seats.push_back({process, 0, Rank{result.roster.size()}});
-    } else {
-      result.roster.spares.push_back(process);
-    }
-  }
-  for (int rank = result.roster.size(); rank < ranks; ++rank) result.vacant.push_back(Rank{rank});
-  return result;
-}
-
 std::vector<Replacement> replacements(const Roster& before, const Roster& after) {
   std::vector<Replacement> all;
   for (const Seat& seat : after.seats) {
@@ -84,37 +38,6 @@ std::vector<Replacement> replacements(const Roster& before, const Roster& after)
     if (holder != seat.holder.process) all.push_back({rank, holder, seat.holder.process});
   }
   return all;
-}
-
-Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy) {
-  Plan result;
-  std::vector<Placed>& spares = result.roster.spares;
-  std::ranges::copy_if(roster.spares, std::back_inserter(spares),
-                       [&](const Placed& spare) { return !dead.contains(spare.process); });
-  const bool a_rank_lives =
-      std::ranges::any_of(roster.seats, [&](const Seat& seat) { return !dead.contains(seat.holder.process); });
-  const bool some_take_over = policy.takes_over_ranks();
-  const bool some_remain = a_rank_lives || (some_take_over && !spares.empty());
-  for (int i = 0; i < roster.size(); ++i) {
-    const Rank rank{i};
-    Seat seat = roster.seat(rank);
-    const ProcessId holder = seat.holder.process;
-    if (dead.contains(holder)) {
-      if (some_take_over && !spares.empty()) {
-        const auto chosen = choose(spares, seat.holder.node);
-        result.replacements.push_back({rank, holder, chosen->process});
-        seat = {*chosen, seat.predecessors + 1, seat.origin};
-        spares.erase(chosen);
-      } else if (!policy.spawn && policy.gives_up_ranks() && some_remain) {
-        result.given_up.push_back({rank, holder});
-        continue;
-      } else {
-        result.vacant.push_back(rank);
-      }
-    }
-    result.roster.seats.push_back(seat);
-  }
-  return result;
 }
 
 }  // namespace mend

@@ -79,6 +79,7 @@
 #include "framework/recovery/job_decision.hpp"
 #include "spares/failure_policy.hpp"
 #include "spares/roster.hpp"
+#include "spares/spare_selection.hpp"
 #include "transport/simulated/fingerprint.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "spares/roster.hpp"
+#include "spares/spare_selection.hpp"
 
 #include <random>
 #include <vector>
