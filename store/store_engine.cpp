@@ -8,7 +8,6 @@
 #include "store/snapshot/part_boxes.hpp"
 #include "store/ballot_remarks.hpp"
 #include "store/snapshot/block_reserve.hpp"
-#include "transport/collectives.hpp"
 
 #include <fmt/format.h>
 
@@ -33,8 +32,8 @@ void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::spa
   MPI_Comm_rank(comm, &rank);
   ranks_ = {comm, &ballot, Rank{rank}, {nodes.begin(), nodes.end()}};
   is_first_epoch_ = epoch == Epoch{0};
-  if (provisional_.any()) take_back_provisional(provisional_.first_held());  // the failure does
-  while (provisional_.any()) let_go();
+  if (held_.any()) take_back_provisional(held_.first());  // the failure does
+  while (held_.any()) let_go();
   groups_.begin_epoch(ranks_, !is_first_epoch_);
   versions_.begin_epoch(is_first_epoch_);
   members_.begin_epoch();
@@ -103,7 +102,7 @@ auto StoreEngine::whole(Work work) {
 agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine) {
   if (ranks_.ballot == nullptr) throw agreement::Abandoned();
   // What is provisional does not go to disk.
-  const Version of_disk = provisional_.is_next_commit_provisional() ? Version{} : versions_.next();
+  const Version of_disk = held_.is_next_commit_provisional() ? Version{} : versions_.next();
   agreement::Remarks said = mine;
   if (disk_) said |= disk_->remarks(of_disk);
   if (groups_.are_known_to_all()) said |= knows_all_groups;
@@ -148,7 +147,7 @@ void StoreEngine::commit_async() {
   Stopwatch watch;
   const std::exception_ptr problem = prepare_members();
   const agreement::Remarks said = meet_for(Motion::commit, if_so(problem == nullptr, can_be_packed));
-  if (!(said & can_be_packed)) refuse_commit(problem);
+  if (!(said & can_be_packed)) refuse_commit(ranks_, problem);
   if (!(said & arrays_are_agreed)) arrays_.reach(ranks_, members_.all());
   CommitUnderWay begun{versions_.next(), {}, nullptr};
 
@@ -173,17 +172,9 @@ Version StoreEngine::finish_commit() {
   const CommitUnderWay begun = *std::exchange(commit_, std::nullopt);
   const Version version = begun.version;
   require(version == versions_.next(), "no version is published between the beginning of a commit and its end");
-  whole([&] {
-    for (MemberGroup* group : begun.groups) group->finish_commit(version);
-    reach("commit.vote");
-    if (!ranks_.ballot->vote(Motion::commit, begun.problem == nullptr)) refuse_commit(begun.problem);
-  });
-  reach("commit.publish");
-  for (MemberGroup* group : begun.groups) group->publish_commit(version);
-  groups_.forget_old(version);
-  if (versions_.committed_by() != ranks_.count()) groups_.forget_older(version);
-  versions_.committed(version, ranks_.count());
-  if (provisional_.next_commit_ends_a_hold()) let_go();
+  whole([&] { vote_on_commit(begun, ranks_); });
+  publish_commit(begun, ranks_, groups_, versions_);
+  if (held_.next_commit_ends_a_hold()) let_go();
   if (disk_) {
     std::vector<std::span<const std::byte>> snapshots;
     for (MemberGroup* group : begun.groups) snapshots.push_back(group->own_snapshot(version));
@@ -200,17 +191,17 @@ Version StoreEngine::finish_commit() {
 std::vector<ByteCount> StoreEngine::block_sizes() const { return groups_.block_sizes(versions_.published()); }
 
 void StoreEngine::hold() {
-  provisional_.hold(versions_.published());
+  held_.hold(versions_.published());
   groups_.hold(versions_.published());
 }
 
 void StoreEngine::let_go() {
-  if (const auto version = provisional_.let_go()) groups_.let_go(*version);
+  if (const auto version = held_.let_go()) groups_.let_go(*version);
 }
 
 Version StoreEngine::commit_and_let_go() {
   finish_commit();
-  provisional_.end_with_next_commit();
+  held_.end_with_next_commit();
   return commit();
 }
 
@@ -226,29 +217,8 @@ void StoreEngine::drop_provisional() {
     throw;
   } catch (...) {  // refused, and so dropped
   }
-  take_back_provisional(provisional_.last_held());
+  take_back_provisional(held_.last());
   let_go();
-}
-
-/// A commit was refused: throws, where it could not be packed, what was in the way, and everywhere else that this is
-/// so. Collective.
-void StoreEngine::refuse_commit(std::exception_ptr problem) const {
-  const std::optional<int> first = lowest_rank_with(ranks_.comm, problem != nullptr);
-  std::string text;
-  try {
-    if (problem) std::rethrow_exception(problem);
-  } catch (const std::exception& error) {
-    text = error.what();
-  } catch (...) {
-    text = "it threw what is no std::exception";
-  }
-  auto length = static_cast<int>(text.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, first.value(), ranks_.comm), "MPI_Bcast");
-  text.resize(static_cast<std::size_t>(length));
-  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, first.value(), ranks_.comm), "MPI_Bcast");
-  if (problem) std::rethrow_exception(problem);
-  throw EnvironmentError(
-      fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first.value(), text));
 }
 
 void StoreEngine::note_sizes() {

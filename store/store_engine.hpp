@@ -25,6 +25,7 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "store/array_agreement.hpp"
+#include "store/commit_point.hpp"
 #include "store/disk/disk_tier.hpp"
 #include "store/epoch_ranks.hpp"
 #include "store/member.hpp"
@@ -118,16 +119,17 @@ class StoreEngine final : public Store {
   /// Throws UsageError if an object was protected too late to be given what was restored of its name. Local.
   void require_restored() const { members_.require_restored(); }
 
-  /// What is committed from now on is provisional, until commit_and_let_go() or let_go(): a failure takes it back to
-  /// version(), which is kept as long, and nothing of it goes to disk. These may be nested; what is inside another is
-  /// its part. Local; on all ranks.
+  /// Holds version(): commits after it are provisional until commit_and_let_go() or let_go(). A failure takes them
+  /// back, and none of them is written to disk. Holds may be nested; an inner hold is part of the outer one. Local; on
+  /// all ranks.
   void hold();
   void let_go();
-  /// Whether there is such. Local.
-  bool holds() const { return provisional_.any(); }
-  /// The last commit of such, with which it holds. Collective.
+  /// Returns true if any version is held. Local.
+  bool holds() const { return held_.any(); }
+  /// Makes the last commit of the innermost hold and ends that hold. Collective.
   Version commit_and_let_go();
-  /// Ends such: there is no version any more that was committed since. Members are left as they are. Collective.
+  /// Ends the innermost hold and discards its commits. Their versions no longer exist; members keep their values.
+  /// Collective.
   void drop_provisional();
 
   /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
@@ -136,18 +138,11 @@ class StoreEngine final : public Store {
  private:
   /// Whether a restore fills the members of this rank, or leaves them alone.
   enum class Fills { members, nothing };
-  /// From its beginning until it is published or refused.
-  struct CommitUnderWay {
-    Version version;
-    std::vector<MemberGroup*> groups;  ///< not those that are new since
-    std::exception_ptr problem;        ///< why this rank could not pack what it has
-  };
 
   agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);
   std::exception_ptr prepare_members();
   template <class Work>
   auto whole(Work work);
-  [[noreturn]] void refuse_commit(std::exception_ptr problem) const;
   Version restore_version(std::optional<Version> wanted, Fills what);
   Restorer restorer() { return {ranks_, versions_, members_.all(), groups_, disk_.get()}; }
   Version has_gone_back_to(Restorer::Restored restored, Fills what, Stopwatch watch);
@@ -158,7 +153,7 @@ class StoreEngine final : public Store {
   EpochRanks ranks_;
   bool is_first_epoch_ = true;
   KnownVersions versions_;
-  ProvisionalCommits provisional_;
+  HeldVersions held_;
   ProtectedMembers members_;  // of all groups
   MemberGroups groups_;
   ArrayAgreement arrays_;

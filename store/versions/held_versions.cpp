@@ -6,23 +6,23 @@
 
 namespace mend {
 
-Version ProvisionalCommits::first_held() const {
+Version HeldVersions::first() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.front();
 }
 
-Version ProvisionalCommits::last_held() const {
+Version HeldVersions::last() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.back();
 }
 
-void ProvisionalCommits::hold(Version version) {
+void HeldVersions::hold(Version version) {
   require(held_.empty() || held_.back() <= version, "an inner hold is of no older version than the outer one");
   held_.push_back(version);
 }
 
-std::optional<Version> ProvisionalCommits::let_go() {
-  const Version version = last_held();
+std::optional<Version> HeldVersions::let_go() {
+  const Version version = last();
   held_.pop_back();
   next_ = Next::stays_in_it;
   if (std::ranges::find(held_, version) != held_.end()) return std::nullopt;

@@ -1,5 +1,5 @@
-// Commits that can be taken back: those since a version that is held (mend::transaction). Holds are nested; what is
-// inside another is its part. Pure.
+// The versions that transactions hold (mend::transaction). Commits after a held version are provisional: a failure
+// takes the job back to that version. Holds are nested; an inner hold is part of the outer one. Pure.
 
 #pragma once
 
@@ -10,22 +10,22 @@
 
 namespace mend {
 
-class ProvisionalCommits {
+class HeldVersions {
  public:
   bool any() const { return !held_.empty(); }
-  /// What a failure goes back to. There must be any.
-  Version first_held() const;
-  /// What the innermost hold goes back to. There must be any.
-  Version last_held() const;
+  /// The version of the outermost hold, to which a failure goes back. There must be a hold.
+  Version first() const;
+  /// The version of the innermost hold. There must be a hold.
+  Version last() const;
 
   void hold(Version version);
-  /// Ends the innermost hold. Returns its version if no other hold is at the same.
+  /// Ends the innermost hold. Returns its version if no other hold has the same one.
   std::optional<Version> let_go();
 
-  /// The next commit is the last of the innermost hold, and ends it.
+  /// The next commit is the last one of the innermost hold, and ends it.
   void end_with_next_commit() { next_ = Next::ends_a_hold; }
   bool next_commit_ends_a_hold() const { return next_ == Next::ends_a_hold; }
-  /// Whether the next commit can still be taken back when it is published.
+  /// Returns true if the next commit can still be taken back after it is published.
   bool is_next_commit_provisional() const { return held_.size() > (next_commit_ends_a_hold() ? 1 : 0); }
 
  private:

@@ -1,0 +1,49 @@
+#include "store/commit_point.hpp"
+
+#include "base/error.hpp"
+#include "base/fault_point.hpp"
+#include "transport/collectives.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+namespace mend {
+
+void vote_on_commit(const CommitUnderWay& commit, const EpochRanks& ranks) {
+  for (MemberGroup* group : commit.groups) group->finish_commit(commit.version);
+  reach("commit.vote");
+  if (!ranks.ballot->vote(agreement::Motion::commit, commit.problem == nullptr)) refuse_commit(ranks, commit.problem);
+}
+
+void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, MemberGroups& groups,
+                    KnownVersions& versions) {
+  reach("commit.publish");
+  for (MemberGroup* group : commit.groups) group->publish_commit(commit.version);
+  groups.forget_old(commit.version);
+  if (versions.committed_by() != ranks.count()) groups.forget_older(commit.version);
+  versions.committed(commit.version, ranks.count());
+}
+
+void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
+  const std::optional<int> first = lowest_rank_with(ranks.comm, problem != nullptr);
+  std::string text;
+  try {
+    if (problem) std::rethrow_exception(problem);
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    text = "it threw what is no std::exception";
+  }
+  auto length = static_cast<int>(text.size());
+  check_mpi(MPI_Bcast(&length, 1, MPI_INT, first.value(), ranks.comm), "MPI_Bcast");
+  text.resize(static_cast<std::size_t>(length));
+  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, first.value(), ranks.comm), "MPI_Bcast");
+  if (problem) std::rethrow_exception(problem);
+  throw EnvironmentError(
+      fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first.value(), text));
+}
+
+}  // namespace mend
