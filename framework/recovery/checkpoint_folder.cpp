@@ -4,7 +4,7 @@
 
 namespace mend {
 
-std::string DiskPlace::advice() const {
+std::string CheckpointFolder::advice() const {
   if (!options_) return "";
   const auto versions = complete_versions(options_->folder);
   if (versions.empty()) return "";

@@ -11,10 +11,10 @@
 
 namespace mend {
 
-class DiskPlace {
+class CheckpointFolder {
  public:
   /// `options`: none when there is no folder.
-  explicit DiskPlace(std::optional<DiskOptions> options) : options_(std::move(options)) {}
+  explicit CheckpointFolder(std::optional<DiskOptions> options) : options_(std::move(options)) {}
 
   bool exists() const { return options_.has_value(); }
   const std::optional<DiskOptions>& options() const { return options_; }

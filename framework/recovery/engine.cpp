@@ -421,7 +421,7 @@ std::optional<Event> Engine::perform(const recovery::End& end) {
   detector_.end();
   store_.end();
   job_status::unwatched();
-  end_.has_lost = !was_said || part(world_, detector_);
+  end_.has_lost = !was_said || leave_job(world_, detector_);
   close_restore_time();
   announcer_.finish();
   end_.agreed = end.why == recovery::Ending::finished ? ExitCode::ok : report_error(end.code);

@@ -185,7 +185,7 @@ class Engine {
   WorldMaker maker_;
   RecoveryCore core_;
   Recruiter recruiter_;
-  DiskPlace disk_;
+  CheckpointFolder disk_;
   StoreEngine store_;
 
   Size size_;

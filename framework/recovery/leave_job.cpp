@@ -29,7 +29,7 @@ void wait_for_the_others(MPI_Comm base, FailureDetector& detector) {
 
 }  // namespace
 
-bool part(const World& world, FailureDetector& detector) {
+bool leave_job(const World& world, FailureDetector& detector) {
   int nothing = 0;
   const bool known_to_all = static_cast<std::uint32_t>(world.base.size()) < world.processes;
   if (!known_to_all) return MPIX_Comm_agree(world.base.get(), &nothing) != MPI_SUCCESS;

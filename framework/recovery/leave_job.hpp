@@ -9,6 +9,6 @@ namespace mend {
 
 /// Returns true if anybody who has ever been in the job is not here any more: the same everywhere. In that case it
 /// returns when nobody needs this process's answers any more. Collective over the base of `world`.
-bool part(const World& world, FailureDetector& detector);
+bool leave_job(const World& world, FailureDetector& detector);
 
 }  // namespace mend

@@ -86,7 +86,7 @@ class ErrorStream {
     sigaddset(&broken_pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
 
-    NoiseFilter filter;
+    OutputFilter filter;
     std::array<char, 4096> buffer;
     for (;;) {
       pollfd readable{.fd = ends_[0], .events = POLLIN, .revents = 0};

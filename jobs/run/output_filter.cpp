@@ -48,13 +48,13 @@ bool line_noise(std::string_view line) {
 
 }  // namespace
 
-std::string NoiseFilter::feed(std::string_view bytes) {
+std::string OutputFilter::feed(std::string_view bytes) {
   std::string shown;
   for (const char byte : bytes) take(byte, shown);
   return shown;
 }
 
-void NoiseFilter::take(char byte, std::string& shown) {
+void OutputFilter::take(char byte, std::string& shown) {
   if (std::exchange(line_starts_, false)) {
     if (std::exchange(empty_line_follows_, false) && byte == '\n') {
       line_starts_ = true;
@@ -74,7 +74,7 @@ void NoiseFilter::take(char byte, std::string& shown) {
   if (held_.size() > longest_frame) shown += flush();
 }
 
-void NoiseFilter::end_line(std::string& shown) {
+void OutputFilter::end_line(std::string& shown) {
   const std::string_view line = std::string_view(held_).substr(line_at_, held_.size() - line_at_ - 1);
   if (in_frame_) {
     if (!is_frame(line)) return;
@@ -89,7 +89,7 @@ void NoiseFilter::end_line(std::string& shown) {
   }
 }
 
-std::string NoiseFilter::flush() {
+std::string OutputFilter::flush() {
   if (!in_frame_ && line_noise(held_)) held_.clear();
   in_frame_ = false;
   passing_ = !line_starts_;  // the rest of a line of which the beginning is shown

@@ -17,7 +17,7 @@ namespace mend::jobs {
 
 /// Fed what a program writes, piece by piece, returns what is to be shown. A line that might begin a known text is held
 /// back until that is decided; every other byte is returned at once.
-class NoiseFilter {
+class OutputFilter {
  public:
   std::string feed(std::string_view bytes);
   /// Gives out what is held back: when nothing has come for a while, and at the end.

@@ -7,7 +7,7 @@
 
 namespace mend {
 
-void Background::begin(std::function<void()> work) {
+void BackgroundWork::begin(std::function<void()> work) {
   wait();
   done_ = false;
   thread_ = start_thread("mend-disk", [this, work = std::move(work)] {
@@ -20,11 +20,11 @@ void Background::begin(std::function<void()> work) {
   });
 }
 
-void Background::wait() {
+void BackgroundWork::wait() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::optional<std::string> Background::take_failure() {
+std::optional<std::string> BackgroundWork::take_failure() {
   if (busy() || failure_.empty()) return std::nullopt;
   wait();
   return std::exchange(failure_, {});

@@ -10,13 +10,13 @@ namespace mend {
 
 /// Work that goes on beside the application, one piece at a time, in a thread that makes no MPI call and does not enter
 /// HDF5. Its members are for the application's thread.
-class Background {
+class BackgroundWork {
  public:
-  Background() = default;
+  BackgroundWork() = default;
   /// Finishes what has begun.
-  ~Background() { wait(); }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
+  ~BackgroundWork() { wait(); }
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
 
   /// Begins. Nothing else may be under way.
   void begin(std::function<void()> work);

@@ -146,7 +146,7 @@ class DiskTier {
   std::optional<Found> found_;
 
   Bytes copy_;
-  Background background_;  // reads the copy
+  BackgroundWork background_;  // reads the copy
 };
 
 }  // namespace mend

@@ -30,7 +30,7 @@ std::set<Rank> peers_in(std::span<const Stripe> stripes, Rank self) {
 
 }  // namespace
 
-std::vector<Changes> exchange_changes(std::span<const Stripe> stripes, MPI_Comm comm, Changes mine, Sizes& sizes) {
+std::vector<Changes> announce_changes(std::span<const Stripe> stripes, MPI_Comm comm, Changes mine, Sizes& sizes) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const Rank self{rank};

@@ -15,6 +15,6 @@ namespace mend {
 /// is, as `sizes` says, and what of it has changed, and learns the same of theirs. Collective over the ranks of those
 /// stripes. Returns the changes by rank, and completes `sizes`; of other ranks neither means anything. Throws
 /// ProcessFailure, EnvironmentError.
-std::vector<Changes> exchange_changes(std::span<const Stripe> stripes, MPI_Comm comm, Changes mine, Sizes& sizes);
+std::vector<Changes> announce_changes(std::span<const Stripe> stripes, MPI_Comm comm, Changes mine, Sizes& sizes);
 
 }  // namespace mend

@@ -117,7 +117,7 @@ void MemberGroup::prepare_commit() {
 
 void MemberGroup::begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem) {
   const Changes mine = pack_own(version, settled, problem);
-  const std::vector<Changes> changes = exchange_changes(concerned_, comm_, mine, sizes_);
+  const std::vector<Changes> changes = announce_changes(concerned_, comm_, mine, sizes_);
   std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
   check_unchanged(work, copied_on, mine, version, problem);
   under_way_ = begin(std::move(work), version, tag);

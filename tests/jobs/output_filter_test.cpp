@@ -33,14 +33,14 @@ const std::string complaint =
     "Error in NBC_Start_round() (-1)\n";
 
 std::string filtered(const std::string& text, std::size_t piece) {
-  NoiseFilter filter;
+  OutputFilter filter;
   std::string shown;
   for (std::size_t at = 0; at < text.size(); at += piece)
     shown += filter.feed(std::string_view(text).substr(at, piece));
   return shown + filter.flush();
 }
 
-TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
+TEST(OutputFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
   const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
                            "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested +
                            cleared_twice + segment_of_the_dead + "no newline at the end";
@@ -52,34 +52,34 @@ TEST(NoiseFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arri
   }
 }
 
-TEST(NoiseFilter, passes_what_cannot_be_noise_at_once) {
-  NoiseFilter filter;
+TEST(OutputFilter, passes_what_cannot_be_noise_at_once) {
+  OutputFilter filter;
   EXPECT_EQ(filter.feed("how much fur"), "how much fur");
   EXPECT_EQ(filter.feed("ther? "), "ther? ");
   EXPECT_FALSE(filter.holds_back());
 }
 
-TEST(NoiseFilter, holds_a_suspicious_line_until_flushed_and_then_shows_its_rest_at_once) {
-  NoiseFilter filter;
+TEST(OutputFilter, holds_a_suspicious_line_until_flushed_and_then_shows_its_rest_at_once) {
+  OutputFilter filter;
   EXPECT_EQ(filter.feed("[prompt"), "");
   EXPECT_TRUE(filter.holds_back());
   EXPECT_EQ(filter.flush(), "[prompt");
   EXPECT_EQ(filter.feed(" goes on]"), " goes on]");
 }
 
-TEST(NoiseFilter, leaves_out_a_zero_byte_with_no_line_after_it) {
-  NoiseFilter filter;
+TEST(OutputFilter, leaves_out_a_zero_byte_with_no_line_after_it) {
+  OutputFilter filter;
   EXPECT_EQ(filter.feed(std::string("\0", 1)), "");
   EXPECT_EQ(filter.flush(), "");
   EXPECT_EQ(filter.feed("next\n"), "next\n");
 }
 
-TEST(NoiseFilter, a_frame_that_never_closes_is_shown) {
+TEST(OutputFilter, a_frame_that_never_closes_is_shown) {
   const std::string text = frame + std::string(20000, 'x') + "\nend\n";
   EXPECT_EQ(filtered(text, 4096), text);
 }
 
-TEST(NoiseFilter, the_runtimes_other_errors_are_shown) {
+TEST(OutputFilter, the_runtimes_other_errors_are_shown) {
   const std::string text = "[node:123] PRTE ERROR: Out of resource in file plm_base.c at line 12\n";
   EXPECT_EQ(filtered(text, 10), text);
 }
