@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "transport/collectives.hpp"
-#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 
@@ -37,10 +36,7 @@ void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   } catch (...) {
     text = "it threw what is no std::exception";
   }
-  auto length = static_cast<int>(text.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, first.value(), ranks.comm), "MPI_Bcast");
-  text.resize(static_cast<std::size_t>(length));
-  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, first.value(), ranks.comm), "MPI_Bcast");
+  broadcast_bytes(ranks.comm, first.value(), text);
   if (problem) std::rethrow_exception(problem);
   throw EnvironmentError(
       fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first.value(), text));

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -51,6 +52,17 @@ std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& mine, ch
 
 /// The lines of each rank's text, by rank, but for empty ones. Collective over `comm`. Throws as check_mpi.
 std::vector<std::vector<std::string>> gather_lines(MPI_Comm comm, const std::string& mine);
+
+/// Gives all ranks the bytes that rank `root` has, and their number. `bytes` (a std::string or a vector of bytes) is
+/// the source on `root` and is replaced on the others. Collective over `comm`. Throws as check_mpi.
+template <class Container>
+void broadcast_bytes(MPI_Comm comm, int root, Container& bytes) {
+  static_assert(sizeof(typename Container::value_type) == 1);
+  std::uint64_t size = bytes.size();
+  check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, root, comm), "MPI_Bcast");
+  bytes.resize(size);
+  check_mpi(MPI_Bcast(bytes.data(), static_cast<int>(size), MPI_BYTE, root, comm), "MPI_Bcast");
+}
 
 /// Shrinks `comm` to its living members, and has them do `attempt` in that communicator, whose errors are returned,
 /// until all agree that they have: every round in vain has met a death. Returns the communicator; none if the library

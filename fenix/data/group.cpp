@@ -142,12 +142,7 @@ void Group::share_definitions() {
   commits_ = store_.version().value;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &commits_, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
   Bytes bytes = write_definitions(committed_.definitions);
-  if (teller) {
-    std::uint64_t size = bytes.size();
-    check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, *teller, comm), "MPI_Bcast");
-    bytes.resize(size);
-    check_mpi(MPI_Bcast(bytes.data(), static_cast<int>(size), MPI_BYTE, *teller, comm), "MPI_Bcast");
-  }
+  if (teller) broadcast_bytes(comm, *teller, bytes);
   vote(engine_);
   for (const Definition& definition : read_definitions(bytes)) {
     if (find(definition.id) == nullptr) committed_.definitions.push_back(definition);

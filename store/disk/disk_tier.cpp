@@ -388,12 +388,8 @@ std::optional<DiskTier::Found> DiskTier::share(std::optional<CompleteVersion> ve
     folder = version->folder.string();
     attempt([&] { text = read_file(version->folder / manifest_name); });
   }
-  for (std::string* shared : {&folder, &text}) {
-    auto length = static_cast<int>(shared->size());
-    check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
-    shared->resize(static_cast<std::size_t>(length));
-    check_mpi(MPI_Bcast(shared->data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
-  }
+  broadcast_bytes(comm_, 0, folder);
+  broadcast_bytes(comm_, 0, text);
   Found found{folder, {}, {}};
   attempt([&] {
     if (problem) return;

@@ -22,6 +22,7 @@ constexpr std::array rooms{"base",   "transport", "agreement", "detector", "spar
 constexpr std::array not_said_to_users{
     "jobs/run/output_filter.cpp",
     "transport/simulated/explorer.hpp",
+    "transport/simulated/interned.hpp",
     "transport/simulated/timed_explorer.hpp",
     "agreement/simulated/simulation.cpp",
     "detector/simulated/simulation.cpp",

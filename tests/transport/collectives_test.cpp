@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,6 +39,17 @@ TEST(GatherTexts, has_everyones_text_with_padding_behind_it) {
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     EXPECT_EQ(texts[rank], std::string(rank, 'x') + std::string(texts.size() - 1 - rank, '.'));
   }
+}
+
+TEST(BroadcastBytes, gives_all_ranks_the_bytes_of_one_whatever_they_had) {
+  const int root = world_size() - 1;
+  std::string text =
+      world_rank() == root ? "from the last rank" : std::string(static_cast<std::size_t>(world_rank()), 'x');
+  mend::broadcast_bytes(MPI_COMM_WORLD, root, text);
+  EXPECT_EQ(text, "from the last rank");
+  std::vector<std::byte> nothing(world_rank() == root ? 0 : 3);
+  mend::broadcast_bytes(MPI_COMM_WORLD, root, nothing);
+  EXPECT_TRUE(nothing.empty());
 }
 
 TEST(ShrinkUntilAgreed, tries_again_until_nobody_has_failed) {

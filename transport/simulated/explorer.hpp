@@ -23,7 +23,9 @@
 
 #include "base/ids.hpp"
 #include "transport/simulated/fingerprint.hpp"
+#include "transport/simulated/interned.hpp"
 #include "transport/simulated/state_arena.hpp"
+#include "transport/simulated/state_graph.hpp"
 
 #include <array>
 #include <concepts>
@@ -84,6 +86,9 @@ struct Exploration {
   bool complete = false;           ///< whether every state was visited
 };
 
+/// The violation that is found when a run goes round in a circle.
+inline constexpr const char* endless_run = "Termination: a run goes round in a circle";
+
 struct ExplorationLimits {
   std::uint32_t deaths = 0;            ///< how many processes may die
   std::uint64_t states = 100'000'000;  ///< give up beyond this many
@@ -109,7 +114,7 @@ class Explorer {
   /// Visits all states, or as many as the limits allow, or until a promise is broken.
   Exploration run() {
     Global begin;
-    for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = intern(p, first_[p]);
+    for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = interned_.number_of(p, first_[p]);
     begin.living = (1U << count_) - 1;
     visit(begin, 0, Event{});
     Exploration found;
@@ -120,9 +125,9 @@ class Explorer {
         if (event.kind != Kind::crash) at_rest = false;
         ++found.steps;
         const std::uint32_t next = visit(apply(state, event), at, event);
-        if (limits_.look_for_endless_runs) successors_.push_back(next);
+        if (limits_.look_for_endless_runs) graph_.add_successor(next);
       });
-      if (limits_.look_for_endless_runs) successors_end_.push_back(successors_.size());
+      if (limits_.look_for_endless_runs) graph_.end_successors();
       if (at_rest) ++found.at_rest;
       if (auto broken = judge(state, at_rest)) {
         found.violation = *broken;
@@ -133,8 +138,12 @@ class Explorer {
       found.complete = at + 1 == states_.size();
     }
     found.states = states_.size();
-    found.local_states = locals_.size();
-    if (found.complete && limits_.look_for_endless_runs) look_for_endless_run(found);
+    found.local_states = interned_.nodes();
+    if (!found.complete || !limits_.look_for_endless_runs) return found;
+    if (const auto endless = graph_.find_endless_run()) {
+      found.violation = endless_run;
+      found.transcript = transcript_to(*endless);
+    }
     return found;
   }
 
@@ -180,11 +189,6 @@ class Explorer {
     std::vector<std::pair<std::uint8_t, std::uint16_t>> sends;  // to, message
   };
 
-  struct Way {  // the first that led to a state
-    std::uint32_t parent;
-    Event event;
-  };
-
   // ---- what can happen, and what comes of it
 
   template <class Function>
@@ -193,7 +197,7 @@ class Explorer {
         static_cast<std::uint32_t>(count_) - static_cast<std::uint32_t>(__builtin_popcount(state.living));
     for (std::uint8_t p = 0; p < count_; ++p) {
       if (!(state.living >> p & 1U)) continue;
-      const std::size_t moves = locals_[state.local[p]].moves();
+      const std::size_t moves = interned_.node(state.local[p]).moves();
       for (std::uint8_t m = 0; m < moves; ++m) function(Event{Kind::move, p, m});
       for (std::uint8_t q = 0; q < count_; ++q) {
         if (!state.channel[q][p].empty()) function(Event{Kind::deliver, p, q});
@@ -236,7 +240,7 @@ class Explorer {
   void overlook_ignored(Global& state, std::size_t p) const {
     if (!(state.living >> p & 1U)) return;
     for (std::uint8_t q = 0; q < count_; ++q) {
-      if ((state.living >> q & 1U) || !locals_[state.local[p]].ignores(ProcessId{q})) continue;
+      if ((state.living >> q & 1U) || !interned_.node(state.local[p]).ignores(ProcessId{q})) continue;
       state.noticed[p] = static_cast<std::uint8_t>(state.noticed[p] | 1U << q);
       state.channel[q][p].clear();
     }
@@ -246,13 +250,13 @@ class Explorer {
     const std::uint64_t key = std::uint64_t{local} << 32U | std::uint64_t{message} << 16U |
                               std::uint64_t{event.other} << 8U | static_cast<std::uint64_t>(event.kind);
     if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
-    Node node = locals_[local];
+    Node node = interned_.node(local);
     Outbox<Message> outbox;
-    perform(node, event, event.kind == Kind::deliver ? &messages_[message] : nullptr, outbox);
+    perform(node, event, event.kind == Kind::deliver ? &interned_.message(message) : nullptr, outbox);
     Step step;
-    step.local = intern(p, node);
+    step.local = interned_.number_of(p, node);
     for (const auto& [to, sent] : outbox.sends) {
-      step.sends.emplace_back(static_cast<std::uint8_t>(to.value), intern(sent));
+      step.sends.emplace_back(static_cast<std::uint8_t>(to.value), interned_.number_of(sent));
     }
     return steps_.emplace(key, std::move(step)).first->second;
   }
@@ -268,30 +272,8 @@ class Explorer {
 
   std::optional<std::string> judge(const Global& state, bool at_rest) const {
     std::array<const Node*, most_processes> nodes{};
-    for (std::size_t p = 0; p < count_; ++p) nodes[p] = &locals_[state.local[p]];
+    for (std::size_t p = 0; p < count_; ++p) nodes[p] = &interned_.node(state.local[p]);
     return promise_({{nodes.data(), count_}, state.living, at_rest});
-  }
-
-  // ---- each local state and each message once
-
-  std::uint32_t intern(std::size_t p, const Node& node) {
-    Fingerprint print;
-    print.add(p);
-    node.add_to(print);
-    const auto [at, fresh] = local_ids_.emplace(print, static_cast<std::uint32_t>(locals_.size()));
-    if (fresh) locals_.push_back(node);
-    return at->second;
-  }
-
-  std::uint16_t intern(const Message& message) {
-    Fingerprint print;
-    Node::add_to_print(print, message);
-    const auto [at, fresh] = message_ids_.emplace(print, static_cast<std::uint16_t>(messages_.size()));
-    if (fresh) {
-      if (messages_.size() == 0xffff) throw std::length_error("too many different messages for the explorer");
-      messages_.push_back(message);
-    }
-    return at->second;
   }
 
   // ---- each global state once, as bytes
@@ -338,55 +320,28 @@ class Explorer {
   std::uint32_t visit(const Global& state, std::uint32_t parent, Event event) {
     encode(state, scratch_);
     const auto [index, fresh] = states_.insert(scratch_);
-    if (fresh) ways_.push_back({parent, event});
+    if (fresh) graph_.add(parent, event);
     return index;
-  }
-
-  // ---- runs without end
-
-  /// Takes away states into which no step leads any more; what cannot be taken away goes round in a circle.
-  void look_for_endless_run(Exploration& found) {
-    std::vector<std::uint32_t> ways_in(states_.size());
-    for (std::uint32_t next : successors_) ++ways_in[next];
-    std::vector<std::uint32_t> open{0};
-    std::uint64_t taken = 0;
-    while (!open.empty()) {
-      const std::uint32_t at = open.back();
-      open.pop_back();
-      ++taken;
-      for (std::uint64_t i = at == 0 ? 0 : successors_end_[at - 1]; i < successors_end_[at]; ++i) {
-        if (--ways_in[successors_[i]] == 0) open.push_back(successors_[i]);
-      }
-    }
-    if (taken == states_.size()) return;
-    found.violation = "Termination: a run goes round in a circle";
-    for (std::uint32_t at = 1; at < ways_in.size(); ++at) {
-      if (ways_in[at] == 0) continue;
-      found.transcript = transcript_to(at);
-      return;
-    }
   }
 
   // ---- telling a run
 
   std::string transcript_to(std::uint32_t index) {
-    std::vector<Event> events;
-    for (; index != 0; index = ways_[index].parent) events.push_back(ways_[index].event);
     std::string text;
     Global state = decode(0);
-    for (auto event = events.rbegin(); event != events.rend(); ++event) {
-      text += tell(state, *event);
-      state = apply(state, *event);
+    for (const Event event : graph_.run_to(index)) {
+      text += tell(state, event);
+      state = apply(state, event);
     }
     for (std::size_t p = 0; p < count_; ++p) {
       text += "  in the end " + std::to_string(p) + (state.living >> p & 1U ? " lives" : " is dead") +
-              locals_[state.local[p]].describe() + "\n";
+              interned_.node(state.local[p]).describe() + "\n";
     }
     return text;
   }
 
   std::string tell(const Global& state, Event event) {
-    const Node& node = locals_[state.local[event.who]];
+    const Node& node = interned_.node(state.local[event.who]);
     const std::string who = std::to_string(event.who);
     std::string line;
     std::uint16_t message = 0;
@@ -394,17 +349,17 @@ class Explorer {
       case Kind::move: line = who + " " + node.describe_move(event.other); break;
       case Kind::deliver:
         message = state.channel[event.other][event.who].front();
-        line = who + " receives " + Node::describe(messages_[message]) + " from " + std::to_string(event.other);
+        line = who + " receives " + Node::describe(interned_.message(message)) + " from " + std::to_string(event.other);
         break;
       case Kind::notice: line = who + " notices that " + std::to_string(event.other) + " is dead"; break;
       case Kind::crash: return "  " + who + " dies\n";
     }
     const Step step = step_of(state.local[event.who], event.who, event, message);
     for (const auto& [to, sent] : step.sends) {
-      line += "; sends " + Node::describe(messages_[sent]) + " to " + std::to_string(to);
+      line += "; sends " + Node::describe(interned_.message(sent)) + " to " + std::to_string(to);
     }
-    const std::string before = locals_[state.local[event.who]].describe();
-    const std::string after = locals_[step.local].describe();
+    const std::string before = interned_.node(state.local[event.who]).describe();
+    const std::string after = interned_.node(step.local).describe();
     if (after != before) line += "; now" + after;
     return "  " + line + "\n";
   }
@@ -415,17 +370,12 @@ class Explorer {
   std::size_t count_;
   std::array<std::uint32_t, most_processes> begin_{};  // the first local states
 
-  std::vector<Node> locals_;
-  std::unordered_map<Fingerprint, std::uint32_t, FingerprintHash> local_ids_;
-  std::vector<Message> messages_;
-  std::unordered_map<Fingerprint, std::uint16_t, FingerprintHash> message_ids_;
+  Interned<Node> interned_;
   std::unordered_map<std::uint64_t, Step> steps_;
 
   StateArena states_;
-  std::vector<Way> ways_;
+  StateGraph<Event> graph_;
   std::vector<std::uint8_t> scratch_;
-  std::vector<std::uint32_t> successors_;      // of state 0, of state 1, ...
-  std::vector<std::uint64_t> successors_end_;  // where in successors_ each state's end
 };
 
 }  // namespace mend::transport

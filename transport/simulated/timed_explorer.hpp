@@ -90,7 +90,7 @@ class TimedExplorer {
   /// Visits all states, or as many as the limits allow, or until a promise is broken.
   TimedExploration run() {
     Global begin;
-    for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = intern(p, first_[p]);
+    for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = interned_.number_of(p, first_[p]);
     begin.living = (1U << count_) - 1;
     take_step(begin, {Kind::tick, 0});
     visit(begin, 0, {});
@@ -111,7 +111,7 @@ class TimedExplorer {
       found.complete = at + 1 == states_.size();
     }
     found.states = states_.size();
-    found.local_states = locals_.size();
+    found.local_states = interned_.nodes();
     return found;
   }
 
@@ -145,16 +145,11 @@ class TimedExplorer {
     std::vector<std::pair<std::uint8_t, std::uint16_t>> sends;  // to, message
   };
 
-  struct Way {  // the first that led to a state
-    std::uint32_t parent;
-    Event event;
-  };
-
   // ---- what can happen, and what comes of it
 
   std::vector<Event> events_of(const Global& state) const {
     std::vector<Event> events;
-    const Node& node = locals_[state.local[state.turn]];
+    const Node& node = interned_.node(state.local[state.turn]);
     bool may_end = true;
     std::uint8_t sent = 0;
     for (std::uint8_t i = 0; i < state.letters.size(); ++i) {
@@ -205,12 +200,14 @@ class TimedExplorer {
     if (event.kind == Kind::notice) ++state.told;
     const Step& step = step_of(state.local[state.turn], state.turn, event, letter);
     state.local[state.turn] = step.local;
-    const Node& node = locals_[step.local];
+    const Node& node = interned_.node(step.local);
     std::erase_if(state.letters, [&](const Letter& waiting) {
-      return waiting.to == state.turn && node.ignores(ProcessId{waiting.from}, messages_[waiting.message]);
+      return waiting.to == state.turn && node.ignores(ProcessId{waiting.from}, interned_.message(waiting.message));
     });
     for (const auto& [to, message] : step.sends) {
-      if (!state.lives(to) || locals_[state.local[to]].ignores(ProcessId{state.turn}, messages_[message])) continue;
+      if (!state.lives(to) ||
+          interned_.node(state.local[to]).ignores(ProcessId{state.turn}, interned_.message(message)))
+        continue;
       state.letters.push_back({state.turn, to, 0, message});
     }
     if (state.letters.size() > 0xff) throw std::length_error("too many messages under way for the timed explorer");
@@ -248,49 +245,32 @@ class TimedExplorer {
     const std::uint64_t key = std::uint64_t{local} << 32U | std::uint64_t{letter.message} << 16U |
                               std::uint64_t{other} << 8U | static_cast<std::uint64_t>(event.kind);
     if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
-    Node node = locals_[local];
+    Node node = interned_.node(local);
     Outbox<Message> outbox;
     switch (event.kind) {
       case Kind::tick: node.tick(outbox); break;
-      case Kind::deliver: node.receive(ProcessId{other}, messages_[letter.message], outbox); break;
+      case Kind::deliver: node.receive(ProcessId{other}, interned_.message(letter.message), outbox); break;
       case Kind::notice: node.dead(ProcessId{other}, outbox); break;
       case Kind::move: node.move(other, outbox); break;
       default: break;
     }
     Step step;
-    step.local = intern(p, node);
+    step.local = interned_.number_of(p, node);
     for (const auto& [to, sent] : outbox.sends) {
-      step.sends.emplace_back(static_cast<std::uint8_t>(to.value), intern(sent));
+      step.sends.emplace_back(static_cast<std::uint8_t>(to.value), number_of(sent));
     }
     return steps_.emplace(key, std::move(step)).first->second;
   }
 
   TimedSituation<Node> situation(const Global& state) const {
-    for (std::size_t p = 0; p < count_; ++p) seen_[p] = &locals_[state.local[p]];
+    for (std::size_t p = 0; p < count_; ++p) seen_[p] = &interned_.node(state.local[p]);
     return {{seen_.data(), count_}, state.living, state.unsettled};
   }
 
-  // ---- each local state and each message once
-
-  std::uint32_t intern(std::size_t p, const Node& node) {
-    Fingerprint print;
-    print.add(p);
-    node.add_to(print);
-    const auto [at, fresh] = local_ids_.emplace(print, static_cast<std::uint32_t>(locals_.size()));
-    if (fresh) locals_.push_back(node);
-    return at->second;
-  }
-
-  std::uint16_t intern(const Message& message) {
-    Fingerprint print;
-    Node::add_to_print(print, message);
-    const auto [at, fresh] = message_ids_.emplace(print, static_cast<std::uint16_t>(messages_.size()));
-    if (fresh) {
-      if (messages_.size() == 0xffff) throw std::length_error("too many different messages for the timed explorer");
-      messages_.push_back(message);
-      patience_of_.push_back(patience_(message));
-    }
-    return at->second;
+  std::uint16_t number_of(const Message& message) {
+    const std::uint16_t number = interned_.number_of(message);
+    if (number == patience_of_.size()) patience_of_.push_back(patience_(message));
+    return number;
   }
 
   // ---- each global state once, as bytes
@@ -312,7 +292,7 @@ class TimedExplorer {
       put(letter.message, 2);
     }
     const auto [index, fresh] = states_.insert(scratch_);
-    if (fresh) ways_.push_back({parent, event});
+    if (fresh) graph_.add(parent, event);
     return index;
   }
 
@@ -342,16 +322,14 @@ class TimedExplorer {
   // ---- telling a run
 
   std::string transcript_to(std::uint32_t index) {
-    std::vector<Event> events;
-    for (; index != 0; index = ways_[index].parent) events.push_back(ways_[index].event);
     std::string text;
     std::size_t tick = 0;
     Global state = decode(0);
-    for (auto event = events.rbegin(); event != events.rend(); ++event) {
-      const Global next = apply(state, *event);
-      const std::string line = tell(state, *event, next);
+    for (const Event event : graph_.run_to(index)) {
+      const Global next = apply(state, event);
+      const std::string line = tell(state, event, next);
       if (!line.empty()) text += "  tick " + std::to_string(tick) + ": " + line + "\n";
-      const bool turn_ended = event->kind == Kind::end_turn || event->kind == Kind::crash;
+      const bool turn_ended = event.kind == Kind::end_turn || event.kind == Kind::crash;
       if (turn_ended && next.turn <= state.turn) ++tick;
       if (turn_ended) {
         const std::string told = tell_step(state, next, next.turn, "");
@@ -361,7 +339,7 @@ class TimedExplorer {
     }
     for (std::size_t p = 0; p < count_; ++p) {
       text += "  in the end " + std::to_string(p) + (state.lives(p) ? " lives" : " is dead") +
-              (state.lives(p) ? locals_[state.local[p]].describe() : "") + "\n";
+              (state.lives(p) ? interned_.node(state.local[p]).describe() : "") + "\n";
     }
     return text;
   }
@@ -371,11 +349,11 @@ class TimedExplorer {
     std::string what;
     switch (event.kind) {
       case Kind::deliver:
-        what = Node::describe(messages_[letter.message]);
+        what = Node::describe(interned_.message(letter.message));
         if (!what.empty()) what = " receives " + what + " from " + std::to_string(letter.from);
         break;
       case Kind::notice: what = " is told that " + std::to_string(event.which) + " is dead"; break;
-      case Kind::move: what = " " + locals_[state.local[state.turn]].describe_move(event.which); break;
+      case Kind::move: what = " " + interned_.node(state.local[state.turn]).describe_move(event.which); break;
       case Kind::crash: return std::to_string(state.turn) + tell_death(state, event.which);
       default: return "";
     }
@@ -396,11 +374,11 @@ class TimedExplorer {
     std::size_t seen = 0;
     for (const Letter& letter : next.letters) {
       if (letter.from != who || letter.age != 0 || seen++ < known) continue;
-      const std::string sent = Node::describe(messages_[letter.message]);
+      const std::string sent = Node::describe(interned_.message(letter.message));
       if (!sent.empty()) line += "; sends " + sent + " to " + std::to_string(letter.to);
     }
-    const std::string before = locals_[state.local[who]].describe();
-    const std::string after = locals_[next.local[who]].describe();
+    const std::string before = interned_.node(state.local[who]).describe();
+    const std::string after = interned_.node(next.local[who]).describe();
     if (after != before) line += "; now" + after;
     if (line.empty()) return line;
     return std::to_string(who) + (what.empty() ? " looks at the time" : "") + line;
@@ -421,15 +399,12 @@ class TimedExplorer {
   std::array<std::uint32_t, most_processes> begin_{};  // the first local states
   mutable std::array<const Node*, most_processes> seen_{};
 
-  std::vector<Node> locals_;
-  std::unordered_map<Fingerprint, std::uint32_t, FingerprintHash> local_ids_;
-  std::vector<Message> messages_;
+  Interned<Node> interned_;
   std::vector<std::uint8_t> patience_of_;
-  std::unordered_map<Fingerprint, std::uint16_t, FingerprintHash> message_ids_;
   std::unordered_map<std::uint64_t, Step> steps_;
 
   StateArena states_;
-  std::vector<Way> ways_;
+  StateGraph<Event> graph_;
   std::vector<std::uint8_t> scratch_;
 };
 

@@ -1,0 +1,54 @@
+// The local states of processes and the messages of an exploration: each is kept once and has a number.
+
+#pragma once
+
+#include "transport/simulated/fingerprint.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <unordered_map>
+#include <vector>
+
+namespace mend::transport {
+
+/// Node: see Explorable and TimedExplorable.
+template <class Node>
+class Interned {
+ public:
+  using Message = typename Node::Message;
+
+  /// The number of `process` in this local state; a new one if it was not known.
+  std::uint32_t number_of(std::size_t process, const Node& node) {
+    Fingerprint print;
+    print.add(process);
+    node.add_to(print);
+    const auto [at, fresh] = node_numbers_.emplace(print, static_cast<std::uint32_t>(nodes_.size()));
+    if (fresh) nodes_.push_back(node);
+    return at->second;
+  }
+
+  /// The number of a message; a new one if it was not known. Throws std::length_error when there are no numbers left.
+  std::uint16_t number_of(const Message& message) {
+    Fingerprint print;
+    Node::add_to_print(print, message);
+    const auto [at, fresh] = message_numbers_.emplace(print, static_cast<std::uint16_t>(messages_.size()));
+    if (fresh) {
+      if (messages_.size() == 0xffff) throw std::length_error("too many different messages for the explorer");
+      messages_.push_back(message);
+    }
+    return at->second;
+  }
+
+  const Node& node(std::uint32_t number) const { return nodes_[number]; }
+  const Message& message(std::uint16_t number) const { return messages_[number]; }
+  std::size_t nodes() const { return nodes_.size(); }
+
+ private:
+  std::vector<Node> nodes_;
+  std::unordered_map<Fingerprint, std::uint32_t, FingerprintHash> node_numbers_;
+  std::vector<Message> messages_;
+  std::unordered_map<Fingerprint, std::uint16_t, FingerprintHash> message_numbers_;
+};
+
+}  // namespace mend::transport
