@@ -1,7 +1,5 @@
 #include "agreement/baselines/log2phases.hpp"
 
-#include "base/error.hpp"
-
 #include <algorithm>
 
 namespace mend::agreement {
@@ -13,24 +11,17 @@ Round term_of(Member coordinator) { return {coordinator, 1}; }
 }  // namespace
 
 Log2Phases::Log2Phases(Member self, std::shared_ptr<const Tree> tree, std::shared_ptr<const Operations> operations)
-    : self_(self), tree_(std::move(tree)), operations_(std::move(operations)) {
-  static const auto built_in = std::make_shared<const Operations>();
-  if (!operations_) operations_ = built_in;
-  dead_ = agreed_ = acknowledged_ = tree_->left_out();
+    : BaselineCore(self, tree->left_out(), std::move(operations)), tree_(std::move(tree)) {
   look_around();
-  lowest_ = tree_->root({}) == self_;
+  lowest_ = tree_->root({}) == self;
 }
 
 void Log2Phases::contribute(AgreementId id, const Contribution& contribution, Actions& actions) {
-  if (id.value != came_to_ || at_agreement()) {
-    throw UsageError("log2phases carries one agreement at a time, in the order of their numbers");
-  }
-  if (contribution.call != Call::blocking) throw UsageError("log2phases has no nonblocking agreements: use era");
-  ++came_to_;
+  const Tally mine = come_to(id, contribution, at_agreement(), "log2phases");
   votes_ = std::move(next_votes_);
   next_votes_ = {};
   voted_up_ = in_office_ = false;
-  combine(votes_.tally, tally_of(contribution, {}, acknowledged_, agreed_), *operations_);
+  combine(votes_.tally, mine, operations());
   if (votes_.coordinator && !dead_.contains(*votes_.coordinator)) {
     send(*votes_.coordinator, Message::Kind::up, id, term_of(*votes_.coordinator), &votes_.tally, actions);
   }
@@ -40,8 +31,7 @@ void Log2Phases::contribute(AgreementId id, const Contribution& contribution, Ac
 
 // ---- messages
 
-void Log2Phases::receive(Member from, const Message& message, Actions& actions) {
-  if (dead_.contains(from)) return;
+void Log2Phases::take(Member from, const Message& message, Actions& actions) {
   if (message.agreement.value + 1 < returned_from_) return;  // all have returned from that one
   switch (message.kind) {
     case Message::Kind::up: return take_up(from, message, actions);
@@ -56,16 +46,16 @@ void Log2Phases::take_up(Member from, const Message& message, Actions& actions) 
     return send(from, Message::Kind::down, message.agreement, last_decided_by_, &last_result_, actions);
   }
   Votes& votes = votes_for(message.agreement);
-  combine(votes.tally, message.tally, *operations_);
+  combine(votes.tally, message.tally, operations());
   const bool in_office = &votes == &votes_ && in_office_;
-  if (!in_office || message.round.root == self_) votes.voted.insert(from);
+  if (!in_office || message.round.root == self()) votes.voted.insert(from);
   if (&votes == &votes_ && at_agreement()) advance(actions);
 }
 
 void Log2Phases::take_down(const Message& message, Actions& actions) {
   if (message.agreement.value < returned_from_ || message.agreement.value >= came_to_) return;
   if (votes_.coordinator && message.round.root < *votes_.coordinator) return;
-  return_with(message.tally, in_office_ ? term_of(self_) : message.round, actions);
+  return_with(message.tally, in_office_ ? term_of(self()) : message.round, actions);
 }
 
 void Log2Phases::take_query(Member from, const Message& message, Actions& actions) {
@@ -98,10 +88,10 @@ void Log2Phases::dead(const ProcessSet& gone, Actions& actions) {
 /// Tells everybody the last result in its own name, if this member has become the lowest that lives: some may have
 /// answered a coordinator that died before it had a decision, and refuse those of earlier ones.
 void Log2Phases::take_over_last_result(Actions& actions) {
-  if (lowest_ || tree_->root(dead_) != self_) return;
+  if (lowest_ || tree_->root(dead_) != self()) return;
   lowest_ = true;
   if (returned_from_ == 0) return;
-  last_decided_by_ = term_of(self_);
+  last_decided_by_ = term_of(self());
   const AgreementId id{returned_from_ - 1};
   each_other_living(
       [&](Member member) { send(member, Message::Kind::down, id, last_decided_by_, &last_result_, actions); });
@@ -109,12 +99,12 @@ void Log2Phases::take_over_last_result(Actions& actions) {
 
 /// Asks everybody, if the tree's own root is dead and this member is the lowest that lives.
 void Log2Phases::take_office_if_root(Actions& actions) {
-  if (in_office_ || parent_ || tree_->root({}) == self_) return;
+  if (in_office_ || parent_ || tree_->root({}) == self()) return;
   in_office_ = true;
   votes_.coordinator.reset();
   votes_.voted.clear();
   const AgreementId id{came_to_ - 1};
-  each_other_living([&](Member member) { send(member, Message::Kind::query, id, term_of(self_), nullptr, actions); });
+  each_other_living([&](Member member) { send(member, Message::Kind::query, id, term_of(self()), nullptr, actions); });
 }
 
 // ---- the two phases
@@ -131,7 +121,7 @@ void Log2Phases::advance(Actions& actions) {
     return;
   }
   const Tally result = votes_.tally;
-  return_with(result, term_of(self_), actions);
+  return_with(result, term_of(self()), actions);
 }
 
 bool Log2Phases::children_voted() const {
@@ -141,7 +131,7 @@ bool Log2Phases::children_voted() const {
 bool Log2Phases::everybody_voted() const {
   ProcessSet heard = votes_.voted;
   heard.insert(dead_);
-  heard.insert(self_);
+  heard.insert(self());
   return heard.contains(ProcessSet::first(tree_->size()));
 }
 
@@ -174,14 +164,14 @@ void Log2Phases::return_with(const Tally& result, Round decided_by, Actions& act
 // ---- book-keeping
 
 void Log2Phases::look_around() {
-  parent_ = tree_->parent(self_, dead_);
-  tree_->children(self_, dead_, children_);
+  parent_ = tree_->parent(self(), dead_);
+  tree_->children(self(), dead_, children_);
 }
 
 template <class Function>
 void Log2Phases::each_other_living(Function function) const {
   for (Member member{0}; member.value < tree_->size(); ++member.value) {
-    if (member != self_ && !dead_.contains(member)) function(member);
+    if (member != self() && !dead_.contains(member)) function(member);
   }
 }
 
@@ -197,10 +187,7 @@ void Log2Phases::send(Member to, Message::Kind kind, AgreementId id, Round round
 
 void Log2Phases::add_to(transport::Fingerprint& print) const {
   using agreement::add_to;
-  add_to(print, dead_);
-  add_to(print, agreed_);
-  add_to(print, acknowledged_);
-  print.add(came_to_);
+  BaselineCore::add_to(print);
   print.add(returned_from_);
   print.add((voted_up_ ? 1U : 0U) + (in_office_ ? 2U : 0U) + (lowest_ ? 4U : 0U));
   for (const Votes* votes : {&votes_, &next_votes_}) {

@@ -21,27 +21,21 @@
 
 #pragma once
 
-#include "agreement/core.hpp"
+#include "agreement/baselines/baseline_core.hpp"
 
 #include <optional>
 #include <vector>
 
 namespace mend::agreement {
 
-class Log2Phases final : public Core {
+class Log2Phases final : public BaselineCore {
  public:
   Log2Phases(Member self, std::shared_ptr<const Tree> tree, std::shared_ptr<const Operations> operations = nullptr);
 
   /// Throws UsageError for a nonblocking call too.
   void contribute(AgreementId id, const Contribution& contribution, Actions& actions) override;
-  void receive(Member from, const Message& message, Actions& actions) override;
   void dead(const ProcessSet& gone, Actions& actions) override;
-  void acknowledge(const ProcessSet& failures) override { acknowledged_.insert(failures); }
-  const ProcessSet& known_dead() const override { return dead_; }
-  const ProcessSet& agreed_dead() const override { return agreed_; }
   void add_to(transport::Fingerprint& print) const override;
-
-  bool ignores(Member from) const { return dead_.contains(from); }
 
  private:
   /// Votes gathered for an agreement that this member has not returned from: the one it is at, or the next, which
@@ -52,6 +46,7 @@ class Log2Phases final : public Core {
     std::optional<Member> coordinator;  ///< the last that has asked for this member's vote, if one has
   };
 
+  void take(Member from, const Message& message, Actions& actions) override;
   void take_up(Member from, const Message& message, Actions& actions);
   void take_down(const Message& message, Actions& actions);
   void take_query(Member from, const Message& message, Actions& actions);
@@ -69,13 +64,7 @@ class Log2Phases final : public Core {
   template <class Function>
   void each_other_living(Function function) const;
 
-  Member self_;
   std::shared_ptr<const Tree> tree_;
-  std::shared_ptr<const Operations> operations_;
-  ProcessSet dead_;
-  ProcessSet agreed_;
-  ProcessSet acknowledged_;
-  std::uint64_t came_to_ = 0;        // how many agreements
   std::uint64_t returned_from_ = 0;  // how many: as many, or one less
   bool voted_up_ = false;            // whether the vote for the current one has been sent to the parent
   bool in_office_ = false;           // whether this member coordinates the current one in place of a dead one

@@ -1,7 +1,5 @@
 #include "agreement/baselines/validate_all.hpp"
 
-#include "base/error.hpp"
-
 #include <algorithm>
 
 namespace mend::agreement {
@@ -32,25 +30,17 @@ std::uint32_t living_from(std::uint32_t first, std::uint32_t index, const Proces
 
 ValidateAll::ValidateAll(Member self, std::shared_ptr<const Tree> tree, Semantics semantics,
                          std::shared_ptr<const Operations> operations)
-    : self_(self), members_(*tree), semantics_(semantics), operations_(std::move(operations)) {
-  static const auto built_in = std::make_shared<const Operations>();
-  if (!operations_) operations_ = built_in;
-  dead_ = agreed_ = acknowledged_ = tree->left_out();
-}
+    : BaselineCore(self, tree->left_out(), std::move(operations)), members_(*tree), semantics_(semantics) {}
 
 void ValidateAll::contribute(AgreementId id, const Contribution& contribution, Actions& actions) {
-  if (contribution.call != Call::blocking) throw UsageError("validate-all has no nonblocking agreements: use era");
   const bool at_one = std::any_of(agreements_.begin(), agreements_.end(), [](const Agreement& agreement) {
     return agreement.phase != Phase::absent && !agreement.returned;
   });
-  if (id.value != came_to_ || at_one) {
-    throw UsageError("validate-all carries one agreement at a time, in the order of their numbers");
-  }
-  ++came_to_;
+  const Tally mine = come_to(id, contribution, at_one, "validate-all");
   Agreement& agreement = find_or_begin(id);
   agreement.phase = Phase::balloting;
   agreement.agreed = agreed_;
-  agreement.own = tally_of(contribution, {}, acknowledged_, agreed_);
+  agreement.own = mine;
   if (is_root()) {
     take_role_of_root(agreement, actions);
   } else if (agreement.early && !dead_.contains(agreement.early->first)) {
@@ -63,8 +53,7 @@ void ValidateAll::contribute(AgreementId id, const Contribution& contribution, A
 
 // ---- messages
 
-void ValidateAll::receive(Member from, const Message& message, Actions& actions) {
-  if (dead_.contains(from)) return;
+void ValidateAll::take(Member from, const Message& message, Actions& actions) {
   const auto is_it = [&](const Agreement& agreement) { return agreement.id == message.agreement; };
   if (message.agreement.value < came_to_ && std::none_of(agreements_.begin(), agreements_.end(), is_it)) {
     return;  // all have returned from that one
@@ -118,7 +107,7 @@ void ValidateAll::take_answer(Agreement& agreement, Member from, const Message& 
     case Kind::reject: wave.rejected = true; [[fallthrough]];
     case Kind::accept:
       wave.silent.erase(from);
-      if (wave.kind == Kind::ballot) combine(wave.gathered, message.tally, *operations_);
+      if (wave.kind == Kind::ballot) combine(wave.gathered, message.tally, operations());
       return answer_if_complete(agreement, actions);
     case Kind::nak:
     case Kind::forced_nak: wave.waiting = false; return conclude(agreement, message.kind, message.tally, actions);
@@ -138,8 +127,8 @@ void ValidateAll::take_role_of_root(Agreement& agreement, Actions& actions) {
 }
 
 void ValidateAll::begin_wave(Agreement& agreement, Kind kind, Actions& actions) {
-  const std::uint32_t count = agreement.wave.round.root == self_ ? agreement.wave.round.count : 0;
-  agreement.wave = {{self_, count + 1}, kind, std::nullopt, false, false, {}, {}};
+  const std::uint32_t count = agreement.wave.round.root == self() ? agreement.wave.round.count : 0;
+  agreement.wave = {{self(), count + 1}, kind, std::nullopt, false, false, {}, {}};
   Message message;
   message.kind = kind;
   message.agreement = agreement.id;
@@ -151,7 +140,7 @@ void ValidateAll::begin_wave(Agreement& agreement, Kind kind, Actions& actions) 
   } else {
     message.tally = agreement.result;
   }
-  pass_down(agreement, message, {self_.value + 1}, {members_.size() - 1}, actions);
+  pass_down(agreement, message, {self().value + 1}, {members_.size() - 1}, actions);
   answer_if_complete(agreement, actions);
 }
 
@@ -271,10 +260,7 @@ void ValidateAll::tidy() {
 
 void ValidateAll::add_to(transport::Fingerprint& print) const {
   using agreement::add_to;
-  add_to(print, dead_);
-  add_to(print, agreed_);
-  add_to(print, acknowledged_);
-  print.add(came_to_);
+  BaselineCore::add_to(print);
   for (const Agreement& agreement : agreements_) {
     print.add(agreement.id.value);
     print.add(static_cast<std::uint64_t>(agreement.phase) * 2 + (agreement.returned ? 1 : 0));

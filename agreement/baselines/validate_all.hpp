@@ -37,7 +37,7 @@
 
 #pragma once
 
-#include "agreement/core.hpp"
+#include "agreement/baselines/baseline_core.hpp"
 
 #include <optional>
 #include <vector>
@@ -47,7 +47,7 @@ namespace mend::agreement {
 /// When members return: see above.
 enum class Semantics : std::uint8_t { strict, loose };
 
-class ValidateAll final : public Core {
+class ValidateAll final : public BaselineCore {
  public:
   /// Takes the members from `tree`, not its form.
   ValidateAll(Member self, std::shared_ptr<const Tree> tree, Semantics semantics,
@@ -55,14 +55,8 @@ class ValidateAll final : public Core {
 
   /// Throws UsageError for a nonblocking call too.
   void contribute(AgreementId id, const Contribution& contribution, Actions& actions) override;
-  void receive(Member from, const Message& message, Actions& actions) override;
   void dead(const ProcessSet& gone, Actions& actions) override;
-  void acknowledge(const ProcessSet& failures) override { acknowledged_.insert(failures); }
-  const ProcessSet& known_dead() const override { return dead_; }
-  const ProcessSet& agreed_dead() const override { return agreed_; }
   void add_to(transport::Fingerprint& print) const override;
-
-  bool ignores(Member from) const { return dead_.contains(from); }
 
  private:
   enum class Phase : std::uint8_t { absent, balloting, committed, all_committed };
@@ -90,6 +84,7 @@ class ValidateAll final : public Core {
   };
 
   Agreement& find_or_begin(AgreementId id);
+  void take(Member from, const Message& message, Actions& actions) override;
   void take_wave(Agreement& agreement, Member from, const Message& message, Actions& actions);
   void take_answer(Agreement& agreement, Member from, const Message& message, Actions& actions);
   void take_role_of_root(Agreement& agreement, Actions& actions);
@@ -104,14 +99,8 @@ class ValidateAll final : public Core {
   void believe(const ProcessSet& gone, Actions& actions);
   bool is_root() const { return members_.root(dead_) == self_; }
 
-  Member self_;
   Tree members_;
   Semantics semantics_;
-  std::shared_ptr<const Operations> operations_;
-  ProcessSet dead_;
-  ProcessSet agreed_;
-  ProcessSet acknowledged_;
-  std::uint64_t came_to_ = 0;
   std::vector<Agreement> agreements_;  // the current one, the last, and one that others have come to first
 };
 

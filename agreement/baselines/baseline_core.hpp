@@ -1,0 +1,48 @@
+// What the baseline protocols have in common: one blocking agreement at a time, and what a member knows of failures.
+
+#pragma once
+
+#include "agreement/core.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace mend::agreement {
+
+class BaselineCore : public Core {
+ public:
+  void receive(Member from, const Message& message, Actions& actions) final {
+    if (!ignores(from)) take(from, message, actions);
+  }
+  void acknowledge(const ProcessSet& failures) final { acknowledged_.insert(failures); }
+  const ProcessSet& known_dead() const final { return dead_; }
+  const ProcessSet& agreed_dead() const final { return agreed_; }
+  void add_to(transport::Fingerprint& print) const override;
+
+  bool ignores(Member from) const { return dead_.contains(from); }
+
+ protected:
+  /// `left_out`: the members that the group began without. `operations`: none for the built-in ones alone.
+  BaselineCore(Member self, const ProcessSet& left_out, std::shared_ptr<const Operations> operations);
+
+  /// Takes a message of a member that is not known to be dead.
+  virtual void take(Member from, const Message& message, Actions& actions) = 0;
+
+  /// Counts the agreement that the caller comes to, and returns its contribution. Throws UsageError for a nonblocking
+  /// call, and when `id` is not the next one or this member is still `at_one`.
+  Tally come_to(AgreementId id, const Contribution& contribution, bool at_one, std::string_view protocol);
+
+  Member self() const { return self_; }
+  const Operations& operations() const { return *operations_; }
+
+  ProcessSet dead_;
+  ProcessSet agreed_;
+  std::uint64_t came_to_ = 0;  // how many agreements
+
+ private:
+  Member self_;
+  std::shared_ptr<const Operations> operations_;
+  ProcessSet acknowledged_;
+};
+
+}  // namespace mend::agreement
