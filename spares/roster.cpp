@@ -19,6 +19,12 @@ std::optional<Rank> Roster::rank_of(ProcessId process) const {
   return rank_where(seats, [&](const Seat& seat) { return seat.holder.process == process; });
 }
 
+std::vector<NodeId> Roster::nodes() const {
+  std::vector<NodeId> nodes;
+  for (const Seat& seat : seats) nodes.push_back(seat.holder.node);
+  return nodes;
+}
+
 std::optional<Rank> Roster::now(Rank origin) const {
   return rank_where(seats, [&](const Seat& seat) { return seat.origin == origin; });
 }

@@ -37,6 +37,8 @@ struct Roster {
   int size() const { return static_cast<int>(seats.size()); }
   const Seat& seat(Rank rank) const { return seats[static_cast<std::size_t>(rank.value)]; }
   std::optional<Rank> rank_of(ProcessId process) const;
+  /// Where each rank runs, by rank.
+  std::vector<NodeId> nodes() const;
   /// The present number of the rank that was `origin` at the start; nothing when it was given up.
   std::optional<Rank> now(Rank origin) const;
   /// All processes in it that are not among `living`.

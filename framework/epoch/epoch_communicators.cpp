@@ -73,6 +73,7 @@ MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& fac
 }
 
 void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
+  if (parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
   take_for_new(made);
   const auto has = [parent](const Comms& list) { return std::ranges::find(list, parent) != list.end(); };
   const bool descends = parent == world_.application.get() || has(derived_) || has(followed_);

@@ -7,19 +7,18 @@
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
 #include "framework/reporting/exit_reason.hpp"
-#include "framework/reporting/report_text.hpp"
+#include "framework/epoch/waiting_place.hpp"
 #include "framework/process/communicator_hooks.hpp"
 #include "framework/process/mpi_runtime.hpp"
+#include "framework/recovery/body_outcome.hpp"
+#include "framework/recovery/core_setup.hpp"
 #include "framework/recovery/leave_job.hpp"
-#include "framework/spawn/join_info.hpp"
 #include "store/snapshot/block_reserve.hpp"
 #include "transport/progress.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace mend {
@@ -29,65 +28,17 @@ using agreement::Motion;
 using agreement::Ruling;
 using recovery::Event;
 
-constexpr int tries_of_faulty_ranks = 2;  // --mend-tries, unless it is given
-constexpr int tries_with_processes = 10;
-
-ProcessId own_number() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return launched_processes()[static_cast<std::size_t>(rank)];
-}
-
-recovery::Setup setup_of(const Options& options, ProcessId self, std::vector<NodeId> places) {
-  return {self, options.on_failure, options.tries.value_or(tries_with_processes), options.disk.has_value(),
-          std::move(places)};
-}
-
-RecoveryCore core_at_the_start(const Options& options, const FailureDetector& detector) {
-  std::vector<ProcessId> launched = launched_processes();
-  const int size = static_cast<int>(launched.size());
-  const int spares = options.spares;
-  if (spares < 0 || spares >= size) {
-    throw UsageError(
-        fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
-                    "spares",
-                    spares, size));
-  }
-  std::vector<Placed> introduced;
-  for (const Acquaintance& other : detector.acquaintances()) introduced.push_back({other.process, other.peer.node});
-  std::ranges::sort(introduced, {}, &Placed::process);
-  return {setup_of(options, own_number(), detector.places()), std::move(launched), std::move(introduced),
-          size - spares};
-}
-
-/// In a process that has joined `world`, where it is the last member.
-RecoveryCore core_of_newcomer(const Options& options, const World& world, const std::string& text) {
-  const auto memories = nlohmann::json::parse(text);
-  std::vector<NodeId> places;
-  for (const std::uint32_t node : memories.at("places")) places.push_back(NodeId{node});
-  recovery::Course course;
-  course.before = read_roster(memories.at("before"));
-  course.fruitless = memories.at("fruitless");
-  for (const std::uint32_t process : memories.at("dead")) course.dead.insert(ProcessId{process});
-  return {setup_of(options, world.members.back(), std::move(places)),
-          {world.members, world.roster, world.epoch, world.processes},
-          std::move(course)};
-}
-
 }  // namespace
 
 Engine::Engine(const Options& options, FailureDetector& detector) : Engine(options, detector, nullptr) {
   drive(recovery::Begin{});
-  size_.ranks = world_.roster.size();
+  reporter_.begin_job(world_.roster.size());
 }
 
 Engine::Engine(const Options& options, FailureDetector& detector, Arrival& arrival)
     : Engine(options, detector, &arrival) {
-  const auto memories = nlohmann::json::parse(arrival.memories());
-  size_.ranks = memories.at("first_size");
-  witness_.hear(Version{memories.at("committed")});
-  history_.inherit(read_reports(memories.at("recoveries")));
-  history_.clock().leave_body();
+  witness_.hear(arrival.record().committed);
+  reporter_.join_job(arrival.record());
   drive(recovery::Begin{});
 }
 
@@ -97,17 +48,14 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       world_(arrival == nullptr ? World{} : arrival->join(agreements_)),
       maker_(world_, agreements_),
       core_(arrival == nullptr ? core_at_the_start(options, detector)
-                               : core_of_newcomer(options, world_, arrival->memories())),
+                               : core_of_newcomer(options, world_, arrival->record())),
       recruiter_(core_.self(), detector, agreements_, options.spawn_limit),
       disk_(options.disk),
       store_(options.redundancy, options.versions, disk_.options(), options.find_changes),
-      size_{0, options.spares},
       communicators_(world_),
-      casualties_(witness_, core_.policy(), options.tries.value_or(tries_of_faulty_ranks)),
-      announcer_(core_.self(), witness_),
+      reporter_(options, core_, witness_),
       briefing_(witness_, options.spare_memory == SpareMemory::ready),
-      pacing_(options),
-      result_{options.result} {
+      pacing_(options) {
   recruiter_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
@@ -118,7 +66,9 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
   log::set_speaker(self());
   on_process_failure([this] { carry_out(recovery::FailureNoticed{}); });
   while_mpi_waits([this] { notice_while_waiting(); });
-  on_communicator_made([this](MPI_Comm parent, MPI_Comm made) { follow(parent, made); });
+  on_communicator_made([this](MPI_Comm parent, MPI_Comm made) {
+    if (!end_.agreed) communicators_.follow(parent, made);
+  });
   store_.on_commit([this] {
     BlockReserve::instance().clear();  // a newcomer has what it needs
     tell_spares();
@@ -136,12 +86,10 @@ void Engine::begin_epoch(bool newcomer) {
   if (!part_.rank) pacing_.begin_work();
   part_ = {core_.rank(), newcomer};
   communicators_.begin_epoch();
-  history_.begin_epoch(store_.statistics());
-  casualties_.begin_epoch();
+  reporter_.begin_epoch(world_, store_.statistics());
   briefing_.begin_epoch();
   pacing_.begin_epoch();
   forget_failure();
-  announcer_.enter(world_.roster, world_.members);
   detector_.enter(world_.members);
   const auto& rank = part_.rank;
   note_rank(rank && policy().blank ? world_.roster.seat(*rank).origin : rank);
@@ -154,9 +102,7 @@ void Engine::begin_epoch(bool newcomer) {
 }
 
 void Engine::take_into_epoch(StoreEngine& store) {
-  std::vector<NodeId> nodes;
-  for (const Seat& seat : world_.roster.seats) nodes.push_back(seat.holder.node);
-  store.begin_epoch(world_.store.get(), *world_.ballot, nodes, world_.epoch);
+  store.begin_epoch(world_.store.get(), *world_.ballot, world_.roster.nodes(), world_.epoch);
 }
 
 // --- the loop --------------------------------------------------------------------------------------------------
@@ -177,18 +123,7 @@ bool Engine::wait_for_rank() {
 }
 
 bool Engine::finish() {
-  Motion motion = Motion::finish;
-  try {
-    report_on_job();
-  } catch (const ProcessFailure&) {
-    motion = Motion::recover;
-  } catch (const agreement::Abandoned&) {
-    motion = Motion::abandon;
-  } catch (const std::exception& error) {
-    const bool misused = dynamic_cast<const UsageError*>(&error) != nullptr;
-    end_.fail(misused ? ExitCode::usage : ExitCode::failed, fmt::format("rank {}: {}", rank().value, error.what()));
-    motion = Motion::abandon;
-  }
+  const Motion motion = motion_after([this] { report_on_job(); }, body_context(), end_);
   reach("finish.before");
   drive(leaving(motion));
   return end_.agreed.has_value();
@@ -212,8 +147,8 @@ BodyRules Engine::rules_of_bodies() {
 }
 
 recovery::BodyLeft Engine::leaving(Motion motion) {
-  history_.clock().leave_body();
-  return {motion, end_.code(), history_.has_progressed(store_.statistics())};
+  reporter_.history().clock().leave_body();
+  return {motion, end_.code(), reporter_.history().has_progressed(store_.statistics())};
 }
 
 /// Has the core take `event`, and carries out what it wants until this process is in the body, parked, or at the
@@ -225,7 +160,7 @@ void Engine::drive(Event event) {
       const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));
       world_.processes = core_.position().processes;
       for (const recovery::Action& action : actions) {
-        if (const auto place = place_of(action)) at_place.emplace(*place);
+        if (const auto place = waiting_place(action); place && !core_.saves()) at_place.emplace(*place);
         if (auto result = attempt(action)) next = std::move(result);
       }
     }
@@ -235,22 +170,6 @@ void Engine::drive(Event event) {
 /// Has the core take what comes while this process waits: nothing follows that it would wait in.
 void Engine::carry_out(const Event& event) {
   for (const recovery::Action& action : core_.step(event)) attempt(action);
-}
-
-/// Where this process is from `action` on, for those who wait for it; nothing: where it was.
-std::optional<Place> Engine::place_of(const recovery::Action& action) const {
-  if (core_.saves()) return std::nullopt;
-  if (const auto* cast = std::get_if<recovery::CastBallot>(&action)) {
-    return cast->motion == Motion::finish    ? Place::finish
-           : cast->motion == Motion::abandon ? Place::end
-                                             : Place::recovery;
-  }
-  if (const auto* decide = std::get_if<recovery::DecideJob>(&action)) {
-    return decide->intent == Intent::finish    ? Place::finish
-           : decide->intent == Intent::abandon ? Place::end
-                                               : Place::recovery;
-  }
-  return std::nullopt;
 }
 
 std::optional<Event> Engine::attempt(const recovery::Action& action) {
@@ -292,16 +211,16 @@ std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
                           "every rank must come to these in the same order",
                           rank().value));
   }
-  return recovery::Ruled{ruling, casualties_.known()};
+  return recovery::Ruled{ruling, reporter_.casualties().known()};
 }
 
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
-  const auto fruitless = history_.last(core_.course().fruitless);
+  const auto fruitless = reporter_.history().last(core_.course().fruitless);
   const JobDecision decision = decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
-                                          casualties_.are_in_vain(fruitless, world_.roster));
+                                          reporter_.casualties().are_in_vain(fruitless, world_.roster));
   if (decision.what == Intent::recover) {
-    if (!core_.saves()) casualties_.judge(decision.in_vain, fruitless, world_.roster);
+    if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
     leave_epoch();
   }
   return recovery::Decided{decision};
@@ -329,7 +248,7 @@ std::optional<Event> Engine::perform(const recovery::Agree& agree) {
   if (state == recovery::State::merged) reach("spawn.confirm");
   const recovery::Agreed agreed = maker_.agree(agree.among, agree.contribution);
   if (state == recovery::State::counting && (agreed.outcome.value & 1U) != 0) {
-    history_.clock().agree_on_dead();
+    reporter_.history().clock().agree_on_dead();
     reach("recovery.plan");
   }
   return agreed;
@@ -360,7 +279,7 @@ std::optional<Event> Engine::perform(const recovery::StartProcess&) {
 std::optional<Event> Engine::perform(const recovery::Meet&) { return recovery::MeetingEnded{recruiter_.meet(world_)}; }
 
 std::optional<Event> Engine::perform(const recovery::Connect&) {
-  return recovery::MeetingEnded{recruiter_.connect(world_, core_.host(), memories())};
+  return recovery::MeetingEnded{recruiter_.connect(world_, core_.host(), record())};
 }
 
 std::optional<Event> Engine::perform(const recovery::Merge&) {
@@ -393,37 +312,21 @@ std::optional<Event> Engine::perform(const recovery::SaveWhatIsLeft&) {
   return leaving(Motion::finish);
 }
 
-/// Why all end that have come to the end together, though no rank has said so.
-std::string Engine::sentence_on(recovery::Ending why) const {
-  const recovery::Course& course = core_.course();
-  switch (why) {
-    case recovery::Ending::no_shrink: return "the MPI library could not shrink a communicator";
-    case recovery::Ending::no_split: return "the MPI library could not split a communicator, though nobody died";
-    case recovery::Ending::program_fails:
-      return fmt::format(
-          "{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself",
-          course.fruitless);
-    case recovery::Ending::rank_fails: return describe_fault(casualties_.to_blame());
-    default: break;
-  }
-  return casualties_.describe(recoveries_before(), course.before, world_.roster, course.dead,
-                              core_.out_of_tries() ? std::optional(core_.spawn_tries()) : std::nullopt);
-}
-
 std::optional<Event> Engine::perform(const recovery::End& end) {
   if (core_.first_world()) {
-    if (end.why != recovery::Ending::nobody_left) throw CommonError(sentence_on(end.why));
+    if (end.why != recovery::Ending::nobody_left)
+      throw CommonError(reporter_.describe_end(end.why, core_, world_.roster));
     throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {} spares",
-                                    core_.course().dead.size(), world_.processes, size_.spares));
+                                    core_.course().dead.size(), world_.processes, reporter_.first_spares()));
   }
   const bool was_said = end.why == recovery::Ending::finished || end.why == recovery::Ending::abandoned;
-  if (!was_said) end_.fail(ExitCode::unrecoverable, sentence_on(end.why));
+  if (!was_said) end_.fail(ExitCode::unrecoverable, reporter_.describe_end(end.why, core_, world_.roster));
   detector_.end();
   store_.end();
   job_status::unwatched();
   end_.has_lost = !was_said || leave_job(world_, detector_);
   close_restore_time();
-  announcer_.finish();
+  reporter_.end_job();
   end_.agreed = end.why == recovery::Ending::finished ? ExitCode::ok : report_error(end.code);
   return std::nullopt;
 }
@@ -432,14 +335,17 @@ std::optional<Event> Engine::perform(const recovery::Die&) { fail_stop(end_.own_
 
 // --- the body --------------------------------------------------------------------------------------------------
 
+BodyContext Engine::body_context() const {
+  return {[this] { return rank(); }, [this] { return reporter_.advise_on_loss(core_.course(), disk_.exists()); }};
+}
+
 /// Plays this process's rank until the body is left, and returns why it was.
 recovery::BodyLeft Engine::play(const Body& body) {
   pacing_.begin_step();
   store_.forget_members();
   callbacks_.clear();
-  result_.answer = {};
-  Motion motion = Motion::finish;
-  try {
+  reporter_.answer() = {};
+  const auto rest_of_the_body = [&] {
     Session session(*this);
     const InBody in_body;
     body(session);
@@ -449,30 +355,8 @@ recovery::BodyLeft Engine::play(const Body& body) {
     store_.finish_disk();
     report_on_job();
     reach("finish.before");
-  } catch (const ProcessFailure& failure) {
-    log::debug(fmt::format("rank {} left the body: {}", rank().value, failure.what()));
-    motion = Motion::recover;
-  } catch (const agreement::Abandoned&) {
-    motion = Motion::abandon;
-  } catch (const UsageError& error) {
-    end_.fail(ExitCode::usage, fmt::format("rank {}: {}", rank().value, error.what()));
-    motion = Motion::abandon;
-  } catch (const NothingUsable& error) {
-    end_.error = {ExitCode::unrecoverable, error.what(), false};
-    motion = Motion::abandon;
-  } catch (const DataLoss& error) {
-    end_.fail(ExitCode::unrecoverable,
-              error.what() + casualties_.advise(history_.last(core_.course().fruitless), size_.ranks, disk_.exists()));
-    motion = Motion::abandon;
-  } catch (const std::exception& error) {
-    end_.fail(ExitCode::failed, fmt::format("rank {}: {}", rank().value, error.what()));
-    motion = Motion::abandon;
-  } catch (...) {
-    // Let through, it would end this process, and then each spare that takes its place.
-    end_.fail(ExitCode::failed, fmt::format("rank {}: the body threw what is no std::exception", rank().value));
-    motion = Motion::abandon;
-  }
-  return leaving(motion);
+  };
+  return leaving(motion_after(rest_of_the_body, body_context(), end_));
 }
 
 Event Engine::wait_as_spare() {
@@ -485,7 +369,7 @@ Event Engine::wait_as_spare() {
     reach("spare.prepared");
   });
   reach("spare.woken");
-  history_.clock().leave_body();
+  reporter_.history().clock().leave_body();
   return recovery::Called{};
 }
 
@@ -503,20 +387,20 @@ void Engine::tell_spares() {
 /// inside of the call in which they wait.
 void Engine::notice_while_waiting() {
   if (!part_.rank || communicators_.interrupted() || !communicators_.has_others()) return;
-  const bool has_news = casualties_.have_news();
+  const bool has_news = reporter_.casualties().have_news();
   if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) carry_out(recovery::FailureNoticed{});
 }
 
 /// Has everyone leave what the application can be blocked in.
 void Engine::interrupt() {
-  history_.clock().notice();
+  reporter_.history().clock().notice();
   if (part_.rank) note_failure();
   communicators_.interrupt();
 }
 
 /// All recover: what belongs to the epoch is put away.
 void Engine::leave_epoch() {
-  history_.clock().begin_recovery();
+  reporter_.history().clock().begin_recovery();
   close_restore_time();
   store_.end_epoch();
   reach("recovery.begin");
@@ -529,75 +413,39 @@ void Engine::enter_epoch(bool newcomer) {
     begin_epoch(newcomer);
     return;
   }
-  if (!core_.saves()) report_recovery();
+  if (!core_.saves()) reporter_.end_recovery(core_, world_);
   begin_epoch(newcomer);
   if (core_.saves()) return;
-  const auto spares = static_cast<std::size_t>(size_.spares);
+  const auto spares = static_cast<std::size_t>(reporter_.first_spares());
   if (policy().spawn && world_.roster.spares.size() < spares && recruiter_.hosts(world_)) {
     recruiter_.prepare(spares - world_.roster.spares.size(), world_);
   }
   reach("recovery.done");
 }
 
-void Engine::report_recovery() {
+/// What a process that joins the job in this recovery is told.
+JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
-  const Roster& before = course.before;
-  RecoveryReport report;
-  report.epoch = world_.epoch;
-  report.dead = course.dead.members();
-  const auto numbered = [&](Rank rank) { return policy().blank ? before.seat(rank).origin : rank; };
-  for (const auto& [rank, dead, newcomer] : replacements(before, world_.roster))
-    report.replacements.push_back({numbered(rank), dead, newcomer});
-  for (const auto& [rank, dead] : course.given_up) report.given_up.push_back({numbered(rank), dead});
-  report.rounds = course.rounds;
-  history_.clock().stamp(report, casualties_.first_of(course.dead, before));
-  history_.clock().trace(report);
-  const auto fruitless = recoveries_before();
-  announcer_.tell(report, {fruitless.begin(), fruitless.end()});
-  history_.add(std::move(report));
-}
-
-/// What a process that joins later should know of what has been.
-std::string Engine::memories() const {
-  const recovery::Course& course = core_.course();
-  std::vector<std::uint32_t> places;
-  for (const NodeId place : recruiter_.places()) places.push_back(place.value);
-  std::vector<std::uint32_t> dead;
-  for (const ProcessId process : course.dead.members()) dead.push_back(process.value);
-  return nlohmann::json{{"first_size", size_.ranks},
-                        {"fruitless", course.fruitless},
-                        {"committed", std::max(store_.version(), witness_.announced()).value},
-                        {"places", places},
-                        {"recoveries", write_reports(history_.recoveries())},
-                        {"before", write_roster(course.before)},
-                        {"dead", dead}}
-      .dump();
-}
-
-std::span<const RecoveryReport> Engine::recoveries() {
-  close_restore_time();
-  return history_.recoveries();
+  const auto recoveries = reporter_.history().recoveries();
+  return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
+          recruiter_.places(),     {recoveries.begin(), recoveries.end()},
+          course.before,           course.dead,
+          course.fruitless};
 }
 
 /// When all ranks have come to the end of the body: another that is in a commit would wait for messages in vain.
 void Engine::report_on_job() {
-  const bool is_wanted = !result_.path.empty() || !history_.recoveries().empty();
-  if (!is_wanted || !ballot().vote(Motion::finish, true)) return;
-  close_restore_time();
-  of_all_ranks_ = over_all_ranks(history_.recoveries(), world_.store.get());
-  if (result_.path.empty()) return;
-  write_result(result_.path, {size_.spares, pacing_.run_time(), store_.version(), store_.statistics(), of_all_ranks_},
-               result_.answer, world_.store.get());
+  if (!reporter_.has_a_report() || !ballot().vote(Motion::finish, true)) return;
+  reporter_.end_of_body(world_, store_.statistics(), store_.version(), pacing_.run_time());
 }
 
 /// Has it be said why the job ends, and returns what all exit with.
 ExitCode Engine::report_error(ExitCode code) {
-  std::function<std::string()> why;
-  if (const auto& error = end_.error) {
-    const bool disk_may_help = code == ExitCode::unrecoverable && error->disk_may_help;
-    why = [&error, disk_may_help, this] { return error->text + (disk_may_help ? disk_.advice() : ""); };
-  }
-  say_why(world_.base.get(), why);
+  const auto& error = end_.error;
+  const auto why = [&] {
+    return error->text + (code == ExitCode::unrecoverable && error->disk_may_help ? disk_.advice() : "");
+  };
+  say_why(world_.base.get(), error ? std::function<std::string()>(why) : nullptr);
   return code;
 }
 
@@ -608,7 +456,7 @@ Rank Engine::rank() const {
 
 // --- for Session -----------------------------------------------------------------------------------------------
 
-bool Engine::knows_of_failure() const { return casualties_.are_in(world_.roster); }
+bool Engine::knows_of_failure() const { return reporter_.casualties().are_in(world_.roster); }
 
 void Engine::check() {
   throw_noted_error();
@@ -621,7 +469,7 @@ bool Engine::commit_due() {
   throw_noted_error();
   if (witness_.death_count() > 0) check();
   store_.finish_commit();
-  return pacing_.due(history_, store_.statistics(), world_.store.get());
+  return pacing_.due(reporter_.history(), store_.statistics(), world_.store.get());
 }
 
 agreement::Ballot& Engine::ballot() {
@@ -646,11 +494,6 @@ void Engine::repair() {
   if (end_.agreed) throw agreement::Abandoned();
   pacing_.begin_step();
   callbacks_.call();
-}
-
-void Engine::follow(MPI_Comm parent, MPI_Comm made) {
-  if (end_.agreed || parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
-  communicators_.follow(parent, made);
 }
 
 }  // namespace mend

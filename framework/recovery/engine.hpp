@@ -21,31 +21,28 @@
 // everyone for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on
 // re-entry.
 //
-// What the engine keeps lies in classes of its own: what can be revoked (EpochCommunicators), what has happened
-// (RecoveryHistory), who has died of what (Casualties), what the spares are told (SpareBriefing), when to commit
-// (CommitPacing), and how the job ends (JobEnd).
+// What the engine keeps lies in classes of its own: what can be revoked (EpochCommunicators), what has happened and
+// what is reported of it (JobReporter), what the spares are told (SpareBriefing), when to commit (CommitPacing), and
+// how the job ends (JobEnd).
 
 #pragma once
 
-#include "base/telemetry/place.hpp"
 #include "detector/local/runtime_witness.hpp"
 #include "framework/commits/commit_pacing.hpp"
 #include "framework/epoch/epoch_communicators.hpp"
-#include "framework/epoch/recovery_history.hpp"
 #include "framework/epoch/repair_callbacks.hpp"
 #include "framework/epoch/spare_briefing.hpp"
 #include "framework/options.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/failure_detector.hpp"
+#include "framework/recovery/body_outcome.hpp"
 #include "framework/recovery/core.hpp"
 #include "framework/recovery/checkpoint_folder.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/job_end.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
-#include "framework/reporting/announcer.hpp"
-#include "framework/reporting/casualties.hpp"
-#include "framework/reporting/result_file.hpp"
+#include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
 #include "framework/spawn/recruiter.hpp"
 #include "store/store_engine.hpp"
@@ -89,22 +86,22 @@ class Engine {
   /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
   void take_into_epoch(StoreEngine& store);
   /// Something was committed to such a store. Local.
-  void note_progress() { history_.note_progress(); }
+  void note_progress() { reporter_.history().note_progress(); }
   /// Such a store has given the application its data back, which took so long. Local.
-  void note_restore(Seconds time) { history_.note_restore(time); }
+  void note_restore(Seconds time) { reporter_.history().note_restore(time); }
 
   /// Whether a process of the launch has died: known when run() has returned, to all alike.
   bool has_lost() const { return end_.has_lost; }
 
   /// What this process's commits have cost, and what another interval would have saved.
-  CommitEconomy commit_economy() const { return pacing_.economy(history_, store_.statistics()); }
+  CommitEconomy commit_economy() const { return pacing_.economy(reporter_.history(), store_.statistics()); }
 
   // --- for Session ---------------------------------------------------------------------------------------------
   const World& world() const { return world_; }
   ProcessId self() const { return core_.self(); }
   Rank rank() const;
   /// How many ranks there were at the start.
-  int first_size() const { return size_.ranks; }
+  int first_size() const { return reporter_.first_ranks(); }
   bool plays(Rank rank) const { return part_.rank == rank; }
   bool newcomer() const { return part_.newcomer; }
   const Policy& policy() const { return core_.policy(); }
@@ -114,19 +111,14 @@ class Engine {
   bool commit_due();
   void check();
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { return communicators_.derive(factory); }
-  std::span<const RecoveryReport> recoveries();
+  std::span<const RecoveryReport> recoveries() { return reporter_.recoveries(store_.statistics()); }
   /// The same as all ranks report them (over_all_ranks), once these have finished; empty in a spare.
-  std::span<const RecoveryReport> recoveries_of_all_ranks() const { return of_all_ranks_; }
-  Answer& answer() { return result_.answer; }
+  std::span<const RecoveryReport> recoveries_of_all_ranks() const { return reporter_.recoveries_of_all_ranks(); }
+  Answer& answer() { return reporter_.answer(); }
   void repair();
   void on_repair(std::function<void()> callback) { callbacks_.add(std::move(callback)); }
 
  private:
-  /// What the job had at its start.
-  struct Size {
-    int ranks = 0;
-    int spares = 0;
-  };
   /// What this process is in an epoch.
   struct Part {
     std::optional<Rank> rank;  ///< none: a spare
@@ -161,21 +153,17 @@ class Engine {
   std::optional<recovery::Event> perform(const recovery::SaveWhatIsLeft&);
   std::optional<recovery::Event> perform(const recovery::End& end);
   std::optional<recovery::Event> perform(const recovery::Die&);
-  std::string sentence_on(recovery::Ending why) const;
-  std::optional<Place> place_of(const recovery::Action& action) const;
-  std::span<const RecoveryReport> recoveries_before() const { return history_.last(core_.course().fruitless - 1); }
   void leave_epoch();
   void enter_epoch(bool newcomer);
   void begin_epoch(bool newcomer);
-  void report_recovery();
-  std::string memories() const;
-  void follow(MPI_Comm parent, MPI_Comm made);
+  JobRecord record() const;
+  BodyContext body_context() const;
   void notice_while_waiting();
   void interrupt();
   BodyRules rules_of_bodies();
   void tell_spares();
   ExitCode report_error(ExitCode code);
-  void close_restore_time() { history_.close_restore_time(store_.statistics()); }
+  void close_restore_time() { reporter_.history().close_restore_time(store_.statistics()); }
   void report_on_job();
 
   RuntimeWitness witness_;
@@ -188,17 +176,12 @@ class Engine {
   CheckpointFolder disk_;
   StoreEngine store_;
 
-  Size size_;
   Part part_;
   EpochCommunicators communicators_;
-  RecoveryHistory history_;
-  Casualties casualties_;
-  Announcer announcer_;
+  JobReporter reporter_;
   SpareBriefing briefing_;
   CommitPacing pacing_;
   RepairCallbacks callbacks_;
-  ResultFile result_;
-  std::vector<RecoveryReport> of_all_ranks_;  // when all ranks have come to the end of the body
   JobEnd end_;
 };
 

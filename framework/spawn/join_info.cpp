@@ -2,6 +2,7 @@
 
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"
+#include "framework/reporting/report_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -32,7 +33,7 @@ T number(const json& text) {
   return text.get<T>();
 }
 
-/// What is written here is nowhere deeper than the holder of a seat in a roster.
+/// What is written here is nowhere deeper than the holder of a seat in the roster of a record.
 json parsed(std::string_view text) {
   constexpr int deepest = 8;
   return json::parse(text, [](int depth, json::parse_event_t, json&) {
@@ -63,10 +64,40 @@ json written(const Roster& roster) {
   for (const Placed& spare : roster.spares) text["spares"].push_back(written(spare));
   return text;
 }
-Roster roster(const json& text) {
+/// Of processes with smaller numbers than `newcomer`.
+Roster roster(const json& text, ProcessId newcomer) {
   Roster read;
   for (const json& one : text.at("seats")) read.seats.push_back(seat(one));
   for (const json& spare : text.at("spares")) read.spares.push_back(placed(spare));
+  for (const Seat& one : read.seats)
+    expect(one.holder.process < newcomer && one.predecessors >= 0 && one.origin.value >= 0);
+  for (const Placed& spare : read.spares) expect(spare.process < newcomer);
+  return read;
+}
+
+json written(const JobRecord& record) {
+  json text{{"first_size", record.first_size},  {"committed", record.committed.value},
+            {"places", json::array()},          {"recoveries", write_reports(record.recoveries)},
+            {"before", written(record.before)}, {"dead", json::array()},
+            {"fruitless", record.fruitless}};
+  for (const NodeId place : record.places) text["places"].push_back(place.value);
+  for (const ProcessId process : record.dead.members()) text["dead"].push_back(process.value);
+  return text;
+}
+JobRecord record(const json& text, ProcessId newcomer) {
+  JobRecord read;
+  read.first_size = number<int>(text.at("first_size"));
+  read.fruitless = number<int>(text.at("fruitless"));
+  expect(read.first_size > 0 && read.fruitless >= 0);
+  read.committed = {number<std::uint64_t>(text.at("committed"))};
+  for (const json& place : text.at("places")) read.places.push_back({number<std::uint32_t>(place)});
+  read.recoveries = read_reports(text.at("recoveries").get<std::string>());
+  read.before = roster(text.at("before"), newcomer);
+  for (const json& process : text.at("dead")) {
+    const ProcessId dead{number<std::uint32_t>(process)};
+    expect(dead < newcomer);
+    read.dead.insert(dead);
+  }
   return read;
 }
 
@@ -88,8 +119,9 @@ struct Header {
 
 std::string write_join_info(const JoinInfoWords& words) {
   const World& world = words.world;
-  json text{{"epoch", world.epoch.value},           {"processes", world.processes}, {"port", words.port},
-            {"last_group", words.last_group.value}, {"memories", words.memories},   {"roster", written(world.roster)}};
+  json text{
+      {"epoch", world.epoch.value},           {"processes", world.processes},    {"port", words.port},
+      {"last_group", words.last_group.value}, {"record", written(words.record)}, {"roster", written(world.roster)}};
   for (const ProcessId member : world.members) text["members"].push_back(member.value);
   return text.dump();
 }
@@ -101,25 +133,16 @@ JoinInfo read_join_info(std::span<const std::byte> bytes, ProcessId newcomer) {
     JoinInfo join_info;
     join_info.port = text.at("port").get<std::string>();
     join_info.last_group = {number<std::uint64_t>(text.at("last_group"))};
-    join_info.memories = text.at("memories").get<std::string>();
+    join_info.record = record(text.at("record"), newcomer);
     World& world = join_info.world;
     world.epoch = {number<std::uint32_t>(text.at("epoch"))};
     world.processes = number<std::uint32_t>(text.at("processes"));
     expect(world.processes > newcomer.value && world.processes - 1 == newcomer.value);
     for (const json& member : text.at("members")) world.members.push_back({number<std::uint32_t>(member)});
     expect(are_before(newcomer, world.members));
-    world.roster = roster(text.at("roster"));
-    for (const Seat& one : world.roster.seats) {
-      expect(one.holder.process < newcomer && one.predecessors >= 0 && one.origin.value >= 0);
-    }
-    for (const Placed& spare : world.roster.spares) expect(spare.process < newcomer);
+    world.roster = roster(text.at("roster"), newcomer);
     return join_info;
   });
-}
-
-std::string write_roster(const Roster& roster) { return written(roster).dump(); }
-Roster read_roster(const std::string& text) {
-  return understood([&] { return roster(parsed(text)); });
 }
 
 std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host) {

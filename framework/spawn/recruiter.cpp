@@ -7,7 +7,6 @@
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
 #include "framework/recovery/core.hpp"
-#include "framework/spawn/join_info.hpp"
 #include "framework/spawn/process_starter.hpp"
 #include "transport/interruptible_pmix.hpp"
 #include "transport/progress.hpp"
@@ -367,7 +366,7 @@ bool Recruiter::meet(const World& world) {
   return meeting_.here.size() == world.base.size();
 }
 
-bool Recruiter::connect(const World& world, ProcessId host, const std::string& memories) {
+bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& record) {
   if (guest_) {
     meeting_.newcomer = guest_->who;
     witness_.know(meeting_.newcomer.process, meeting_.newcomer.name);
@@ -381,7 +380,7 @@ bool Recruiter::connect(const World& world, ProcessId host, const std::string& m
     Communicator bridge;
     if (guest_) {
       const std::string port = open_port();
-      const std::string join_info = write_join_info({world, port, agreements_.last_group(), memories});
+      const std::string join_info = write_join_info({world, port, agreements_.last_group(), record});
       guest_->line->send(std::as_bytes(std::span(join_info)));
       reach("spawn.connect");
       bridge = accept(port);
@@ -480,7 +479,7 @@ World Arrival::join(AgreementProvider& agreements) {
     const auto said = line_->wait();
     if (!said) std::raise(SIGKILL);
     JoinInfo join_info = read_join_info(*said, self_);
-    memories_ = join_info.memories;
+    record_ = std::move(join_info.record);
 
     reach("newcomer.connect");
     const Communicator bridge = connect(join_info.port);

@@ -25,6 +25,7 @@
 #include "base/clock.hpp"
 #include "detector/local/local_process.hpp"
 #include "framework/recovery/agreement_provider.hpp"
+#include "framework/spawn/join_info.hpp"
 #include "framework/spawn/parent_death_signal.hpp"
 #include "framework/spawn/newcomer_heartbeat.hpp"
 #include "framework/process/failure_detector.hpp"
@@ -69,8 +70,8 @@ class Recruiter {
   std::optional<ProcessId> find(const World& world);
   /// All meet on a communicator of their own, which can be revoked.
   bool meet(const World& world);
-  /// All make an intercommunicator with the newcomer. `memories` are handed to it.
-  bool connect(const World& world, ProcessId host, const std::string& memories);
+  /// All make an intercommunicator with the newcomer, which is told `record`.
+  bool connect(const World& world, ProcessId host, const JobRecord& record);
   /// All greet the newcomer and merge with it.
   bool merge(const World& world);
   /// The newcomer is in, as a spare of `world`. Returns it.
@@ -167,7 +168,8 @@ class Arrival {
   bool wait();
   /// Joins the job: returns its world, of which this process is a spare. Where that is not possible, this process ends.
   World join(AgreementProvider& agreements);
-  const std::string& memories() const { return memories_; }
+  /// What the job has told this process when it joined.
+  const JobRecord& record() const { return record_; }
 
  private:
   FailureDetector& detector_;
@@ -175,7 +177,7 @@ class Arrival {
   transport::ControlAddress door_;
   std::unique_ptr<transport::Connection> line_;
   std::vector<std::byte> job_;
-  std::string memories_;
+  JobRecord record_;
 };
 
 }  // namespace mend

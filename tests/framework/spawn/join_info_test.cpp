@@ -23,7 +23,25 @@ World some_world() {
   return world;
 }
 
-std::string told(const World& world) { return write_join_info({world, "port", {9}, R"({"first_size": 3})"}); }
+JobRecord some_record() {
+  JobRecord record;
+  record.first_size = 4;
+  record.committed = {17};
+  record.places = {{1}, {0}};
+  RecoveryReport recovery;
+  recovery.epoch = {4};
+  recovery.dead = {ProcessId{1}};
+  recovery.replacements = {Replacement{Rank{1}, ProcessId{1}, ProcessId{2}}};
+  record.recoveries = {recovery};
+  record.before.seats = {{{{0}, {0}}, 0, Rank{0}}, {{{2}, {1}}, 1, Rank{1}}, {{{3}, {1}}, 1, Rank{2}}};
+  record.dead.insert(ProcessId{3});
+  record.fruitless = 2;
+  return record;
+}
+
+std::string told(const World& world, const JobRecord& record = some_record()) {
+  return write_join_info({world, "port", {9}, record});
+}
 JoinInfo read(const std::string& text) { return read_join_info(std::as_bytes(std::span(text)), newcomer); }
 
 TEST(JoinInfo, tells_a_newcomer_how_the_job_stands) {
@@ -35,7 +53,35 @@ TEST(JoinInfo, tells_a_newcomer_how_the_job_stands) {
   EXPECT_EQ(info.world.processes, world.processes);
   EXPECT_EQ(info.port, "port");
   EXPECT_EQ(info.last_group.value, 9U);
-  EXPECT_EQ(info.memories, R"({"first_size": 3})");
+}
+
+TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
+  const JobRecord record = some_record();
+  const JobRecord said = read(told(some_world(), record)).record;
+  EXPECT_EQ(said.first_size, record.first_size);
+  EXPECT_EQ(said.committed, record.committed);
+  EXPECT_EQ(said.places, record.places);
+  ASSERT_EQ(said.recoveries.size(), 1U);
+  EXPECT_EQ(said.recoveries[0].epoch, record.recoveries[0].epoch);
+  EXPECT_EQ(said.recoveries[0].replacements, record.recoveries[0].replacements);
+  EXPECT_EQ(said.before, record.before);
+  EXPECT_EQ(said.dead, record.dead);
+  EXPECT_EQ(said.fruitless, record.fruitless);
+}
+
+TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
+  JobRecord record = some_record();
+  record.dead.insert(newcomer);
+  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError) << "the newcomer is dead";
+  record = some_record();
+  record.before.spares.push_back({newcomer, {0}});
+  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError) << "the newcomer was there before";
+  record = some_record();
+  record.first_size = 0;
+  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError) << "a job of no ranks";
+  record = some_record();
+  record.fruitless = -1;
+  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError);
 }
 
 TEST(JoinInfo, is_refused_when_it_names_processes_that_the_newcomer_cannot_meet) {
@@ -75,7 +121,7 @@ TEST(JoinInfo, is_read_whatever_it_says_or_refused) {
 TEST(JoinInfo, that_is_nested_without_end_is_refused) {
   const std::string deep(100'000, '[');
   EXPECT_THROW(read(R"({"roster": )" + deep + std::string(deep.size(), ']') + "}"), EnvironmentError);
-  EXPECT_THROW(read_roster("[1, 2]"), EnvironmentError);
+  EXPECT_THROW(read("[1, 2]"), EnvironmentError);
 }
 
 Acquaintance acquaintance(std::uint32_t process) {

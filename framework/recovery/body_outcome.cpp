@@ -1,0 +1,38 @@
+#include "framework/recovery/body_outcome.hpp"
+
+#include "base/error.hpp"
+#include "base/telemetry/log.hpp"
+#include "store/disk/disk_tier.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+namespace mend {
+
+using agreement::Motion;
+
+agreement::Motion motion_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end) {
+  const auto of_rank = [&](const char* what) { return fmt::format("rank {}: {}", context.rank().value, what); };
+  try {
+    work();
+    return Motion::finish;
+  } catch (const ProcessFailure& failure) {
+    log::debug(fmt::format("rank {} left the body: {}", context.rank().value, failure.what()));
+    return Motion::recover;
+  } catch (const agreement::Abandoned&) {  // another rank has said why
+  } catch (const UsageError& error) {
+    end.fail(ExitCode::usage, of_rank(error.what()));
+  } catch (const NothingUsable& error) {
+    end.error = {ExitCode::unrecoverable, error.what(), false};
+  } catch (const DataLoss& error) {
+    end.fail(ExitCode::unrecoverable, error.what() + context.advice_on_loss());
+  } catch (const std::exception& error) {
+    end.fail(ExitCode::failed, of_rank(error.what()));
+  } catch (...) {
+    end.fail(ExitCode::failed, of_rank("the body threw what is no std::exception"));
+  }
+  return Motion::abandon;
+}
+
+}  // namespace mend

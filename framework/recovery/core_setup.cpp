@@ -1,0 +1,57 @@
+#include "framework/recovery/core_setup.hpp"
+
+#include "base/error.hpp"
+#include "framework/process/mpi_runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace mend {
+namespace {
+
+constexpr int tries_with_processes = 10;  // --mend-tries, unless it is given
+
+ProcessId own_number() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return launched_processes()[static_cast<std::size_t>(rank)];
+}
+
+recovery::Setup setup_of(const Options& options, ProcessId self, std::vector<NodeId> places) {
+  return {self, options.on_failure, options.tries.value_or(tries_with_processes), options.disk.has_value(),
+          std::move(places)};
+}
+
+}  // namespace
+
+RecoveryCore core_at_the_start(const Options& options, const FailureDetector& detector) {
+  std::vector<ProcessId> launched = launched_processes();
+  const int size = static_cast<int>(launched.size());
+  const int spares = options.spares;
+  if (spares < 0 || spares >= size) {
+    throw UsageError(
+        fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
+                    "spares",
+                    spares, size));
+  }
+  std::vector<Placed> introduced;
+  for (const Acquaintance& other : detector.acquaintances()) introduced.push_back({other.process, other.peer.node});
+  std::ranges::sort(introduced, {}, &Placed::process);
+  return {setup_of(options, own_number(), detector.places()), std::move(launched), std::move(introduced),
+          size - spares};
+}
+
+RecoveryCore core_of_newcomer(const Options& options, const World& world, const JobRecord& record) {
+  recovery::Course course;
+  course.before = record.before;
+  course.fruitless = record.fruitless;
+  course.dead = record.dead;
+  return {setup_of(options, world.members.back(), record.places),
+          {world.members, world.roster, world.epoch, world.processes},
+          std::move(course)};
+}
+
+}  // namespace mend

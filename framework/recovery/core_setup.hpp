@@ -1,0 +1,20 @@
+// The recovery core with which a process begins: at the start of a job, or when it joins one later.
+
+#pragma once
+
+#include "framework/options.hpp"
+#include "framework/process/failure_detector.hpp"
+#include "framework/recovery/core.hpp"
+#include "framework/recovery/world.hpp"
+#include "framework/spawn/join_info.hpp"
+
+namespace mend {
+
+/// The core of a process that was launched with the job. Throws UsageError if the spares leave nobody to work. Local.
+RecoveryCore core_at_the_start(const Options& options, const FailureDetector& detector);
+
+/// The core of a process that has joined `world`, in which it is the last member, during a recovery. `record`: what the
+/// job has told it. Local.
+RecoveryCore core_of_newcomer(const Options& options, const World& world, const JobRecord& record);
+
+}  // namespace mend

@@ -1,0 +1,85 @@
+#include "framework/reporting/job_reporter.hpp"
+
+#include "framework/reporting/vacancies.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+namespace mend {
+namespace {
+
+constexpr int tries_of_faulty_ranks = 2;  // --mend-tries, unless it is given
+
+}  // namespace
+
+JobReporter::JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness)
+    : first_spares_(options.spares),
+      policy_(core.policy()),
+      casualties_(witness, policy_, options.tries.value_or(tries_of_faulty_ranks)),
+      announcer_(core.self(), witness),
+      result_{options.result} {}
+
+void JobReporter::join_job(const JobRecord& record) {
+  first_ranks_ = record.first_size;
+  history_.inherit(record.recoveries);
+  history_.clock().leave_body();
+}
+
+void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) {
+  history_.begin_epoch(store);
+  casualties_.begin_epoch();
+  announcer_.enter(world.roster, world.members);
+}
+
+void JobReporter::end_recovery(const RecoveryCore& core, const World& world) {
+  const recovery::Course& course = core.course();
+  RecoveryReport report;
+  report.epoch = world.epoch;
+  report.dead = course.dead.members();
+  const auto numbered = [&](Rank rank) { return policy_.blank ? course.before.seat(rank).origin : rank; };
+  for (const auto& [rank, dead, newcomer] : replacements(course.before, world.roster))
+    report.replacements.push_back({numbered(rank), dead, newcomer});
+  for (const auto& [rank, dead] : course.given_up) report.given_up.push_back({numbered(rank), dead});
+  report.rounds = course.rounds;
+  history_.clock().stamp(report, casualties_.first_of(course.dead, course.before));
+  history_.clock().trace(report);
+  const auto fruitless = before(course);
+  announcer_.tell(report, {fruitless.begin(), fruitless.end()});
+  history_.add(std::move(report));
+}
+
+void JobReporter::end_of_body(const World& world, const StoreStatistics& store, Version version, Seconds run_time) {
+  const MPI_Comm comm = world.store.get();
+  of_all_ranks_ = over_all_ranks(recoveries(store), comm);
+  if (result_.path.empty()) return;
+  write_result(result_.path, {first_spares_, run_time, version, store, of_all_ranks_}, result_.answer, comm);
+}
+
+std::span<const RecoveryReport> JobReporter::recoveries(const StoreStatistics& store) {
+  history_.close_restore_time(store);
+  return history_.recoveries();
+}
+
+std::string JobReporter::describe_end(recovery::Ending why, const RecoveryCore& core, const Roster& now) const {
+  const recovery::Course& course = core.course();
+  switch (why) {
+    case recovery::Ending::no_shrink: return "the MPI library could not shrink a communicator";
+    case recovery::Ending::no_split: return "the MPI library could not split a communicator, though nobody died";
+    case recovery::Ending::program_fails:
+      return fmt::format(
+          "{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself",
+          course.fruitless);
+    case recovery::Ending::rank_fails: return describe_fault(casualties_.to_blame());
+    default: break;
+  }
+  return casualties_.describe(before(course), course.before, now, course.dead,
+                              core.out_of_tries() ? std::optional(core.spawn_tries()) : std::nullopt);
+}
+
+std::string JobReporter::advise_on_loss(const recovery::Course& course, bool has_disk) const {
+  return casualties_.advise(history_.last(course.fruitless), first_ranks_, has_disk);
+}
+
+}  // namespace mend
