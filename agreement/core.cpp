@@ -26,8 +26,8 @@ Protocol parse_protocol(std::string_view name) {
   for (const auto& [known, protocol] : protocols) {
     if (name == known) return protocol;
   }
-  throw UsageError(
-      fmt::format("\"{}\" is no agreement protocol: say era, log2phases, validate-all or validate-all-loose", name));
+  throw UsageError(fmt::format(
+      "\"{}\" is not an agreement protocol: give era, log2phases, validate-all or validate-all-loose", name));
 }
 
 std::string_view name_of(Protocol protocol) {

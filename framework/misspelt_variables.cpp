@@ -52,7 +52,7 @@ std::vector<std::string> doubts_about(std::span<const std::string> names, std::s
     const auto nearest = std::ranges::min_element(known, {}, distance);
     const std::size_t most_mistakes = (name.size() - prefix.size()) / 2;
     const bool is_near = nearest != known.end() && distance(*nearest) <= most_mistakes;
-    sentences.push_back(fmt::format("the environment variable {} is none of mend's and has no effect{}", name,
+    sentences.push_back(fmt::format("the environment variable {} is not a variable of mend and has no effect{}", name,
                                     is_near ? fmt::format(": is {} meant?", *nearest) : ""));
   }
   return sentences;

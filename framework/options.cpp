@@ -22,14 +22,14 @@ constexpr const char* group = "Resilience (mend)";
 std::string check_positive(const std::string& text) {
   double value = 0;
   const bool fine = CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
-  return fine ? "" : fmt::format("a number above 0 is wanted, not {}", text);
+  return fine ? "" : fmt::format("a number above 0 is expected, not {}", text);
 }
 
 std::string check_seconds(const std::string& text) {
   constexpr double day = 86'400;
   double value = 0;
   const bool fine = CLI::detail::lexical_cast(text, value) && value > 0 && value <= day;
-  return fine ? "" : fmt::format("a number of seconds above 0 and up to {:.0f} (a day) is wanted, not {}", day, text);
+  return fine ? "" : fmt::format("a number of seconds above 0 and up to {:.0f} (a day) is expected, not {}", day, text);
 }
 
 std::string check_patience(const std::string& text) {
@@ -37,21 +37,21 @@ std::string check_patience(const std::string& text) {
   double value = 0;
   const bool fine = CLI::detail::lexical_cast(text, value) && value >= 0 && value <= day;
   return fine ? ""
-              : fmt::format("a number of seconds up to {:.0f} (a day) is wanted, or 0 for never, not {}", day, text);
+              : fmt::format("a number of seconds up to {:.0f} (a day) is expected, or 0 for never, not {}", day, text);
 }
 
 std::string check_milliseconds(const std::string& text) {
   constexpr double day = 86'400'000;
   double value = 0;
   const bool fine = CLI::detail::lexical_cast(text, value) && value >= 1 && value <= day;
-  return fine ? "" : fmt::format("a number of milliseconds from 1 to {:.0f} (a day) is wanted, not {}", day, text);
+  return fine ? "" : fmt::format("a number of milliseconds from 1 to {:.0f} (a day) is expected, not {}", day, text);
 }
 
 auto check_count_from(int least) {
   return [least](const std::string& text) -> std::string {
     int value = 0;
     const bool fine = CLI::detail::lexical_cast(text, value) && value >= least;
-    return fine ? "" : fmt::format("a number from {} up is wanted, not {}", least, text);
+    return fine ? "" : fmt::format("a number from {} up is expected, not {}", least, text);
   };
 }
 
@@ -59,9 +59,9 @@ std::string check_versions(const std::string& text) {
   constexpr int most = 1000;  // each has slots of its own, which are looked through at every commit
   int value = 0;
   if (!CLI::detail::lexical_cast(text, value) || value < 2) {
-    return fmt::format("a number from 2 up is wanted, not {}: one version is kept while the next is made", text);
+    return fmt::format("a number from 2 up is expected, not {}: one version is kept while the next is made", text);
   }
-  return value <= most ? "" : fmt::format("a number up to {} is wanted, not {}", most, text);
+  return value <= most ? "" : fmt::format("a number up to {} is expected, not {}", most, text);
 }
 
 /// Adds an option whose text `parse` turns into a value, or refuses with a UsageError.
@@ -297,7 +297,7 @@ CommitInterval CommitInterval::parse(std::string_view text) {
   int steps = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
   if (error != std::errc{} || end != text.data() + text.size() || steps < 1) {
-    throw UsageError(fmt::format("'{}' is no commit interval: give a number of steps from 1 up, or auto", text));
+    throw UsageError(fmt::format("'{}' is not a commit interval: give a number of steps from 1 up, or auto", text));
   }
   return {steps};
 }
@@ -322,7 +322,7 @@ void add_options(CLI::App& app, Options& options) {
 void refuse_flag_as_value(CLI::Option& option) {
   option.transform(CLI::Validator(
       [](std::string& text) {
-        return text.starts_with("--") ? fmt::format("a value is wanted, and {} follows instead", text) : std::string();
+        return text.starts_with("--") ? fmt::format("a value is missing: {} follows instead", text) : std::string();
       },
       ""));
 }

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     if (has_command || argc < 2) {
       std::fprintf(stderr, "mend: %s\n", error.what());
     } else {
-      std::fprintf(stderr, "mend: there is no command %s; there are those that mend --help lists\n", argv[1]);
+      std::fprintf(stderr, "mend: %s is not a command of mend: mend --help lists the commands\n", argv[1]);
     }
     return static_cast<int>(ExitCode::usage);
   } catch (const CLI::ParseError& error) {

@@ -25,17 +25,16 @@ Policy Policy::parse(std::string_view text) {
     const std::string_view word = rest.substr(0, comma);
     bool* const allowed = rung(policy, word);
     if (allowed == nullptr) {
-      throw UsageError(
-          fmt::format("'{}' is nothing that can be done about a failure: give one or more of spare, spawn, shrink "
-                      "and blank, with commas between them",
-                      word));
+      throw UsageError(fmt::format(
+          "'{}' is not a policy for failures: give one or more of spare, spawn, shrink and blank, separated by commas",
+          word));
     }
     *allowed = true;
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
   if (policy.shrink && policy.blank) {
-    throw UsageError("a rank that is given up is either closed up or left blank: choose shrink or blank");
+    throw UsageError("shrink and blank exclude each other: choose one of them");
   }
   return policy;
 }

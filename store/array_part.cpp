@@ -30,7 +30,7 @@ ByteCount element_bytes(std::string_view name) {
 void ArrayPart::require_sense() const {
   if (makes_sense(*this)) return;
   throw UsageError(
-      fmt::format("a part [{}] at [{}] is no part of an array [{}]: all three need as many numbers, and the part "
+      fmt::format("a part [{}] at [{}] is not part of an array [{}]: all three need as many numbers, and the part "
                   "must lie within the array",
                   fmt::join(extents, ","), fmt::join(offset, ","), fmt::join(whole, ",")));
 }

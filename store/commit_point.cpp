@@ -34,12 +34,12 @@ void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   } catch (const std::exception& error) {
     text = error.what();
   } catch (...) {
-    text = "it threw what is no std::exception";
+    text = "it threw an object that is not a std::exception";
   }
   broadcast_bytes(ranks.comm, first.value(), text);
   if (problem) std::rethrow_exception(problem);
   throw EnvironmentError(
-      fmt::format("nothing was committed, since rank {} could not pack what it protects: {}", first.value(), text));
+      fmt::format("nothing was committed, because rank {} could not pack its members: {}", first.value(), text));
 }
 
 }  // namespace mend

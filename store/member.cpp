@@ -12,7 +12,7 @@ std::string shape_text(const char* kind, std::size_t element_bytes, std::span<co
 }
 
 void refuse_range(std::size_t begin, std::size_t end, std::size_t size) {
-  throw UsageError(fmt::format("indices {} to {} are no part of an array of {}", begin, end, size));
+  throw UsageError(fmt::format("indices {} to {} are not part of an array of {}", begin, end, size));
 }
 
 void PartMember::require_fit() const {

@@ -51,7 +51,7 @@ Redundancy Redundancy::parse(std::string_view text) {
                            read_as->data + read_as->parity <= largest_group;
   if (!makes_sense) {
     throw UsageError(
-        fmt::format("'{}' is no redundancy: give partner, replicas:K (K copies), xor:G (groups of G ranks, 2 or "
+        fmt::format("'{}' is not a redundancy: give partner, replicas:K (K copies), xor:G (groups of G ranks, 2 or "
                     "more), rs:K+M (groups that survive M losses), or local; groups have at most {} ranks",
                     text, largest_group));
   }

@@ -60,9 +60,10 @@ Layout Layout::parse(std::string_view name) {
     const auto group = parse_number(name.substr(colon + 1));
     if (across && within && group) return {*across, *within, *group};
   }
-  throw UsageError(fmt::format(
-      "\"{}\" is no tree: say binary, star, chain, 5-ary, or two of them with the size of a group, as in bin/star:16",
-      name));
+  throw UsageError(
+      fmt::format("\"{}\" is not a tree: give binary, star, chain, 5-ary, or two of them with the size of a group, as "
+                  "in bin/star:16",
+                  name));
 }
 
 std::string Layout::to_string() const {

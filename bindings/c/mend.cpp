@@ -65,7 +65,7 @@ int guarded(Work work) {
   } catch (const std::exception& error) {
     return remember(error.what());
   } catch (...) {
-    return remember("an exception that is no std::exception");
+    return remember("an exception that is not a std::exception");
   }
 }
 
@@ -104,8 +104,8 @@ mend::ByteCount bytes_of_element(const std::string& element) {
   const mend::ByteCount bytes = mend::element_bytes(element);
   if (bytes > 0 && (element.starts_with("bytes") || std::ranges::find(numbers, element) != numbers.end())) return bytes;
   throw mend::UsageError("'" + element +
-                         "' is no element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or "
-                         "bytes24, say, for what is no number");
+                         "' is not an element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or "
+                         "bytes24, for example, for elements that are not numbers");
 }
 
 void protect_member(Session& session, const char* name, std::unique_ptr<mend::Member> member, const char* redundancy) {

@@ -285,7 +285,7 @@ void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool
   if (status == PMIX_SUCCESS) status = answer.get_future().get();
   if (status != PMIX_SUCCESS) {
     throw EnvironmentError(
-        fmt::format("the runtime takes no listener for process deaths: {}", PMIx_Error_string(status)));
+        fmt::format("the runtime does not accept a listener for process deaths: {}", PMIx_Error_string(status)));
   }
 }
 

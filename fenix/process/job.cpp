@@ -155,7 +155,7 @@ Options options_of(const StartArguments& arguments) {
   if (initialised == 0) throw UsageError("Fenix_Init comes after MPI_Init");
   if (!spans_the_launch(arguments.comm)) {
     throw UsageError(
-        "Fenix_Init wants MPI_COMM_WORLD or a duplicate of it: spares are taken from all that was launched");
+        "Fenix_Init needs MPI_COMM_WORLD or a duplicate of it: spares are taken from all that was launched");
   }
   read_info(arguments.info);
   char no_name[] = "";

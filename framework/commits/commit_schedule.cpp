@@ -11,7 +11,8 @@ namespace mend {
 
 CommitSchedule::CommitSchedule(std::optional<int> every) : automatic_(!every), interval_(every.value_or(1)) {
   if (interval_ < 1) {
-    throw UsageError(fmt::format("'{}' is no commit interval: give a number of steps from 1 up, or auto", interval_));
+    throw UsageError(
+        fmt::format("'{}' is not a commit interval: give a number of steps from 1 up, or auto", interval_));
   }
 }
 

@@ -50,12 +50,12 @@ bool is_forbidden(MPI_Comm comm) { return process_context().forbids_world && com
 /// Throws, ends the job, or ends the process. Returns an error when the job has ended, and outside of bodies.
 int refuse_world() {
   constexpr const char* sentence =
-      "an MPI call was made in MPI_COMM_WORLD, which spares and the dead are in, too: use session.comm()";
+      "an MPI call used MPI_COMM_WORLD, which also contains spares and dead processes: use session.comm()";
   if (process_context().body == BodyState::over) {
     if (launch::speaks_for_all()) {
       log::error(
-          "an MPI call was made in MPI_COMM_WORLD after mend::run, which has revoked it because spares and the dead "
-          "are in it, too: make a duplicate before mend::run, and use that");
+          "an MPI call used MPI_COMM_WORLD after mend::run, which has revoked it because it also contains spares and "
+          "dead processes: make a duplicate before mend::run, and use that");
     }
     std::exit(static_cast<int>(ExitCode::usage));
   }
@@ -97,7 +97,7 @@ void forbid_world() {
 /// Programs for Fenix have another (fenix/process/mpi.cpp).
 __attribute__((weak)) int MPI_Finalize() {
   if (!mend::is_inside()) return PMPI_Finalize();
-  return mend::refuse("MPI_Finalize was called in the body: mend::run does that, when the body has returned");
+  return mend::refuse("MPI_Finalize was called in the body: mend::run calls it when the body has returned");
 }
 
 int MPI_Comm_free(MPI_Comm* comm) {

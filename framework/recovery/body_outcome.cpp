@@ -30,7 +30,7 @@ agreement::Motion motion_after(const std::function<void()>& work, const BodyCont
   } catch (const std::exception& error) {
     end.fail(ExitCode::failed, of_rank(error.what()));
   } catch (...) {
-    end.fail(ExitCode::failed, of_rank("the body threw what is no std::exception"));
+    end.fail(ExitCode::failed, of_rank("the body threw an object that is not a std::exception"));
   }
   return Motion::abandon;
 }

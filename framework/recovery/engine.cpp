@@ -60,7 +60,8 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
       self() == ProcessId{0}) {
-    log::warn("this kernel does not tell what was written (Linux 6.7 and later do): commits find changes by hash");
+    log::warn(
+        "this kernel does not report which pages were written (Linux 6.7 and later do): commits find changes by hash");
   }
   disk_.hold();
   log::set_speaker(self());
@@ -97,7 +98,7 @@ void Engine::begin_epoch(bool newcomer) {
   take_into_epoch(store_);
   store_.hear(witness_.announced());
   if (world_.epoch == Epoch{0} && *rank == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
-    log::warn("with a single rank nobody holds a copy of its data: if it dies, they are lost");
+    log::warn("with a single rank no other rank holds a copy of its data: if it dies, the data is lost");
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void refuse() {
-  throw EnvironmentError("the job has told this process, which is to join it, what makes no sense");
+  throw EnvironmentError("the job has sent invalid data to this process, which is to join it");
 }
 void expect(bool valid) {
   if (!valid) refuse();

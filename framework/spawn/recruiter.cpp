@@ -206,7 +206,8 @@ void Recruiter::prepare(std::size_t count, const World& world) {
       try {
         attend(stop);
       } catch (const std::exception& error) {  // whoever comes is let in when it is needed
-        log::warn(fmt::format("processes that are started in the background wait at the door: {}", error.what()));
+        log::warn(
+            fmt::format("processes that are started in the background wait for their connection: {}", error.what()));
       }
     });
   } catch (const std::exception& error) {  // nobody needs them yet

@@ -50,7 +50,7 @@ void check_names(const std::vector<std::string>& only) {
   for (const std::string& name : only) {
     const bool known =
         std::any_of(checks.begin(), checks.end(), [&](const Check& check) { return check.name == name; });
-    if (!known) throw UsageError(fmt::format("'{}' is nothing to look at: there are {}", name, names_of_checks()));
+    if (!known) throw UsageError(fmt::format("'{}' is not a check: the checks are {}", name, names_of_checks()));
   }
 }
 

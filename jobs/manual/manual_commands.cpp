@@ -22,7 +22,7 @@ int print_page(const CLI::App& mend, const std::string& command) {
   for (const CLI::App* one : mend.get_subcommands([](const CLI::App*) { return true; })) {
     if (one->get_name() == command) return print(man_page(*one, "mend-" + command, MEND_VERSION));
   }
-  throw UsageError(fmt::format("there is no command {} to describe; mend --help lists them", command));
+  throw UsageError(fmt::format("{} is not a command of mend that has a page: mend --help lists the commands", command));
 }
 
 }  // namespace

@@ -83,13 +83,14 @@ Job job_of(const Arguments& arguments) {
     const auto result = read_result(arguments.measured);
     const double commits = result.value("commits", 0.0);
     if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
-      throw UsageError(fmt::format("{} tells of no commit: give --state-per-rank and --commit-cost instead",
+      throw UsageError(fmt::format("{} contains no commit: give --state-per-rank and --commit-cost instead",
                                    arguments.measured.string()));
     given = Seconds(std::max(result["phase_seconds"].value("commit", 0.0) / commits, 1e-9));
     job.state = result["snapshot_bytes"].get<double>();
   }
   if (!arguments.state.empty()) job.state = parse_size(arguments.state);
-  if (job.state <= 0) throw UsageError("what a rank keeps is not known: give --state-per-rank, or --measured RESULT");
+  if (job.state <= 0)
+    throw UsageError("the size of a rank's data is not known: give --state-per-rank, or --measured RESULT");
   const double packs = job.state / parse_size(arguments.memory_speed);
   const double sends = job.state * arguments.ranks_per_node / parse_size(arguments.network);
   job.sent_share = sends / (packs + sends);
@@ -258,8 +259,9 @@ int run(const Arguments& arguments) {
     std::ofstream file(arguments.picture);
     file << picture_of(chosen.scenario, chosen.forecast);
     if (!file.flush())
-      throw UsageError(fmt::format("--picture {} cannot be written: name a file in a folder that is there and writable",
-                                   arguments.picture.string()));
+      throw UsageError(
+          fmt::format("--picture {} cannot be written: name a file in a folder that exists and is writable",
+                      arguments.picture.string()));
   }
   std::fputs((arguments.json ? json_of(plan, arguments) : table_of(plan, arguments)).c_str(), stdout);
   const double risk = parse_chance(arguments.risk);

@@ -52,19 +52,20 @@ std::optional<double> read(std::string_view text, const std::array<Unit, n>& uni
 
 Seconds parse_time(std::string_view text) {
   if (const auto value = read(text, times)) return Seconds(*value);
-  throw UsageError(fmt::format("'{}' is no time: give a number above 0 and ms, s, min, h, d or y, as in 36h", text));
+  throw UsageError(fmt::format("'{}' is not a time: give a number above 0 and ms, s, min, h, d or y, as in 36h", text));
 }
 
 double parse_size(std::string_view text) {
   if (const auto value = read(text, sizes)) return *value;
   throw UsageError(fmt::format(
-      "'{}' is no size: give a number above 0 and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, as in 2GiB", text));
+      "'{}' is not a size: give a number above 0 and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, as in 2GiB", text));
 }
 
 double parse_chance(std::string_view text) {
   const auto value = read(text, chances);
   if (value && *value < 1) return *value;
-  throw UsageError(fmt::format("'{}' is no chance: give a part of 1, or of 100 with %, as in 1%", text));
+  throw UsageError(
+      fmt::format("'{}' is not a probability: give a number from 0 to 1, or a percentage with %, as in 1%", text));
 }
 
 std::string text_of(Seconds time) {

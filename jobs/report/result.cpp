@@ -87,10 +87,10 @@ json read_result(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file, ignored))
-    throw UsageError(fmt::format("there is no result {} that can be read", file.string()));
+    throw UsageError(fmt::format("the result {} cannot be read", file.string()));
   const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!result.is_object() || !result.contains("ranks") || !result.contains("recoveries")) {
-    throw UsageError(fmt::format("{} is no result file: it does not have ranks and recoveries", file.string()));
+    throw UsageError(fmt::format("{} is not a result file: it does not have ranks and recoveries", file.string()));
   }
   return result;
 }
@@ -125,7 +125,7 @@ std::string timeline(const json& result) {
   try {
     return timeline_of(result);
   } catch (const json::exception& error) {
-    throw UsageError(fmt::format("that is no result of a run: {}", error.what()));
+    throw UsageError(fmt::format("it is not the result of a run: {}", error.what()));
   }
 }
 

@@ -70,7 +70,7 @@ std::filesystem::path named_by_user(const char* name) {
   if (const std::string version = version_text(name); !is_usable(version)) {
     throw UsageError(fmt::format(
         "MEND_MPIRUN is '{}', which is not the mpirun of Open MPI {} or later: {}", name, oldest_open_mpi,
-        version.empty() ? "it does not tell its version" : fmt::format("to --version it says '{}'", version)));
+        version.empty() ? "it does not report its version" : fmt::format("for --version it prints '{}'", version)));
   }
   return name;
 }

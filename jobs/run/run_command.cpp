@@ -44,7 +44,7 @@ class StatusFile {
   StatusFile() {
     std::error_code error;
     const auto where = std::filesystem::temp_directory_path(error);
-    if (error) throw UsageError("TMPDIR names no folder for temporary files: set it to one, or unset it");
+    if (error) throw UsageError("TMPDIR is not a folder for temporary files: set it to a folder, or unset it");
     std::string name = (where / "mend-run-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
       throw EnvironmentError(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
@@ -87,7 +87,7 @@ void check(const Launch& launch) {
   }
   // On other nodes there may be other files.
   if (all_here(launch) && !on_path(program))
-    throw UsageError(fmt::format("there is no program '{}' that can be run", program));
+    throw UsageError(fmt::format("'{}' is not a program that can be run", program));
   if (!all_here(launch)) return;  // other nodes may have other limits
   if (const std::string objection = objection_to(launch.processes(), process_limits()); !objection.empty())
     throw UsageError(objection);
@@ -102,7 +102,7 @@ void make_way_for(const std::filesystem::path& result) {
   const bool writable = static_cast<bool>(std::ofstream(result, std::ios::app));
   if (writable) std::filesystem::remove(result, error);
   if (!writable || error)
-    throw UsageError(fmt::format("--result {} cannot be written: name a file in a folder that is there and writable",
+    throw UsageError(fmt::format("--result {} cannot be written: name a file in a folder that exists and is writable",
                                  result.string()));
 }
 

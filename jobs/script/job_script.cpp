@@ -138,10 +138,10 @@ void check(const JobDescription& job) {
   if (job.program.empty())
     throw UsageError("no program to run: name it after two dashes, as in mend script slurm -n 4 -- ./program");
   if (job.requeues > 0 && job.disk.empty())
-    throw UsageError("--requeue wants --disk DIR: without it each launch would begin from the beginning");
+    throw UsageError("--requeue needs --disk DIR: without it each launch would start from the beginning");
   for (const std::string* text : {&job.name, &job.queue, &job.account}) {
     if (text->find_first_of(" \t\n'\"$`\\") != std::string::npos)
-      throw UsageError(fmt::format("'{}' cannot stand in a job script: leave out blanks, quotes and dollars", *text));
+      throw UsageError(fmt::format("'{}' cannot be used in a job script: leave out blanks, quotes and dollars", *text));
   }
 }
 

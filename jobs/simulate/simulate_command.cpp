@@ -15,8 +15,8 @@ namespace {
 
 int simulate(std::vector<std::string> words) {
   if (words.empty() || (words.front() != "agreement" && words.front() != "detector")) {
-    throw UsageError(fmt::format("{} is nothing that can be simulated: say agreement or detector",
-                                 words.empty() ? "this" : words.front()));
+    throw UsageError(
+        fmt::format("{} cannot be simulated: give agreement or detector", words.empty() ? "this" : words.front()));
   }
   const auto program = std::filesystem::canonical("/proc/self/exe").parent_path() / ("mend-simulate-" + words.front());
   words.front() = program.string();

@@ -63,7 +63,7 @@ void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snaps
              const FileSeal& seal) {
   for (const auto snapshot : snapshots) {
     if (const auto damage = find_damage(snapshot, seal.rank, seal.version)) {
-      throw EnvironmentError(fmt::format("what rank {} has in memory of version {} is damaged: {}", seal.rank.value,
+      throw EnvironmentError(fmt::format("the data of rank {} at version {} in memory is damaged: {}", seal.rank.value,
                                          seal.version.value, *damage));
     }
   }
@@ -154,10 +154,10 @@ void DiskTier::put_others_aside() {
     failure_ = problem.what();
     return;
   }
-  log::warn(fmt::format(
-      "this job begins anew, and what another has left in {} is put aside, up to version {}: restore() would have "
-      "gone on from it",
-      options_.folder.string(), others.front().version.value));
+  log::warn(
+      fmt::format("this job starts from the beginning, and the versions in {} that another job has written, up to "
+                  "version {}, are renamed: restore() would have continued from them",
+                  options_.folder.string(), others.front().version.value));
 }
 
 void DiskTier::give_up() {
@@ -368,8 +368,9 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
   }
   found_.reset();
   if (!any) return std::nullopt;
-  throw NothingUsable(fmt::format("no version of the data in {} can be used; to begin anew, give another folder",
-                                  options_.folder.string()));
+  throw NothingUsable(
+      fmt::format("no version of the data in {} can be used; to start from the beginning, give another folder",
+                  options_.folder.string()));
 }
 
 /// Rank 0 tells all of a version; nothing when its manifest is damaged.
@@ -427,7 +428,7 @@ void DiskTier::fill(const Members& members) const {
       fill_own(*found_, name, *member);
   }
   if (is_first()) {
-    log::notice(fmt::format("goes on from version {} in {}, written at {}", found_->manifest.version.value,
+    log::notice(fmt::format("continues from version {} in {}, written at {}", found_->manifest.version.value,
                             options_.folder.string(), written_at(found_->folder / manifest_name)));
   }
 }
@@ -460,9 +461,8 @@ void DiskTier::fill_part(const Found& found, const std::string& name, Member& me
     unfound.take_out(stored);
   }
   if (const std::size_t missing = unfound.elements(); missing > 0) {
-    throw UsageError(
-        fmt::format("{} elements of member '{}', a {}, were part of no rank's when version {} was committed", missing,
-                    name, to_string(part), found.manifest.version.value));
+    throw UsageError(fmt::format("{} elements of member '{}', a {}, belonged to no rank when version {} was committed",
+                                 missing, name, to_string(part), found.manifest.version.value));
   }
   member.unpack(bytes);
 }

@@ -36,7 +36,7 @@ OpenFile::OpenFile(std::filesystem::path path, For what) : path_(std::move(path)
   if (handle_ < 0) fail();
   if (what == For::reading && !is_regular(handle_)) {
     ::close(handle_);
-    throw EnvironmentError(path_.string() + " is no regular file");
+    throw EnvironmentError(path_.string() + " is not a regular file");
   }
 }
 

@@ -152,7 +152,8 @@ FileSeal seal_in(const OpenFile& file, const std::filesystem::path& path) {
                                 &version, &seal.rank.value, &seal.ranks, &seal.bytes, &seal.hash);
   seal.version = Version{version};
   if (found != 5 || text_of(seal) != text) {
-    throw EnvironmentError(fmt::format("{} is no checkpoint of mend's, or its first lines are damaged", path.string()));
+    throw EnvironmentError(
+        fmt::format("{} is not a checkpoint of mend, or its first lines are damaged", path.string()));
   }
   return seal;
 }
@@ -165,11 +166,12 @@ std::optional<std::string> find_damage(const std::filesystem::path& path, const 
   try {
     const OpenFile file(path, OpenFile::For::reading);
     if (file.size() != expected.bytes) {
-      return fmt::format("{} is torn: it has {} bytes and should have {}", path.string(), file.size(), expected.bytes);
+      return fmt::format("{} is incomplete: it has {} bytes and should have {}", path.string(), file.size(),
+                         expected.bytes);
     }
-    if (seal_in(file, path) != expected) return fmt::format("{} is another file than was written here", path.string());
+    if (seal_in(file, path) != expected) return fmt::format("{} is not the file that was written here", path.string());
     if (hash_of_file(file, seal_bytes) != expected.hash)
-      return fmt::format("{} is damaged: its hash is another than when it was written", path.string());
+      return fmt::format("{} is damaged: its hash has changed since it was written", path.string());
     return std::nullopt;
   } catch (const EnvironmentError& error) {
     return error.what();

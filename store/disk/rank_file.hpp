@@ -64,7 +64,7 @@ class RankFile {
   ~RankFile();
   RankFile(RankFile&&) noexcept;
 
-  /// A member that is no part of an array: its shape and bytes; nothing when there is none of that name. Throws
+  /// A member that is not part of an array: its shape and bytes; nothing when there is none of that name. Throws
   /// EnvironmentError.
   struct Bytes {
     std::string shape;

@@ -105,8 +105,8 @@ DiskOptions DiskOptions::parse(std::string_view text) {
     fine = fine && error == std::errc{} && end == number.data() + number.size() && options.every >= 1;
   }
   if (!fine) {
-    throw UsageError(
-        fmt::format("'{}' is no place on disk: give a folder, or DIR,every=N to write every N-th commit there", text));
+    throw UsageError(fmt::format(
+        "'{}' is not a place on disk: give a folder, or DIR,every=N to write every N-th commit there", text));
   }
   return options;
 }
@@ -158,7 +158,7 @@ Manifest parse_manifest(std::string_view text, const std::string& name) {
     const json& contents = whole.at("contents");
     if (hash_of_text(contents.dump()) != whole.at("hash")) throw EnvironmentError(fmt::format("{} is damaged", name));
     if (contents.at("format") != format)
-      throw EnvironmentError(fmt::format("{} is of another format than this release of mend reads", name));
+      throw EnvironmentError(fmt::format("{} has another format than this release of mend reads", name));
     Manifest manifest{Version{number_in(contents.at("version"))}, {}, {}};
     const json& files = contents.at("files");
     for (const json& file : files) {
@@ -173,7 +173,7 @@ Manifest parse_manifest(std::string_view text, const std::string& name) {
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::exception&) {
-    throw EnvironmentError(fmt::format("{} is torn, or no manifest of mend's", name));
+    throw EnvironmentError(fmt::format("{} is incomplete, or not a manifest of mend", name));
   }
 }
 

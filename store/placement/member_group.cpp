@@ -166,7 +166,7 @@ void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied
   if (copied_on) used.push_back({0, sizes_[static_cast<std::size_t>(self_.value)]});
   Kept& own = slots_of_versions_.at(Block::snapshot_of(self_), version);
   if (is_sound(own.bytes, without(joined(std::move(used)), mine.ranges))) return;
-  log::warn(fmt::format("the snapshot of rank {} was damaged where it lay: it is packed anew", self_.value));
+  log::warn(fmt::format("the snapshot of rank {} was damaged in memory: it is packed again", self_.value));
   try {
     pack(members_, self_, version, own.bytes);
   } catch (...) {

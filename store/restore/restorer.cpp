@@ -29,10 +29,10 @@ using agreement::Motion;
 std::string describe_loss(const JointPlan& plan, std::string_view consequence) {
   const bool several = plan.missing.size() > 1;
   return fmt::format(
-      "the data of rank{} {} at version {} is lost: {} died together with those who held what would bring it back, or "
-      "that is corrupt; {}",
+      "the data of rank{} {} at version {} is lost: the ranks that held its copies or parities died as well, or these "
+      "are corrupt; {}",
       several ? "s" : "", fmt::join(plan.missing | std::views::transform([](Rank rank) { return rank.value; }), ", "),
-      plan.newest_seen->value, several ? "they" : "it", consequence);
+      plan.newest_seen->value, consequence);
 }
 
 std::string describe_versions(Version wanted, const std::vector<Inventory>& inventories) {
@@ -194,16 +194,17 @@ void Restorer::save_what_is_left() {
 
 Restorer::Restored Restorer::restore_from(Rank from) {
   if (are_of_others()) {
-    throw UsageError(fmt::format(
-        "another rank's data cannot be had from a version that {} ranks have committed: restore() first, and commit",
-        versions_.committed_by()));
+    throw UsageError(
+        fmt::format("another rank's data cannot be restored from a version that {} ranks have committed: restore() "
+                    "first, and commit",
+                    versions_.committed_by()));
   }
   reach("restore.inventory");
   const JointPlan plan = plan_undamaged({});
   if (!plan.version && disk_ != nullptr &&
       (plan.newest_seen || versions_.published() != Version{} || disk_->find(members_, {}))) {
     throw UsageError(
-        "another rank's data is not in memory any more, and cannot be had from disk: restore() first, and commit");
+        "another rank's data is no longer in memory, and cannot be restored from disk: restore() first, and commit");
   }
   if (!plan.version) return restore_from_disk({}, plan);
   const Version version = *plan.version;
@@ -231,10 +232,11 @@ void Restorer::require_rank_for_all(Rank asked_for) const {
 std::string Restorer::describe_total_loss(std::string_view consequence) const {
   const bool all_died = versions_.published() == Version{};
   return all_died ? fmt::format(
-                        "all ranks have died, and what they had committed is lost: nobody lives who has any of it; {}",
+                        "all ranks have died, and the data that they committed is lost: no living process has any part "
+                        "of it; {}",
                         consequence)
-                  : fmt::format("version {} is lost: nobody lives who has any of it; {}", versions_.published().value,
-                                consequence);
+                  : fmt::format("version {} is lost: no living process has any part of it; {}",
+                                versions_.published().value, consequence);
 }
 
 /// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.

@@ -69,9 +69,9 @@ TEST(CommandLine, takes_auto_for_the_commit_interval) {
 }
 
 TEST(CommandLine, does_not_mistake_a_flag_for_the_value_that_was_forgotten) {
-  expect_refused({"--mend-disk", "--steps", "5"}, "--mend-disk: a value is wanted, and --steps follows instead");
-  expect_refused({"--result", "--steps", "5"}, "--result: a value is wanted, and --steps follows instead");
-  expect_refused({"--steps", "--result"}, "--steps: a value is wanted, and --result follows instead");
+  expect_refused({"--mend-disk", "--steps", "5"}, "--mend-disk: a value is missing: --steps follows instead");
+  expect_refused({"--result", "--steps", "5"}, "--result: a value is missing: --steps follows instead");
+  expect_refused({"--steps", "--result"}, "--steps: a value is missing: --result follows instead");
   EXPECT_FALSE(std::filesystem::exists("--steps"));
 }
 

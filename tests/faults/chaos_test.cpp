@@ -56,9 +56,9 @@ class Solver {
     if (end.exit_code == 0 && in) return {json::parse(in), end.errors};
     // Three that hold each other's data can die before any of it is copied again, or three newcomers in turn, or all.
     EXPECT_EQ(end.exit_code, 3) << name_ << ": " << end.errors;
-    EXPECT_THAT(end.errors,
-                testing::ContainsRegex("the data of ranks? .* is lost|version [0-9]+ is lost: nobody lives|3 processes "
-                                       "that were started .* have died|every process that could .* was killed"))
+    EXPECT_THAT(end.errors, testing::ContainsRegex(
+                                "the data of ranks? .* is lost|version [0-9]+ is lost: no living process|3 processes "
+                                "that were started .* have died|every process that could .* was killed"))
         << name_;
     return {nullptr, end.errors};
   }

@@ -272,7 +272,7 @@ TEST(FenixMistakes, a_rank_that_exits_without_one_is_replaced) {
 }
 
 TEST(FenixMistakes, a_part_of_the_processes_is_refused) {
-  expect_end(mistake("alone"), 2, "Fenix_Init wants MPI_COMM_WORLD or a duplicate of it");
+  expect_end(mistake("alone"), 2, "Fenix_Init needs MPI_COMM_WORLD or a duplicate of it");
 }
 
 TEST(FenixMistakes, too_many_spares_are_refused) {

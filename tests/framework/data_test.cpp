@@ -61,7 +61,8 @@ TEST(Recovery, of_all_ranks_at_once_says_that_their_data_are_lost) {
                                                                    {2, 1, {"--mend-on-failure=spare,spawn"}},
                                                                    {3, 1, {"--mend-on-failure=spare,shrink"}}}) {
     expect_end(play("all_ranks_die_after_a_commit", ranks, spares, options), 3,
-               "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job must "
+               "all ranks have died, and the data that they committed is lost: no living process has any part of it; "
+               "the job must "
                "be started again");
   }
 }

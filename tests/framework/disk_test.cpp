@@ -66,8 +66,8 @@ TEST_F(Disk, has_what_memory_has_lost_when_all_ranks_die_at_once_and_that_is_sai
   const auto end = play("all_ranks_die_after_a_commit", 2, 2, {option(1)});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(2, 10, 1));
-  EXPECT_THAT(end.errors, HasSubstr("all ranks have died, and what they had committed is lost: nobody lives who has "
-                                    "any of it; all go back to version "));
+  EXPECT_THAT(end.errors, HasSubstr("all ranks have died, and the data that they committed is lost: no living process "
+                                    "has any part of it; all go back to version "));
 }
 
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
@@ -84,7 +84,7 @@ TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) 
     EXPECT_EQ(hash_said(end, ranks), undisturbed(all_steps));
     EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
     EXPECT_THAT(support::complaints(end), IsEmpty());
-    EXPECT_THAT(end.errors, testing::ContainsRegex("note: goes on from version [0-9]+ in " + folder().string() +
+    EXPECT_THAT(end.errors, testing::ContainsRegex("note: continues from version [0-9]+ in " + folder().string() +
                                                    ", written at [0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+:[0-9]+"));
   }
 }
@@ -200,7 +200,8 @@ TEST_F(Disk, refuses_to_begin_anew_where_nothing_can_be_used) {
   for (const auto& version : versions()) std::ofstream(version / "manifest.json") << "{}";
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
   EXPECT_EQ(end.exit_code, 3);
-  EXPECT_THAT(support::complaints(end), testing::Contains(HasSubstr("to begin anew, give another folder")));
+  EXPECT_THAT(support::complaints(end),
+              testing::Contains(HasSubstr("to start from the beginning, give another folder")));
   EXPECT_THAT(support::complaints(end), Each(testing::Not(HasSubstr("start again with"))));
 }
 

@@ -139,7 +139,7 @@ TEST(Blank, reports_one_loss_after_another_by_original_numbers) {
 }
 
 TEST(OnFailure, refuses_what_it_does_not_know_in_one_sentence) {
-  expect_end(play_with("pray", "fewer_begin_anew", 2, 0), 2, "'pray' is nothing that can be done about a failure");
+  expect_end(play_with("pray", "fewer_begin_anew", 2, 0), 2, "'pray' is not a policy for failures");
 }
 
 }  // namespace

@@ -30,18 +30,20 @@ TEST(Variables, that_are_known_or_not_of_mend_are_not_doubted) {
 TEST(Variables, that_are_misspelt_are_told_with_the_nearest) {
   const std::vector<std::string> known{"MEND_SPARES", "MEND_DISK"};
   const std::vector<std::string> names{"MEND_SPARSE", "MEND_XYZZY"};
-  EXPECT_THAT(doubts_about(names, known),
-              ElementsAre("the environment variable MEND_SPARSE is none of mend's and has no effect: is MEND_SPARES "
-                          "meant?",
-                          "the environment variable MEND_XYZZY is none of mend's and has no effect"));
+  EXPECT_THAT(
+      doubts_about(names, known),
+      ElementsAre("the environment variable MEND_SPARSE is not a variable of mend and has no effect: is MEND_SPARES "
+                  "meant?",
+                  "the environment variable MEND_XYZZY is not a variable of mend and has no effect"));
 }
 
 TEST(Variables, of_this_process_are_those_of_the_options_and_of_the_launcher) {
   const support::ScopedEnvironment environment{{"MEND_STALL", "5"}, {"MEND_CONFIG", ""},    {"MEND_STATUS_FILE", ""},
                                                {"MEND_DOOR", ""},   {"MEND_TERMINAL", "0"}, {"MEND_STALLS", "5"}};
-  EXPECT_THAT(mend::doubts_about_environment(),
-              ElementsAre("the environment variable MEND_STALLS is none of mend's and has no effect: is MEND_STALL "
-                          "meant?"));
+  EXPECT_THAT(
+      mend::doubts_about_environment(),
+      ElementsAre("the environment variable MEND_STALLS is not a variable of mend and has no effect: is MEND_STALL "
+                  "meant?"));
 }
 
 }  // namespace

@@ -176,17 +176,17 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-mtbf", "0"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-mtbf", "-3"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "0"}),
-              HasSubstr("a number of seconds above 0 and up to 86400 (a day) is wanted"));
+              HasSubstr("a number of seconds above 0 and up to 86400 (a day) is expected"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "1e300"}), HasSubstr("1e300"));
-  EXPECT_THAT(refusal({"--mend-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
-  EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is wanted, not 0"));
+  EXPECT_THAT(refusal({"--mend-tries", "0"}), HasSubstr("a number from 1 up is expected, not 0"));
+  EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is expected, not 0"));
   EXPECT_EQ(take({"--mend-tries=5"}).tries, 5);
   EXPECT_EQ(take({"--mend-spawn-tries=5"}).tries, 5);
   EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
   EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
-  EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is wanted, not 99999999"));
+  EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is expected, not 99999999"));
   EXPECT_THAT(refusal({"--mend-disk", "x,evry=3"}),
-              HasSubstr("'x,evry=3' is no place on disk: give a folder, or DIR,every=N"));
+              HasSubstr("'x,evry=3' is not a place on disk: give a folder, or DIR,every=N"));
   EXPECT_THAT(refusal({"--mend-stall", "-1"}), HasSubstr("--mend-stall"));
   EXPECT_THAT(refusal({"--mend-stall-limit", "soon"}), HasSubstr("or 0 for never, not soon"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));

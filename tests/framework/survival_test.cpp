@@ -163,7 +163,7 @@ TEST(ImpossibleRedundancy, is_refused_in_one_sentence) {
   expect_end(evolve("xor:4", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");
   expect_end(evolve_in_groups("xor:4", "partner", 3, {}), 2,
              "redundancy xor:4 needs 4 ranks or more, and the job has 3");
-  expect_end(evolve("mirror", 3, {}), 2, "'mirror' is no redundancy: give partner, replicas:K");
+  expect_end(evolve("mirror", 3, {}), 2, "'mirror' is not a redundancy: give partner, replicas:K");
 }
 
 }  // namespace

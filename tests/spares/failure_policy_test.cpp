@@ -28,7 +28,7 @@ TEST(Policy, is_a_list_of_what_may_be_done) {
 }
 
 TEST(Policy, refuses_what_it_does_not_know_by_name) {
-  EXPECT_THAT(refusal("spare,pray"), HasSubstr("'pray' is nothing that can be done"));
+  EXPECT_THAT(refusal("spare,pray"), HasSubstr("'pray' is not a policy for failures"));
   EXPECT_THAT(refusal(""), HasSubstr("'' is nothing"));
   EXPECT_THAT(refusal("spare,"), HasSubstr("'' is nothing"));
 }

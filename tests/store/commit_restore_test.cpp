@@ -377,7 +377,8 @@ TEST_F(Stores, know_what_is_lost_when_one_has_heard_of_it) {
       ADD_FAILURE() << "restored what is lost";
     } catch (const DataLoss& loss) {
       EXPECT_STREQ(loss.what(),
-                   "all ranks have died, and what they had committed is lost: nobody lives who has any of it; the job "
+                   "all ranks have died, and the data that they committed is lost: no living process has any part of "
+                   "it; the job "
                    "must be started again");
     }
   }
@@ -499,7 +500,7 @@ TEST_F(Stores, send_only_what_has_changed_and_lose_nothing) { change_and_lose_me
 
 TEST_F(Stores, read_only_what_was_written_and_lose_nothing) {
   if (!mend::DirtyPages::is_possible())
-    GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+    GTEST_SKIP() << "this kernel does not report which pages were written (Linux 6.7 and later do)";
   change_and_lose_memory(mend::FindChanges::by_writes);
 }
 

@@ -218,7 +218,7 @@ std::optional<std::vector<std::byte>> Connection::wait() { return impl_->wait();
 class Listener::Impl {
  public:
   explicit Impl(Ipv4 host) : acceptor_(io_) {
-    address_ = listen_at(host, acceptor_, "a door for newcomers");
+    address_ = listen_at(host, acceptor_, "a listener for newcomers");
     acceptor_.non_blocking(true);
   }
 
@@ -290,7 +290,7 @@ std::string to_string(const ControlAddress& address) {
 
 ControlAddress parse_address(std::string_view text) {
   const auto refuse = [&] {
-    return UsageError(fmt::format("'{}' is no address of a door: it would be HOST:PORT:KEY", text));
+    return UsageError(fmt::format("'{}' is not the address of a listener, which is HOST:PORT:KEY", text));
   };
   const auto number = [&](std::string_view digits, int base, unsigned long most) {
     unsigned long value = 0;

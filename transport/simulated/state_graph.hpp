@@ -31,8 +31,8 @@ class StateGraph {
     return steps;
   }
 
-  /// The first state that lies on a cycle or behind one; nothing if every run ends. The successors of all states must be
-  /// noted. Takes away states into which no step leads any more; what is left is on a cycle or behind one.
+  /// The first state that lies on a cycle or behind one; nothing if every run ends. The successors of all states must
+  /// be noted. Takes away states into which no step leads any more; what is left is on a cycle or behind one.
   std::optional<std::uint32_t> find_endless_run() const {
     std::vector<std::uint32_t> ways_in(size());
     for (const std::uint32_t next : successors_) ++ways_in[next];

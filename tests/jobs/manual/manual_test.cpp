@@ -63,7 +63,7 @@ TEST(MendMan, has_a_page_for_each_command_and_the_installed_are_all_of_them) {
 TEST(MendMan, refuses_a_command_that_there_is_not) {
   MendProcess process({"man", "fly"});
   EXPECT_EQ(process.wait(), 2);
-  EXPECT_THAT(process.errors(), HasSubstr("no command fly"));
+  EXPECT_THAT(process.errors(), HasSubstr("fly is not a command of mend"));
 }
 
 /// What bash offers after these words.

@@ -69,13 +69,13 @@ TEST(MendPlan, draws_into_a_file) {
 TEST(MendPlan, refuses_what_makes_no_sense_in_one_sentence) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{}, "give --state-per-rank, or --measured"},
-      {{"--state-per-rank", "2 apples"}, "'2 apples' is no size"},
-      {{"--state-per-rank", "1GB", "--requeue", "an hour"}, "'an hour' is no time"},
-      {{"--state-per-rank", "1GB", "--risk", "3"}, "'3' is no chance"},
+      {{"--state-per-rank", "2 apples"}, "'2 apples' is not a size"},
+      {{"--state-per-rank", "1GB", "--requeue", "an hour"}, "'an hour' is not a time"},
+      {{"--state-per-rank", "1GB", "--risk", "3"}, "'3' is not a probability"},
       {{"--state-per-rank", "1GB", "--redundancy", "raid5"}, "'raid5' is no redundancy"},
       {{"--state-per-rank", "1GB", "--commit-cost", "5d"}, "makes no progress"},
       {{"--state-per-rank", "1GB", "--picture", "/nonexistent/plan.svg"}, "cannot be written"},
-      {{"--measured", "/nonexistent"}, "no result"},
+      {{"--measured", "/nonexistent"}, "the result /nonexistent cannot be read"},
   };
   for (const auto& [more, sentence] : cases) {
     MendProcess plan(plan_of(more));

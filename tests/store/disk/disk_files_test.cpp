@@ -145,9 +145,9 @@ TEST_F(RankFiles, are_refused_when_torn_and_when_foreign) {
   const FileSeal seal = write(folder_.path(), 1, 2);
   const auto path = folder_ / "rank-00001.h5";
   std::filesystem::resize_file(path, seal.bytes - 1);
-  EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("rank-00001.h5 is torn: it has"));
+  EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("rank-00001.h5 is incomplete: it has"));
   std::filesystem::resize_file(path, 0);
-  EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("is torn: it has 0 bytes"));
+  EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("is incomplete: it has 0 bytes"));
   std::filesystem::remove(path);
   EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("No such file"));
   std::ofstream(path) << std::string(seal.bytes, 'x');
@@ -440,7 +440,7 @@ TEST(Manifests, are_not_waited_for_where_there_is_a_pipe) {
     mend::read_file(pipe);
     ADD_FAILURE() << "read what is no file";
   } catch (const EnvironmentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("manifest.json is no regular file"));
+    EXPECT_THAT(error.what(), HasSubstr("manifest.json is not a regular file"));
   }
   EXPECT_THROW(mend::read_file(scratch.path()), EnvironmentError);
 }

@@ -90,7 +90,7 @@ class AChangeFinder : public testing::Test {
  protected:
   void SetUp() override {
     if (!mend::DirtyPages::is_possible())
-      GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+      GTEST_SKIP() << "this kernel does not report which pages were written (Linux 6.7 and later do)";
   }
 };
 

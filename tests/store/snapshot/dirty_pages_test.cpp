@@ -47,7 +47,7 @@ class DirtyPagesOf : public testing::Test {
  protected:
   void SetUp() override {
     if (!DirtyPages::is_possible())
-      GTEST_SKIP() << "this kernel does not tell what was written (Linux 6.7 and later do)";
+      GTEST_SKIP() << "this kernel does not report which pages were written (Linux 6.7 and later do)";
   }
 };
 
