@@ -1,4 +1,5 @@
-// What a rank says beside the vote that opens a commit or a restore. A remark is heard when all ranks say it.
+// Flags that a rank adds to its vote in the ballot that opens a commit or a restore. The outcome has the flags that all
+// ranks have set.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// The ranks of an epoch, as the parts of the store see them.
+// The ranks of an epoch, for the parts of the store.
 
 #pragma once
 

@@ -9,15 +9,15 @@
 //   own          [0]      [1]      [2]      [3]
 //   held for      3        0        1        2          holder of rank r: r+1, wrapping round
 //
-// After a failure, newcomers hold nothing. restore() finds the newest version at which every rank's snapshot is still
-// somewhere or can be rebuilt, brings each newcomer its own, unpacks, and makes again what died with the dead.
+// After a failure, newcomers hold nothing. restore() finds the newest version of which every rank's snapshot exists or
+// can be rebuilt, sends each newcomer its snapshot, unpacks it, and makes the lost copies and parities again.
 //
-// Members may have redundancies of their own: those that have the same one are a group
-// (store/placement/member_group.hpp), and each group has snapshots of its own. Versions are common to all groups: each
-// is published, and restored, in all or in none.
+// Members may have different redundancies. Members with the same one are a group (store/placement/member_group.hpp),
+// and each group has its own snapshots. Versions are common to all groups: each is published and restored in all
+// groups, or in none.
 //
-// A snapshot is packed over the one that had its slot before, and only pages that differ from that are copied and sent.
-// That needs both sides to have that older one as it was committed, so the first commits after a failure are whole.
+// A snapshot is packed over the one that had its slot before, and only the pages that differ are copied and sent. Both
+// sides need the older one as it was committed, so the first commits after a failure copy everything.
 
 #pragma once
 
@@ -51,8 +51,8 @@ namespace mend {
 
 class StoreEngine final : public Store {
  public:
-  /// How members are made redundant that do not say so themselves, and how many versions are kept (2 or more). The same
-  /// on all ranks. `disk`: where every N-th commit is written to disk, too. `how` commits find what has changed.
+  /// `redundancy`: of members that have none of their own. `versions`: how many are kept, 2 or more. `disk`: the folder
+  /// to which every N-th commit is written, if any. `how`: how commits find what has changed. The same on all ranks.
   explicit StoreEngine(Redundancy redundancy = {}, int versions = 2,
                        const std::optional<DiskOptions>& disk = std::nullopt, FindChanges how = FindChanges::by_hash)
       : redundancy_(redundancy), groups_(redundancy, versions, how) {
@@ -85,38 +85,37 @@ class StoreEngine final : public Store {
 
   // What the framework calls.
 
-  /// Whether restore() would bring back what the last commit or restore of this epoch has left, to the ranks that have
-  /// committed it. Not so after a recovery and before the first of them, nor when some ranks have other data
+  /// Returns true if restore() would bring back the state after the last commit or restore of this epoch, on the ranks
+  /// that made it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
   bool has_version() const { return versions_.can_go_back(ranks_.count()); }
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
   /// r runs. Local. `comm` and `ballot` must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
-  /// Has `listener` called whenever a commit has been published. Local.
+  /// Calls `listener` after each commit that is published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
-  /// This rank was told that there is version `announced`, or a newer one: should nobody else know of any, it is lost.
-  /// Local.
+  /// This rank was told that there is version `announced`, or a newer one. If no rank has it, it is lost. Local.
   void hear(Version announced) { versions_.hear(announced); }
-  /// Of the blocks that this rank keeps of the newest version, its own and others'. Local.
+  /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
-  /// The job is over: whoever commits or restores all the same gets agreement::Abandoned. Local.
+  /// The job is over: commits and restores throw agreement::Abandoned from now on. Local.
   void end() {
     end_epoch();
     ranks_.ballot = nullptr;
     if (disk_) disk_->wait();
   }
-  /// Before the job ends for want of ranks: writes the newest version that can be had to disk, of all ranks that have
-  /// committed it; if there is a disk, and it is not there yet. Collective over the ranks that are left. Throws
-  /// ProcessFailure.
+  /// Before the job ends because ranks are missing: writes the newest version that can be rebuilt to disk, for all
+  /// ranks that have committed it. Does nothing without a disk, or if the version is on it. Collective over the ranks
+  /// that are left. Throws ProcessFailure.
   void save_what_is_left();
-  /// Forgets all snapshots, so that nobody is given anything of them. Local; on all ranks.
+  /// Forgets all snapshots, so that no rank restores from them. Local; on all ranks.
   void forget_everything() {
     groups_.forget_newer(Version{});
     versions_.forget_memory();
   }
   /// Forgets the protected members, keeps the snapshots. Local.
   void forget_members();
-  /// Throws UsageError if an object was protected too late to be given what was restored of its name. Local.
+  /// Throws UsageError if an object was protected after its name had been restored. Local.
   void require_restored() const { members_.require_restored(); }
 
   /// Holds version(): commits after it are provisional until commit_and_let_go() or let_go(). A failure takes them
@@ -132,11 +131,11 @@ class StoreEngine final : public Store {
   /// Collective.
   void drop_provisional();
 
-  /// Lets go of a commit that is under way, and with it of the epoch's communicator. Local; before that is freed.
+  /// Drops a commit that is under way. Must be called before the epoch's communicator is freed. Local.
   void end_epoch();
 
  private:
-  /// Whether a restore fills the members of this rank, or leaves them alone.
+  /// What a restore does with the members of this rank.
   enum class Fills { members, nothing };
 
   agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);

@@ -11,10 +11,10 @@
 
 namespace mend {
 
-/// Before a commit sends data: tells everyone with whom this rank has a part in one of `stripes` how large its snapshot
-/// is, as `sizes` says, and what of it has changed, and learns the same of theirs. Collective over the ranks of those
-/// stripes. Returns the changes by rank, and completes `sizes`; of other ranks neither means anything. Throws
-/// ProcessFailure, EnvironmentError.
+/// Exchanges sizes and changes of snapshots before a commit sends data: this rank sends the size of its snapshot (in
+/// `sizes`) and its changes (`mine`) to all ranks with which it shares one of `stripes`, and receives theirs. Returns
+/// the changes by rank, and completes `sizes`; the entries of other ranks have no meaning. Collective over the ranks of
+/// the stripes. Throws ProcessFailure, EnvironmentError.
 std::vector<Changes> announce_changes(std::span<const Stripe> stripes, MPI_Comm comm, Changes mine, Sizes& sizes);
 
 }  // namespace mend

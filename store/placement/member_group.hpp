@@ -1,8 +1,8 @@
-// Members that have one redundancy, and their snapshots: what a rank packs them into, and what it keeps of others'.
+// The members that have the same redundancy, their snapshots, and what this rank keeps of other ranks' snapshots.
 //
-// A store has one group for each redundancy that its members are protected with. Each has snapshots, stripes and
-// version slots of its own; versions are common to all. The store says what happens next, in all groups alike, and
-// publishes when all have done it; so a group decides nothing.
+// A store has one group for each redundancy that its members are protected with. Each group has its own snapshots,
+// stripes and version slots. Versions are common to all groups: the store leads all groups through the same steps and
+// publishes a version when all groups are ready. A group decides nothing.
 
 #pragma once
 
@@ -44,7 +44,7 @@ class MemberGroup {
   void put_back(Members members) { members_ = std::move(members); }
   const Redundancy& redundancy() const { return redundancy_; }
   const Members& members() const { return members_; }
-  /// Those committed with this group that are kept.
+  /// The versions with this group that are kept.
   const std::set<Version>& versions() const { return committed_in_; }
 
   /// See VersionSlots.
@@ -65,17 +65,17 @@ class MemberGroup {
 
   /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
   void prepare_commit();
-  /// Packs the members and begins to send what has changed; over an older snapshot if that is newer than `settled`.
-  /// `tag`: as all ranks number this group. If they cannot be packed, that is the `problem`, and a snapshot of nothing
-  /// is sent. `copied_on`: what is written elsewhere is made of the snapshot.
+  /// Packs the members and begins to send what has changed. Packs over an older snapshot if that is newer than
+  /// `settled`. `tag`: the number of this group on all ranks. If the members cannot be packed, sets `problem` and sends
+  /// an empty snapshot. `copied_on`: the snapshot is copied on to disk.
   void begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem);
   bool is_under_way() const { return under_way_ != nullptr; }
-  /// When it returns, all that this rank makes is in its slots, and not yet published.
+  /// Returns when all blocks that this rank makes are in their slots. They are not published yet.
   void finish_commit(Version version);
   /// Local.
   void publish_commit(Version version);
 
-  /// Of this rank's snapshot: its size, and what of that the last commit had to copy and to send.
+  /// The size of this rank's snapshot, and how much of it the last commit had to copy and send.
   ByteCount snapshot_bytes() const { return sizes_[static_cast<std::size_t>(self_.value)]; }
   ByteCount changed_bytes() const { return changed_bytes_; }
   std::span<const std::byte> own_snapshot(Version version) { return snapshot_of(self_, version); }
@@ -85,45 +85,46 @@ class MemberGroup {
 
   // --- a restore -----------------------------------------------------------------------------------------------------
 
-  /// Everyone's published blocks, and the versions that have the group at all, known to all. All must want the same
-  /// version: else throws UsageError. Collective.
+  /// Gathers the published blocks of all ranks, and the versions that contain the group. Throws UsageError if ranks
+  /// want different versions. Collective.
   Inventory gather_inventory(std::optional<Version> wanted);
   RestorePlan plan(const Inventory& inventory, Version version) const;
 
-  /// Begins to give everyone what it is to have of a version. Collective.
+  /// Begins to send each rank its blocks of a version. Collective.
   void begin_to_bring(const RestorePlan& plan, int tag);
-  /// Whether anything is damaged that this rank keeps of the version; what is, is told of and forgotten. Local.
+  /// Discards the damaged blocks that this rank keeps of the version, and reports them. Returns true if there are any.
+  /// Local.
   bool forget_damaged(Version version);
-  /// The same for what this rank gives in the plan; and fills the members from its snapshot, checked too, if it keeps
-  /// that. What else is in the way is the problem.
+  /// The same for the blocks that this rank sends by the plan. Also checks this rank's own snapshot, if it keeps it,
+  /// and fills the members from it; sets `problem` if that fails for another reason than damage.
   bool forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem);
   void finish_bringing(Version version);
-  /// Fills the members if this rank's snapshot has come from others. Whether it has come undamaged: what it was made of
-  /// was, so if not, the version is of no use. Local.
+  /// Fills the members if this rank's snapshot has come from other ranks. Returns false if it is damaged: its sources
+  /// were not, so the version cannot be used. Local.
   bool unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
-  /// Of nobody's: what is left of the version cannot be used. Local, on all ranks.
+  /// Discards all blocks of the version, because it cannot be used. Local, on all ranks.
   void forget_blocks(Version version);
   /// Local.
   void publish(std::span<const Combination> made, Version version);
-  /// Begins to make parities again of what was brought. Collective; finish_protecting publishes them.
+  /// Begins to make the parities of the restored snapshots again. Collective; finish_protecting publishes them.
   void begin_to_protect(const RestorePlan& plan, int tag);
   void finish_protecting(const RestorePlan& plan);
 
-  /// Fills the members from what `from` has of its own; each rank may name another. Collective.
+  /// Fills the members from the snapshot of rank `from`. Each rank may name another one. Collective.
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
 
-  /// Fills members that are parts of arrays out of snapshots of other ranks than those of now. Returns the names of all
-  /// arrays that these have. Collective.
+  /// Fills members that are parts of arrays from the snapshots of another number of ranks. Returns the names of all
+  /// arrays in these snapshots. Collective.
   std::set<std::string, std::less<>> redistribute_to_members(const GatheringPlan& plan);
 
   /// The names of the members in this rank's snapshot; none if it has none of that version. Local.
   std::set<std::string, std::less<>> names_at(Version version);
 
-  /// Gives rank writers[r] the snapshot of rank r of then, unless it keeps that. Returns what this rank was given, by
-  /// rank of then. Collective.
+  /// Sends the snapshot of owner r to rank writers[r], unless that rank keeps it. Returns the snapshots that this rank
+  /// has received, by owner. Owners are the ranks that committed the version. Collective.
   std::map<Rank, Bytes> bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag);
 
-  /// Other ranks than those of now have made what is in the version slots: what plans say of sizes is of theirs.
+  /// Forgets the sizes of snapshots: another number of ranks has made what is in the version slots.
   void forget_sizes();
 
  private:
@@ -145,8 +146,8 @@ class MemberGroup {
   Members members_;
   VersionSlots slots_of_versions_;
   ChangeFinder finder_;
-  Pack pack_;                       // what was prepared, until it is packed
-  std::set<Version> committed_in_;  // of those kept; also when nothing is left of what was
+  Pack pack_;                       // the prepared pack, until it is packed
+  std::set<Version> committed_in_;  // versions that are kept, even if no block of them is left
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank self_{};
   std::vector<Stripe> stripes_;    // of all ranks

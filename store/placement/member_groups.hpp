@@ -1,4 +1,4 @@
-// All groups of members of a store, one for each redundancy that any rank protects members with.
+// All groups of members of a store: one for each redundancy that any rank protects members with.
 //
 // A group is made where a member is first protected with its redundancy, and the other ranks learn of it before it is
 // used. So at a commit or a restore all ranks have the same groups, in the same order.
@@ -27,12 +27,13 @@ class MemberGroups {
   /// `usual`: the redundancy of members that do not say so themselves. `versions`: how many are kept.
   MemberGroups(Redundancy usual, int versions, FindChanges how);
 
-  /// Local. `has_newcomers`: which do not know the groups of the others.
+  /// `has_newcomers`: there are ranks that do not know the groups of the others. Local.
   void begin_epoch(const EpochRanks& ranks, bool has_newcomers);
   /// Lets go of what is under way, and of the communicator. Local.
   void end_epoch();
 
-  /// A member is in one group alone. Local, each of these.
+  // A member is in one group alone. These functions are local.
+
   void protect(std::string_view name, std::shared_ptr<Member> member, Redundancy redundancy);
   void replace(std::string_view name, const std::shared_ptr<Member>& member);
   void forget(std::string_view name);
@@ -40,20 +41,22 @@ class MemberGroups {
   std::map<Redundancy, Members> set_aside_members();
   void put_back(std::map<Redundancy, Members> members);
 
-  /// As far as this rank knows, all ranks know all groups, and which have members. Local.
+  /// Returns true if, as far as this rank knows, all ranks know all groups and which of them have members. Local.
   bool are_known_to_all() const { return known_ == Known::by_all && with_members() == used_here_; }
-  /// Has every rank know the groups of all, and which of them have members anywhere: those are committed. Collective.
+  /// Tells all ranks the groups of every rank, and which of them have members on any rank: these are committed.
+  /// Collective.
   void agree(const EpochRanks& ranks);
 
-  /// Calls work(group, tag) for each, in the order that all ranks have; the tag is for messages of that group.
+  /// Calls work(group, tag) for each group, in the same order on all ranks. The tag is for messages of that group.
   void for_each(const std::function<void(MemberGroup& group, int tag)>& work);
-  /// The same for those that have members on any rank.
+  /// The same for the groups that have members on any rank.
   void for_each_in_use(const std::function<void(MemberGroup& group, int tag)>& work);
-  /// The same for those of which there is something to restore, with the plan for it.
+  /// The same for the groups that the plan restores, each with its plan.
   void for_each_planned(const JointPlan& plan,
                         const std::function<void(MemberGroup& group, int tag, const GatheringPlan& plan)>& work);
 
-  /// Of all groups; see MemberGroup. Local, each of these.
+  // For all groups; see MemberGroup. These functions are local.
+
   void hold(Version version);
   void let_go(Version version);
   void forget_old(Version newest);
@@ -61,17 +64,17 @@ class MemberGroups {
   void forget_newer(Version newest);
   void forget_sizes();
   void prepare_commit();
-  /// Those that were committed and are kept.
+  /// The committed versions that are kept.
   std::set<Version> versions() const;
   std::vector<ByteCount> block_sizes(Version version) const;
   ByteCount memory() const;
-  /// Of this rank's snapshots of the groups in use: their size, and what of that the last commit had to copy and send.
+  /// The size of this rank's snapshots of the groups in use, and how much of them the last commit had to copy and send.
   struct SnapshotBytes {
     ByteCount all = 0;
     ByteCount changed = 0;
   };
   SnapshotBytes snapshot_bytes() const;
-  /// Of the members in this rank's snapshots.
+  /// The names of the members in this rank's snapshots.
   Names names_at(Version version);
 
  private:
@@ -86,8 +89,8 @@ class MemberGroups {
   const EpochRanks* ranks_ = nullptr;
   std::map<Redundancy, MemberGroup> groups_;
   Known known_ = Known::by_all;
-  std::set<Redundancy> in_use_;     // the groups that have members on any rank, as was last agreed on
-  std::set<Redundancy> used_here_;  // those that had members on this rank then
+  std::set<Redundancy> in_use_;     // the groups with members on any rank, as last agreed on
+  std::set<Redundancy> used_here_;  // the groups with members on this rank at that time
 };
 
 }  // namespace mend

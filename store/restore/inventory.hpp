@@ -1,4 +1,4 @@
-// What a process keeps, as numbers that can be gathered by all.
+// What a process keeps, as numbers that all ranks can gather.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace mend {
 
-/// Appends to `numbers` which versions were committed; before any holding.
+/// Appends the committed versions to `numbers`. Must come before all holdings.
 void write_committed(const std::set<Version>& versions, std::vector<std::uint64_t>& numbers);
-/// Appends to `numbers` that a block is kept.
+/// Appends a block that is kept to `numbers`.
 void write_holding(const Block& block, const Kept& kept, std::vector<std::uint64_t>& numbers);
 
-/// Adds to `inventory` what `keeper` has written; zeros may follow that.
+/// Adds to `inventory` what `keeper` has written. Zeros may follow it.
 void read_inventory(Rank keeper, std::span<const std::uint64_t> numbers, Inventory& inventory);
 
 }  // namespace mend

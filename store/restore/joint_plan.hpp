@@ -11,16 +11,16 @@ namespace mend {
 
 /// What is to be restored of several groups of members (store/placement/member_group.hpp), all at one version.
 struct JointPlan {
-  /// The newest version at which every group that was committed then can be restored; nullopt when there is none.
+  /// The newest version of which every committed group can be restored; nullopt if there is none.
   std::optional<Version> version;
-  /// For each group, of that version; nullopt for one that nobody knows to have been committed then.
+  /// The plan of each group for that version; nullopt for a group that was not committed in it.
   std::vector<std::optional<GatheringPlan>> groups;
-  /// When there is no such version: of the newest that anybody has something of, whose snapshots are missing.
+  /// If there is no such version: the ranks whose snapshots are missing from the newest version that is held in part.
   std::vector<Rank> missing;
   std::optional<Version> newest_seen;
 };
 
-/// `inventories`: one for each group; `plan`: what a group would do for that version. Pure.
+/// `inventories`: one for each group; `plan`: the plan of one group for a version. Pure.
 JointPlan plan_jointly(std::span<const Inventory> inventories,
                        const std::function<GatheringPlan(std::size_t group, Version version)>& plan);
 

@@ -1,5 +1,5 @@
-// Deciding, after a failure, which version to go back to and who makes what out of what. Pure: every rank computes the
-// same plan from the same inventory.
+// Decides which version is restored after a failure, and which rank makes which block from what. Pure: every rank
+// computes the same plan from the same inventory.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace mend {
 
-/// "`keeper` has this block at `version`." Where it lies need not be where it would be placed now: a failure
-/// changes that.
+/// `keeper` has this block at `version`. The keeper may differ from the one that the present placement names: a failure
+/// changes the placement.
 struct Holding {
   Rank keeper;
   Version version;
@@ -28,42 +28,43 @@ struct Holding {
 /// What all ranks have of the versions of a group of members.
 struct Inventory {
   std::vector<Holding> holdings;
-  std::set<Version> committed;  ///< versions that the group is in, whatever is left of them
+  std::set<Version> committed;  ///< versions that contain the group, even if nothing is left of them
 
-  /// All versions of which there is or was something.
+  /// All versions that are held or were committed.
   std::set<Version> versions() const;
-  /// Leaves nothing of other versions.
+  /// Removes everything of other versions.
   void keep_only(Version version);
 };
 
 struct RestorePlan {
   /// The newest version at which every rank's snapshot is there or can be rebuilt; nullopt when there is none.
   std::optional<Version> version;
-  /// Of all snapshots at that version.
+  /// The sizes of all snapshots at that version.
   Sizes sizes;
-  /// What gives each rank its own snapshot, and each holder its copies.
+  /// Gives each rank its own snapshot, and each holder its copies.
   std::vector<Combination> bring;
-  /// What then makes it redundant again: needs the snapshots that the first has brought.
+  /// Makes the version redundant again; needs the snapshots of `bring`.
   std::vector<Combination> protect;
-  /// When there is no such version: whose snapshots are missing from the newest one that anybody has a part of.
+  /// If there is no such version: the ranks whose snapshots are missing from the newest version that is held in part.
   std::vector<Rank> missing;
   std::optional<Version> newest_seen;
 };
 
-/// `stripes`: where everything shall lie (see place). `wanted`: the only version that will do, if there is one.
+/// `stripes`: the present placement (see place). `wanted`: the only version that is acceptable, if there is one.
 RestorePlan plan_restore(const Inventory& inventory, std::span<const Stripe> stripes, int ranks,
                          std::optional<Version> wanted = {});
 
-/// For ranks that are others than those of then, because some have died and nobody took their place.
+/// A plan for another number of ranks than has committed the version, because ranks have died and were not replaced.
+/// Owners are ranks of the job that committed it; all other ranks are present ranks.
 struct GatheringPlan {
-  /// As above, but `bring` gives snapshots that nobody has whole to ranks of now, in turn, and there is nothing to
-  /// protect.
+  /// As above, but `bring` gives the snapshots that no rank has as a whole to the present ranks in turn, and `protect`
+  /// is empty.
   RestorePlan restore;
-  /// By rank of then: who has its snapshot then, as ranks of now.
+  /// By owner: the present ranks that have its snapshot after `bring`.
   std::vector<std::vector<Rank>> keepers;
 };
 
-/// `inventory`: its keepers are ranks of now, the owners of its blocks ranks of then. Pure.
+/// `inventory`: its keepers are present ranks. Pure.
 GatheringPlan plan_gathering(const Inventory& inventory, int ranks_then, int ranks_now,
                              std::optional<Version> wanted = {});
 

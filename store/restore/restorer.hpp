@@ -1,14 +1,14 @@
-// Going back to a version: what restore(), restore(Version), restore_others(), restore_from() and the end of a job for
-// want of ranks have in common.
+// Restoring a version: the steps of restore(), restore(Version), restore_others(), restore_from(), and of saving what
+// is left when the job ends because ranks are missing.
 //
 //   plan            what does everyone have?  which version can all have?          store/restore/joint_plan.hpp
 //   bring           each newcomer is sent its snapshot, or it is made of parities
-//   check, fill     damaged data is forgotten, and the plan made again
+//   check, fill     damaged data is discarded, and the plan is made again
 //   protect         copies and parities that are lost are made again
-//   confirm         a ballot: it has worked on all ranks, or on none
+//   confirm         a ballot: the restore has succeeded on all ranks, or on none
 //
-// What memory does not have is looked for on disk. If other ranks than those of now have committed, arrays are given to
-// the ranks of now, and all else is refused.
+// What memory does not have is looked for on disk. If another number of ranks has committed the version, its arrays are
+// redistributed to the present ranks, and members of any other kind are refused.
 
 #pragma once
 
@@ -27,8 +27,8 @@
 
 namespace mend {
 
-/// For one restore of an epoch in which all ranks have met for it. Members are collective unless said otherwise; when
-/// they throw, messages may be left under way (MemberGroups::end_epoch).
+/// One restore, for which all ranks have met. Its functions are collective unless they say otherwise. If they throw,
+/// messages may be under way (MemberGroups::end_epoch).
 class Restorer {
  public:
   /// `disk`: null if there is none. All must outlive this.
@@ -39,17 +39,17 @@ class Restorer {
   struct Restored {
     Version version;  ///< Version{0}: there was nothing
     Origin origin = Origin::nowhere;
-    MemberGroups::Names names;  ///< what the version has for this rank, whether there is such a member or not
+    MemberGroups::Names names;  ///< members of the version for this rank, protected or not
   };
 
   /// Fills the members from the newest version that every rank can have, or the one that is wanted.
   Restored restore(std::optional<Version> wanted);
-  /// Throws UsageError on all ranks if there is no rank of the number that one of them asks for: otherwise that one
-  /// would leave the others waiting.
+  /// Throws UsageError on all ranks if one of them asks for a rank that does not exist. Without this check, the others
+  /// would wait for that one.
   void require_rank_for_all(Rank asked_for) const;
   /// Fills the members from what rank `from` of the communicator has committed. Each rank may name another.
   Restored restore_from(Rank from);
-  /// Writes the newest version that can be had to disk, of other ranks than those of now.
+  /// Writes the newest version that can be rebuilt to disk, for the ranks that have committed it.
   void save_what_is_left();
 
  private:

@@ -1,7 +1,7 @@
-// Memory for large blocks that is there before it is asked for.
+// Memory for large blocks, prepared before it is needed.
 //
-// The kernel clears memory when it is written for the first time, which takes about as long as receiving what is to lie
-// there. A spare has time for that while it waits; the ranks tell it what they have (framework/recovery/engine.hpp).
+// The kernel clears memory when it is first written. That takes about as long as receiving the data. A spare does it
+// while it waits; the ranks tell it the sizes of their blocks (framework/epoch/spare_briefing.hpp).
 
 #pragma once
 
@@ -14,29 +14,29 @@
 
 namespace mend {
 
-/// From this size on, memory comes in pages of this size where the kernel has such.
+/// Memory of this size or more is in pages of this size if the kernel has them.
 inline constexpr ByteCount large_page = ByteCount{2} << 20;
 
 /// Large memory on the boundary of a large page, not written yet. Throws std::bad_alloc. From the kernel itself, to
 /// which delete_large() gives it back.
 void* new_large(ByteCount bytes);
 void delete_large(void* memory, ByteCount bytes);
-/// Has the kernel give the pages of large memory now. Without effect where it does not know how.
+/// Has the kernel provide the pages of large memory now. No effect if the kernel cannot.
 void populate(void* memory, ByteCount bytes);
 
-/// So much that blocks that grow a little have room in it, too: up to an eighth more.
+/// Returns a size in which a block of `bytes` can grow by up to an eighth.
 ByteCount with_room_to_grow(ByteCount bytes);
 
-/// That of this process. Any thread.
+/// The reserve of this process. Any thread.
 class BlockReserve {
  public:
   static BlockReserve& instance();
   ~BlockReserve() { free_all(); }
 
-  /// Has memory ready for blocks of these sizes; what was ready for others is freed. Small ones are left out, and all
-  /// when there is no memory. As soon as `go_on` says no, the rest is left to be cleared when it is written.
+  /// Prepares memory for blocks of these sizes, and frees what was prepared for others. Leaves out small blocks, and
+  /// all blocks if there is no memory. When `go_on` returns false, the rest of the memory is not cleared in advance.
   void prepare(std::span<const ByteCount> sizes, const std::function<bool()>& go_on);
-  /// Memory for a block, if there is some of about that size; null if not. To be given back as that of new_large().
+  /// Returns prepared memory of about that size; null if there is none. It is freed as that of new_large().
   void* take(ByteCount bytes);
   /// Frees what has not been taken.
   void clear() {

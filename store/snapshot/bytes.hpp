@@ -1,4 +1,4 @@
-// Memory for snapshots and parities: large, written as a whole, and asked for in the middle of a commit.
+// Memory for snapshots and parities: large, written as a whole, and allocated in the middle of a commit.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace mend {
 
-/// Where blocks lie: on a boundary of a cache line, large ones in large pages, which are a fraction of the page faults.
-/// Elements that are not given a value have any: a vector that grows is about to be written.
+/// Allocates blocks on the boundary of a cache line, and large blocks in large pages, which cause fewer page faults.
+/// New elements are not initialised: a vector that grows is about to be written.
 template <class T>
 class BlockAllocator {
  public:
@@ -53,9 +53,8 @@ class BlockAllocator {
 
 using Bytes = std::vector<std::byte, BlockAllocator<std::byte>>;
 
-/// Gives a block another size, and keeps what it holds as far as that goes. A vector by itself would double its memory
-/// when it grows, and never give any back; here what is too much is an eighth of what has grown, or half of what has
-/// shrunk.
+/// Resizes a block and keeps its contents. A plain vector doubles its memory when it grows and frees none when it
+/// shrinks. Here a block that grows has an eighth more than it needs, and one that shrinks at most twice what it needs.
 inline void resize_block(Bytes& block, std::size_t size) {
   const bool grows = !block.empty() && size > block.capacity();
   if (size > block.capacity()) block.reserve(grows ? size + size / 8 : size);

@@ -1,5 +1,4 @@
-// What the store does with parts of arrays (store/array_part.hpp): writes them down, finds what two of them have in
-// common, and where that lies in memory.
+// Parts of arrays (store/array_part.hpp): their text form, the overlap of two parts, and where a box lies in memory.
 
 #pragma once
 
@@ -13,16 +12,16 @@
 
 namespace mend {
 
-/// Whether the part lies in its array, and the three extents have as many axes.
+/// Returns true if the part lies in its array, and the three extents have the same number of axes.
 bool makes_sense(const ArrayPart& part);
 
-/// What to_string has written; nothing for any other text.
+/// Reads what to_string has written; returns nothing for any other text.
 std::optional<ArrayPart> parse_array_part(std::string_view text);
 
 /// A rank's parts, by the names of the members.
 using Parts = std::map<std::string, ArrayPart, std::less<>>;
 
-/// A line for each, and what such lines say; zeros may follow them.
+/// One line for each part, and the reverse. Zeros may follow the lines.
 std::string to_text(const Parts& parts);
 Parts parse_parts(std::string_view text);
 
@@ -33,16 +32,16 @@ struct Overlap {
   Extents in_second;  ///< and in the second
   bool operator==(const Overlap&) const = default;
 };
-/// Nothing when they have none. Both must be of the same array.
+/// Nothing if they have no elements in common. Both must be parts of the same array.
 std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second);
 
-/// The elements of a part that have not been found yet, while others are looked through in which they may be; these may
-/// overlap. What is left is kept as boxes of which no two do.
+/// The elements of a part that have not been found yet in other parts, which may overlap. Kept as boxes that do not
+/// overlap.
 class Unfound {
  public:
   explicit Unfound(const ArrayPart& wanted);
 
-  /// Those of `part`, of the same array, have been found.
+  /// The elements of `part`, of the same array, have been found.
   void take_out(const ArrayPart& part);
   std::size_t elements() const;
 
@@ -50,7 +49,7 @@ class Unfound {
   std::vector<ArrayPart> boxes_;
 };
 
-/// A box of elements within a part, as it lies in memory: runs of bytes, in order, that are as long as can be.
+/// A box of elements within a part, as it lies in memory: the longest runs of contiguous bytes, in order.
 struct Runs {
   ByteCount length = 0;            ///< of each
   std::vector<ByteCount> offsets;  ///< from the part's first byte

@@ -7,12 +7,12 @@
 
 namespace mend {
 
-/// What has so many bytes does not stay in the caches anyhow.
+/// Data of this size does not stay in the caches.
 inline constexpr ByteCount beyond_caches = ByteCount{1} << 20;
 
-/// Copies bytes, which may not overlap, past the caches: the memory that is overwritten is not read first, as a plain
-/// store does. For a part of something large, whose copy is not read again soon. Where the processor cannot do that, a
-/// plain copy.
+/// Copies bytes past the caches: the destination is not read before it is overwritten, as a plain store does. The spans
+/// must not overlap. For large data whose copy is not read again soon. Copies plainly if the processor has no such
+/// instructions.
 void copy_past_caches(std::span<const std::byte> from, std::span<std::byte> to);
 
 }  // namespace mend

@@ -105,8 +105,8 @@ void VersionSlots::visit(const std::function<void(const Block&, Kept&)>& visit) 
 }
 
 void VersionSlots::forget_old(Version newest) {
-  std::erase_if(slots_of_versions_, [&](const auto& shelf) {
-    return std::all_of(shelf.second.begin(), shelf.second.end(), [&](const Kept& kept) {
+  std::erase_if(slots_of_versions_, [&](const auto& slots) {
+    return std::all_of(slots.second.begin(), slots.second.end(), [&](const Kept& kept) {
       return kept.version.value + versions_ <= newest.value && !holds(kept.version);
     });
   });

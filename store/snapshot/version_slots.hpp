@@ -1,7 +1,7 @@
 // The memory of one process's store: for each block that it keeps, a slot for each of the last few versions.
 //
-// Versions take turns in the slots. What is in the making has the slot of the oldest, so the newest published version
-// is never overwritten; and it counts for nothing until it is published.
+// Versions take turns in the slots. A version that is being made has the slot of the oldest one, so the newest
+// published version is never overwritten. It is not restored from before it is published.
 
 #pragma once
 
@@ -22,14 +22,14 @@ namespace mend {
 
 /// A block at one version.
 struct Kept {
-  Version version;               ///< Version{0}: this is nothing published (empty, or in the making)
+  Version version;               ///< Version{0}: not published (empty, or being made)
   std::vector<ByteCount> sizes;  ///< of the snapshots of the block's owners
   Bytes bytes;
-  std::vector<std::uint64_t> hashes;  ///< of a parity: of its pages. Snapshots carry hashes in themselves.
-  std::uint64_t seal = 0;             ///< of a parity: of what it is, and of these
+  std::vector<std::uint64_t> hashes;  ///< of the pages of a parity; snapshots contain their own hashes
+  std::uint64_t seal = 0;             ///< hash of a parity's description and of `hashes`
 };
 
-/// Hashes a parity in which these ranges are new.
+/// Computes the hashes of a parity in which the ranges `written` are new.
 void seal(const Block& parity, Version version, std::span<const ByteRange> written, Kept& kept);
 
 class VersionSlots {
@@ -37,34 +37,34 @@ class VersionSlots {
   /// `versions`: how many slots a block has; 2 or more.
   explicit VersionSlots(int versions) : versions_(static_cast<std::size_t>(versions)) {}
 
-  /// A slot to fill for `version`. What it held is published no more, but lies there still.
+  /// Returns the slot for `version`, to be filled. Its previous contents are no longer published, but still there.
   Kept& slot_for(const Block& block, Version version);
-  /// Which older version is in that slot; Version{0} when there is none.
+  /// Returns the older version in that slot; Version{0} if there is none.
   Version older_in_slot(const Block& block, Version version);
-  /// Where `version` of a block is or is made. There must be one.
+  /// Returns `version` of a block, published or being made. It must exist.
   Kept& at(const Block& block, Version version);
-  /// That a block that has been made is whole.
+  /// Publishes a block that has been made.
   void publish(const Block& block, Version version);
 
-  /// Keeps this version from now on, also when the slots have come round: what is in its slot is put aside then.
+  /// Keeps this version even when its slot is needed again: its block is set aside then.
   void hold(Version version) { aside_.try_emplace(version); }
   bool holds(Version version) const { return aside_.contains(version); }
-  /// No more; what was put aside goes back to its slot, unless there is a newer version.
+  /// Ends that. What was set aside returns to its slot, unless a newer version is there.
   void let_go(Version version);
 
-  /// Calls `visit` with every block published, of every version.
+  /// Calls `visit` with every published block of every version.
   void visit(const std::function<void(const Block&, Kept&)>& visit);
 
-  /// Frees what is older than the slots go back, seen from `newest`; such are blocks that are kept elsewhere now.
+  /// Frees the blocks of which all versions are older than the slots that end with `newest`: other ranks keep them now.
   void forget_old(Version newest);
-  /// Forgets all newer versions: others will take their numbers.
+  /// Forgets all versions newer than `newest`: their numbers are used again.
   void forget_newer(Version newest);
 
-  /// Forgets all older versions: they are of other ranks.
+  /// Forgets all versions older than `oldest`: another number of ranks has made them.
   void forget_older(Version oldest);
 
   ByteCount memory() const;
-  /// Of the blocks published at `version`.
+  /// The sizes of the blocks published at `version`.
   std::vector<ByteCount> sizes(Version version) const;
 
  private:
@@ -72,10 +72,11 @@ class VersionSlots {
 
   std::size_t versions_;
   std::map<Block, std::vector<Kept>> slots_of_versions_;
-  std::map<Version, std::map<Block, Kept>> aside_;  // of the versions held
+  std::map<Version, std::map<Block, Kept>> aside_;  // of held versions
 };
 
-/// What is wrong with a published block: nothing, or a description such as "member 'u' is corrupt". Checks every hash.
+/// Checks every hash of a published block. Returns what is damaged, such as "member 'u' is corrupt"; nothing if it is
+/// sound.
 std::optional<std::string> find_damage(const Block& block, const Kept& kept);
 
 }  // namespace mend

@@ -1,8 +1,8 @@
 // What a rank knows of the versions that its job has committed.
 //
 //   begin_epoch      differing    a newcomer may know less than the others
-//   agree            agreed       all ranks know the same; what their members hold may be something else
-//   committed,       in_members   the members of all ranks hold the newest version, or what has become of it since
+//   agree            agreed       all ranks know the same; their members may hold other data
+//   committed,       in_members   the members of all ranks hold the newest version, or what the program has made of it
 //   restored
 //
 // Pure: the store carries the numbers between the ranks.
@@ -19,19 +19,19 @@ namespace mend {
 
 class KnownVersions {
  public:
-  /// The newest that was published or restored; Version{0} before the first.
+  /// The newest version that was published or restored; Version{0} before the first.
   Version published() const { return published_; }
   Version next() const { return published_.next(); }
-  /// What is newer has been placed where it lies in this epoch, by commits alone.
+  /// Newer versions than this were placed in this epoch, by commits alone.
   Version settled() const { return settled_; }
-  /// Whether anything was ever committed, as far as this rank knows or was told.
+  /// Returns true if, as far as this rank knows, anything was ever committed.
   bool any() const { return std::max(published_, announced_) != Version{}; }
-  /// So many ranks have committed what is in memory; 0: nothing is, or this is a newcomer.
+  /// How many ranks committed the versions in memory; 0 if there are none, or on a newcomer.
   int committed_by() const { return committed_by_; }
-  /// Whether what is in memory is of another number of ranks.
+  /// Returns true if another number of ranks has committed the versions in memory.
   bool are_of_others(int ranks) const { return committed_by_ != 0 && committed_by_ != ranks; }
   bool may_differ() const { return state_ == State::differing; }
-  /// Whether a restore would bring back what the last commit or restore has left, to the ranks that have committed it.
+  /// Returns true if a restore would bring back the state after the last commit or restore, on the ranks that made it.
   bool can_go_back(int ranks) const {
     return published_ != Version{} && state_ == State::in_members && !are_of_others(ranks);
   }
@@ -40,10 +40,10 @@ class KnownVersions {
     settled_ = published_;
     if (!is_first) state_ = State::differing;
   }
-  /// This rank was told that there is that version, or a newer one.
+  /// This rank was told that there is version `announced`, or a newer one.
   void hear(Version announced) { announced_ = announced; }
 
-  /// What this rank tells the others, and the maximum of what all have told.
+  /// What this rank tells the others; agree() takes the maximum over all ranks.
   using Numbers = std::array<std::uint64_t, 3>;
   Numbers told() const { return {published_.value, static_cast<std::uint64_t>(committed_by_), announced_.value}; }
   void agree(const Numbers& all) {
@@ -56,11 +56,11 @@ class KnownVersions {
   void committed(Version version, int ranks);
   /// Until it succeeds, the members may hold anything.
   void begin_restore() { state_ = State::agreed; }
-  /// `in_all`: the members of all ranks were filled with that version, or nothing was there to fill them with.
+  /// `in_all`: the members of all ranks were filled with that version, or there was no version.
   void restored(Version version, bool in_all);
-  /// Newer versions than this have been dropped. The members are left as they are.
+  /// Versions newer than this were discarded. The members keep their values.
   void take_back(Version version);
-  /// There is nothing in memory any more.
+  /// There is no version in memory any more.
   void forget_memory() { committed_by_ = 0; }
 
  private:
