@@ -1,9 +1,9 @@
-// A way out of the runtime's waits while a process is connected to others.
+// Interrupts waits of the runtime while a process is connected to others.
 //
-// MPI_Comm_connect and MPI_Comm_accept wait in PMIx_Lookup and PMIx_Connect for the other side to do the same. Should
-// it die before it does, the runtime does not say so, and they wait for ever (docs/open-mpi.md). So mend puts itself
-// between MPI and PMIx: both calls are defined here too, and the linker takes ours. They hand on what they are asked,
-// and, while a InterruptiblePmix lives, wait in a way that can be broken off: MPI's call then returns an error.
+// MPI_Comm_connect and MPI_Comm_accept wait in PMIx_Lookup and PMIx_Connect until the other side does the same. If the
+// other side dies first, the runtime does not report it, and they wait for ever (docs/open-mpi.md). So mend defines
+// both functions of PMIx itself, and the linker uses these definitions. They forward all calls. While an
+// InterruptiblePmix lives, their waits can be interrupted: the MPI call then returns an error.
 
 #pragma once
 
@@ -13,13 +13,13 @@ namespace mend::transport {
 
 class InterruptiblePmix {
  public:
-  /// From now on the calls of the thread that MPI is called from are breakable. One at a time in a process.
+  /// Makes the calls of the thread that calls MPI interruptible. One object at a time in a process.
   InterruptiblePmix();
   ~InterruptiblePmix();
   InterruptiblePmix(const InterruptiblePmix&) = delete;
   InterruptiblePmix& operator=(const InterruptiblePmix&) = delete;
 
-  /// Ends a call that waits, and each that would begin to. Any thread, as long as this lives.
+  /// Interrupts a call that waits, and all later ones. Any thread, during the lifetime of this object.
   void break_off();
 
   struct State;

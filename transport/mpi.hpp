@@ -1,4 +1,4 @@
-// Owning MPI handles, and turning MPI's return codes into C++ errors.
+// MPI handles with owners, and exceptions for MPI's return codes.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace mend {
 
-/// What a return code is to mend.
+/// What a return code means for mend.
 enum class MpiOutcome {
   success,
   failure,  ///< a process died, or the communicator was revoked because one did
@@ -23,7 +23,7 @@ enum class MpiOutcome {
 };
 MpiOutcome outcome_of(int code);
 
-/// MPI's own words for a code.
+/// The text of a code, from MPI_Error_string.
 std::string mpi_text(int code);
 
 /// Throws ProcessFailure or EnvironmentError unless `code` is success. `where`: the call, for the message.
@@ -40,26 +40,26 @@ void throw_errors_of(MPI_Comm comm);
 /// Main thread only. Local.
 void throw_noted_error();
 
-/// Has `listener` called, before the exception is thrown, whenever an MPI call under throw_errors_of meets a process
-/// failure: the earliest moment to interrupt everyone else. An empty one stops that. Main thread only; it must not
-/// throw.
+/// Calls `listener` whenever an MPI call under throw_errors_of meets a process failure, before the exception is thrown:
+/// the earliest moment to interrupt the others. An empty function ends that. `listener` must not throw. Main thread
+/// only.
 void on_process_failure(std::function<void()> listener);
 
-/// `comm` is of an epoch that is over: what is left of it, such as a request that the application waits for, ends with
-/// MPI's error and is no news. Local.
+/// `comm` belongs to an epoch that is over. What is left of it, for example a request that the application waits for,
+/// ends with MPI's error, which is not reported. Local.
 void take_for_outdated(MPI_Comm comm);
-/// It is a new one, which may have an old one's handle. throw_errors_of does this. Local.
+/// `comm` is new, and may have the handle of an old one. throw_errors_of calls this. Local.
 void take_for_new(MPI_Comm comm);
 
 /// What communicators under throw_errors_of do with an error.
 enum class OnError {
-  throws,             ///< as they do when nothing is said
+  throws,             ///< the default
   returns,            ///< the call returns its code, and the listener is not told
   tells_and_returns,  ///< for code that no exception may pass through
   hands_over,         ///< to the receiver of hand_errors_to, and returns if that does
 };
 
-/// While it lives, errors are dealt with in this way. Main thread only; may be nested.
+/// Handles errors in this way during its lifetime. May be nested. Main thread only.
 class ErrorsHandled {
  public:
   explicit ErrorsHandled(OnError how);
@@ -82,7 +82,7 @@ using ErrorReceiver = void (*)(MPI_Comm comm, int code, bool failure);
 /// Not to be called while an ErrorsHandled lives. Main thread only.
 void hand_errors_to(ErrorReceiver receiver);
 
-/// For destructors, and for code that wants to look at the code.
+/// For destructors, and for code that examines the return code.
 class ErrorsReturned : ErrorsHandled {
  public:
   ErrorsReturned() : ErrorsHandled(OnError::returns) {}
@@ -117,11 +117,10 @@ class Communicator {
 /// The processes of the launch, by their rank in MPI_COMM_WORLD: 0, 1, 2, ... Local.
 std::vector<ProcessId> launched_processes();
 
-/// Which processes `comm` holds, by rank, given that those of `whole` are `processes`. All of `comm`'s must be in
-/// `whole`. Local.
+/// The processes of `comm`, by rank. `processes`: those of `whole`, by rank, which must contain all of `comm`. Local.
 std::vector<ProcessId> members_of(MPI_Comm comm, MPI_Comm whole, const std::vector<ProcessId>& processes);
 
-/// Tells every process of `comm` to leave the calls it is blocked in. Local call, effect everywhere.
+/// Interrupts every process of `comm` that is blocked in it (MPIX_Comm_revoke). Local call, effect everywhere.
 void revoke(MPI_Comm comm);
 bool is_revoked(MPI_Comm comm);
 

@@ -10,7 +10,7 @@
 
 namespace mend::transport {
 
-/// A piece of a message that MPI has taken over and not finished with.
+/// A piece of a message that MPI is sending.
 struct Outgoing {
   int to = 0;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -19,11 +19,11 @@ struct Outgoing {
 
 /// An endpoint over MPI point-to-point messages, driven by the thread that calls it.
 ///
-/// It has a communicator of its own, so that its messages cannot meet the application's, and which nobody revokes.
-/// Deaths are learnt from the MPI library.
+/// It has a communicator of its own, so that its messages cannot match the application's. That communicator is never
+/// revoked. The MPI library reports deaths.
 ///
-/// Messages travel in pieces so short that MPI sends them eagerly. A long one it would only announce, and a receive
-/// that has taken the announcement of a sender that then dies never ends (docs/open-mpi.md).
+/// Messages are sent in pieces that are short enough for MPI's eager protocol. MPI announces a longer message first,
+/// and a receive that has matched the announcement never ends if the sender then dies (docs/open-mpi.md).
 class MpiEndpoint final : public Endpoint {
  public:
   /// Collective over `parent`, all of whose members must be alive; the member of rank i is process `members[i]`.
@@ -31,7 +31,7 @@ class MpiEndpoint final : public Endpoint {
   MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members);
   /// The same on a communicator made for this purpose. Local.
   MpiEndpoint(Communicator own, std::vector<ProcessId> members);
-  /// What nobody has taken yet is abandoned: an endpoint should go when nobody waits for its messages any more.
+  /// Abandons messages that were not received. Destroy an endpoint when no process waits for its messages.
   ~MpiEndpoint() override;
 
   ProcessId self() const override { return members_[static_cast<std::size_t>(my_rank_)]; }

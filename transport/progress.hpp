@@ -5,12 +5,12 @@
 
 namespace mend {
 
-/// Has `work` called again and again while the main thread waits in MPI, from inside the call; an empty one: nothing.
-/// It may revoke communicators, as messages that arrive there do, and must not wait, nor throw. Returns what was called
-/// before. Main thread, after MPI_Init. Without effect where the MPI library has no such door.
+/// Calls `work` repeatedly while the main thread waits in MPI, from inside the MPI call. An empty function ends that.
+/// `work` may revoke communicators, as arriving messages do; it must not wait or throw. Returns the previous function.
+/// Main thread, after MPI_Init. No effect if the MPI library has no progress callbacks.
 std::function<void()> while_mpi_waits(std::function<void()> work);
 
-/// As long as it lives, `work` is what is called.
+/// Calls `work` in this way during its lifetime.
 class WhileMpiWaits {
  public:
   explicit WhileMpiWaits(std::function<void()> work) : before_(while_mpi_waits(std::move(work))) {}

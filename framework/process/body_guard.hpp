@@ -1,10 +1,10 @@
-// What programs do that were written for MPI alone, and what a body of mend::run must not do: MPI_Finalize, exit,
-// MPI_Comm_free of the session's communicator, and MPI calls in MPI_COMM_WORLD, in which spares take no part, so that
-// they would hang. Each is refused in a sentence, and ends the job.
+// Calls that a body of mend::run must not make, though programs written for MPI alone do: MPI_Finalize, exit,
+// MPI_Comm_free of the session's communicator, and MPI calls in MPI_COMM_WORLD, which would hang because spares take no
+// part in them. Each of these calls ends the job with a sentence.
 //
-// The first three are met in MPI's profiling interface and on the way out of the process. MPI_COMM_WORLD is revoked
-// when the job has begun, so that each call in it ends in its error handler; but for those that open files and make
-// windows, which are met in the profiling interface, too.
+// The first three are intercepted in MPI's profiling interface and in an exit handler. MPI_COMM_WORLD is revoked when
+// the job has begun, so that calls in it end in its error handler. Calls that open files or make windows do not, and
+// are intercepted in the profiling interface as well.
 
 #pragma once
 
@@ -15,17 +15,18 @@
 
 namespace mend {
 
-/// How what a body must not do is refused.
+/// How a forbidden call is refused.
 struct BodyRules {
-  std::function<MPI_Comm()> session_comm;                    ///< that it must not free
-  std::function<void(const std::string& sentence)> end_job;  ///< returns when all have agreed on the end; never throws
-  std::function<void()> leave;  ///< after that, in a process that exits: leaves MPI together with the others
+  std::function<MPI_Comm()> session_comm;  ///< the communicator that the body must not free
+  std::function<void(const std::string& sentence)>
+      end_job;                  ///< returns when all processes have agreed on the end; never throws
+  std::function<void()> leave;  ///< then, in a process that exits: leaves MPI together with the others
 };
 
-/// The rules of the bodies from now on. Main thread. Local.
+/// Sets the rules for all bodies from now on. Main thread. Local.
 void set_body_rules(BodyRules rules);
 
-/// While it lives, the main thread is in a body.
+/// The main thread is in a body during its lifetime.
 class InBody {
  public:
   InBody();
@@ -34,11 +35,11 @@ class InBody {
   InBody& operator=(const InBody&) = delete;
 };
 
-/// mend::run has returned, and no body comes any more. Where the caller has initialised MPI, calls in MPI_COMM_WORLD
-/// end the process in a sentence if it was forbidden: it is revoked. Main thread. Local.
+/// mend::run has returned, and there are no more bodies. If the caller has initialised MPI, and MPI_COMM_WORLD was
+/// forbidden, calls in it end the process with a sentence, because it is revoked. Main thread. Local.
 void end_bodies();
 
-/// From now on calls in MPI_COMM_WORLD fail, and bodies that make them are refused. Every process calls it, and none
+/// Makes calls in MPI_COMM_WORLD fail from now on, and refuses bodies that make them. Every process calls it when none
 /// needs MPI_COMM_WORLD any more. Local.
 void forbid_world();
 

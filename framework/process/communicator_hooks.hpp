@@ -1,6 +1,7 @@
-// Communicators that the program, or a library that it uses, makes by MPI itself, in C or in Fortran. The functions of
-// MPI's profiling interface that make them are intercepted, so that what descends from the session's communicator can
-// be interrupted: a factory given to Session::derive may take several steps, and programs for Fenix have no other way.
+// Notices communicators that the program, or a library that it uses, makes by MPI itself, in C or in Fortran: the MPI
+// functions that make them are intercepted in the profiling interface. So communicators that descend from the session's
+// can be interrupted. A factory given to Session::derive may take several steps, and programs for Fenix make all their
+// communicators in this way.
 
 #pragma once
 
@@ -12,8 +13,8 @@ namespace mend {
 
 using CommunicatorListener = std::function<void(MPI_Comm parent, MPI_Comm made)>;
 
-/// From now on `listener` is told of every communicator that is made of another by dup, split, create, a topology or an
-/// intercommunicator, though not by MPI_Comm_idup: as soon as it is made, and MPI_COMM_NULL too. An empty one ends
+/// Calls `listener` for every communicator that is made from another by dup, split, create, a topology or an
+/// intercommunicator, but not by MPI_Comm_idup: as soon as it is made, MPI_COMM_NULL included. An empty function ends
 /// that. One listener in a process. Main thread only. Local.
 void on_communicator_made(CommunicatorListener listener);
 

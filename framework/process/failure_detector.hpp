@@ -17,10 +17,10 @@
 
 namespace mend {
 
-/// How those who watch each other stand.
+/// The state of the processes that watch each other.
 struct Standing {
-  Epoch ring;              ///< counts how often they have begun to: not the job's recoveries
-  detector::Time timeout;  ///< of silence, after which a process is held dead
+  Epoch ring;              ///< counts how often they have begun to watch; not the job's recoveries
+  detector::Time timeout;  ///< the time of silence after which a process is held dead
 };
 
 /// What the others must know of a process to watch it and to speak of it with the runtime. Sent as it is.
@@ -30,47 +30,47 @@ struct Acquaintance {
   RuntimeName name;
 };
 
-/// It should outlive MPI: until this process is gone, the others want to hear that it lives.
+/// It should outlive MPI: the others expect heartbeats until this process is gone.
 class FailureDetector {
  public:
   /// MPI must be initialised. Throws UsageError for times that cannot work.
   explicit FailureDetector(const Options& options);
 
-  /// Has the processes launched tell each other where they are, and from then on they watch each other. Collective over
-  /// all of them; whoever dies meanwhile is left out. Throws EnvironmentError, and UsageError for
-  /// machines that the job is not on.
+  /// Introduces the launched processes to each other; from then on they watch each other. Processes that die meanwhile
+  /// are left out. Collective over all launched processes. Throws EnvironmentError, and UsageError for machines that
+  /// the job is not on.
   void begin();
 
   // --- for processes that join later (framework/spawn/recruiter.hpp)
   // ----------------------------------------------------
 
-  /// Whether processes watch each other: one that joins later cannot be watched otherwise.
+  /// Returns true if the processes watch each other. If not, a process that joins later cannot be watched.
   bool at_work() const { return service_ != nullptr; }
-  /// Where this process can be reached. Only while at_work().
+  /// The address of this process. Only while at_work().
   transport::Ipv4 host() const { return peers_.at(self_).address.host; }
   Standing standing() const { return {ring_, timing_.delta}; }
-  /// The machines that the user would have processes started on, the best first; after begin().
+  /// The machines on which the user wants processes to be started, the best first. After begin().
   const std::vector<NodeId>& places() const { return places_; }
-  /// Everyone who has ever been watched.
+  /// All processes that were ever watched.
   std::vector<Acquaintance> acquaintances() const;
-  /// One more is to be watched, from the next epoch on. Local.
+  /// Watches one more process, from the next epoch on. Local.
   void admit(const Acquaintance& newcomer);
 
-  /// In a process that joins later, instead of begin(): it can be reached at `host`, on the machine of `node`, and has
-  /// been told how the others stand. Returns what it has to say of itself. Local. Throws EnvironmentError when it
-  /// cannot listen.
+  /// In a process that joins later, instead of begin(): its address is `host`, on the machine of `node`, and it was
+  /// told the state of the others. Returns what the others must know of it. Local. Throws EnvironmentError if it cannot
+  /// listen.
   Acquaintance begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<Acquaintance>& others,
                           Standing standing);
 
-  /// Where `members` are, in their order.
+  /// The machines of `members`, in the same order.
   std::vector<Placed> place(const std::vector<ProcessId>& members) const;
 
-  /// From now on `members` watch each other: the living, as agreed on. All of them call it, within a second or so.
+  /// From now on `members`, the agreed living processes, watch each other. All of them call it, within about a second.
   void enter(const std::vector<ProcessId>& members);
 
-  /// The job is over: nobody is held dead any more. Local.
+  /// The job is over: no process is held dead any more. Local.
   void end();
-  /// After that: nobody of this machine who is gone is waited for any more in MPI, however they went. Local.
+  /// After end(): MPI does not wait any more for processes of this machine that are gone, however they ended. Local.
   void let_go_of_the_gone();
 
  private:

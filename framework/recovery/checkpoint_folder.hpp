@@ -1,4 +1,4 @@
-// The folder in which a job keeps versions: this process holds its lock as long as it lives.
+// The folder in which a job keeps versions on disk. This process holds its lock during the lifetime of the object.
 
 #pragma once
 
@@ -13,16 +13,16 @@ namespace mend {
 
 class CheckpointFolder {
  public:
-  /// `options`: none when there is no folder.
+  /// `options`: none if there is no folder.
   explicit CheckpointFolder(std::optional<DiskOptions> options) : options_(std::move(options)) {}
 
   bool exists() const { return options_.has_value(); }
   const std::optional<DiskOptions>& options() const { return options_; }
-  /// Holds the folder together with the others. Local.
+  /// Takes the lock, which all processes of the job hold together. Local.
   void hold() {
     if (options_) lock_.emplace(options_->folder, FolderLock::As::member);
   }
-  /// Where a new job could go on, if this one cannot: "; version 7 is on disk: start again with ..."; empty if nowhere.
+  /// From where a new job can continue: "; version 7 is on disk: start again with ..."; empty if there is no version.
   std::string advice() const;
 
  private:

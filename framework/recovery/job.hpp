@@ -1,5 +1,5 @@
-// One process's part in a job, from MPI's start to its end: what mend::run is made of, for interfaces that cannot hand
-// the engine a body.
+// One process's part in a job, from the start of MPI to its end. mend::run is made of it, and so are interfaces that
+// have no body to give to the engine.
 
 #pragma once
 
@@ -15,24 +15,24 @@ namespace mend {
 
 class Job {
  public:
-  /// Starts MPI unless the application has, meets the other processes, makes the first world. Collective over all
-  /// processes launched. What is wrong has then been said, and refused() is what to exit with.
+  /// Starts MPI unless the application has, meets the other processes, and makes the first world. If something is
+  /// wrong, it has been reported, and refused() returns the exit code. Collective over all processes launched.
   explicit Job(const Options& options);
 
-  /// In a process that the job has started later and does not need, too: that one is to exit with success.
+  /// Also set in a process that the job has started later and does not need: it exits with success.
   std::optional<ExitCode> refused() const { return refused_; }
-  /// To be asked for unless the job is refused or closed.
+  /// Must not be called if the job is refused or closed.
   Engine& engine() { return *engine_; }
 
-  /// Runs `body` on every rank, and closes the job. Returns what to exit with; at once if it is refused.
+  /// Runs `body` on every rank, and closes the job. Returns the exit code; at once if the job is refused.
   ExitCode play(const Body& body);
 
-  /// Tells the launcher and the log how the job has ended, and gives the communicators back. Every living process calls
-  /// it when the engine has ended. Returns `code`. Local.
+  /// Reports the end of the job to the launcher and the log, and frees the communicators. Every living process calls it
+  /// when the engine has ended. Returns `code`. Local.
   ExitCode close(ExitCode code);
 
-  /// Whether MPI is to be left by leave_mpi_alone(), because processes have died: known when the job is closed. All
-  /// living processes are told alike.
+  /// Returns true if MPI must be left by leave_mpi_alone(), because processes have died. Known when the job is closed;
+  /// the same on all living processes.
   bool leaves_mpi_alone() const { return has_lost_; }
 
  private:

@@ -1,8 +1,8 @@
-// Where everyone meets: the ranks, and the spares that were called in.
+// The job decision: all living processes, ranks and spares, decide to recover or to end the job.
 //
-// The ranks decide among themselves by ballot (agreement/ballot.hpp). What concerns the spares too - a recovery, the
-// end of the job - is then settled here, by one agreement of every living process. A spare has no opinion; it comes
-// because it was called or because it saw a rank die, and learns what for.
+// The ranks decide among themselves by ballot (agreement/ballot.hpp). A recovery or the end of the job concerns the
+// spares too, so it is then decided here, by one agreement of all living processes. A spare has no opinion: it takes
+// part because it was called or because it noticed that a rank has died.
 
 #pragma once
 
@@ -19,14 +19,14 @@ enum class Intent { finish, recover, abandon, follow };
 struct JobDecision {
   Intent what = Intent::recover;  ///< never follow
   ExitCode code = ExitCode::ok;   ///< when the job ends: what all return
-  bool progressed = false;        ///< somebody has got something done since the last one
-  bool in_vain = false;           ///< nobody has, and somebody knows that another process would die like the last ones
+  bool progressed = false;        ///< a rank has committed something since the last decision
+  bool in_vain = false;           ///< no rank has, and a process knows that a replacement would die as well
 };
 
-/// Collective over all living processes of `everyone`, once an epoch. `code` matters with Intent::abandon;
-/// `progressed`: whether this one has got something done; `in_vain`: whether it knows that the dead need not be
-/// replaced. Any wish to abandon wins, then any wish to recover; if only spares have come, all ranks are dead, and they
-/// recover.
+/// Decides once an epoch. `code`: for Intent::abandon. `progressed`: this process has committed something. `in_vain`:
+/// it knows that replacements for the dead would die as well. Intent::abandon of any process wins, then
+/// Intent::recover; if all only follow, all ranks are dead, and the spares recover. Collective over all living
+/// processes of `everyone`.
 JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok,
                        bool progressed = false, bool in_vain = false);
 

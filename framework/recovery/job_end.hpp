@@ -1,4 +1,4 @@
-// What brings a job to its end: what went wrong in this process, and what all have agreed on.
+// The end of a job: what went wrong in this process, and what all processes have agreed on.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace mend {
 
 struct JobEnd {
-  /// What went wrong here, for all to hear.
+  /// What went wrong in this process, to be reported.
   struct Error {
     ExitCode code;
     std::string text;
@@ -19,9 +19,9 @@ struct JobEnd {
   };
 
   std::optional<Error> error;
-  std::string own_error;           ///< of this process alone, which dies of it
-  std::optional<ExitCode> agreed;  ///< what all exit with
-  bool has_lost = false;           ///< a process of the launch has died: known at the end, the same everywhere
+  std::string own_error;           ///< an error of this process alone, which ends this process
+  std::optional<ExitCode> agreed;  ///< the exit code of all processes
+  bool has_lost = false;           ///< a process of the launch has died; known at the end, the same on all processes
 
   void fail(ExitCode code, std::string text) { error = Error{code, std::move(text)}; }
   ExitCode code() const { return error ? error->code : ExitCode::ok; }

@@ -1,4 +1,4 @@
-// The last thing that processes do together when a job has come to its agreed end.
+// The last collective step of a job, after its end has been agreed.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace mend {
 
-/// Returns true if anybody who has ever been in the job is not here any more: the same everywhere. In that case it
-/// returns when nobody needs this process's answers any more. Collective over the base of `world`.
+/// Returns true if any process that was ever in the job is gone; the same on all processes. In that case it returns
+/// only when no other process needs answers of this one. Collective over the base of `world`.
 bool leave_job(const World& world, FailureDetector& detector);
 
 }  // namespace mend

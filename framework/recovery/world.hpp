@@ -1,19 +1,19 @@
-// The communicators of one epoch, and how they are made when processes may die at any moment of making them.
+// The communicators of one epoch, and how they are made while processes may die.
 //
-// One base spans every living process, spares too, and is never revoked: it is where all can still meet. From it an
-// epoch's communicators are made:
+// The base contains every living process, including spares, and is never revoked, so all processes can always meet
+// there. An epoch's communicators are made from it:
 //
-//   shrink(base) = candidate       everyone not known dead
+//   shrink(base) = candidate       all processes not known to be dead
 //   agree on base                  did shrink succeed everywhere? if not, again
-//   split(candidate) = application the ranks in their order, and a second one for the store
-//   agree on candidate             did the splits succeed everywhere, and nobody die meanwhile? if not, again
+//   split(candidate) = application the ranks in their order, and a second communicator for the store
+//   agree on candidate             did the splits succeed everywhere, and did no process die? if not, again
 //   candidate becomes the base
 //
-// What comes next is decided by the recovery core (framework/recovery/core.hpp); here it is done.
+// The recovery core (framework/recovery/core.hpp) decides these steps; this class carries them out.
 //
-// A process that fails in a split revokes the candidate, so that nobody waits for it in vain; the base below stays
-// whole, and all turn back to it. Every turn is decided by an agreement, so all turn together; each turn is caused
-// by at least one more death, so the turning ends.
+// A process that fails in a split revokes the candidate, so that no process waits for it. The base is intact, and all
+// processes return to it. Every round is decided by an agreement, so all repeat together; each round is caused by at
+// least one more death, so the rounds end.
 
 #pragma once
 
@@ -32,7 +32,7 @@
 namespace mend {
 
 struct World {
-  Communicator base;                               ///< everyone living; never revoked; errors are returned
+  Communicator base;                               ///< all living processes; never revoked; errors are returned
   std::vector<ProcessId> members;                  ///< of base, by rank
   std::unique_ptr<agreement::Agreement> everyone;  ///< agreement over base
   Communicator application;                        ///< the ranks in order; null on spares; errors are thrown
@@ -40,32 +40,31 @@ struct World {
   std::unique_ptr<agreement::Ballot> ballot;       ///< of the ranks; null on spares
   Roster roster;  ///< its ranks may be vacant, while there is no application communicator
   Epoch epoch;
-  std::uint32_t processes = 0;  ///< how many numbers were ever given; the next one's
+  std::uint32_t processes = 0;  ///< how many process numbers were given; the next number
 };
 
-/// Makes the communicators of an epoch, as the recovery core decides. What is under way is the candidate.
+/// Makes the communicators of an epoch, as the recovery core decides. Those being made are the candidate.
 class WorldMaker {
  public:
-  /// `world` and `agreements` outlive it. A world that has no base yet is made of MPI_COMM_WORLD.
+  /// `world` and `agreements` outlive it. A world without a base is made from MPI_COMM_WORLD.
   WorldMaker(World& world, AgreementProvider& agreements);
 
   /// Forgets the last candidate, and numbers the groups of the next. Every process must number all groups. Local.
   void begin_candidate();
-  /// Returns when every living member of the base has come here. Collective over them.
+  /// Returns when every living member of the base has called it. Collective over these members.
   void settle();
-  /// Makes the candidate's base of the living. Collective over the base.
+  /// Makes the candidate's base from the living processes. Collective over the base.
   recovery::Shrunk shrink();
   /// Collective over the base, or over the candidate, of which shrink() must have succeeded everywhere.
   recovery::Agreed agree(recovery::Among among, std::uint32_t contribution);
-  /// Makes the communicators of the ranks. `rank`: this process's, if any. Collective over the candidate. Throws what
-  /// is no process failure.
+  /// Makes the communicators of the ranks. `rank`: of this process, if any. Collective over the candidate. Throws any
+  /// error that is not a process failure.
   recovery::SplitEnded split(std::optional<Rank> rank);
-  /// Has everyone leave what they wait in of the candidate. Local.
+  /// Interrupts the processes that wait in the candidate. Local.
   void interrupt();
-  /// The candidate is the world from now on, and `position` says who is in it. `complete`: somebody holds each rank.
-  /// Local.
+  /// Makes the candidate the world, with the members of `position`. `complete`: every rank has a process. Local.
   void adopt(const recovery::Position& position, bool complete);
-  /// The first world was made with the library's agreement; from here on the provider's own serves. Collective.
+  /// Replaces the library's agreement, with which the first world was made, by the provider's protocol. Collective.
   void found();
 
  private:

@@ -1,5 +1,4 @@
-// Watches a process that this one has started and that waits at the line, or is being taken in: the ring does not know
-// it yet.
+// Watches a process that this one has started, from its connection until it is admitted: the ring does not know it yet.
 
 #pragma once
 
@@ -14,14 +13,15 @@ namespace mend {
 
 class NewcomerHeartbeat {
  public:
-  /// Asks `process` for signs of life, by `line`, which must outlive this. When there are none for `time_out`, it is
-  /// killed, which ends the line, and a warning says so. That it or this process is kept from running does not count.
+  /// Asks `process` for signs of life over `line`, which must outlive this object. Kills the process after `time_out`
+  /// of silence, which ends the connection, and writes a warning. Time in which either process is not scheduled does
+  /// not count.
   NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
                     Clock::duration time_out);
   NewcomerHeartbeat(const NewcomerHeartbeat&) = delete;
   NewcomerHeartbeat& operator=(const NewcomerHeartbeat&) = delete;
 
-  /// How the thread is called that asks.
+  /// The name of the thread that asks.
   static constexpr const char* thread_name = "mend-newcomer";
 
  private:

@@ -1,9 +1,10 @@
-// What a process that the job has started hangs on until it is taken in: should the one that started it die, the kernel
-// ends it, whatever it is doing, and even when it is stopped. Nobody else could: it is not known to the others yet.
+// Ends a process that the job has started if its host, the process that started it, dies before it is admitted. The
+// kernel does that whatever the process is doing, even if it is stopped. No other process could: they do not know it
+// yet.
 //
-// The signal comes from a pipe of the host's, in which nobody ever writes. Whoever is started opens its reading end, as
-// soon as it is loaded, and asks the kernel for SIGKILL when that has news (F_SETSIG). There are news when nobody is
-// left who could write: the host has let go, or is dead, and the kernel has closed what it had open.
+// The host has a pipe and never writes to it. The started process opens the reading end as soon as it is loaded, and
+// asks the kernel for SIGKILL when the pipe has an event (F_SETSIG). The event comes when the last writing end is
+// closed: by the host, or by the kernel when the host dies.
 
 #pragma once
 
@@ -11,28 +12,28 @@
 
 namespace mend {
 
-/// The host's end. All that it has started hang on the same.
+/// The host's end of the pipe, for all processes that it has started.
 class ParentDeathSignal {
  public:
-  /// Throws EnvironmentError when this process can open no more files.
+  /// Throws EnvironmentError if this process cannot open more files.
   ParentDeathSignal();
-  /// Ends those who still hang on it.
+  /// Ends the processes that have not been admitted.
   ~ParentDeathSignal();
   ParentDeathSignal(const ParentDeathSignal&) = delete;
   ParentDeathSignal& operator=(const ParentDeathSignal&) = delete;
 
-  /// What those on this machine are told of it (launch::parent_death_variable).
+  /// The name by which processes of this machine open the pipe (launch::parent_death_variable).
   std::string name() const;
 
  private:
   int end_ = -1;
 };
 
-/// In a process that the job has started: opens the pipe, and asks the kernel for the signal. Returns the reading end;
-/// -1 in any other process. Called before main (framework/process/process_context.cpp). Local.
+/// In a process that the job has started: opens the pipe, asks the kernel for the signal, and returns the reading end.
+/// In other processes: returns -1. Called before main (framework/process/process_context.cpp). Local.
 int take_parent_death_signal();
 
-/// This process has been taken in: it hangs on nobody any more. Local.
+/// This process has been admitted: the host's death does not end it any more. Local.
 void disarm_parent_death_signal();
 
 }  // namespace mend

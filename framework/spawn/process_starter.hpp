@@ -1,9 +1,9 @@
-// Starting one more process of a job: the rung of the ladder that is climbed when no spare is left.
+// Starts one more process of a job, for --mend-on-failure spawn.
 //
 // The runtime starts the program that this process runs, with its arguments and environment, on this machine, as a job
-// of its own: it initialises MPI alone and waits for nobody. Then it calls where it is awaited
-// (transport/control/connection.hpp) and is let into the job by those who want it. Until then it may fail in any way,
-// and only they notice.
+// of its own. The new process initialises MPI alone and waits for no other. Then it connects to the host
+// (transport/control/connection.hpp), and the members of the job admit it. Until then it may fail in any way without an
+// effect on the others.
 
 #pragma once
 
@@ -17,20 +17,20 @@
 
 namespace mend {
 
-/// What became of an order to start a process.
+/// The result of an order to start a process.
 struct Birth {
-  std::string obstacle;  ///< why it was not started; empty when it was
-  std::string job;       ///< what the runtime calls what was started
+  std::string obstacle;  ///< why it was not started; empty if it was
+  std::string job;       ///< the runtime's name for the started process
 };
 
-/// Has the runtime start process number `process`, and tells it that it is awaited at `door` and ends with the owner of
-/// `parent_pipe`. Local; returns at once. `told` is called once, in a thread of the runtime or in this one; it must not
-/// ask the runtime for anything, whose lock may be held by one who waits for that thread.
+/// Has the runtime start process number `process`, which is told the address `door` of the host's listener and the name
+/// `parent_pipe` of its pipe. Calls `told` once, in a thread of the runtime or in this one. `told` must not call the
+/// runtime: its lock may be held by a thread that waits for this one. Local; returns at once.
 void start_process(ProcessId process, const std::string& door, const std::string& parent_pipe,
                    std::function<void(const Birth&)> told);
 
-/// By what number this machine knows the process that was started; nothing when the runtime knows of none any more.
-/// Local; waits for the daemon's answer.
+/// The process number on this machine of the started process; nothing if the runtime does not know it any more. Local;
+/// waits for the daemon's answer.
 std::optional<pid_t> pid_of(const Birth& birth);
 
 }  // namespace mend

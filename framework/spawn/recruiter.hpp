@@ -1,8 +1,8 @@
-// The rung of the ladder on which a job starts processes of its own, when no spare is left.
+// Starts processes for a job and admits them, for --mend-on-failure spawn.
 //
 //   one of the job (the host)                     the newcomer
 //     start_process()  ------------------------->   initialises MPI, alone
-//     opens the door   <-------------------------   calls, and waits at the line
+//     listens          <-------------------------   connects, and waits
 //     "this is the job"  ----------------------->   prepares to be watched
 //                      <-------------------------   "this is me"
 //     all agree that it is here
@@ -10,15 +10,15 @@
 //     all: MPI_Intercomm_create, agree; greet it, MPI_Intercomm_merge, agree
 //     "you are in"  ---------------------------->   is a spare like any other
 //
-// The newcomer is nobody until the last agreement: when anything fails before, it is dropped (its line ends, and it
-// ends itself, or is killed should it hang) and the job goes on without. Nobody waits for it in vain: what the host
-// waits for ends with the line, what the others wait for can be revoked, and a newcomer that does nothing is killed
-// when its time is up.
+// The newcomer is not a member of the job until the last agreement. If anything fails before that, it is dropped: its
+// connection ends, it ends itself or is killed, and the job continues without it. No process waits for it for ever: the
+// waits of the host end with the connection, the waits of the others can be revoked, and a newcomer that does nothing
+// is killed when its time is up.
 //
-// Until it is in, the host watches it (newcomer_heartbeat.hpp), also when it has been started in the background and
-// waits to be needed; and should the host die, the kernel ends it (parent_death_signal.hpp).
+// Until it is admitted, the host watches it (newcomer_heartbeat.hpp), also while it waits in the background. If the
+// host dies, the kernel ends it (parent_death_signal.hpp).
 //
-// Newcomers are started by the process that is nearest to where they are wanted, on its own machine.
+// The host is the process nearest to where the newcomer is wanted. It starts the newcomer on its own machine.
 
 #pragma once
 
@@ -45,44 +45,44 @@ namespace mend {
 
 class Recruiter {
  public:
-  /// `limit`: how long it may take until a process that was started is in the job.
+  /// `limit`: the longest time from the start of a process until it is admitted.
   Recruiter(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit);
-  /// Ends those who wait: nobody needs them any more, and one that hangs would keep the launcher.
+  /// Ends the processes that wait: they are not needed any more, and one that hangs would keep the launcher waiting.
   ~Recruiter();
   Recruiter(const Recruiter&) = delete;
   Recruiter& operator=(const Recruiter&) = delete;
 
-  /// The machines on which processes are to be started, the best first. The same on all members.
+  /// The machines on which to start processes, the best first. The same on all members.
   void prefer(std::vector<NodeId> places) { places_ = std::move(places); }
   const std::vector<NodeId>& places() const { return places_; }
-  /// Whether this process is the one that starts others, as things are.
+  /// Returns true if this process is the host now.
   bool hosts(const World& world) const;
 
-  /// Has processes started until `count` are on their way or wait to be let in, and lets those in who come while this
-  /// process computes. Local; returns at once.
+  /// Starts processes until `count` are starting or waiting, and accepts their connections while this process computes.
+  /// Local; returns at once.
   void prepare(std::size_t count, const World& world);
 
-  // The steps in which one more process is taken into `world`, as the recovery core decides them. All but the first are
-  // collective over the members of world.base, which nobody uses for anything else meanwhile; they return whether they
-  // have succeeded here, and a failure elsewhere is ended by interrupt().
+  // The steps that admit one more process to `world`, as the recovery core decides them. All but the first are
+  // collective over the members of world.base, which is not used for anything else meanwhile. They return true if they
+  // have succeeded here; interrupt() ends them after a failure elsewhere.
 
-  /// Has a process come that is to join; nothing when nobody can be had. For the process that hosts. Local.
+  /// Waits for a process that is to join. Returns nothing if none can be started. For the host. Local.
   std::optional<ProcessId> find(const World& world);
-  /// All meet on a communicator of their own, which can be revoked.
+  /// Makes a communicator of the members for these steps, which can be revoked.
   bool meet(const World& world);
-  /// All make an intercommunicator with the newcomer, which is told `record`.
+  /// Makes an intercommunicator with the newcomer, which is told `record`.
   bool connect(const World& world, ProcessId host, const JobRecord& record);
-  /// All greet the newcomer and merge with it.
+  /// Greets the newcomer, and merges the intercommunicator.
   bool merge(const World& world);
-  /// The newcomer is in, as a spare of `world`. Returns it.
+  /// Admits the newcomer as a spare of `world`, and returns it.
   Placed admit(World& world);
-  /// Has everyone leave what they wait in of these steps. Local.
+  /// Interrupts the members that wait in one of these steps. Local.
   void interrupt();
-  /// Drops the newcomer that has not got in, if there is one. Local.
+  /// Drops the newcomer that has not been admitted, if there is one. Local.
   void give_up();
 
  private:
-  /// A process that was started, until it is in the job. Who is dropped before is killed, since it may hang.
+  /// A process that was started, until it is admitted. If it is dropped, it is killed, because it may hang.
   struct Candidate {
     std::unique_ptr<transport::Connection> line;    // once it has called
     detector::LocalIdentity called_as;              // who it says it is
@@ -113,7 +113,7 @@ class Recruiter {
   };
   class Patience;
 
-  /// What the members have for meeting a newcomer.
+  /// The communicators for admitting a newcomer.
   struct Meeting {
     Communicator here;     // of the members
     Communicator between;  // with the newcomer
@@ -157,16 +157,16 @@ class Recruiter {
   std::jthread attendant_;  // as long as it is there, all that is above is its
 };
 
-/// A process's own part, when it was started by a job.
+/// The newcomer's part, in a process that the job has started.
 class Arrival {
  public:
-  /// Calls at the door that this process was told of. Throws EnvironmentError when nobody is there any more.
+  /// Connects to the host. Throws EnvironmentError if the host does not listen any more.
   explicit Arrival(FailureDetector& detector);
   ~Arrival();
 
-  /// Waits until it is needed; false when it is not, and the job is over.
+  /// Waits until this process is needed. Returns false if it is not, and the job is over.
   bool wait();
-  /// Joins the job: returns its world, of which this process is a spare. Where that is not possible, this process ends.
+  /// Joins the job as a spare and returns its world. If that is not possible, this process ends.
   World join(AgreementProvider& agreements);
   /// What the job has told this process when it joined.
   const JobRecord& record() const { return record_; }

@@ -1,8 +1,8 @@
-// A line between two processes of a job, one of which has come to the other's door: for a newcomer, before it is in any
-// communicator or epoch.
+// A connection between two processes of a job, of which one has connected to the other's listener: for a newcomer,
+// before it is in any communicator or epoch.
 //
-// Messages arrive whole and in order, or the line ends; and the line ends as soon as the process at its other end is
-// gone. So whoever waits at a line never waits for nobody.
+// Messages arrive whole and in order, or the connection ends. It also ends as soon as the process at the other end is
+// gone. So a process that waits at a connection never waits for a dead one.
 
 #pragma once
 
@@ -22,32 +22,33 @@ namespace mend::transport {
 
 class Connection {
  public:
-  /// Calls at `door` and shows its key. Throws EnvironmentError when nobody is there.
+  /// Connects to `door`, the address of a listener, and sends its key. Throws EnvironmentError if nothing listens
+  /// there.
   static std::unique_ptr<Connection> dial(const ControlAddress& door);
-  /// The other side sees the end of the line.
+  /// Ends the connection; the other side notices.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Whether the other side is gone. What it has sent before can still be taken.
+  /// Returns true if the other side is gone. Messages that it has sent before can still be received.
   bool ended() const;
-  /// Has `listener` called when the line ends, in a thread of the line's, or at once if it has. An empty one stops
-  /// that: when this returns, no call is under way.
+  /// Calls `listener` when the connection ends, in a thread of the connection, or at once if it has ended. An empty
+  /// function removes the listener; no call of it is under way when this returns.
   void on_end(std::function<void()> listener);
 
-  /// Sends a message; to nobody when the line has ended.
+  /// Sends a message. Does nothing if the connection has ended.
   void send(std::span<const std::byte> message);
-  /// Asks the other side for a sign of life: as long as that process runs, its line answers by itself. Any thread.
-  /// Never blocks; does nothing while a message is being sent.
+  /// Asks the other side for a sign of life. While that process runs, its connection answers by itself. Does nothing
+  /// while a message is being sent. Any thread. Never blocks.
   void ask();
-  /// When the other side was last heard of: it has called, sent a message, or answered.
+  /// When the other side last connected, sent a message, or answered.
   Clock::time_point heard() const;
-  /// How the thread is called that answers.
+  /// The name of the thread that answers.
   static constexpr const char* thread_name = "mend-line";
 
-  /// The next message, if one has come. Never blocks.
+  /// Returns the next message if one has arrived. Never blocks.
   std::optional<std::vector<std::byte>> poll();
-  /// The next message; nothing when the line ends before.
+  /// Waits for the next message. Returns nothing if the connection ends first.
   std::optional<std::vector<std::byte>> wait();
 
  private:
@@ -57,10 +58,10 @@ class Connection {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Where newcomers call. Nothing is done between calls of poll(): who comes then waits at the door.
+/// Where newcomers connect. A process that connects between two calls of poll() waits for the next one.
 class Listener {
  public:
-  /// Listens at `host`, an address of this machine. Throws EnvironmentError when it cannot.
+  /// Listens at `host`, an address of this machine. Throws EnvironmentError if it cannot.
   explicit Listener(Ipv4 host);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -68,7 +69,7 @@ class Listener {
 
   const ControlAddress& address() const;
 
-  /// A line to somebody who has come and shown the key, if there is one. Others are turned away. Never blocks.
+  /// Returns a connection to a process that has sent the key, if there is one. Closes all others. Never blocks.
   std::unique_ptr<Connection> poll();
 
  private:
@@ -76,7 +77,7 @@ class Listener {
   std::unique_ptr<Impl> impl_;
 };
 
-/// "127.0.0.1:4321:KEY", and back. Throws UsageError for what is no such thing.
+/// The text "127.0.0.1:4321:KEY" of an address, and the reverse. Throws UsageError for any other text.
 std::string to_string(const ControlAddress& address);
 ControlAddress parse_address(std::string_view text);
 

@@ -1,29 +1,29 @@
-// The control network: small messages between processes over sockets, at any time, whatever MPI is doing.
+// The control network: small messages between processes over sockets, independent of MPI.
 //
-// Each process listens at one door and connects to the doors of those it has something to say to, when it has. A
+// Each process has one listener, and connects to the listener of another process when it first has a message for it. A
 // connection carries one process's messages to another, and the receipts for them back:
 //
-//     connector                                   door
-//         HELLO  who I am, whom I want, the door's key   -->
-//                                       <--  WELCOME  the connector's own key, how many messages have come so far
+//     connector                                   listener
+//         HELLO  own number, wanted number, listener's key   -->
+//                                       <--  WELCOME  connector's own key, number of messages received so far
 //         MESSAGE n, MESSAGE n+1, ...   -->
 //                                       <--  RECEIPT n+1
 //
-// A message is kept until its receipt has come, and sent again over a new connection when the old one breaks: between
-// two living processes each arrives once and in order, whatever happens to connections. A pulse is less: it arrives at
-// most once, and is not sent again.
+// A message is kept until its receipt has arrived, and is sent again over a new connection if the old one breaks. So
+// between two living processes each message arrives once and in order, whatever happens to connections. A pulse arrives
+// at most once, and is not sent again.
 //
 // Strangers
 // ---------
-// Every process has drawn a random key for its own door and told it to the members of its job, over MPI. Who connects
-// must show the key of the door; the door answers with the connector's. So neither talks to a stranger - not to one
-// that has come to listen where a dead process did either, and whoever that is learns a key that opens nothing any
-// more. What does not begin with the right HELLO is cut off and counted. Keys go over the wire as they are: this keeps
-// out strangers, port scanners and other users of the machine, not somebody who reads the network's traffic.
+// Every process draws a random key for its own listener and tells it to the members of its job, over MPI. A connector
+// must send the key of the listener; the listener answers with the connector's key. So neither talks to a stranger,
+// also not to one that listens where a dead process did; such a stranger learns a key that is of no use any more. A
+// connection that does not begin with the right HELLO is closed and counted. Keys are not encrypted: they keep out port
+// scanners and other users of the machine, not a reader of the network's traffic.
 //
-// A broken connection is reported and proves nothing: networks cut connections. Whoever is told must find out.
+// A broken connection is reported. It does not prove a death, because networks cut connections.
 //
-// Used by one thread, but for post().
+// All functions but post() are for one thread.
 
 #pragma once
 
@@ -42,7 +42,7 @@
 
 namespace mend::transport {
 
-/// Where a process listens, and what opens its door. Sent over MPI as it is.
+/// The address and the key of a process's listener. Sent over MPI as it is.
 struct ControlAddress {
   Ipv4 host;
   std::uint16_t port = 0;
@@ -51,12 +51,12 @@ struct ControlAddress {
 
 class ControlNetwork {
  public:
-  /// What was refused or mended since the beginning.
+  /// What has happened since the beginning.
   struct Counters {
     std::uint64_t strangers = 0;  ///< connections that showed no valid HELLO
-    std::uint64_t garbage = 0;    ///< connections on which a member said what makes no sense
+    std::uint64_t garbage = 0;    ///< connections on which a member sent an invalid message
     std::uint64_t broken = 0;     ///< connections that were open and ended
-    std::uint64_t sent = 0;       ///< messages and pulses, those sent again too
+    std::uint64_t sent = 0;       ///< messages and pulses, including those sent again
     std::uint64_t received = 0;   ///< messages and pulses
   };
 
@@ -65,9 +65,9 @@ class ControlNetwork {
     std::function<void(ProcessId peer)> broken;  ///< an open connection with `peer` has ended, or it has refused one
   };
 
-  /// Listens at `host`, an address of this machine, at a port of the system's choice. A connection that takes longer
-  /// than `patience` to come about, or on which the kernel has sent something in vain, is made anew by retry(): the
-  /// kernel itself waits ever longer before it tries again. Throws EnvironmentError when it cannot listen.
+  /// Listens at `host`, an address of this machine, at a port that the system chooses. retry() makes a connection anew
+  /// if it takes longer than `patience` to be established, or if the kernel had to send something again: the kernel
+  /// itself waits longer before each further try. Throws EnvironmentError if it cannot listen.
   ControlNetwork(ProcessId self, Ipv4 host, Clock::duration patience, Listener listener);
   ~ControlNetwork();
   ControlNetwork(const ControlNetwork&) = delete;
@@ -75,26 +75,26 @@ class ControlNetwork {
 
   const ControlAddress& address() const;
 
-  /// Where the others are; nobody else can be reached, or is let in. Nobody is let in before.
+  /// The addresses of the others. Only they can be reached, and only they can connect.
   void meet(std::map<ProcessId, ControlAddress> peers);
 
-  /// The longest message that it carries: a list of the dead of a very large job.
+  /// The longest message: a list of the dead of a very large job.
   static constexpr ByteCount longest_message = 1024 * 1024;
 
   /// Sends a message, without blocking. Throws UsageError for more than longest_message bytes, or to one not met.
   void send(ProcessId to, std::span<const std::byte> bytes);
-  /// Sends a pulse, without blocking; the last one takes the place of one that could not go out yet.
+  /// Sends a pulse, without blocking. It replaces a pulse that has not been sent yet.
   void pulse(ProcessId to, std::span<const std::byte> bytes);
-  /// Connects anew where that is wanted. To be called now and then.
+  /// Makes connections anew where necessary. To be called regularly.
   void retry();
-  /// `peer` is held dead: drops what waits for it, and its connections. Should it live, it may connect again.
+  /// `peer` is held dead: drops its messages and connections. If it lives, it may connect again.
   void drop(ProcessId peer);
 
-  /// Waits until something has come, or for `deadline`, and deals with it.
+  /// Waits until something has arrived, or until `deadline`, and processes it.
   void run_one_until(Clock::time_point deadline);
-  /// Deals with all that has come already; never blocks.
+  /// Processes all that has arrived. Never blocks.
   void drain();
-  /// Has `work` done in run_one_until() or drain(). May be called by any thread.
+  /// Has run_one_until() or drain() do `work`. Any thread.
   void post(std::function<void()> work);
 
   const Counters& counters() const;

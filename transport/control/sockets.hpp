@@ -1,4 +1,4 @@
-// What the users of sockets in this room share.
+// Functions on sockets for the files of this folder.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace mend::transport {
 
-/// As it goes over the wire, between machines of one byte order.
+/// In the byte order of this machine, as it is sent.
 template <class T>
 auto bytes_of(T& value) {
   return asio::buffer(&value, sizeof value);
 }
 
-/// Children that the application starts must not hold its connections open.
+/// Closes the socket in child processes that the application starts, so that they do not hold it open.
 template <class Socket>
 void close_on_exec(Socket& socket) {
   ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
@@ -34,8 +34,8 @@ inline asio::ip::tcp::endpoint endpoint_of(const ControlAddress& address) {
   return {asio::ip::address_v4(address.host.value), address.port};
 }
 
-/// Has `acceptor` listen at `host`, at a port of the system's choice, behind a key that is drawn. `what`: for the error
-/// that is thrown when it cannot.
+/// Has `acceptor` listen at `host`, at a port that the system chooses, and draws a key for it. Throws EnvironmentError
+/// if it cannot; `what` is the name of the listener in the sentence.
 inline ControlAddress listen_at(Ipv4 host, asio::ip::tcp::acceptor& acceptor, const char* what) {
   ControlAddress address{host, 0, {}};
   if (::getrandom(address.key.data(), address.key.size(), 0) != static_cast<ssize_t>(address.key.size())) {
