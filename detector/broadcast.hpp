@@ -26,7 +26,7 @@ struct Membership {
   ProcessSet left_out;  ///< the dead that all agree on, and whoever has left
 
   bool includes(ProcessId process) const { return process.value < processes && !left_out.contains(process); }
-  /// Returns true if all those that `message` names have a number in this epoch.
+  /// Returns true if all processes in `message` have a number in this epoch.
   bool covers(const Message& message) const {
     return message.source.value < processes && message.dead.is_below(processes);
   }

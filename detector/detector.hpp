@@ -1,19 +1,19 @@
-// The failure detector of one process, whole: the ring finds who is silent, an inquiry makes sure, and patience keeps
-// an overloaded machine from costing processes.
+// The complete failure detector of one process: the ring finds silent processes, an inquiry makes sure that they are
+// dead, and patience reduces the risk that an overloaded machine costs processes.
 //
 //     ring  --silent-->  on this machine? it is held dead, and killed
 //                        on another?      inquiry  --dead-->     the ring tells everybody
 //                                                  --cut off-->  this process ends
 //
-// Whoever is in Actions::died is dead for certain, or must be made so: all that hear of it hold it dead, and whoever
-// shares its machine kills it.
+// A process in Actions::died is dead for certain, or must be ended: all processes that hear of it hold it dead, and
+// those on its machine kill it.
 //
 // Patience
 // --------
 // Each observer waits at least three times the longest silence that it has lately seen its emitter keep, up to ten
 // times the delta it began with. The time in which it was itself kept from running does not count: it notices that by
-// being woken later than it asked to be. So an overloaded machine, or a job that is stopped and continued as a whole,
-// costs time and not processes.
+// being woken later than it asked to be. So an overloaded machine costs time before it costs processes, and a job that
+// is stopped and continued as a whole costs only time.
 //
 // What a cut of the network costs
 // -------------------------------

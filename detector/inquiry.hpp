@@ -1,31 +1,32 @@
-// Making sure that somebody is dead who has merely fallen silent.
+// The inquiry: makes sure that a silent process is dead.
 //
 // Silence proves nothing: a cut network looks the same from both sides. So when a process of another machine has been
-// silent for half of delta, its observer asks everybody (INQUIRY), and has the other half to hear the answers:
+// silent for half of delta, its observer asks all processes (INQUIRY), and has the other half to receive the answers:
 //
-//   - The silent one is heard of, by whatever message: nobody is dead.
-//   - More than half of all answer, and it does not: when delta is over, it is dead. Two halves of a cut network cannot
-//     both have more than half. Exactly half is enough for the half with the lowest process. Whoever is certain to be
-//     dead, by the word of the runtime or the kernel, does not count; whoever is held dead for silence does, until all
-//     have agreed on that and entered the next epoch.
-//   - Too few have answered delta after that: this process is the one that is cut off. It must stop; the others, if
-//     they are more than half, do without it.
+//   - Any message of the silent process arrives: no process is dead.
+//   - More than half of all processes answer, and the silent one does not: when delta is over, it is dead. Two sides of
+//   a
+//     cut network cannot both have more than half. Exactly half is enough for the side with the lowest process.
+//     Processes that are certain to be dead, because the runtime or the kernel has reported it, do not count. Processes
+//     that are held dead for their silence do, until all have agreed on that and entered the next epoch.
+//   - Too few have answered delta after that: this process is cut off. It must stop; the others continue without it if
+//     they are more than half.
 //
-// A network that has just been mended does not bring everybody's messages at once. So enough answers must have been
-// there for a quarter of delta before somebody is held dead; or for the time in which connections are made anew (an
+// After a cut, the messages of different processes do not arrive at the same time. So enough answers must have been
+// there for a quarter of delta before a process is held dead; or for the time in which connections are made anew (an
 // eighth of delta, and eta), if that is longer.
 //
-// With a machine all its processes fall silent at once. Whoever shares the machine of one held dead and has not
-// answered within delta either, is dead too. So a lost machine is known after one and a half delta, however many ran
-// there.
+// When a machine is lost, all its processes fall silent at once. If one process is held dead, all processes of its
+// machine that have not answered within delta are dead too. So a lost machine is known after one and a half delta,
+// however many processes ran there.
 //
-// Everybody answers an inquiry that hears it and does not hold the asker dead. Whoever has answered and hears within
-// delta neither of the death nor that it was an error (WITHDRAWAL), asks as well, not to judge the silent one, whom it
-// has not observed, but to learn whether it is cut off itself: so all who are cut off together find that out together.
-// One asks about one at a time.
+// Every process that receives an inquiry answers it, unless it holds the asker dead. A process that has answered, and
+// learns within delta neither of the death nor of a WITHDRAWAL, asks as well: not to judge the silent process, which it
+// has not observed, but to learn whether it is cut off itself. So all processes that are cut off together find that out
+// together. A process asks about one other at a time.
 //
-// Any two majorities have a member in common. That member may answer two that ask about each other; if both are then
-// held dead, whoever hears it from a lower number ends (detector/ring.hpp).
+// Any two majorities have a member in common. That member may answer two processes that ask about each other; if both
+// are then held dead, the one that hears this from a lower number ends (detector/ring.hpp).
 
 #pragma once
 
@@ -43,7 +44,7 @@ class Inquiry {
   /// Begins an epoch: what was asked before is dropped. `nodes`: the machine of each process.
   void begin(const Membership& membership, const std::vector<NodeId>& nodes);
 
-  /// Whom this process is asking about, as its observer.
+  /// The process about which this one is asking, as its observer.
   std::optional<ProcessId> about() const;
   /// Asks everybody not in `dead` about `silent`. Not while it is asking about another.
   void open(ProcessId silent, const ProcessSet& dead, Time now, Actions& actions);

@@ -39,8 +39,9 @@ struct Message {
   Kind kind = Kind::heartbeat;
   Epoch epoch;
   ProcessId source;  ///< of `deaths`: who began the broadcast
-  /// Of `deaths`: whom `source` knew to be dead when it did, beyond those the epoch began without; of `heartbeat`: whom
-  /// the sender knows to be. Of `inquiry`, `answer` and `withdrawal`: whom it is about.
+  /// Of `deaths`: the processes that `source` knew to be dead when it began the broadcast, beyond those that the epoch
+  /// began without. Of `heartbeat`: those that the sender knows to be dead. Of `inquiry`, `answer` and `withdrawal`:
+  /// the process that it is about.
   ProcessSet dead;
 
   bool operator==(const Message&) const = default;
@@ -58,7 +59,7 @@ struct Actions {
     ProcessId to;
     Message message;
   };
-  std::vector<Send> sends;  ///< in this order: those that matter most come first
+  std::vector<Send> sends;  ///< in this order: the most important come first
   ProcessSet died;          ///< newly known to be dead
   ProcessSet suspected;     ///< silent for too long: the owner finds out, and tells the core as a witness
   ProcessSet found_silent;  ///< of those that died: by this process, which held them dead for their silence

@@ -1,4 +1,4 @@
-// The failure detector at work: one for each process, beside the application, in a thread of its own.
+// Runs the failure detector of a process in the control thread, beside the application.
 //
 // The control thread sleeps until something happens: a message on the control network, a word of the runtime, or a
 // moment the ring has asked for. It never calls MPI, and what the application or MPI is doing does not delay it.

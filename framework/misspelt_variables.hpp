@@ -1,4 +1,4 @@
-// Environment variables that look like mend's and are not: a misspelt one has no effect, which nobody notices.
+// Finds environment variables that look like mend's but are not: a misspelt variable has no effect.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace mend {
 
-/// How many letters must be changed, inserted or removed to make one of the other. Pure.
+/// The number of letters that must be changed, inserted or removed to turn one text into the other. Pure.
 std::size_t edit_distance(std::string_view one, std::string_view other);
 
-/// A sentence for each of `names` that begins with MEND_ and is not among `known`: with the nearest of these, should it
-/// be near. Pure.
+/// Returns a sentence for each of `names` that begins with MEND_ and is not among `known`. The sentence contains the
+/// nearest known name if it is similar. Pure.
 std::vector<std::string> doubts_about(std::span<const std::string> names, std::span<const std::string> known);
 
 /// The same for the environment of this process. Local.

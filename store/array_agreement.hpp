@@ -1,4 +1,4 @@
-// That all ranks mean the same array by one name: parts of different ones could not be given to other ranks.
+// Makes sure that all ranks mean the same array by one name: parts of different arrays cannot be redistributed.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace mend {
 
 class ArrayAgreement {
  public:
-  /// This rank has members that others may take for parts of other arrays.
+  /// The arrays of this rank have changed: they must be compared again.
   void end() { state_ = State::open; }
   bool is_reached() const { return state_ == State::reached; }
   /// Throws UsageError on all ranks alike when two disagree. Collective.

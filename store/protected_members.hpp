@@ -1,8 +1,8 @@
-// The objects that this rank protects, by name, and whether each of them has what was restored under its name.
+// The objects that this rank protects, by name, and whether each of them has the restored data of its name.
 //
-// A name stands for one object. Two objects of one kind under one name cannot be told from a double buffer, whose two
-// arrays take turns: both look the same to the store, but in the first case restore() fills the wrong one. So another
-// object takes a name over by replace() only:
+// A name stands for one object. The store cannot distinguish two objects of one kind under one name from a double
+// buffer, whose two arrays take turns; but in the first case restore() would fill the wrong object. So another object
+// takes over a name by replace() only:
 //
 //   protect("u", a);  restore();  protect("u", a);       the same object: nothing changes
 //   protect("u", a);  restore();  protect("u", b);       refused
@@ -38,14 +38,15 @@ class ProtectedMembers {
   void protect(std::string_view name, std::shared_ptr<Member> member);
   /// Throws UsageError if there is no object of that name, or it is of another kind or shape.
   void replace(std::string_view name, std::shared_ptr<Member> member);
-  /// Of a name that only the version restored has: gives up what it has. Throws UsageError if there is no such name.
+  /// Removes a member, or gives up the data of a name that only the restored version has. Throws UsageError if there is
+  /// neither.
   void unprotect(std::string_view name);
-  /// As when the body is entered again.
+  /// Forgets all objects, because the body is entered again.
   void forget();
-  /// Survivors may have stayed in the body: their objects are to be restored again.
+  /// Survivors may have stayed in the body: their objects must be restored again.
   void begin_epoch() { settled_.clear(); }
 
-  /// A version that has members of these names has filled those that there are.
+  /// A version with members of these names was restored, and has filled those that are protected.
   void note_restored(Version version, Names names);
   /// Throws UsageError if the version restored has data that no object was given: of a name that was protected too
   /// late, or was neither protected nor unprotected.

@@ -8,6 +8,7 @@
 #include "store/snapshot/part_boxes.hpp"
 #include "store/ballot_remarks.hpp"
 #include "store/snapshot/block_reserve.hpp"
+#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 

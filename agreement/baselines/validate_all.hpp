@@ -97,7 +97,7 @@ class ValidateAll final : public BaselineCore {
   void come_back(Agreement& agreement, Actions& actions);
   void tidy();
   void believe(const ProcessSet& gone, Actions& actions);
-  bool is_root() const { return members_.root(dead_) == self_; }
+  bool is_root() const { return members_.root(dead_) == self(); }
 
   Tree members_;
   Semantics semantics_;

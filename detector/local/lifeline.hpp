@@ -1,4 +1,4 @@
-// The first sign of a process's end that the others of its machine can have.
+// The earliest sign of a process's end that other processes of its machine can have.
 //
 // A killed process keeps its connections until the kernel has taken its memory down, which takes milliseconds. Before
 // that, the kernel goes through the locks that each thread has registered as held (robust futexes, get_robust_list(2)):

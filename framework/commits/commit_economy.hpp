@@ -1,4 +1,4 @@
-// What commits have cost, and what the best interval between them would have saved: said at the end of a job.
+// What commits have cost, and what the best interval between them would have saved: reported at the end of a job.
 
 #pragma once
 
@@ -22,7 +22,7 @@ struct Mtbf {
 /// What is given; else what has been observed: the time that the job has run, by the failures it has had; else a day.
 Mtbf mtbf_of(std::optional<Seconds> given, Seconds run_time, std::uint64_t failures);
 
-/// A job, seen from its end.
+/// The figures of a job at its end.
 struct CommitEconomy {
   Seconds run_time{};
   std::uint64_t commits = 0;

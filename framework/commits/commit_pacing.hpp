@@ -1,5 +1,5 @@
-// When this process is to commit, from what commits and steps cost and how often processes die, and what its commits
-// have cost in the end.
+// Decides when this process commits, from the cost of commits and steps and the time between failures, and sums up what
+// its commits have cost.
 
 #pragma once
 
@@ -22,11 +22,11 @@ class CommitPacing {
   /// This process has its first rank.
   void begin_work() { since_rank_ = Stopwatch(); }
   void begin_epoch() { schedule_.restart(); }
-  /// A step begins that no commit_due() came before.
+  /// A step begins without a call of commit_due() before it.
   void begin_step() { step_watch_ = Stopwatch(); }
 
-  /// One more step is done: whether it is time for a commit. The same on all ranks. Collective over `comm`, whose
-  /// errors are thrown, when a measurement is due.
+  /// Counts a step, and returns true if a commit is due. The same on all ranks. Collective over `comm`, whose errors
+  /// are thrown, when a measurement is due.
   bool due(const RecoveryHistory& history, const StoreStatistics& store, MPI_Comm comm);
 
   CommitEconomy economy(const RecoveryHistory& history, const StoreStatistics& store) const;

@@ -1,8 +1,9 @@
-// What the application can be blocked in during an epoch: its communicator, the store's, and all that descend from
-// them. A failure interrupts whoever waits in one of them.
+// The communicators in which the application can be blocked during an epoch: its own, the store's, and all that descend
+// from them. A failure interrupts all processes that wait in one of them.
 //
-//   derived    made through the session; freed here, one epoch later, so that who still uses one gets an error and not
-//              another's communicator
+//   derived    made through the session; freed here one epoch later, so that a program that still uses one gets an
+//   error
+//              and not another communicator
 //   followed   made by MPI itself; the application frees them
 //
 // Each epoch's communicators are revoked once by each process and belong to that epoch alone, so a late revocation
@@ -27,21 +28,21 @@ class EpochCommunicators {
   EpochCommunicators(const EpochCommunicators&) = delete;
   EpochCommunicators& operator=(const EpochCommunicators&) = delete;
 
-  /// The world has this epoch's communicators from now on. Local.
+  /// The world has the communicators of a new epoch. Local.
   void begin_epoch() { interrupted_ = false; }
-  /// All recover: nothing of this epoch is used any more. Local.
+  /// All processes recover: the communicators of this epoch are not used any more. Local.
   void end_epoch();
 
-  /// What `factory` makes of the application's communicator, its errors thrown. Collective over the ranks.
+  /// Returns what `factory` makes of the application's communicator; its errors are thrown. Collective over the ranks.
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
-  /// The application has made `made` of `parent` by MPI itself, and will free it, or is on the way to what derive() is
-  /// for: should it descend from this epoch's communicator, nobody stays blocked in it after a failure. Local.
+  /// The application has made `made` from `parent` by MPI itself, and frees it. If it descends from this epoch's
+  /// communicators, a failure interrupts the processes that wait in it. Does nothing for MPI_COMM_NULL. Local.
   void follow(MPI_Comm parent, MPI_Comm made);
 
-  /// Revokes all of them, what was derived first, and what is made from now on. Local.
+  /// Revokes all of them, derived ones first, and those that are made from now on. Local.
   void interrupt();
   bool interrupted() const { return interrupted_; }
-  /// Whether ranks can wait for each other where none of the others belongs.
+  /// Returns true if there are communicators in which only some of the ranks are.
   bool has_others() const { return !derived_.empty() || !followed_.empty(); }
 
  private:
@@ -50,7 +51,7 @@ class EpochCommunicators {
   const World& world_;
   bool interrupted_ = false;
   Comms derived_;
-  Comms retired_;  // those of the epoch before, revoked
+  Comms retired_;  // of the epoch before; revoked
   Comms followed_;
 };
 

@@ -1,4 +1,4 @@
-// The moments of a recovery in this process, and the phases that its report and the time line have of them:
+// The moments of a recovery in this process, and the phases between them in its report and in the time line:
 //
 //   noticed --interrupt--> body left --agree--> agreed on the dead --rebuild--> there are new communicators
 
@@ -16,7 +16,7 @@ class RecoveryClock {
   using Moment = WallClock::time_point;
 
   void begin_epoch() { noticed_.reset(); }
-  /// The first time counts.
+  /// Only the first call in an epoch counts.
   void notice(Moment now = WallClock::now()) {
     if (!noticed_) noticed_ = now;
   }
@@ -25,8 +25,8 @@ class RecoveryClock {
   void begin_recovery(Moment now = WallClock::now()) { began_ = now; }
   void agree_on_dead(Moment now = WallClock::now()) { agreed_ = now; }
 
-  /// There are new communicators: fills in the moments of `report`. `first_death`: of a process that held a rank, as
-  /// far as it is known; a spare may have died long before.
+  /// There are new communicators: fills in the moments of `report`. `first_death`: of a process that held a rank, if it
+  /// is known; a spare may have died long before.
   void stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now = WallClock::now()) const;
   /// Writes the phases of `report`, which was stamped, to the time line.
   void trace(const RecoveryReport& report) const;

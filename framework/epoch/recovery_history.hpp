@@ -1,5 +1,4 @@
-// The recoveries of a job as this process has seen them, and what it has done in the present epoch: committed
-// anything, spent time on restoring. Pure.
+// The recoveries of a job as this process has seen them, and its commits and restores in the present epoch. Pure.
 
 #pragma once
 
@@ -17,32 +16,32 @@ namespace mend {
 
 class RecoveryHistory {
  public:
-  /// In a process that joins: what was before.
+  /// In a process that joins: the recoveries before.
   void inherit(std::vector<RecoveryReport> recoveries) { recoveries_ = std::move(recoveries); }
   void add(RecoveryReport report) { recoveries_.push_back(std::move(report)); }
-  /// Of the recovery under way.
+  /// The clock of the recovery under way.
   RecoveryClock& clock() { return clock_; }
 
-  /// `store`: as its statistics are now.
+  /// `store`: its present statistics.
   void begin_epoch(const StoreStatistics& store);
-  /// Something was committed by another store.
+  /// Another store has committed something.
   void note_progress() { progressed_ = true; }
-  /// Another store has given the application its data back, which took so long.
+  /// Another store has restored data of the application in `time`.
   void note_restore(Seconds time) { restored_elsewhere_ += time; }
 
-  /// Whether this rank has committed anything in this epoch.
+  /// Returns true if this rank has committed anything in this epoch.
   bool has_progressed(const StoreStatistics& now) const;
-  /// The commits of this epoch, and what they took.
+  /// The commits of this epoch, and their time.
   struct Commits {
     std::uint64_t count = 0;
     Seconds time{};
   };
   Commits commits(const StoreStatistics& now) const;
-  /// The restore phase of the last recovery ends when the body has its data; what it took is known only afterwards.
+  /// Sets the restore phase of the last recovery, which is known only after the body has restored its data.
   void close_restore_time(const StoreStatistics& now);
 
   std::span<const RecoveryReport> recoveries() const { return recoveries_; }
-  /// The last `count` of them, or all if there are fewer. None when `count` is negative.
+  /// The last `count` recoveries, or all if there are fewer. None if `count` is negative.
   std::span<const RecoveryReport> last(int count) const;
 
  private:

@@ -1,4 +1,4 @@
-// What libraries have asked to be called for after a repair, in the order in which they asked.
+// The callbacks that libraries have registered for the end of a repair, in the order of registration.
 
 #pragma once
 
@@ -14,7 +14,7 @@ class RepairCallbacks {
 
   void add(Callback callback) { callbacks_.push_back(std::move(callback)); }
   void clear() { callbacks_.clear(); }
-  /// Calls all. What a callback adds is for the next time.
+  /// Calls all. A callback that is added meanwhile is called the next time.
   void call() {
     const std::vector<Callback> callbacks = callbacks_;
     const struct Within {

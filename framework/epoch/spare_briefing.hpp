@@ -1,5 +1,5 @@
-// What rank 0 tells the spares after commits, for all ranks: that there is a commit, in case that all ranks die at
-// once, and what memory a rank needs for its blocks.
+// What rank 0 tells the spares after commits, for all ranks: that a version exists, in case all ranks die at once, and
+// how much memory a rank needs for its blocks.
 
 #pragma once
 
@@ -12,11 +12,11 @@ namespace mend {
 
 class SpareBriefing {
  public:
-  /// `prepare`: spares have the memory ready. `witness` outlives it.
+  /// `prepare`: spares prepare that memory. `witness` outlives it.
   SpareBriefing(RuntimeWitness& witness, bool prepare) : witness_(witness), prepare_(prepare) {}
 
   void begin_epoch();
-  /// There is this version, and the store has blocks of these sizes. Says what the spares do not know yet. Local.
+  /// Tells the spares that `version` exists and that the store has blocks of these sizes, unless they know it. Local.
   void tell(Version version, std::vector<ByteCount> block_sizes);
 
  private:

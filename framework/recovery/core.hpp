@@ -12,7 +12,7 @@
 //     |                  +------> settle, shrink base, agree on base: who lives?
 //     |                  |                            | plan: a pure function of roster and living
 //     |                  |        split candidate, agree on candidate: has everyone got its communicators?
-//     |     somebody died or failed                   |
+//     |     a process died or failed                  |
 //     |                  |                            v
 //     |                  +--------- no <------- all done? -- yes --> candidate becomes the base
 //     |                  |                                            |  ranks vacant: start a process, meet, connect,
@@ -25,9 +25,9 @@
 //       process alone has seen (a failed split, no process to be started) is only a contribution to the next agreement.
 //   I2  The base is never revoked, and is given up only for a candidate that all have agreed on. Whatever fails, all
 //       can meet there.
-//   I3  Whoever stops waiting for the others because something failed revokes what they may wait in.
-//   I4  Whoever has returned from an agreement comes back to where it answers for it: before all wait in a call of the
-//       library they settle, and a death met inside an agreement interrupts those that have gone on.
+//   I3  A process that stops waiting for the others because something failed revokes what they may wait in.
+//   I4  A process that has returned from an agreement answers for it again later: before all wait in a call of the
+//       library they settle, and a death met inside an agreement interrupts the processes that have gone on.
 //   I5  An error of this process alone is contributed to an agreement that follows, or ends this process. It is never
 //       taken for something that the others know too.
 //
@@ -39,11 +39,11 @@
 //   - a process dies during a round: the agreement that ends the round says so, and all take another round;
 //   - a process dies after some have finished the last round: those that still wait in it revoke the new communicators
 //     and call the spares into the next epoch, so that all come back and answer;
-//   - a newcomer dies, or whoever hosts it: until the last agreement on it, it is nobody, and all take another round;
+//   - a newcomer or its host dies: until the last agreement on it, it is not in the job, and all take another round;
 //   - one process cannot get a communicator, though nobody died: all agree that it is broken, and the job ends;
-//   - a rank dies again and again of what the program does: whoever knows that brings it to the job decision, so all
-//     take neither a spare nor a new process for it;
-//   - nobody is left for a rank: what is left is saved if there is a disk, and the job ends with a sentence.
+//   - a rank dies again and again by a fault of the program: a process that knows this contributes it to the job
+//     decision, so no spare and no new process takes that rank;
+//   - no process is left for a rank: what is left is saved if there is a disk, and the job ends with a sentence.
 //
 // States, events and actions
 // --------------------------
@@ -169,7 +169,7 @@ struct CallSpares {
 struct CastBallot {
   agreement::Motion motion;
 };
-/// Whether the dead would be replaced in vain is what the driver knows, and adds.
+/// The driver adds whether replacements for the dead would die as well.
 struct DecideJob {
   Intent intent;
   ExitCode code = ExitCode::ok;
@@ -190,7 +190,7 @@ struct Split {
 };
 /// The candidate is the base from now on, with the roster and the members that the core has.
 struct AdoptCandidate {
-  bool complete;  ///< somebody holds each rank
+  bool complete;  ///< every rank has a process
 };
 /// Sets up the job's own agreements over the first base.
 struct Found {};
@@ -223,9 +223,9 @@ enum class Ending : std::uint8_t {
   abandoned,      ///< a rank has said so
   no_shrink,      ///< the library could not make a candidate, though too few have died to explain it
   no_split,       ///< a process could not make its communicators
-  program_fails,  ///< recoveries come to nothing, though nobody dies
-  nobody_left,    ///< ranks are vacant, and no rung of the ladder is left
-  rank_fails,     ///< ranks are vacant, and would be held in vain: the program fails there again and again
+  program_fails,  ///< recoveries fail though no process dies
+  nobody_left,    ///< ranks are vacant, and --mend-on-failure allows nothing more
+  rank_fails,     ///< ranks are vacant, and the program fails there again and again
 };
 struct End {
   ExitCode code;
@@ -242,31 +242,31 @@ using Actions = std::vector<Action>;
 std::string to_string(const Event& event);
 std::string to_string(const Action& action);
 
-/// Who starts newcomers: the first of the members on the best of `places`; if nobody is on any, on the machine where
-/// somebody is missing; if nobody is left there, on the machine that has fewest. Pure.
+/// The host, which starts newcomers: the first of the members on the best of `places`; if there is none, the first on
+/// the machine of a vacant rank; if there is none, the first on the machine with the fewest processes. Pure.
 ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places);
 
 // --- the core ---------------------------------------------------------------------------------------------------
 
 /// The rules of the protocol one by one, so that tests can leave one out and see it missed.
 enum class Rule : std::uint8_t {
-  none,                       ///< leave nothing out
-  revoke_when_leaving,        ///< who leaves the body because of a failure revokes the application's communicators
-  revoke_when_waiting,        ///< ... and who meets a rank's death in an agreement
-  call_spares,                ///< the first rank alive calls the spares to the job decision
-  call_spares_back,           ///< a death in a round calls back those that may have parked already
+  none,                 ///< leave nothing out
+  revoke_when_leaving,  ///< a process that leaves the body because of a failure revokes the application's communicators
+  revoke_when_waiting,  ///< ... and a process that meets a rank's death in an agreement
+  call_spares,          ///< the first rank alive calls the spares to the job decision
+  call_spares_back,     ///< a death in a round calls back those that may have parked already
   revoke_what_some_may_have,  ///< ... and revokes the communicators that some may have already
   settle_before_shrinking,    ///< all have returned from earlier agreements before they wait in the library
   settle_before_ending,       ///< ... and before they answer no more
   agree_on_shrinking,         ///< a candidate counts when all have one
   agree_on_splitting,         ///< the communicators count when all have theirs
-  revoke_failed_candidates,   ///< who fails in a split revokes the candidate
+  revoke_failed_candidates,   ///< a process that fails in a split revokes the candidate
   broken_is_agreed,           ///< an error of one process in a split is agreed on, not acted on
   errors_end_one,             ///< any other error of one process ends that process
-  survivors_keep_data,        ///< who has held a rank before is no newcomer
+  survivors_keep_data,        ///< a process that has held a rank before is not a newcomer
   save_before_ending,         ///< with a disk, what is left is saved
-  agree_on_the_newcomer,      ///< all learn from an agreement whether somebody comes
-  revoke_failed_meetings,     ///< who fails in meeting a newcomer revokes the meeting
+  agree_on_the_newcomer,      ///< all learn from an agreement whether a newcomer comes
+  revoke_failed_meetings,     ///< a process that fails in meeting a newcomer revokes the meeting
   agree_on_connecting,        ///< a newcomer is merged when all have connected to it
   agree_on_merging,           ///< a newcomer is in when all have merged with it
 };

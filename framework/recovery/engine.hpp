@@ -1,13 +1,13 @@
 // The recovery engine: what happens around the body.
 //
-// What comes next is decided by the recovery core (framework/recovery/core.hpp). The engine tells it what MPI, the
-// agreements and the body have come to, and carries out what it wants.
+// The recovery core (framework/recovery/core.hpp) decides what comes next. The engine gives it the results of MPI, the
+// agreements and the body as events, and carries out its actions.
 //
-// Every process goes round the same loop: as a rank it plays the body, as a spare it waits; then all decide together
-// and learn what comes next - the end, or a recovery, after which the loop goes round again, perhaps with another part.
+// Every process repeats the same loop: a rank plays the body, a spare waits; then all decide together on the end of the
+// job or on a recovery. After a recovery the loop begins again, and a spare may have become a rank.
 //
-// A body that repairs in place (Session::repair) goes through the same ballot, job decision and rebuild from inside,
-// and then goes on.
+// A body that repairs in place (Session::repair) goes through the same ballot, job decision and rebuild, and then
+// continues.
 //
 //        +----------------------------------------------------------+
 //        v                                                          |
@@ -67,33 +67,32 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Goes round the loop until the job ends. Collective over all processes. Returns what all agreed to exit with.
+  /// Repeats the loop until the job ends. Returns the agreed exit code. Collective over all processes.
   ExitCode run(const Body& body);
 
   // --- instead of run(), for interfaces that hand it no body but call it at each step (fenix/process/job.cpp) -----
-  /// Returns when this process has a rank to play, at once if it has; false when the job is over. Collective.
+  /// Returns true when this process has a rank, at once if it has one; false when the job is over. Collective.
   bool wait_for_rank();
-  /// This rank is done. True: all are, and the job is over; false: a failure came before that and has been recovered
-  /// from, so this rank goes on. Collective over the ranks.
+  /// This rank has finished. Returns true if all have, and the job is over; false if there was a failure before, which
+  /// was recovered from: this rank then continues. Collective over the ranks.
   bool finish();
-  /// Ends the job because of what is wrong here. The others are interrupted, wherever they are; returns when all have
-  /// agreed to end.
+  /// Ends the job because of an error in this process. Interrupts the others, and returns when all have agreed to end.
   void abandon(ExitCode code, const std::string& sentence);
-  /// What all have agreed to exit with, once the job is over.
+  /// The agreed exit code, once the job is over.
   std::optional<ExitCode> ended() const { return end_.agreed; }
-  /// Whether a rank is known to have died. Local.
+  /// Returns true if a rank is known to have died. Local.
   bool knows_of_failure() const;
-  /// Has `store` work with this epoch's ranks. Local; once an epoch, and end_epoch() before the next.
+  /// Begins this epoch for `store`, once an epoch; store.end_epoch() comes before the next. Local.
   void take_into_epoch(StoreEngine& store);
-  /// Something was committed to such a store. Local.
+  /// Something was committed to a store of take_into_epoch(). Local.
   void note_progress() { reporter_.history().note_progress(); }
-  /// Such a store has given the application its data back, which took so long. Local.
+  /// A store of take_into_epoch() has restored the application's data in `time`. Local.
   void note_restore(Seconds time) { reporter_.history().note_restore(time); }
 
-  /// Whether a process of the launch has died: known when run() has returned, to all alike.
+  /// Returns true if a process of the launch has died. Known when run() has returned; the same on all processes.
   bool has_lost() const { return end_.has_lost; }
 
-  /// What this process's commits have cost, and what another interval would have saved.
+  /// What this process's commits have cost, and what the best interval would have saved.
   CommitEconomy commit_economy() const { return pacing_.economy(reporter_.history(), store_.statistics()); }
 
   // --- for Session ---------------------------------------------------------------------------------------------
@@ -106,7 +105,7 @@ class Engine {
   bool newcomer() const { return part_.newcomer; }
   const Policy& policy() const { return core_.policy(); }
   StoreEngine& store() { return store_; }
-  /// Throws Abandoned when the job is over, and the body has not noticed.
+  /// Throws Abandoned if the job is over and the body has not noticed.
   agreement::Ballot& ballot();
   bool commit_due();
   void check();
@@ -119,9 +118,9 @@ class Engine {
   void on_repair(std::function<void()> callback) { callbacks_.add(std::move(callback)); }
 
  private:
-  /// What this process is in an epoch.
+  /// The part of this process in an epoch.
   struct Part {
-    std::optional<Rank> rank;  ///< none: a spare
+    std::optional<Rank> rank;  ///< none for a spare
     bool newcomer = false;
   };
 

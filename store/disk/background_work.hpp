@@ -8,22 +8,22 @@
 
 namespace mend {
 
-/// Work that goes on beside the application, one piece at a time, in a thread that makes no MPI call and does not enter
-/// HDF5. Its members are for the application's thread.
+/// Does work beside the application, one piece at a time, in a thread that calls neither MPI nor HDF5. The functions of
+/// this class are for the application's thread.
 class BackgroundWork {
  public:
   BackgroundWork() = default;
-  /// Finishes what has begun.
+  /// Waits for the work that has begun.
   ~BackgroundWork() { wait(); }
   BackgroundWork(const BackgroundWork&) = delete;
   BackgroundWork& operator=(const BackgroundWork&) = delete;
 
-  /// Begins. Nothing else may be under way.
+  /// Begins `work`. No other work may be under way.
   void begin(std::function<void()> work);
   bool busy() const { return thread_.joinable() && !done_.load(std::memory_order_acquire); }
   void wait();
 
-  /// What has gone wrong in work that is done; asked once.
+  /// Returns, once, what has gone wrong in work that has ended.
   std::optional<std::string> take_failure();
 
  private:

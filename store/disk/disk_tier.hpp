@@ -1,4 +1,4 @@
-// The tier below memory: now and then, a version is also written to disk, from where a new job can go on.
+// The tier below memory: some versions are also written to disk, and a new job can continue from there.
 //
 //   commit 10     commit 11            commit 12              commit 20
 //   published     "all files there?"   "all files there?"     "manifest there?"    what ranks tell each other
@@ -7,20 +7,20 @@
 //                                          +-- rank 0: index, manifest, versions before removed
 //                                                                 +-- the next version may begin
 //
-// The agreement that each commit opens with says all that has to be agreed on: whether everyone has done what it had
-// begun, whether anything has gone wrong, and whether a version is due. So ranks never differ in what they think is
-// under way; a failure ends it, and the next commit that is due begins anew, in a folder of its own. If a version is
-// due while the one before is still being written, nobody waits: the next commit that finds all done goes to disk.
+// The ballot that opens each commit carries all that must be agreed on: whether all ranks have written their files,
+// whether anything has failed, and whether a version is due. So all ranks know the same of what is under way. A failure
+// ends it, and the next commit that is due begins again, in another folder. If a version is due while the one before is
+// still being written, no rank waits: the next commit after that goes to disk.
 //
-// What is being written is a copy, so another snapshot's memory is needed. HDF5 is entered by the thread that commits
-// (store/disk/h5.hpp), all that takes long is done by another (store/disk/background_work.hpp).
+// The files are written from a copy, which needs the memory of another snapshot. The thread that commits calls HDF5
+// (store/disk/h5.hpp); another thread does all that takes long (store/disk/background_work.hpp).
 //
-// What a job before has left in the folder is put aside before the first version is written, unless it was restored.
-// Those who were there from the beginning know whether it was: as long as one says that it was not, nothing of this job
-// is complete.
+// Versions that another job has left in the folder are renamed before the first version is written, unless one of them
+// was restored. The ranks that were there from the beginning know whether it was: as long as one says that it was not,
+// no version of this job is complete.
 //
-// On the way back, rank 0 tells what is in the folder, so that all see the same; each checks the files that it needs,
-// and if anything is damaged anywhere, all turn to the version before.
+// In a restore, rank 0 tells the others which versions are in the folder, so that all see the same. Each rank checks
+// the files that it needs. If any file is damaged, all try the version before.
 
 #pragma once
 
@@ -45,7 +45,7 @@
 
 namespace mend {
 
-/// There are versions on disk, and none of them can be used.
+/// There are versions on disk, but none of them can be used.
 class NothingUsable : public DataLoss {
  public:
   using DataLoss::DataLoss;
@@ -56,54 +56,55 @@ class DiskTier {
   explicit DiskTier(DiskOptions options) : options_(std::move(options)) {}
 
   const std::filesystem::path& folder() const { return options_.folder; }
-  /// Of what is being written, or was last.
+  /// The size of the copy that is being written, or was written last.
   ByteCount memory() const { return copy_.capacity(); }
 
-  /// Gives up what is under way. Local. `comm` must outlive the epoch. `begins_job`: it is the first.
+  /// Gives up what is under way. `comm` must outlive the epoch. `begins_job`: this is the first epoch. Local.
   void begin_epoch(MPI_Comm comm, bool begins_job);
 
-  /// Whether the commit that has begun is to go to disk. The same on all ranks.
+  /// Returns true if the commit that has begun goes to disk. The same on all ranks.
   bool is_due() const { return due_; }
 
   // --- beside a commit -----------------------------------------------------------------------------------------------
 
-  /// What this rank says beside the vote that opens the commit of `version`.
+  /// The remarks of this rank in the ballot that opens the commit of `version`.
   agreement::Remarks remarks(Version version);
-  /// What all ranks have said. Collective. May go on with what is under way. Throws ProcessFailure.
+  /// Takes the remarks that all ranks have made; may continue what is under way. Collective. Throws ProcessFailure.
   void hear(agreement::Remarks all);
   /// If this commit is to go to disk: tells rank 0 what arrays the members are parts of. Collective. Throws
   /// ProcessFailure.
   void prepare(Version version, const Members& members);
-  /// If prepare has: begins to write the members of these snapshots. Local. What goes wrong is said at a later commit.
+  /// After prepare(), if this commit goes to disk: begins to write these snapshots. Errors are reported at a later
+  /// commit. Local.
   void write(std::span<const std::span<const std::byte>> snapshots);
   /// Waits until what is under way is complete. Collective; at the end of the body. Throws as Ballot::vote does.
   void finish(agreement::Ballot& ballot);
-  /// A rank's, one for each group of members.
+  /// The snapshots of one rank, one for each group of members.
   using Snapshots = std::vector<std::span<const std::byte>>;
-  /// Writes a version that `ranks` ranks have committed, others than there are now, unless it is there already; returns
-  /// when it is complete. `mine`: what this rank writes, of ranks of then; each of those is one rank's. Collective,
-  /// without a commit under way. What goes wrong is said. Throws ProcessFailure.
+  /// Writes a version that another number of ranks, `ranks`, has committed, unless it is on disk; returns when it is
+  /// complete. `mine`: the snapshots that this rank writes, by the rank that has committed them; each is written by one
+  /// rank. Errors are reported. Collective, without a commit under way. Throws ProcessFailure.
   void save(Version version, int ranks, const std::map<Rank, Snapshots>& mine);
   /// Waits for this process's thread. Local.
   void wait() { background_.wait(); }
 
   // --- restoring -----------------------------------------------------------------------------------------------------
 
-  /// The newest version of which all that any rank needs for `members` is undamaged; or `wanted`, and no other.
-  /// Collective. What is damaged is told of by one rank. Nothing when there is no version; throws DataLoss on every
-  /// rank when there is one but none that can be used.
+  /// Finds the newest version of which everything that any rank needs for `members` is undamaged; or only `wanted`. One
+  /// rank reports damage. Returns nothing if there is no version. Throws DataLoss on every rank if there are versions
+  /// but none can be used. Collective.
   std::optional<Version> find(const Members& members, std::optional<Version> wanted);
-  /// Fills `members` from what find has found. Local. Throws UsageError when a member is not there, has another shape,
-  /// or needs as many ranks as have written it; EnvironmentError.
+  /// Fills `members` from the version that find() has found. Throws UsageError if a member is not in it, has another
+  /// shape, or needs the number of ranks that has written it; EnvironmentError. Local.
   void fill(const Members& members) const;
-  /// The names of the arrays in what find has found, and of the members that are this rank's own. Local.
+  /// The names of the arrays in the version that find() has found, and of this rank's own members. Local.
   std::set<std::string, std::less<>> names() const;
-  /// All have gone back to that version, which was found here, or is in memory and was wanted: what is newer is put
-  /// aside, and what is being written of it, given up. Local.
+  /// All ranks have restored `version`, from disk (`found_here`) or from memory: newer versions are renamed, and what
+  /// is being written is given up. Local.
   void go_on_from(Version version, bool found_here);
 
  private:
-  /// What is under way, alike on all ranks.
+  /// What is under way; the same on all ranks.
   enum class Stage { nothing, writing, sealing, given_up };
   /// A version on disk, known to all.
   struct Found {
@@ -124,7 +125,7 @@ class DiskTier {
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;
   void fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const;
   void fill_own(const Found& found, const std::string& name, Member& member) const;
-  /// Whether anybody has something to say; the first who has, says it.
+  /// Returns true if any rank has a sentence; the lowest of them writes it.
   bool say_once(const std::optional<std::string>& sentence) const;
   bool is_first() const { return self_ == Rank{0}; }
 
@@ -134,14 +135,14 @@ class DiskTier {
   int ranks_ = 1;
 
   Stage stage_ = Stage::nothing;
-  bool due_ = false;   // the commit that has begun is to go to disk
-  bool told_ = false;  // in this epoch, that it is given up
-  bool ours_ = true;   // for all this process knows, what is in the folder is of this job
+  bool due_ = false;   // the commit that has begun goes to disk
+  bool told_ = false;  // in this epoch, that writing was given up
+  bool ours_ = true;   // as far as this process knows, the folder has versions of this job only
   Version under_way_{};
   Version complete_{};  // the newest that this process knows to be on disk
   std::uint32_t attempt_ = 0;
-  std::optional<Version> sealing_;  // rank 0: what its thread makes complete
-  std::string all_parts_;           // rank 0: what the ranks have told in prepare
+  std::optional<Version> sealing_;  // rank 0: the version that its thread completes
+  std::string all_parts_;           // rank 0: the parts that the ranks have sent in prepare
   std::optional<std::string> failure_;
   std::optional<Found> found_;
 

@@ -1,5 +1,5 @@
-// Files that are there whole or not at all, whatever happens meanwhile: written under another name, forced to the disk,
-// and only then given their name.
+// Files that exist as a whole or not at all, whatever happens meanwhile: each is written under another name, forced to
+// the disk, and then renamed.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace mend {
 /// An open file, closed with this. Every failure throws EnvironmentError: the file, and what the system says.
 class OpenFile {
  public:
-  /// What is not a regular file is not read: a pipe would be waited for.
+  /// Only regular files are read: a pipe would block.
   enum class For { reading, writing, creating };
   OpenFile(std::filesystem::path path, For what);
   ~OpenFile();
@@ -27,15 +27,15 @@ class OpenFile {
   ByteCount size() const;
   /// Writes all of `bytes`, from `at` on.
   void write(std::span<const std::byte> bytes, ByteCount at) const;
-  /// Reads what there is from `at` on, as far as `bytes` goes; returns how much that is.
+  /// Reads from `at` on until `bytes` is full or the file ends. Returns the number of bytes read.
   ByteCount read(std::span<std::byte> bytes, ByteCount at) const;
-  /// Makes it so long, with zeros where nothing is written.
+  /// Sets the length of the file; new bytes are zero.
   void resize(ByteCount size) const;
-  /// Returns when the disk has it.
+  /// Returns when the file is on the disk.
   void sync() const;
 
  protected:
-  /// One that was opened in another way; `handle` is negative when that has failed.
+  /// For a file that was opened in another way; `handle` is negative if that has failed.
   OpenFile(std::filesystem::path name, int handle);
   int handle() const { return handle_; }
 
@@ -46,31 +46,31 @@ class OpenFile {
   int handle_;
 };
 
-/// A file in memory, for what writes to files alone and cannot be trusted when a disk is full. Throws EnvironmentError.
+/// A file in memory, for a library that writes only to files and may fail badly on a full disk. Throws
+/// EnvironmentError.
 class MemoryFile : OpenFile {
  public:
   MemoryFile();
 
-  /// By which it can be opened, in this process.
+  /// The path by which it can be opened in this process.
   std::filesystem::path path() const;
-  /// Makes `path` a copy of it, which takes as much of the disk as was written here.
+  /// Copies it to `path`. The copy uses as much of the disk as was written here.
   void copy_to(const std::filesystem::path& path) const;
 };
 
-/// The name under which `path` is written.
+/// The name under which `path` is written before it is complete.
 std::filesystem::path unfinished(const std::filesystem::path& path);
 
-/// Gives the file unfinished(path), which is written, its name; returns when the disk has that. Throws
-/// EnvironmentError.
+/// Renames the written file unfinished(path) to `path`. Returns when that is on the disk. Throws EnvironmentError.
 void finish_file(const std::filesystem::path& path);
 
-/// Writes a file, whole. Throws EnvironmentError.
+/// Writes a file as a whole. Throws EnvironmentError.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// Throws EnvironmentError.
 std::string read_file(const std::filesystem::path& path);
 
-/// Returns when the disk has the names in a folder. Throws EnvironmentError.
+/// Returns when the names in a folder are on the disk. Throws EnvironmentError.
 void sync_folder(const std::filesystem::path& folder);
 
 /// A hash of a file from `from` on, read a few megabytes at a time. Throws EnvironmentError.

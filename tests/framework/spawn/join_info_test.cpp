@@ -39,9 +39,8 @@ JobRecord some_record() {
   return record;
 }
 
-std::string told(const World& world, const JobRecord& record = some_record()) {
-  return write_join_info({world, "port", {9}, record});
-}
+std::string told(const World& world) { return write_join_info({world, "port", {9}, some_record()}); }
+std::string told_of(const JobRecord& record) { return write_join_info({some_world(), "port", {9}, record}); }
 JoinInfo read(const std::string& text) { return read_join_info(std::as_bytes(std::span(text)), newcomer); }
 
 TEST(JoinInfo, tells_a_newcomer_how_the_job_stands) {
@@ -57,7 +56,7 @@ TEST(JoinInfo, tells_a_newcomer_how_the_job_stands) {
 
 TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
   const JobRecord record = some_record();
-  const JobRecord said = read(told(some_world(), record)).record;
+  const JobRecord said = read(told_of(record)).record;
   EXPECT_EQ(said.first_size, record.first_size);
   EXPECT_EQ(said.committed, record.committed);
   EXPECT_EQ(said.places, record.places);
@@ -72,16 +71,16 @@ TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
 TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
   JobRecord record = some_record();
   record.dead.insert(newcomer);
-  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError) << "the newcomer is dead";
+  EXPECT_THROW(read(told_of(record)), EnvironmentError) << "the newcomer is dead";
   record = some_record();
   record.before.spares.push_back({newcomer, {0}});
-  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError) << "the newcomer was there before";
+  EXPECT_THROW(read(told_of(record)), EnvironmentError) << "the newcomer was there before";
   record = some_record();
   record.first_size = 0;
-  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError) << "a job of no ranks";
+  EXPECT_THROW(read(told_of(record)), EnvironmentError) << "a job of no ranks";
   record = some_record();
   record.fruitless = -1;
-  EXPECT_THROW(read(told(some_world(), record)), EnvironmentError);
+  EXPECT_THROW(read(told_of(record)), EnvironmentError);
 }
 
 TEST(JoinInfo, is_refused_when_it_names_processes_that_the_newcomer_cannot_meet) {
