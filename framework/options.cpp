@@ -240,7 +240,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                    "MEND_STALL");
   from_environment(patience("stall-limit", options.stall_limit,
                             "How long they wait until the job is ended, with the stacks of all ranks,\n"
-                            "in s (default 0: never; not with --mend-detector runtime)"),
+                            "in s (default 0: never; not with --mend-detector runtime); may be below --mend-stall"),
                    "MEND_STALL_LIMIT");
   from_environment(add_choice(app, prefix + "log", options.log_level, log_levels(), "What mend says on standard error"),
                    "MEND_LOG");

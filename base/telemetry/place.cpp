@@ -1,5 +1,7 @@
 #include "base/telemetry/place.hpp"
 
+#include "base/telemetry/activity.hpp"
+
 #include <atomic>
 
 namespace mend {
@@ -24,6 +26,7 @@ bool has_come_to_recovery(Place place) {
 }
 
 void write_down(Place place) {
+  note_activity();
   const auto now = time_now();
   note.store(static_cast<std::uint64_t>(now.count()) << place_bits | static_cast<std::uint64_t>(place),
              std::memory_order_relaxed);

@@ -13,7 +13,7 @@ struct Layout {
   std::uint8_t mark;
   std::uint8_t kind;
   std::uint8_t place;
-  std::uint8_t unused;
+  std::uint8_t call;
   std::uint32_t round;
   std::uint64_t visit;
   std::int32_t rank;
@@ -30,7 +30,7 @@ void write(const StallMessage& message, std::vector<std::byte>& bytes) {
   const Layout layout{mark,
                       static_cast<std::uint8_t>(message.kind),
                       static_cast<std::uint8_t>(where.place),
-                      0,
+                      static_cast<std::uint8_t>(where.call),
                       message.round,
                       where.visit,
                       where.rank ? where.rank->value : no_rank,
@@ -44,13 +44,13 @@ StallMessage read_stall_message(std::span<const std::byte> bytes) {
   });
   const auto layout = reader.take<Layout>();
   reader.expect_end();
-  reader.expect(layout.mark == mark && layout.unused == 0 &&
+  reader.expect(layout.mark == mark && layout.call <= static_cast<std::uint8_t>(last_mpi_call) &&
                 layout.kind <= static_cast<std::uint8_t>(StallMessage::last_kind) &&
                 layout.place <= static_cast<std::uint8_t>(last_place) && layout.rank >= no_rank);
   return {static_cast<StallMessage::Kind>(layout.kind),
           layout.round,
           {static_cast<Place>(layout.place), layout.rank == no_rank ? std::nullopt : std::optional(Rank{layout.rank}),
-           std::chrono::milliseconds(layout.waited_ms), layout.visit}};
+           std::chrono::milliseconds(layout.waited_ms), layout.visit, static_cast<MpiCall>(layout.call)}};
 }
 
 }  // namespace mend::detector

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "base/telemetry/activity.hpp"
 #include "base/telemetry/place.hpp"
 
 #include <chrono>
@@ -17,8 +18,9 @@ namespace mend::detector {
 struct Whereabouts {
   Place place = Place::none;
   std::optional<Rank> rank;
-  std::chrono::milliseconds waited{};  ///< since it came there
-  std::uint64_t visit = 0;             ///< another one each time that it comes somewhere
+  std::chrono::milliseconds waited{};  ///< since it came there; in the body, since it last called mend or moved in MPI
+  std::uint64_t visit = 0;             ///< another one each time that it comes somewhere, or moves
+  MpiCall call = MpiCall::none;        ///< in the body
 
   bool operator==(const Whereabouts&) const = default;
 };

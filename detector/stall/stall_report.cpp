@@ -105,4 +105,39 @@ std::string describe_stall(const Answers& answers, const ProcessSet& dead) {
   return sentence;
 }
 
+std::optional<std::chrono::milliseconds> find_quiet(const Answers& answers) {
+  std::optional<std::chrono::milliseconds> shortest;
+  for (const auto& [process, where] : answers) {
+    if (!where) return std::nullopt;
+    if (!where->rank) continue;
+    if (where->place != Place::none) return std::nullopt;
+    shortest = std::min(shortest.value_or(where->waited), where->waited);
+  }
+  return shortest;
+}
+
+bool are_all_in_mpi(const Answers& answers) {
+  return std::ranges::all_of(answers, [](const auto& answer) {
+    const auto& where = answer.second;
+    return where && (!where->rank || where->call != MpiCall::none);
+  });
+}
+
+std::string describe_quiet(const Answers& answers, std::chrono::milliseconds quiet) {
+  std::map<MpiCall, std::vector<Rank>> ranks;
+  for (const auto& [process, where] : answers) {
+    if (where && where->rank) ranks[where->call].push_back(*where->rank);
+  }
+  std::vector<std::string> parts;
+  for (auto& [call, who] : ranks) {
+    std::ranges::sort(who);
+    const bool computes = call == MpiCall::none;
+    parts.push_back(computes ? fmt::format("{} {}", name_ranks(who), verb(who, "computes", "compute"))
+                             : fmt::format("{} {} in {}", name_ranks(who), verb(who, "is", "are"), name_of(call)));
+  }
+  std::ranges::rotate(parts, parts.begin() + (ranks.contains(MpiCall::none) ? 1 : 0));
+  return fmt::format("no rank has called mend or ended an MPI call for {}: {}", in_seconds(quiet),
+                     fmt::join(parts, ", "));
+}
+
 }  // namespace mend::detector

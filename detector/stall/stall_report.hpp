@@ -31,4 +31,15 @@ std::optional<LongestWait> find_longest_wait(const Answers& answers);
 /// recovery, says that; `dead`: those who have died. Empty when all ranks have come to the same.
 std::string describe_stall(const Answers& answers, const ProcessSet& dead = {});
 
+/// For how long nothing has moved: all ranks are in the body, and none has called mend, or begun or ended an MPI call.
+/// Nothing when a rank is elsewhere, or a process has not answered.
+std::optional<std::chrono::milliseconds> find_quiet(const Answers& answers);
+
+/// Whether every rank is in a blocking MPI call.
+bool are_all_in_mpi(const Answers& answers);
+
+/// "no rank has called mend or ended an MPI call for 60 s: ranks 0, 2 are in MPI_Recv, rank 1 computes". Of ranks of
+/// which find_quiet says so.
+std::string describe_quiet(const Answers& answers, std::chrono::milliseconds quiet);
+
 }  // namespace mend::detector

@@ -12,18 +12,22 @@
 #include <utility>
 
 namespace mend::detector {
-namespace {
-
-Whereabouts whereabouts(Time now) {
-  const CurrentPlace current = current_place();
-  return {current.place, current.rank, std::chrono::duration_cast<std::chrono::milliseconds>(now - current.since),
-          static_cast<std::uint64_t>(current.since.count())};
-}
-
-}  // namespace
-
 StallTeller::StallTeller(ProcessId self, const StallLimits& limits, Owner owner)
     : self_(self), owner_(std::move(owner)), watch_(self, limits) {}
+
+/// In the body, time counts from when this thread has noticed that the application's has moved.
+Whereabouts StallTeller::whereabouts(Time now) {
+  using std::chrono::milliseconds;
+  const CurrentPlace current = current_place();
+  const Activity activity = current_activity();
+  if (std::exchange(moves_, activity.moves) != activity.moves) moved_at_ = now;
+  if (current.place == Place::none) {
+    return {current.place, current.rank, std::chrono::duration_cast<milliseconds>(now - moved_at_), activity.moves,
+            activity.call};
+  }
+  return {current.place, current.rank, std::chrono::duration_cast<milliseconds>(now - current.since),
+          static_cast<std::uint64_t>(current.since.count())};
+}
 
 void StallTeller::arrived(ProcessId from, std::span<const std::byte> bytes, Time now) {
   watch_.receive(from, read_stall_message(bytes), now, whereabouts(now), actions_);

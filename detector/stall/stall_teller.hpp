@@ -28,6 +28,7 @@ class StallTeller {
   Time next_deadline() const { return watch_.next_deadline(); }
 
  private:
+  Whereabouts whereabouts(Time now);
   void perform();
   void say_stack(Time now);
   [[noreturn]] void leave() const;
@@ -38,6 +39,8 @@ class StallTeller {
   StallActions actions_;
   OwnStack stack_;
   bool takes_stack_ = false;
+  std::uint64_t moves_ = ~std::uint64_t{0};  // of the application's thread, when they were last looked at
+  Time moved_at_{0};
 };
 
 }  // namespace mend::detector

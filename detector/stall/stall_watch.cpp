@@ -48,6 +48,10 @@ Time StallWatch::first_report_after(Time waited) const {
   return std::min(doubled_past(waited, limits_.told), doubled_past(waited, limits_.ended));
 }
 
+Time StallWatch::first_quiet_report_after(Time waited) const {
+  return std::min(doubled_past(waited, quiet_factor * limits_.told), doubled_past(waited, limits_.ended));
+}
+
 void StallWatch::tick(Time now, const Whereabouts& own, StallActions& actions) {
   ticked_ = now;
   if (is_off() || !members_.contains(self_)) return;
@@ -58,10 +62,14 @@ void StallWatch::tick(Time now, const Whereabouts& own, StallActions& actions) {
 }
 
 void StallWatch::report_own_wait(Time now, const Whereabouts& own, StallActions& actions) {
-  if (!waits_as_rank(own)) return;
-  if (std::exchange(visit_, own.visit) != own.visit) report_after_ = first_report_after(Time{0});
+  const bool is_in_body = own.rank && own.place == Place::none;
+  if (!waits_as_rank(own) && !is_in_body) return;
+  const auto next_after = [&](Time waited) {
+    return is_in_body ? first_quiet_report_after(waited) : first_report_after(waited);
+  };
+  if (std::exchange(visit_, own.visit) != own.visit) report_after_ = next_after(Time{0});
   if (own.waited < report_after_) return;
-  report_after_ = first_report_after(own.waited);
+  report_after_ = next_after(own.waited);
   const StallMessage report{Kind::report, 0, {}};
   if (coordinator() == self_) return receive(self_, report, now, own, actions);
   actions.sends.push_back({coordinator(), report});
@@ -112,7 +120,7 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   if (now < inquiry_->deadline && !std::ranges::all_of(inquiry_->answers, has_answered)) return;
   const Answers answers = std::exchange(inquiry_, std::nullopt)->answers;
   const auto longest = find_longest_wait(answers);
-  if (!longest) return;
+  if (!longest) return conclude_quiet(answers, now, actions);
   const std::string sentence = describe_stall(answers, dead_);
   if (limits_.ended != Time{0} && longest->where.waited >= limits_.ended) {
     actions.last_words =
@@ -129,6 +137,19 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   if (sentence.empty() || limits_.told == Time{0} || longest->where.waited < tell_after) return;
   told_ = longest;
   actions.warning = sentence;
+}
+
+void StallWatch::conclude_quiet(const Answers& answers, Time now, StallActions& actions) {
+  const auto quiet = find_quiet(answers);
+  if (!quiet) return;
+  if (limits_.ended != Time{0} && *quiet >= limits_.ended && are_all_in_mpi(answers)) {
+    actions.last_words = fmt::format("the job ends because ranks wait for longer than {:g} s (--mend-stall-limit): {}",
+                                     Seconds(limits_.ended).count(), describe_quiet(answers, *quiet));
+    return begin_end(now, actions);
+  }
+  if (limits_.told == Time{0} || *quiet < std::max(quiet_factor * limits_.told, 2 * told_quiet_)) return;
+  told_quiet_ = *quiet;
+  actions.warning = describe_quiet(answers, *quiet);
 }
 
 // --- the end of the job ----------------------------------------------------------------------------------------

@@ -11,7 +11,13 @@
 // has doubled, and the coordinator says a line only about a new wait, or one that is half as long again: so a long wait
 // costs few messages and few lines.
 //
-// When the longest wait passes the other limit, the job ends:
+// Ranks that wait for each other in the application's own MPI calls wait in no call of mend. So a rank reports as well
+// when it has not moved for six times the limit: it has called nothing of mend, and no MPI call of its has begun or
+// ended. If that is so of all ranks, the coordinator says in which MPI calls they are. It may be that all compute, so
+// it is said once, and again only of a stretch that is twice as long as the last that was told.
+//
+// When the longest wait passes the other limit, or all ranks are in blocking MPI calls for so long, the job ends. It
+// may be the lower of the two limits: then nothing is told before.
 //
 //   coordinator   says why              --stacks-->  everybody shows its stack
 //   everybody                           --done-->    coordinator
@@ -53,6 +59,7 @@ struct StallActions {
 class StallWatch {
  public:
   static constexpr Time patience = std::chrono::seconds(2);  ///< for answers
+  static constexpr int quiet_factor = 6;  ///< a job in which nothing moves is told after so many times the limit
   static constexpr Time most_time_for_stacks = std::chrono::seconds(3);
 
   StallWatch(ProcessId self, const StallLimits& limits) : self_(self), limits_(limits) {}
@@ -80,9 +87,11 @@ class StallWatch {
   ProcessId coordinator() const { return members_.runs().front().first; }
   bool is_off() const { return limits_.told == Time{0} && limits_.ended == Time{0}; }
   Time first_report_after(Time waited) const;
+  Time first_quiet_report_after(Time waited) const;
   void report_own_wait(Time now, const Whereabouts& own, StallActions& actions);
   void ask_everybody(Time now, const Whereabouts& own, StallActions& actions);
   void conclude(Time now, StallActions& actions);
+  void conclude_quiet(const Answers& answers, Time now, StallActions& actions);
   void begin_end(Time now, StallActions& actions);
   void go_on_ending(Time now, StallActions& actions);
   void send_all(StallMessage::Kind kind, StallActions& actions) const;
@@ -102,6 +111,7 @@ class StallWatch {
   Time asked_at_{0};
   std::optional<Inquiry> inquiry_;
   std::optional<LongestWait> told_;
+  Time told_quiet_{0};  // the longest that was told
 
   Ending ending_ = Ending::no;
   ProcessId ended_by_;

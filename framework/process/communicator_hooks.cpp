@@ -1,8 +1,7 @@
 #include "framework/process/communicator_hooks.hpp"
 
+#include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
-
-#include <dlfcn.h>
 
 #include <utility>
 
@@ -16,12 +15,6 @@ int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
   return code;
-}
-
-/// What stands behind the definitions below.
-template <class Function>
-Function of_the_library(const char* name) {
-  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace

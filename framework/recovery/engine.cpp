@@ -3,6 +3,8 @@
 #include "base/assert.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"
+#include "base/name_runs.hpp"
+#include "base/telemetry/activity.hpp"
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
@@ -460,6 +462,7 @@ Rank Engine::rank() const {
 bool Engine::knows_of_failure() const { return reporter_.casualties().are_in(world_.roster); }
 
 void Engine::check() {
+  note_activity();
   throw_noted_error();
   if (!knows_of_failure()) return;
   carry_out(recovery::FailureNoticed{});
@@ -467,6 +470,7 @@ void Engine::check() {
 }
 
 bool Engine::commit_due() {
+  note_activity();
   throw_noted_error();
   if (witness_.death_count() > 0) check();
   store_.finish_commit();

@@ -83,6 +83,26 @@ TEST(AStall, is_none_when_all_are_in_one_call_or_none_waits) {
   EXPECT_FALSE(find_longest_wait(answers({at(Place::none, 0), spare, std::nullopt})));
 }
 
+Whereabouts in_call(MpiCall call, int rank, std::chrono::milliseconds waited = 60s) {
+  return {Place::none, Rank{rank}, waited, 1, call};
+}
+
+TEST(AQuietJob, is_one_in_which_no_rank_moves_and_none_waits_in_mend) {
+  EXPECT_EQ(find_quiet(answers({in_call(MpiCall::recv, 0, 70s), at(Place::none, 1, 60s), spare})), 60s);
+  EXPECT_FALSE(find_quiet(answers({in_call(MpiCall::recv, 0), at(Place::commit, 1, 60s)})));
+  EXPECT_FALSE(find_quiet(answers({in_call(MpiCall::recv, 0), std::nullopt})));
+  EXPECT_TRUE(are_all_in_mpi(answers({in_call(MpiCall::recv, 0), in_call(MpiCall::barrier, 1), spare})));
+  EXPECT_FALSE(are_all_in_mpi(answers({in_call(MpiCall::recv, 0), at(Place::none, 1)})));
+}
+
+TEST(AQuietJob, is_told_with_the_calls_in_which_ranks_are) {
+  EXPECT_EQ(
+      describe_quiet(answers({in_call(MpiCall::recv, 0), at(Place::none, 1), in_call(MpiCall::recv, 2), spare}), 60s),
+      "no rank has called mend or ended an MPI call for 60 s: ranks 0, 2 are in MPI_Recv, rank 1 computes");
+  EXPECT_EQ(describe_quiet(answers({in_call(MpiCall::barrier, 0), in_call(MpiCall::wait, 1)}), 1500ms),
+            "no rank has called mend or ended an MPI call for 1.5 s: rank 1 is in MPI_Wait, rank 0 is in MPI_Barrier");
+}
+
 // --- the wire --------------------------------------------------------------------------------------------------
 
 std::vector<std::byte> written(const StallMessage& message) {
@@ -94,7 +114,9 @@ std::vector<std::byte> written(const StallMessage& message) {
 TEST(StallWire, brings_every_message_back) {
   for (const StallMessage& message :
        {StallMessage{}, StallMessage{Kind::question, 7, {}}, StallMessage{Kind::answer, 7, at(Place::commit, 3)},
-        StallMessage{Kind::answer, 0xffffffff, spare}, StallMessage{Kind::leave, 0, {}}}) {
+        StallMessage{Kind::answer, 0xffffffff, spare},
+        StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, last_mpi_call}},
+        StallMessage{Kind::leave, 0, {}}}) {
     EXPECT_EQ(read_stall_message(written(message)), message);
     EXPECT_TRUE(is_about_stalls(written(message)));
   }
@@ -131,7 +153,8 @@ class StallJob : public testing::Test {
   }
 
   /// The application of `process` comes to `place`.
-  void go(ProcessId process, Place place) { places_[process] = {place, now_}; }
+  void go(ProcessId process, Place place) { places_[process] = {place, now_, MpiCall::none}; }
+  void enter(ProcessId process, MpiCall call) { places_[process] = {Place::none, now_, call}; }
   void die(ProcessId process) {
     watches_.erase(process);
     for (auto& [other, watch] : watches_) watch.died(ProcessSet{process});
@@ -166,6 +189,7 @@ class StallJob : public testing::Test {
   struct Stay {
     Place place;
     Time since;
+    MpiCall call;
   };
   struct Letter {
     ProcessId from;
@@ -177,7 +201,7 @@ class StallJob : public testing::Test {
     const Stay& stay = places_.at(process);
     return {stay.place, Rank{static_cast<int>(process.value)},
             std::chrono::duration_cast<std::chrono::milliseconds>(now_ - stay.since),
-            static_cast<std::uint64_t>(stay.since.count())};
+            static_cast<std::uint64_t>(stay.since.count()), stay.call};
   }
 
   void perform(ProcessId process, const StallActions& actions) {
@@ -260,10 +284,66 @@ TEST_F(StallJob, tells_a_new_wait_after_one_that_was_told) {
 
 TEST_F(StallJob, says_nothing_while_ranks_only_work_or_wait_together) {
   begin(3, {10s, 0s});
-  run(60s);
+  run(59s);
   for (std::uint32_t p = 0; p < 3; ++p) go({p}, Place::commit);
   run(60s);
   EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(StallJob, tells_of_one_in_which_nothing_moves_and_again_when_that_has_doubled) {
+  begin(3, {10s, 0s});
+  enter({0}, MpiCall::recv);
+  run(59s);
+  EXPECT_THAT(said_, IsEmpty());
+  EXPECT_EQ(messages_, 0);
+  run(10s);
+  EXPECT_THAT(said_, ElementsAre(StartsWith("0: no rank has called mend or ended an MPI call for 6")));
+  run(45s);
+  EXPECT_EQ(said_.size(), 1U);
+  run(30s);
+  EXPECT_EQ(said_.size(), 2U);
+  for (std::uint32_t p = 0; p < 3; ++p) go({p}, Place::none);
+  run(120s);
+  EXPECT_EQ(said_.size(), 2U) << "a stretch that is no longer than those before";
+}
+
+TEST_F(StallJob, says_nothing_while_one_rank_moves) {
+  begin(3, {10s, 0s});
+  for (int i = 0; i < 20; ++i) {
+    enter({1}, MpiCall::recv);
+    run(20s);
+  }
+  EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(StallJob, ends_when_all_are_in_MPI_calls_for_longer_than_the_limit) {
+  begin(3, {10s, 30s});
+  for (std::uint32_t p = 0; p < 3; ++p) enter({p}, MpiCall::recv);
+  run(29s);
+  EXPECT_EQ(living().size(), 3U);
+  run(7s);
+  ASSERT_EQ(last_words_.size(), 1U);
+  EXPECT_THAT(last_words_.front(),
+              HasSubstr("30 s (--mend-stall-limit): no rank has called mend or ended an MPI call"));
+  EXPECT_THAT(living(), IsEmpty());
+}
+
+TEST_F(StallJob, does_not_end_while_one_rank_computes) {
+  begin(3, {10s, 30s});
+  for (std::uint32_t p = 1; p < 3; ++p) enter({p}, MpiCall::recv);
+  run(300s);
+  EXPECT_EQ(living().size(), 3U);
+}
+
+TEST_F(StallJob, ends_at_a_limit_below_that_of_telling_without_a_line_before) {
+  begin(3, {10s, 5s});
+  go({2}, Place::commit);
+  run(4s);
+  EXPECT_EQ(living().size(), 3U);
+  run(4s);
+  EXPECT_THAT(said_, IsEmpty());
+  ASSERT_EQ(last_words_.size(), 1U);
+  EXPECT_THAT(last_words_.front(), HasSubstr("longer than 5 s (--mend-stall-limit): rank 2 waits in commit()"));
 }
 
 TEST_F(StallJob, goes_on_with_another_coordinator_when_the_first_is_dead) {

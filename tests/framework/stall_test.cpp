@@ -78,6 +78,29 @@ INSTANTIATE_TEST_SUITE_P(
                  ": every rank must come to these in the same order"}),
     [](const auto& one) { return one.param.scenario; });
 
+TEST(AStall, of_all_in_MPI_calls_of_the_program_is_told_and_ends_the_job_at_the_limit) {
+  const std::string told = "no rank has called mend or ended an MPI call for [0-9.]+ s: ranks 0-2 are in MPI_Recv";
+  const auto end = play("all_wait_for_messages", 3, 1, {"--mend-stall", "0.2", "--mend-stall-limit", "2"});
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.errors, ContainsRegex("mend\\[[0-9]+\\] [0-9:.]+: " + told));
+  EXPECT_THAT(end.errors,
+              ContainsRegex("the job ends because ranks wait for longer than 2 s \\(--mend-stall-limit\\): " + told));
+  EXPECT_GE(lines_with(end, "MPI_Recv+0x"), 3) << end.errors;
+}
+
+TEST(AStall, of_ranks_that_wait_in_MPI_for_one_that_computes_is_told_and_does_not_end_the_job) {
+  const auto end = play("one_computes_for_long", 3, 0, {"--mend-stall", "0.2", "--mend-stall-limit", "0.5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end).size(), 3U);
+  EXPECT_EQ(lines_with(end, "ranks 0, 2 are in MPI_Bcast, rank 1 computes"), 1) << end.errors;
+}
+
+TEST(AStall, is_none_while_ranks_move_in_MPI_without_mend) {
+  const auto end = play("all_work_without_mend", 3, 0, {"--mend-stall", "0.2", "--mend-stall-limit", "0.5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, IsEmpty());
+}
+
 TEST(AStall, that_ends_by_itself_is_told_and_costs_nothing) {
   const auto end = play("one_is_late_for_a_while", 3, 0, {"--mend-stall", "0.5"});
   EXPECT_EQ(end.exit_code, 0);

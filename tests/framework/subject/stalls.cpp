@@ -1,5 +1,6 @@
 // Ranks that wait for others which do not come.
 
+#include "base/clock.hpp"
 #include "tests/framework/subject/subject.hpp"
 
 #include <mpi.h>
@@ -88,6 +89,25 @@ Scenarios stall_scenarios() {
   all["one_waits_for_a_message"] = [](mend::Session& session) {
     if (session.rank() == mend::Rank{2}) wait_for_message(session);
     session.agree(true);
+  };
+  all["all_wait_for_messages"] = [](mend::Session& session) { wait_for_message(session); };
+  all["one_computes_for_long"] = [](mend::Session& session) {
+    int nothing = 0;
+    if (session.rank() == mend::Rank{1}) ::usleep(2'500'000);
+    MPI_Bcast(&nothing, 1, MPI_INT, 1, session.comm());
+    session.agree(true);
+    say(session, "has agreed");
+  };
+  all["all_work_without_mend"] = [](mend::Session& session) {
+    for (const mend::Stopwatch watch; watch.elapsed().count() < 2.5;) {
+      int sum = 1;
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, session.comm());
+      double time = watch.elapsed().count();
+      MPI_Bcast(&time, 1, MPI_DOUBLE, 0, session.comm());
+      if (time > 2.4) break;
+    }
+    session.agree(true);
+    say(session, "has agreed");
   };
   all["split_against_commit"] = [](mend::Session& session) {
     long value = 1;

@@ -1,0 +1,65 @@
+#include "base/telemetry/activity.hpp"
+
+#include <atomic>
+
+namespace mend {
+namespace {
+
+constexpr int call_bits = 8;
+
+std::atomic<std::uint64_t> word{0};  // the call, and above it the moves
+
+Activity read(std::uint64_t value) {
+  return {value >> call_bits, static_cast<MpiCall>(value & ((1U << call_bits) - 1))};
+}
+
+/// Returns the call before.
+MpiCall move_to(MpiCall call) {
+  const Activity now = read(word.load(std::memory_order_relaxed));
+  word.store((now.moves + 1) << call_bits | static_cast<std::uint64_t>(call), std::memory_order_relaxed);
+  return now.call;
+}
+
+}  // namespace
+
+std::string_view name_of(MpiCall call) {
+  switch (call) {
+    case MpiCall::none: return "no MPI call";
+    case MpiCall::send: return "MPI_Send";
+    case MpiCall::ssend: return "MPI_Ssend";
+    case MpiCall::recv: return "MPI_Recv";
+    case MpiCall::sendrecv: return "MPI_Sendrecv";
+    case MpiCall::sendrecv_replace: return "MPI_Sendrecv_replace";
+    case MpiCall::probe: return "MPI_Probe";
+    case MpiCall::wait: return "MPI_Wait";
+    case MpiCall::waitall: return "MPI_Waitall";
+    case MpiCall::waitany: return "MPI_Waitany";
+    case MpiCall::waitsome: return "MPI_Waitsome";
+    case MpiCall::barrier: return "MPI_Barrier";
+    case MpiCall::bcast: return "MPI_Bcast";
+    case MpiCall::reduce: return "MPI_Reduce";
+    case MpiCall::allreduce: return "MPI_Allreduce";
+    case MpiCall::reduce_scatter: return "MPI_Reduce_scatter";
+    case MpiCall::reduce_scatter_block: return "MPI_Reduce_scatter_block";
+    case MpiCall::scan: return "MPI_Scan";
+    case MpiCall::exscan: return "MPI_Exscan";
+    case MpiCall::gather: return "MPI_Gather";
+    case MpiCall::gatherv: return "MPI_Gatherv";
+    case MpiCall::scatter: return "MPI_Scatter";
+    case MpiCall::scatterv: return "MPI_Scatterv";
+    case MpiCall::allgather: return "MPI_Allgather";
+    case MpiCall::allgatherv: return "MPI_Allgatherv";
+    case MpiCall::alltoall: return "MPI_Alltoall";
+    case MpiCall::alltoallv: return "MPI_Alltoallv";
+  }
+  return "?";
+}
+
+Activity current_activity() { return read(word.load(std::memory_order_relaxed)); }
+
+void note_activity() { move_to(MpiCall::none); }
+
+InMpiCall::InMpiCall(MpiCall call) : before_(move_to(call)) {}
+InMpiCall::~InMpiCall() { move_to(before_); }
+
+}  // namespace mend

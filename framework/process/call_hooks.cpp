@@ -1,0 +1,236 @@
+// Blocking MPI calls of the application: each is written down while it lasts (base/telemetry/activity.hpp), so that it can
+// be told in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted, as by
+// communicator_hooks.cpp.
+
+#include "base/telemetry/activity.hpp"
+#include "framework/process/library_function.hpp"
+
+#include <mpi.h>
+
+namespace {
+
+int note_if_found(int code, const int* flag) {
+  if (code == MPI_SUCCESS && *flag != 0) mend::note_activity();
+  return code;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+// All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
+
+using mend::InMpiCall;
+using mend::MpiCall;
+using mend::of_the_library;
+
+int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
+  const InMpiCall call(MpiCall::send);
+  return library(buf, count, type, to, tag, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Send);
+
+int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Ssend)>("PMPI_Ssend");
+  const InMpiCall call(MpiCall::ssend);
+  return library(buf, count, type, to, tag, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Ssend);
+
+int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
+  const InMpiCall call(MpiCall::recv);
+  return library(buf, count, type, from, tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Recv);
+
+int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
+  const InMpiCall call(MpiCall::sendrecv);
+  return library(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Sendrecv);
+
+int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
+  const InMpiCall call(MpiCall::sendrecv_replace);
+  return library(buf, count, type, to, out_tag, from, in_tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Sendrecv_replace);
+
+int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Probe)>("PMPI_Probe");
+  const InMpiCall call(MpiCall::probe);
+  return library(from, tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Probe);
+
+int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Wait)>("PMPI_Wait");
+  const InMpiCall call(MpiCall::wait);
+  return library(request, status);
+}
+MEND_SAME_AS_PMPI(MPI_Wait);
+
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Waitall)>("PMPI_Waitall");
+  const InMpiCall call(MpiCall::waitall);
+  return library(count, requests, statuses);
+}
+MEND_SAME_AS_PMPI(MPI_Waitall);
+
+int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Waitany)>("PMPI_Waitany");
+  const InMpiCall call(MpiCall::waitany);
+  return library(count, requests, index, status);
+}
+MEND_SAME_AS_PMPI(MPI_Waitany);
+
+int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
+  const InMpiCall call(MpiCall::waitsome);
+  return library(count, requests, done, indices, statuses);
+}
+MEND_SAME_AS_PMPI(MPI_Waitsome);
+
+int PMPI_Barrier(MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Barrier)>("PMPI_Barrier");
+  const InMpiCall call(MpiCall::barrier);
+  return library(comm);
+}
+MEND_SAME_AS_PMPI(MPI_Barrier);
+
+int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Bcast)>("PMPI_Bcast");
+  const InMpiCall call(MpiCall::bcast);
+  return library(buf, count, type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Bcast);
+
+int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Reduce)>("PMPI_Reduce");
+  const InMpiCall call(MpiCall::reduce);
+  return library(out, in, count, type, op, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Reduce);
+
+int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
+  const InMpiCall call(MpiCall::allreduce);
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Allreduce);
+
+int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
+  const InMpiCall call(MpiCall::reduce_scatter);
+  return library(out, in, counts, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
+
+int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
+  const InMpiCall call(MpiCall::reduce_scatter_block);
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);
+
+int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Scan)>("PMPI_Scan");
+  const InMpiCall call(MpiCall::scan);
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Scan);
+
+int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Exscan)>("PMPI_Exscan");
+  const InMpiCall call(MpiCall::exscan);
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Exscan);
+
+int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
+  const InMpiCall call(MpiCall::gather);
+  return library(out, out_count, out_type, in, in_count, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Gather);
+
+int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[], const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
+  const InMpiCall call(MpiCall::gatherv);
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Gatherv);
+
+int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
+  const InMpiCall call(MpiCall::scatter);
+  return library(out, out_count, out_type, in, in_count, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Scatter);
+
+int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
+  const InMpiCall call(MpiCall::scatterv);
+  return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Scatterv);
+
+int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
+  const InMpiCall call(MpiCall::allgather);
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Allgather);
+
+int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[], const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
+  const InMpiCall call(MpiCall::allgatherv);
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Allgatherv);
+
+int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
+  const InMpiCall call(MpiCall::alltoall);
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Alltoall);
+
+int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
+  const InMpiCall call(MpiCall::alltoallv);
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Alltoallv);
+
+// These do not block. What they find has moved the job.
+
+int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
+  return note_if_found(library(request, flag, status), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Test);
+
+int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
+  return note_if_found(library(count, requests, flag, statuses), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Testall);
+
+int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
+  return note_if_found(library(count, requests, index, flag, status), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Testany);
+
+int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
+  return note_if_found(library(from, tag, comm, flag, status), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Iprobe);
+
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <dlfcn.h>
+
+namespace mend {
+
+/// What stands behind a function of the MPI library that mend defines itself. Local.
+template <class Function>
+Function of_the_library(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace mend
