@@ -58,6 +58,8 @@ class Ballot {
   /// different motions.
   bool vote(Motion motion, bool in_favour);
   bool vote(Motion motion, bool in_favour, Remarks& remarks);
+  /// Whether this rank has heard that all recover, or that the job ends. Local.
+  bool is_closed() const { return closed_.has_value(); }
 
  private:
   Ruling rule(Motion motion, bool in_favour, Remarks& remarks);

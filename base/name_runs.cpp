@@ -31,4 +31,10 @@ std::string name_processes(const ProcessSet& processes) {
   return fmt::format("{} {}", processes.size() == 1 ? "process" : "processes", runs_of(processes.members()));
 }
 
+std::string counted(std::size_t count, std::string_view one) { return counted(count, one, fmt::format("{}s", one)); }
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
 }  // namespace mend

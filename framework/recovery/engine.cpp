@@ -90,6 +90,7 @@ void Engine::begin_epoch(bool newcomer) {
   part_ = {core_.rank(), newcomer};
   communicators_.begin_epoch();
   reporter_.begin_epoch(world_, store_.statistics());
+  asks_for_recovery_ = was_asked_for_ = false;
   briefing_.begin_epoch();
   pacing_.begin_epoch();
   forget_failure();
@@ -150,8 +151,15 @@ BodyRules Engine::rules_of_bodies() {
 }
 
 recovery::BodyLeft Engine::leaving(Motion motion) {
+  asks_for_recovery_ = motion == Motion::recover && !has_met_failure();
   reporter_.history().clock().leave_body();
   return {motion, end_.code(), reporter_.history().has_progressed(store_.statistics())};
+}
+
+/// Whether this rank has met a failure in this epoch, or has been told of one, by whatever way.
+bool Engine::has_met_failure() const {
+  return communicators_.interrupted() || knows_of_failure() || world_.ballot->is_closed() ||
+         is_revoked(world_.application.get()) || is_revoked(world_.store.get());
 }
 
 /// Has the core take `event`, and carries out what it wants until this process is in the body, parked, or at the
@@ -221,8 +229,9 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
   const auto fruitless = reporter_.history().last(core_.course().fruitless);
   const JobDecision decision = decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
-                                          reporter_.casualties().are_in_vain(fruitless, world_.roster));
+                                          reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
   if (decision.what == Intent::recover) {
+    was_asked_for_ = decision.asked;
     if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
     leave_epoch();
   }
@@ -319,8 +328,9 @@ std::optional<Event> Engine::perform(const recovery::End& end) {
   if (core_.first_world()) {
     if (end.why != recovery::Ending::nobody_left)
       throw CommonError(reporter_.describe_end(end.why, core_, world_.roster));
-    throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {} spares",
-                                    core_.course().dead.size(), world_.processes, reporter_.first_spares()));
+    throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {}",
+                                    core_.course().dead.size(), world_.processes,
+                                    counted(static_cast<std::size_t>(reporter_.first_spares()), "spare")));
   }
   const bool was_said = end.why == recovery::Ending::finished || end.why == recovery::Ending::abandoned;
   if (!was_said) end_.fail(ExitCode::unrecoverable, reporter_.describe_end(end.why, core_, world_.roster));
@@ -416,7 +426,7 @@ void Engine::enter_epoch(bool newcomer) {
     begin_epoch(newcomer);
     return;
   }
-  if (!core_.saves()) reporter_.end_recovery(core_, world_);
+  if (!core_.saves()) reporter_.end_recovery(core_, world_, {asks_for_recovery_, was_asked_for_});
   begin_epoch(newcomer);
   if (core_.saves()) return;
   const auto spares = static_cast<std::size_t>(reporter_.first_spares());

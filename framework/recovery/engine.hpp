@@ -127,6 +127,7 @@ class Engine {
   Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
   recovery::BodyLeft play(const Body& body);
   recovery::BodyLeft leaving(agreement::Motion motion);
+  bool has_met_failure() const;
   recovery::Event wait_as_spare();
   void drive(recovery::Event event);
   void carry_out(const recovery::Event& event);
@@ -176,6 +177,8 @@ class Engine {
   StoreEngine store_;
 
   Part part_;
+  bool asks_for_recovery_ = false;  // in this epoch, without having met a failure
+  bool was_asked_for_ = false;      // this recovery, by a rank that had met none
   EpochCommunicators communicators_;
   JobReporter reporter_;
   SpareBriefing briefing_;

@@ -10,10 +10,11 @@ constexpr std::uint32_t nobody_recovers = 1U << 1;
 constexpr std::uint32_t nobody_finishes = 1U << 2;
 constexpr std::uint32_t nobody_progressed = 1U << 3;
 constexpr std::uint32_t nobody_despairs = 1U << 4;
+constexpr std::uint32_t nobody_asks = 1U << 5;
 constexpr std::uint32_t code_shift = 8;
 constexpr std::uint32_t code_mask = 0xffU << code_shift;
 constexpr std::uint32_t indifferent =
-    nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | nobody_despairs | code_mask;
+    nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | nobody_despairs | nobody_asks | code_mask;
 
 std::uint32_t contribution(Intent intent, ExitCode code) {
   const std::uint32_t inverted_code = code_mask & ~(static_cast<std::uint32_t>(code) << code_shift);
@@ -28,13 +29,15 @@ std::uint32_t contribution(Intent intent, ExitCode code) {
 
 }  // namespace
 
-JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed, bool in_vain) {
-  const std::uint32_t mine =
-      contribution(intent, code) & ~(progressed ? nobody_progressed : 0) & ~(in_vain ? nobody_despairs : 0);
+JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed, bool in_vain,
+                       bool asked) {
+  const std::uint32_t mine = contribution(intent, code) & ~(progressed ? nobody_progressed : 0) &
+                             ~(in_vain ? nobody_despairs : 0) & ~(asked ? nobody_asks : 0);
   const std::uint32_t value = everyone.agree(mine).value;
   JobDecision ruling;
   ruling.progressed = !(value & nobody_progressed);
   ruling.in_vain = !ruling.progressed && !(value & nobody_despairs);
+  ruling.asked = !(value & nobody_asks);
   if (!(value & nobody_abandons)) {
     ruling.what = Intent::abandon;
     ruling.code = static_cast<ExitCode>((~value & code_mask) >> code_shift);

@@ -21,13 +21,14 @@ struct JobDecision {
   ExitCode code = ExitCode::ok;   ///< when the job ends: what all return
   bool progressed = false;        ///< a rank has committed something since the last decision
   bool in_vain = false;           ///< no rank has, and a process knows that a replacement would die as well
+  bool asked = false;             ///< a rank wants to recover that has met no failure
 };
 
 /// Decides once an epoch. `code`: for Intent::abandon. `progressed`: this process has committed something. `in_vain`:
-/// it knows that replacements for the dead would die as well. Intent::abandon of any process wins, then
-/// Intent::recover; if all only follow, all ranks are dead, and the spares recover. Collective over all living
-/// processes of `everyone`.
+/// it knows that replacements for the dead would die as well. `asked`: it has met no failure, and wants to recover all
+/// the same. Intent::abandon of any process wins, then Intent::recover; if all only follow, all ranks are dead, and the
+/// spares recover. Collective over all living processes of `everyone`.
 JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok,
-                       bool progressed = false, bool in_vain = false);
+                       bool progressed = false, bool in_vain = false, bool asked = false);
 
 }  // namespace mend

@@ -1,5 +1,6 @@
 #include "framework/reporting/announcer.hpp"
 
+#include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
 
 #include <fmt/format.h>
@@ -14,9 +15,11 @@ namespace {
 /// For how long the end of the job waits for word on how somebody has died.
 constexpr Milliseconds patience_at_the_end{200};
 
-std::string count_spares(std::size_t left) {
-  if (left == 0) return "no spare is left";
-  return left == 1 ? "1 spare is left" : fmt::format("{} spares are left", left);
+/// "; 1 spare is left"; empty in a job that had none.
+std::string count_spares(std::optional<std::size_t> left) {
+  if (!left) return "";
+  if (*left == 0) return "; no spare is left";
+  return fmt::format("; {} {} left", counted(*left, "spare"), *left == 1 ? "is" : "are");
 }
 
 /// Those who died without holding a rank.
@@ -39,7 +42,8 @@ std::string in_brackets(const DeathCause& cause) {
   return cause.is_known() ? fmt::format(" ({})", cause.to_string()) : "";
 }
 
-std::string describe_recovery(const RecoveryReport& report, std::size_t spares_left, const CauseOf& cause_of) {
+std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
+                              const CauseOf& cause_of, bool asked) {
   std::vector<std::string> parts;
   for (const auto& [rank, dead, newcomer] : report.replacements) {
     parts.push_back(fmt::format("rank {}: process {} died{}, process {} took over", rank.value, dead.value,
@@ -51,10 +55,11 @@ std::string describe_recovery(const RecoveryReport& report, std::size_t spares_l
   }
   for (const ProcessId spare : spares_among(report))
     parts.push_back(fmt::format("spare process {} died{}", spare.value, in_brackets(cause_of(spare))));
-  if (parts.empty()) parts.emplace_back("the ranks lost each other though nobody died");
+  if (parts.empty())
+    parts.emplace_back(asked ? "nobody died, and a rank asked for a recovery"
+                             : "the ranks lost each other though nobody died");
   parts.push_back(fmt::format("the ranks are complete after {:.1f} ms", report.until_rebuilt().count()));
-  parts.push_back(count_spares(spares_left));
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return fmt::format("{}{}", fmt::join(parts, "; "), count_spares(spares_left));
 }
 
 std::string describe_repeated(const std::optional<RepeatedDeath>& repeated) {
@@ -65,7 +70,8 @@ std::string describe_repeated(const std::optional<RepeatedDeath>& repeated) {
       repeated->rank.value, repeated->times, repeated->cause.to_string());
 }
 
-Announcer::Announcer(ProcessId self, RuntimeWitness& witness) : self_(self), witness_(witness) {
+Announcer::Announcer(ProcessId self, RuntimeWitness& witness, bool had_spares)
+    : self_(self), witness_(witness), had_spares_(had_spares) {
   witness_.on_news([this] { hear(); });
 }
 
@@ -79,15 +85,15 @@ void Announcer::enter(const Roster& roster, const std::vector<ProcessId>& member
   say_what_is_known();
 }
 
-void Announcer::tell(const RecoveryReport& report, std::vector<RecoveryReport> before) {
+void Announcer::tell(const RecoveryReport& report, std::vector<RecoveryReport> before, bool asked) {
   const std::lock_guard lock(mutex_);
   say_all();
   RecoveryReport news = report;
   std::erase_if(news.dead, [&](ProcessId process) { return told_.contains(process); });
   told_.insert(report.dead.begin(), report.dead.end());
-  waiting_.push_back({report.dead, [this, news, before = std::move(before)] {
+  waiting_.push_back({report.dead, [this, news, before = std::move(before), asked] {
                         const CauseOf cause_of = [this](ProcessId process) { return witness_.cause_of(process); };
-                        return describe_recovery(news, spares_left(), cause_of) +
+                        return describe_recovery(news, spares_left(), cause_of, asked) +
                                describe_repeated(find_repeated_death(before, losses_of(news), cause_of));
                       }});
 }
@@ -120,7 +126,7 @@ void Announcer::note_lost_spares() {
     if (told_.contains(process) || !witness_.has_died([&](ProcessId dead) { return dead == process; })) continue;
     told_.insert(process);
     waiting_.push_back({{process}, [this, process] {
-                          return fmt::format("spare process {} died{}; {}", process.value,
+                          return fmt::format("spare process {} died{}{}", process.value,
                                              in_brackets(witness_.cause_of(process)), count_spares(spares_left()));
                         }});
   }
@@ -135,7 +141,8 @@ bool Announcer::is_speaker() const {
   return first != members_.end() && *first == self_;
 }
 
-std::size_t Announcer::spares_left() const {
+std::optional<std::size_t> Announcer::spares_left() const {
+  if (!had_spares_) return std::nullopt;
   return static_cast<std::size_t>(std::ranges::count_if(roster_.spares, [&](const Placed& spare) {
     return !witness_.has_died([&](ProcessId dead) { return dead == spare.process; });
   }));

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -22,8 +23,10 @@
 
 namespace mend {
 
-/// "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5 ms; 1 spare is left". Pure.
-std::string describe_recovery(const RecoveryReport& report, std::size_t spares_left, const CauseOf& cause_of);
+/// "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5 ms; 1 spare is left".
+/// `spares_left`: nothing in a job that had none. `asked`: a rank that had met no failure has asked for it. Pure.
+std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
+                              const CauseOf& cause_of, bool asked = false);
 
 /// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty for nothing. Pure.
 std::string describe_repeated(const std::optional<RepeatedDeath>& repeated);
@@ -33,16 +36,16 @@ std::string in_brackets(const DeathCause& cause);
 
 class Announcer {
  public:
-  /// Listens to `witness` until it is destroyed. One in a process.
-  Announcer(ProcessId self, RuntimeWitness& witness);
+  /// Listens to `witness` until it is destroyed. `had_spares`: the job, at its start. One in a process.
+  Announcer(ProcessId self, RuntimeWitness& witness, bool had_spares);
   ~Announcer();
   Announcer(const Announcer&) = delete;
   Announcer& operator=(const Announcer&) = delete;
 
   /// An epoch begins: who is there, in the order in which they speak for all. Local.
   void enter(const Roster& roster, const std::vector<ProcessId>& members);
-  /// This recovery has brought that about; `before`: those with no commit in between. Local.
-  void tell(const RecoveryReport& report, std::vector<RecoveryReport> before);
+  /// This recovery has brought that about; `before`: those with no commit in between; `asked`: as above. Local.
+  void tell(const RecoveryReport& report, std::vector<RecoveryReport> before, bool asked);
   /// Says all that waits; after a short while at the most. At the end of the job. Local.
   void finish();
 
@@ -53,7 +56,7 @@ class Announcer {
   };
 
   bool is_speaker() const;
-  std::size_t spares_left() const;
+  std::optional<std::size_t> spares_left() const;
   void note_lost_spares();
   void say_what_is_known();
   void say_all();
@@ -61,6 +64,7 @@ class Announcer {
 
   const ProcessId self_;
   RuntimeWitness& witness_;
+  const bool had_spares_;
   std::mutex mutex_;
   Roster roster_;
   std::vector<ProcessId> members_;

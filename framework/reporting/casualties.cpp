@@ -74,7 +74,8 @@ std::string Casualties::describe(std::span<const RecoveryReport> recoveries, con
   witness_.wait_for_causes(dead.members(), patience_for_causes);
   ProcessSet all = known();
   all.insert(dead);
-  Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}};
+  Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_};
+  found.row = find_deaths_in_a_row(recoveries, found.lost, cause_of());
   // Nobody tells what processes have died of that were started later.
   const Unknown unknown = policy_.spawn ? Unknown::is_no_fault : Unknown::counts;
   found.fault = find_repeated_death(recoveries, found.lost, cause_of(), unknown);

@@ -21,9 +21,10 @@ namespace mend {
 
 class Casualties {
  public:
-  /// `tries`: recoveries in a row that a rank which dies by the program's fault is worth. `witness` outlives it.
-  Casualties(RuntimeWitness& witness, Policy policy, int tries)
-      : witness_(witness), policy_(std::move(policy)), tries_(tries) {}
+  /// `tries`: recoveries in a row that a rank which dies by the program's fault is worth. `spares`: of the job at its
+  /// start. `witness` outlives it.
+  Casualties(RuntimeWitness& witness, Policy policy, int tries, int spares)
+      : witness_(witness), policy_(std::move(policy)), tries_(tries), spares_(spares) {}
 
   /// Whether a process that holds a rank has died.
   bool are_in(const Roster& roster) const;
@@ -65,6 +66,7 @@ class Casualties {
   RuntimeWitness& witness_;
   Policy policy_;
   int tries_;
+  int spares_;
   std::optional<RepeatedDeath> to_blame_;
   DeathNews news_;  // while this process waits
 };

@@ -1,5 +1,7 @@
 #include "framework/reporting/job_reporter.hpp"
 
+#include "base/name_runs.hpp"
+#include "base/telemetry/log.hpp"
 #include "framework/reporting/vacancies.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +19,8 @@ constexpr int tries_of_faulty_ranks = 2;  // --mend-tries, unless it is given
 JobReporter::JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness)
     : first_spares_(options.spares),
       policy_(core.policy()),
-      casualties_(witness, policy_, options.tries.value_or(tries_of_faulty_ranks)),
-      announcer_(core.self(), witness),
+      casualties_(witness, policy_, options.tries.value_or(tries_of_faulty_ranks), options.spares),
+      announcer_(core.self(), witness, options.spares > 0),
       result_{options.result} {}
 
 void JobReporter::join_job(const JobRecord& record) {
@@ -33,7 +35,7 @@ void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) 
   announcer_.enter(world.roster, world.members);
 }
 
-void JobReporter::end_recovery(const RecoveryCore& core, const World& world) {
+void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Request request) {
   const recovery::Course& course = core.course();
   RecoveryReport report;
   report.epoch = world.epoch;
@@ -46,7 +48,12 @@ void JobReporter::end_recovery(const RecoveryCore& core, const World& world) {
   history_.clock().stamp(report, casualties_.first_of(course.dead, course.before));
   history_.clock().trace(report);
   const auto fruitless = before(course);
-  announcer_.tell(report, {fruitless.begin(), fruitless.end()});
+  if (request.by_this_rank && report.dead.empty()) {
+    log::notice(fmt::format(
+        "rank {} asked for a recovery: it called repair(), or ended its body with a process failure, and had met none",
+        numbered(*core.rank()).value));
+  }
+  announcer_.tell(report, {fruitless.begin(), fruitless.end()}, request.by_any_rank);
   history_.add(std::move(report));
 }
 
@@ -68,14 +75,14 @@ std::string JobReporter::describe_end(recovery::Ending why, const RecoveryCore& 
     case recovery::Ending::no_shrink: return "the MPI library could not shrink a communicator";
     case recovery::Ending::no_split: return "the MPI library could not split a communicator, though nobody died";
     case recovery::Ending::program_fails:
-      return fmt::format(
-          "{} recoveries in a row came to nothing, and in the last nobody had died: the program fails by itself",
-          course.fruitless);
+      return fmt::format("{} in a row came to nothing, and in the last nobody had died: the program fails by itself",
+                         counted(static_cast<std::size_t>(course.fruitless), "recovery", "recoveries"));
     case recovery::Ending::rank_fails: return describe_fault(casualties_.to_blame());
     default: break;
   }
+  const bool starts_no_more = policy_.spawn && core.out_of_tries();
   return casualties_.describe(before(course), course.before, now, course.dead,
-                              core.out_of_tries() ? std::optional(core.spawn_tries()) : std::nullopt);
+                              starts_no_more ? std::optional(course.fruitless - 1) : std::nullopt);
 }
 
 std::string JobReporter::advise_on_loss(const recovery::Course& course, bool has_disk) const {

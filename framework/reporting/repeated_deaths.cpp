@@ -12,14 +12,16 @@ std::optional<ProcessId> lost_in(const RecoveryReport& report, Rank rank) {
   return found == report.replacements.end() ? std::nullopt : std::optional(found->dead);
 }
 
-/// The deaths of a rank in a row.
+enum class Which { faults_of_program, all };
+
+/// The deaths of a rank in a row, the last one first.
 class Row {
  public:
-  explicit Row(Rank rank) { death_.rank = rank; }
+  Row(Rank rank, Which which) : which_(which) { death_.rank = rank; }
 
   /// Whether one more belongs to it.
   bool takes(const DeathCause& cause) {
-    if (cause.is_known() && !cause.is_fault_of_program()) return false;
+    if (which_ == Which::faults_of_program && cause.is_known() && !cause.is_fault_of_program()) return false;
     ++death_.times;
     if (!death_.cause.is_known()) death_.cause = cause;
     return true;
@@ -28,16 +30,16 @@ class Row {
   const RepeatedDeath& death() const { return death_; }
 
  private:
+  Which which_;
   RepeatedDeath death_;
 };
 
-}  // namespace
-
-std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const Loss> now,
-                                                 const CauseOf& cause_of, Unknown unknown) {
+/// The longest row. `unknown`: whether one counts of which no cause is known.
+std::optional<RepeatedDeath> find_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
+                                      const CauseOf& cause_of, Which which, Unknown unknown) {
   std::optional<RepeatedDeath> most;
   for (const Loss& loss : now) {
-    Row row(loss.rank);
+    Row row(loss.rank, which);
     bool goes_on = row.takes(cause_of(loss.dead));
     for (const RecoveryReport& report : before | std::views::reverse) {
       const auto dead = lost_in(report, loss.rank);
@@ -49,6 +51,18 @@ std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport>
     if (!most || found.times > most->times) most = found;
   }
   return most;
+}
+
+}  // namespace
+
+std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const Loss> now,
+                                                 const CauseOf& cause_of, Unknown unknown) {
+  return find_row(before, now, cause_of, Which::faults_of_program, unknown);
+}
+
+std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
+                                                  const CauseOf& cause_of) {
+  return find_row(before, now, cause_of, Which::all, Unknown::counts);
 }
 
 }  // namespace mend

@@ -32,4 +32,9 @@ enum class Unknown { is_no_fault, counts };
 std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const Loss> now,
                                                  const CauseOf& cause_of, Unknown unknown = Unknown::is_no_fault);
 
+/// The same for sentences: whatever they have died of, a signal from outside as well. Its cause is that of the last
+/// whose cause is known. Pure.
+std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
+                                                  const CauseOf& cause_of);
+
 }  // namespace mend

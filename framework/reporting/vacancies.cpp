@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 namespace mend {
 namespace {
@@ -27,55 +28,72 @@ std::string name_lost(const std::vector<Loss>& lost) {
   return fmt::format("{} ({})", name_ranks(ranks_of(lost)), name_processes(processes));
 }
 
-/// "; cause: ranks 0-2 by SIGKILL, rank 3 by exit(3)"; nothing when nothing is known.
+/// "; cause: ranks 0-2 (SIGKILL), rank 3 (exit(3))"; nothing when nothing is known.
 std::string name_causes(const std::vector<Loss>& lost, const CauseOf& cause_of) {
   std::map<std::string, std::vector<Rank>> ranks;
   for (const Loss& one : lost) {
     if (const DeathCause cause = cause_of(one.dead); cause.is_known()) ranks[cause.to_string()].push_back(one.rank);
   }
   std::vector<std::string> causes;
-  for (const auto& [cause, who] : ranks) causes.push_back(fmt::format("{} by {}", name_ranks(who), cause));
+  for (const auto& [cause, who] : ranks) causes.push_back(fmt::format("{} ({})", name_ranks(who), cause));
   return causes.empty() ? "" : fmt::format("; cause: {}", fmt::join(causes, ", "));
 }
 
-std::string in_a_row(const RepeatedDeath& fault) {
-  return fmt::format("rank {} died {} times in a row with no commit in between ({})", fault.rank.value, fault.times,
-                     fault.cause.is_known() ? fault.cause.to_string() : "of an unknown cause");
+std::string in_a_row(const RepeatedDeath& death, std::string_view verb) {
+  return fmt::format("rank {} {} {} times in a row with no commit in between ({})", death.rank.value, verb, death.times,
+                     death.cause.is_known() ? death.cause.to_string() : "of an unknown cause");
+}
+
+/// What of the losses says more than the sentence before: a rank that has died again and again, or the causes.
+std::string name_history(const Vacancies& vacancies, const CauseOf& cause_of) {
+  return vacancies.row ? "; " + in_a_row(*vacancies.row, "has died") : name_causes(vacancies.lost, cause_of);
+}
+
+/// "rank 1 (process 1) died and no spare is left for rank 1".
+std::string name_loss(const Vacancies& vacancies, const Policy& policy) {
+  const auto& vacant = vacancies.vacant;
+  const std::string for_whom = vacant.empty() || vacant == ranks_of(vacancies.lost) ? "" : " for " + name_ranks(vacant);
+  const bool never_had_spares = !policy.spare && vacancies.spares == 0;
+  return fmt::format("{} died and {}{}", name_lost(vacancies.lost),
+                     never_had_spares ? "nobody took over" : "no spare is left", for_whom);
 }
 
 }  // namespace
 
 std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of) {
-  const auto& [lost, vacant, tries, fault] = vacancies;
+  const auto& [lost, vacant, tries, fault, row, spares] = vacancies;
   if (fault && !tries) {
     return fmt::format(
         "{}, and no spare is left: the program probably fails there by itself, and more spares would be used up, too; "
         "if that is wrong, {}",
-        in_a_row(*fault), more_spares);
+        in_a_row(*fault, "died"), more_spares);
   }
-  const std::string how = name_causes(lost, cause_of);
+  const std::string history = name_history(vacancies, cause_of);
   if (!policy.takes_over_ranks()) {
     return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{}){}",
-                       name_lost(lost), policy.blank ? "blank" : "shrink", how);
+                       name_lost(lost), policy.blank ? "blank" : "shrink", history);
   }
-  const std::string for_whom = vacant.empty() || vacant == ranks_of(lost) ? "" : " for " + name_ranks(vacant);
-  const std::string loss = fmt::format("{} died and no spare is left{}", name_lost(lost), for_whom);
+  const std::string loss = name_loss(vacancies, policy);
   if (tries) {
     return fmt::format(
-        "{}, and no more processes are started after {} recoveries in a row without a commit: perhaps it is the "
+        "{}, and no more processes are started after {} in a row without a commit: perhaps it is the "
         "program that fails; if not, allow for more (--mend-tries N){}",
-        loss, *tries, how);
+        loss, counted(static_cast<std::size_t>(*tries), "recovery", "recoveries"), history);
   }
   if (policy.spawn) {
     return fmt::format(
         "{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
         "(--mend-on-failure spare,spawn,shrink){}",
-        loss, more_spares, how);
+        loss, more_spares, history);
+  }
+  if (row) {
+    return fmt::format("{}{}: find out what ends it there (a lack of memory, for instance), or {}", loss, history,
+                       more_spares);
   }
   return fmt::format(
       "{}: {}, or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer ranks "
       "(--mend-on-failure spare,shrink){}",
-      loss, more_spares, how);
+      loss, more_spares, history);
 }
 
 std::string describe_fault(const RepeatedDeath& fault) {
@@ -83,7 +101,7 @@ std::string describe_fault(const RepeatedDeath& fault) {
       "the program fails there by itself, and no more processes are used up for it; if that is wrong, allow for more "
       "(--mend-tries N)";
   if (fault.times == 0) return fmt::format("a rank died again and again with no commit in between: {}", end);
-  return fmt::format("{}: {}", in_a_row(fault), end);
+  return fmt::format("{}: {}", in_a_row(fault, "died"), end);
 }
 
 }  // namespace mend

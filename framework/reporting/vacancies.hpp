@@ -18,6 +18,8 @@ struct Vacancies {
   std::vector<Rank> vacant;              ///< those of them that nobody is there for, ascending
   std::optional<int> tries{};            ///< so many recoveries in vain that no more processes are started
   std::optional<RepeatedDeath> fault{};  ///< one of the ranks has died like this before; told unless `tries` is
+  std::optional<RepeatedDeath> row{};    ///< one has died again and again, whatever of
+  int spares = 1;                        ///< that the job has begun with
 };
 
 /// Says who died, what of, and what to do about it. `vacancies.lost` is not empty. Pure.

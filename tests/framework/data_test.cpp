@@ -82,8 +82,8 @@ TEST(Recovery, that_has_used_up_its_spares_is_a_clear_end) {
 TEST(Recovery, by_starting_processes_ends_when_nothing_comes_of_it) {
   const auto end = play("dies_at_step_5_again_and_again", 2, 0, {"--mend-on-failure=spawn", "--mend-spawn-tries=3"});
   expect_end(end, 3,
-             "rank 1 \\(process 4\\) died and no spare is left, and no more processes are started after 3 recoveries "
-             "in a row without a commit: .*--mend-tries");
+             "rank 1 \\(process 4\\) died and nobody took over, and no more processes are started after 3 recoveries "
+             "in a row without a commit: .*--mend-tries N.; rank 1 has died 4 times in a row .*.SIGKILL.");
 }
 
 TEST(Recovery, by_starting_processes_starts_them_as_others_were_whatever_main_has_made_of_that) {
@@ -108,12 +108,12 @@ TEST(Recovery, of_started_processes_that_die_in_large_commits_one_after_another)
 
 TEST(Recovery, names_all_ranks_it_has_no_spare_for) {
   expect_end(play("ranks_0_and_1_die", 4, 1), 3,
-             "ranks 0, 1 \\(processes 0, 1\\) died and no spare is left for rank 1: .*; cause: ranks 0, 1 by SIGKILL");
+             "ranks 0, 1 \\(processes 0, 1\\) died and no spare is left for rank 1: .*; cause: ranks 0, 1 .SIGKILL.");
   expect_end(play("ranks_0_and_1_die", 4, 0), 3, "ranks 0, 1 \\(processes 0, 1\\) died and no spare is left: ");
   expect_end(play("ranks_0_to_3_die", 5, 1), 3,
-             "ranks 0-3 \\(processes 0-3\\) died and no spare is left for ranks 1-3: .*; cause: ranks 0-3 by SIGKILL");
+             "ranks 0-3 \\(processes 0-3\\) died and no spare is left for ranks 1-3: .*; cause: ranks 0-3 .SIGKILL.");
   expect_end(play("all_ranks_die_before_a_commit", 4, 1), 3,
-             "ranks 0-3 \\(processes 0-3\\) died and no spare is left for ranks 1-3: .*; cause: ranks 0-3 by SIGKILL");
+             "ranks 0-3 \\(processes 0-3\\) died and no spare is left for ranks 1-3: .*; cause: ranks 0-3 .SIGKILL.");
 }
 
 TEST(DataLoss, names_rank_and_version) {

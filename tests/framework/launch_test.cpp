@@ -182,6 +182,17 @@ TEST(Log, tells_of_a_spare_that_is_lost) {
                                          "the ranks are complete after [0-9.]+ ms; no spare is left$")));
 }
 
+TEST(Log, tells_who_has_asked_for_a_recovery_when_nobody_died) {
+  const auto end = play("one_rank_asks_for_a_recovery", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end).size(), 3U);
+  EXPECT_THAT(
+      notes(end),
+      testing::UnorderedElementsAre(
+          testing::StartsWith("rank 1 asked for a recovery: it called repair()"),
+          testing::ContainsRegex("^nobody died, and a rank asked for a recovery; the ranks are complete after .*")));
+}
+
 /// What mend has said against the job; Open MPI shows the stack of a process that crashes.
 std::vector<std::string> said_by_mend(const JobEnd& end) {
   std::vector<std::string> lines = support::complaints(end);
@@ -213,7 +224,7 @@ TEST(AFaultOfTheProgram, is_named_when_it_has_used_up_the_spares) {
     EXPECT_EQ(once.exit_code, 3);
     EXPECT_THAT(said_by_mend(once),
                 ElementsAre(testing::ContainsRegex("rank 1 .process 1. died and no spare is left: start with more "
-                                                   "spares.*; cause: rank 1 by " +
+                                                   "spares.*; cause: rank 1 ." +
                                                    cause)));
     const auto twice = play(how + "_again_and_again", 2, 1);
     EXPECT_EQ(twice.exit_code, 3);
@@ -226,6 +237,12 @@ TEST(AFaultOfTheProgram, is_named_when_it_has_used_up_the_spares) {
                 ElementsAre(testing::ContainsRegex("rank 1 died 3 times in a row with no commit in between ." + cause +
                                                    ".: the program fails there by itself")));
   }
+}
+
+TEST(ARankThatIsKilledAgainAndAgain, is_told_so_when_no_spare_is_left) {
+  expect_end(play("dies_at_step_5_again_and_again", 2, 2, {"--mend-tries=1"}), 3,
+             "rank 1 .process 3. died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
+             ".SIGKILL.: find out what ends it there .a lack of memory, for instance., or start with more spares");
 }
 
 /// Of _exit the runtime does not always tell.

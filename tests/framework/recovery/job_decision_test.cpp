@@ -123,4 +123,13 @@ TEST(JobDecision, knows_of_a_recovery_in_vain_from_anybody_unless_somebody_has_p
   EXPECT_FALSE(mend::decide_job(nobody, Intent::recover).in_vain);
 }
 
+TEST(JobDecision, says_whether_a_rank_has_asked_for_it) {
+  Recorded others(~0U);
+  mend::decide_job(others, Intent::recover, ExitCode::ok, false, false, true);
+  Recorded follows(others.contributed);
+  EXPECT_TRUE(mend::decide_job(follows, Intent::follow).asked);
+  Recorded alone(~0U);
+  EXPECT_FALSE(mend::decide_job(alone, Intent::recover).asked);
+}
+
 }  // namespace

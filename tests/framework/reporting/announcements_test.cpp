@@ -51,6 +51,18 @@ TEST(ARecovery, is_told_with_who_died_of_what_who_took_over_and_what_is_left) {
             "rank 1: process 1 died, process 4 took over; the ranks are complete after 6.5 ms; no spare is left");
 }
 
+TEST(ARecovery, of_a_job_without_spares_does_not_count_them) {
+  EXPECT_EQ(mend::describe_recovery(recovery({{Rank{1}, ProcessId{1}, ProcessId{4}}}), std::nullopt, causes({})),
+            "rank 1: process 1 died, process 4 took over; the ranks are complete after 6.5 ms");
+}
+
+TEST(ARecovery, without_a_death_is_told_as_one_that_a_rank_asked_for_if_it_did) {
+  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({}), true),
+            "nobody died, and a rank asked for a recovery; the ranks are complete after 6.5 ms; 1 spare is left");
+  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({}), false),
+            "the ranks lost each other though nobody died; the ranks are complete after 6.5 ms; 1 spare is left");
+}
+
 TEST(ARecovery, is_told_with_ranks_that_were_given_up_and_spares_that_died) {
   auto report = recovery({{Rank{0}, ProcessId{0}, ProcessId{4}}});
   report.given_up = {{Rank{2}, ProcessId{2}}};
@@ -88,6 +100,17 @@ TEST(ARankThatDiesAgain, is_not_the_programs_fault_when_it_is_killed_or_another_
   EXPECT_FALSE(mend::find_repeated_death(before, other, causes({{0, crashed}, {1, crashed}})));
   EXPECT_FALSE(mend::find_repeated_death({}, same, causes({{4, crashed}})));
   EXPECT_EQ(mend::describe_repeated(std::nullopt), "");
+}
+
+TEST(ARankThatDiesAgain, is_counted_whatever_it_dies_of_for_a_sentence) {
+  const std::vector<RecoveryReport> before{recovery({{Rank{1}, ProcessId{1}, ProcessId{4}}}),
+                                           recovery({{Rank{1}, ProcessId{4}, ProcessId{5}}})};
+  const auto found = mend::find_deaths_in_a_row(before, std::vector<Loss>{{Rank{1}, ProcessId{5}}},
+                                                causes({{1, crashed}, {4, killed}, {5, killed}}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->times, 3);
+  EXPECT_EQ(found->cause, killed);
+  EXPECT_FALSE(mend::find_deaths_in_a_row(before, std::vector<Loss>{{Rank{0}, ProcessId{0}}}, causes({})));
 }
 
 TEST(ARankThatDiesAgain, counts_deaths_of_which_nothing_is_known_yet_with_one_that_is_known) {

@@ -13,6 +13,7 @@ using mend::Policy;
 using mend::ProcessId;
 using mend::Rank;
 using mend::Vacancies;
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -40,7 +41,7 @@ TEST(AVacantRank, is_named_with_what_would_have_helped) {
 TEST(VacantRanks, are_named_together_with_all_that_died) {
   const std::string sentence = mend::describe_vacancies(four, Policy::parse("spare"), all_but_2_were_killed);
   EXPECT_THAT(sentence, StartsWith("ranks 0-3 (processes 0-3) died and no spare is left for ranks 2, 3: "));
-  EXPECT_THAT(sentence, EndsWith("; cause: ranks 0, 1, 3 by SIGKILL, rank 2 by SIGSEGV"));
+  EXPECT_THAT(sentence, EndsWith("; cause: ranks 0, 1, 3 (SIGKILL), rank 2 (SIGSEGV)"));
 }
 
 TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
@@ -52,6 +53,34 @@ TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
   again.tries = 3;
   EXPECT_THAT(mend::describe_vacancies(again, Policy::parse("spare,spawn"), unknown),
               HasSubstr("no more processes are started after 3 recoveries in a row without a commit"));
+}
+
+TEST(AVacantRank, that_was_killed_again_and_again_is_told_so_with_what_to_look_for) {
+  Vacancies again = one;
+  again.row = {Rank{1}, 3, killed};
+  EXPECT_EQ(mend::describe_vacancies(again, Policy::parse("spare"), all_but_2_were_killed),
+            "rank 1 (process 5) died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
+            "(SIGKILL): find out what ends it there (a lack of memory, for instance), or start with more spares (mend "
+            "run --spares N, or --mend-spares N)");
+  again.tries = 1;
+  EXPECT_THAT(mend::describe_vacancies(again, Policy::parse("spare,spawn"), all_but_2_were_killed),
+              AllOf(HasSubstr("no more processes are started after 1 recovery in a row without a commit"),
+                    EndsWith("; rank 1 has died 3 times in a row with no commit in between (SIGKILL)")));
+}
+
+TEST(AVacantRank, of_a_job_that_neither_had_spares_nor_uses_them_does_not_speak_of_them) {
+  Vacancies without = one;
+  without.spares = 0;
+  EXPECT_THAT(mend::describe_vacancies(without, Policy::parse("spawn"), unknown),
+              StartsWith("rank 1 (process 5) died and nobody took over, nor could a process be started instead: "));
+}
+
+TEST(AVacantRank, that_has_left_by_a_quick_way_out_is_told_so_in_grammar) {
+  EXPECT_THAT(mend::describe_vacancies(one, Policy::parse("spare"),
+                                       [](ProcessId) {
+                                         return DeathCause{DeathCause::Kind::left, 3};
+                                       }),
+              EndsWith("; cause: rank 1 (exited with code 3)"));
 }
 
 }  // namespace

@@ -173,6 +173,15 @@ Scenarios repair_scenarios() {
     }
   };
   all["fails_though_nobody_dies"] = [](mend::Session&) { throw mend::ProcessFailure("by itself"); };
+  all["one_rank_asks_for_a_recovery"] = [](mend::Session& session) {
+    if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) session.repair();
+    if (session.epoch() == mend::Epoch{0}) {
+      int nothing = 0;
+      MPI_Recv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 7, session.comm(), MPI_STATUS_IGNORE);
+    }
+    session.agree(true);
+    say(session, "has recovered");
+  };
   all["registers_more_in_a_callback"] = [](mend::Session& session) {
     int calls = 0;
     session.on_repair([&] {
