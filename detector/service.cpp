@@ -21,6 +21,10 @@ namespace {
 
 constexpr Time far_away = std::chrono::hours(24 * 365 * 100);
 constexpr const char* thread_name = "mend-control";
+/// How often, and for how long, the kernel is asked how a process has ended: it knows when the daemon has waited for
+/// it.
+constexpr Time question_period = std::chrono::milliseconds(2);
+constexpr Time patience_for_causes = std::chrono::seconds(1);
 
 Time time_now() { return Clock::now().time_since_epoch(); }
 
@@ -109,7 +113,8 @@ void Service::enter(Membership membership) {
   network_.post([this, membership = std::move(membership)] {
     if (ended_) return;
     std::erase_if(neighbours_, [&](const auto& one) {
-      return membership.left_out.contains(one.first) && one.second.process.is_gone();
+      return membership.left_out.contains(one.first) && !unexplained_.contains(one.first) &&
+             one.second.process.is_gone();
     });
     detector_.enter(membership, nodes_, time_now(), actions_);
     stalls_.enter(difference(ProcessSet::first(membership.processes), membership.left_out));
@@ -170,11 +175,13 @@ void Service::run() {
 /// What has arrived is dealt with before the time is looked at: it may have come while this thread could not run.
 void Service::turn() {
   const Time due = detector_.next_deadline().value_or(time_now() + far_away);
-  const Time deadline = std::min(due, stalls_.next_deadline());
+  const Time next_question = unexplained_.empty() ? due : time_now() + question_period;
+  const Time deadline = std::min({due, stalls_.next_deadline(), next_question});
   network_.run_one_until(Clock::time_point(std::chrono::duration_cast<Clock::duration>(deadline)));
   network_.drain();
   const Time now = time_now();
   if (now >= stalls_.next_deadline()) stalls_.tick(now);
+  ask_for_causes(now);
   if (now < due) return;
   if (emitter_is_kept_waiting(now)) detector_.excuse_emitter(now);
   detector_.tick(now, actions_);
@@ -247,12 +254,37 @@ void Service::hold_dead(const ProcessSet& died) {
   stalls_.died(died);
   for (const ProcessId process : died.members()) {
     network_.drop(process);
-    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end())
+    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) {
       neighbour->second.process.kill();
+      unexplained_[process] = time_now() + patience_for_causes;
+    }
     runtime_.report(process);
     if (!told_.contains(process)) runtime_.tell_library(process);
   }
   if (!died.empty()) look_at_lifeline();
+}
+
+/// The runtime tells how a process has ended to those that were launched with it. Of those that were started later, and
+/// to them, nobody tells but the kernel.
+void Service::ask_for_causes(Time now) {
+  if (ended_) unexplained_.clear();
+  std::erase_if(unexplained_, [&](const auto& one) {
+    const auto& [process, deadline] = one;
+    const auto neighbour = neighbours_.find(process);
+    if (neighbour == neighbours_.end() || runtime_.cause_of(process).is_known()) return true;
+    const auto status = neighbour->second.process.exit_status();
+    if (!status) return now >= deadline;
+    const DeathCause cause = DeathCause::of_wait_status(*status);
+    const bool others_are_told = runtime_.tells_of(process) || !speaks_for_machine();
+    others_are_told ? runtime_.note_cause(process, cause) : runtime_.tell_cause(process, cause);
+    return true;
+  });
+}
+
+/// Whether it is the first of its machine that is not known dead.
+bool Service::speaks_for_machine() const {
+  return std::ranges::none_of(
+      neighbours_, [&](const auto& one) { return one.first < self_ && !detector_.known_dead().contains(one.first); });
 }
 
 /// At that of the living neighbour before this process, or else of the last.

@@ -120,6 +120,8 @@ class Service {
   void told_by_runtime(ProcessId process);
   void perform();
   void hold_dead(const ProcessSet& died);
+  void ask_for_causes(Time now);
+  bool speaks_for_machine() const;
   void look_at_lifeline();
   [[noreturn]] void leave(const char* why);
   template <class Work>
@@ -143,8 +145,9 @@ class Service {
   std::vector<std::byte> outgoing_;
   bool stopping_ = false;
   bool ended_ = false;
-  ProcessSet told_;    // dead, by the runtime's word
-  ProcessSet let_go_;  // after the end
+  std::map<ProcessId, Time> unexplained_;  // dead neighbours, until the kernel has said how they ended, or then
+  ProcessSet told_;                        // dead, by the runtime's word
+  ProcessSet let_go_;                      // after the end
   Counters counters_;
 };
 

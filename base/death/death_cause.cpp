@@ -1,6 +1,7 @@
 #include "base/death/death_cause.hpp"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <csignal>
 #include <cstring>
@@ -17,6 +18,10 @@ bool DeathCause::is_fault_of_program() const {
              number == SIGTRAP || number == SIGSYS;
     default: return false;
   }
+}
+
+DeathCause DeathCause::of_wait_status(int status) {
+  return WIFSIGNALED(status) ? DeathCause{Kind::signal, WTERMSIG(status)} : DeathCause{Kind::left, WEXITSTATUS(status)};
 }
 
 bool DeathCause::is_own_word() const { return kind == Kind::silence || kind == Kind::terminate || kind == Kind::exit; }

@@ -29,6 +29,9 @@ struct DeathCause {
   std::string to_string() const;
 
   bool operator==(const DeathCause&) const = default;
+
+  /// What wait(2) says of the end of a process. Pure.
+  static DeathCause of_wait_status(int status);
 };
 
 }  // namespace mend

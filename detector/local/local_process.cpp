@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,6 +20,17 @@ namespace mend::detector {
 namespace {
 
 constexpr unsigned long exiting_flag = 0x4;  // PF_EXITING
+
+/// What the kernel tells of a process by its descriptor: struct pidfd_info in linux/pidfd.h, of Linux 6.15 and later.
+struct PidfdInfo {
+  std::uint64_t mask;
+  std::uint64_t cgroup;
+  std::uint32_t numbers_and_users[11];
+  std::int32_t exit_code;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr unsigned long get_pidfd_info = _IOWR(0xFF, 11, PidfdInfo);
+constexpr std::uint64_t has_exit_code = 1U << 3;
 
 struct Status {
   std::string name;
@@ -119,6 +131,14 @@ bool LocalProcess::is_kept_waiting(std::string_view thread) const {
     if (status && status->name == thread) return status->state == 'R';
   }
   return false;
+}
+
+std::optional<int> LocalProcess::exit_status() const {
+  PidfdInfo info{};
+  info.mask = has_exit_code;
+  if (pidfd_ < 0 || ::ioctl(pidfd_, get_pidfd_info, &info) != 0 || (info.mask & has_exit_code) == 0)
+    return std::nullopt;
+  return info.exit_code;
 }
 
 void LocalProcess::kill() const {

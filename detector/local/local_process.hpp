@@ -41,6 +41,10 @@ class LocalProcess {
   /// Whether the thread of this name could run and is not let: the machine has too much to do.
   bool is_kept_waiting(std::string_view thread) const;
 
+  /// How it has ended, as wait(2) has it: from when its parent has heard of it. Nothing before, and where the kernel
+  /// does not tell others than the parent (before Linux 6.15).
+  std::optional<int> exit_status() const;
+
   /// Sends it SIGKILL, which takes effect even if it is stopped. Never hits another process.
   void kill() const;
 

@@ -360,6 +360,8 @@ RuntimeName RuntimeName::self() {
 
 DeathCause RuntimeWitness::cause_of(ProcessId process) const { return mailbox().cause_of(process); }
 
+void RuntimeWitness::note_cause(ProcessId process, DeathCause cause) { mailbox().add_cause(process, cause); }
+
 void RuntimeWitness::tell_cause(ProcessId process, DeathCause cause) {
   mailbox().add_cause(process, cause);
   ToldCause told{process, cause};

@@ -67,6 +67,9 @@ class RuntimeWitness {
   /// What `process` has died of, as far as this process was told. The runtime tells when the daemon has seen it end.
   DeathCause cause_of(ProcessId process) const;
 
+  /// Puts on record what `process` has died of, by another witness. Any thread. Local.
+  void note_cause(ProcessId process, DeathCause cause);
+
   /// Tells every process of the launch what `process` dies of, or has died of: what itself or its observer knows and
   /// the runtime does not. Any thread. Local; returns at once.
   void tell_cause(ProcessId process, DeathCause cause);

@@ -4,11 +4,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -194,6 +197,27 @@ TEST(ALocalProcess, is_kept_waiting_by_name_of_the_thread_while_that_could_run) 
   EXPECT_FALSE(process->is_kept_waiting("busy")) << "stopped";
   process->kill();
   ::waitpid(busy, nullptr, 0);
+}
+
+/// Whether the kernel tells how a process has ended to others than its parent.
+bool kernel_tells_exits() {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  return ::uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         std::pair(major, minor) >= std::pair(6, 15);
+}
+
+TEST(LocalProcess, says_how_it_has_ended_once_its_parent_has_heard_of_it) {
+  if (!kernel_tells_exits()) GTEST_SKIP() << "before Linux 6.15";
+  Child child;
+  const auto process = LocalProcess::find(child.identity());
+  ASSERT_TRUE(process);
+  EXPECT_FALSE(process->exit_status());
+  child.become_zombie();
+  EXPECT_FALSE(process->exit_status());
+  child.wait_for_end();
+  EXPECT_EQ(process->exit_status(), std::optional(SIGKILL));
 }
 
 }  // namespace

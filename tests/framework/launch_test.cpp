@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/utsname.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <map>
 
@@ -170,6 +172,19 @@ TEST(Log, tells_of_a_recovery_when_it_happens_in_one_line_on_one_process) {
         << scenario << ": " << end.errors;
   }
   EXPECT_THAT(notes(play("nobody_dies", 3, 1)), IsEmpty());
+}
+
+/// The kernel tells of what the runtime does not (Linux 6.15 and later).
+TEST(Log, tells_of_what_started_processes_have_died) {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  ASSERT_EQ(::uname(&system), 0);
+  ASSERT_EQ(std::sscanf(system.release, "%d.%d", &major, &minor), 2);
+  if (std::pair(major, minor) < std::pair(6, 15)) GTEST_SKIP() << "before Linux 6.15";
+  const auto end = play("dies_at_step_5_again_and_again", 2, 0, {"--mend-on-failure=spawn", "--mend-spawn-tries=3"});
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_THAT(notes(end), AllOf(SizeIs(3), Each(HasSubstr(" died (SIGKILL), process "))));
 }
 
 TEST(Log, tells_of_a_spare_that_is_lost) {
