@@ -11,7 +11,9 @@
 //                notices a process that has died or stands still (jobs/watch/start_watch.hpp).
 //   unwatched P  when all have decided that the job ends, and process P has come to where nobody watches it any more.
 //                From here until `closed` the launcher bounds what it does (jobs/watch/end_watch.hpp).
-//   finished N P after the living have agreed that the application is done, with the exit code they agreed on.
+//   finished N P I R
+//                after the living have agreed that the application is done, with the exit code they agreed on: from
+//                process P, the I-th of the job, which has rank R (a spare has none).
 //   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for
 //                ever.
 //   closed P     after process P has left MPI, or has given it back to a caller who initialised it. What it does later
@@ -35,12 +37,16 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/ids.hpp"
 #include "base/launch.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -80,15 +86,21 @@ inline void loaded() {
 
 /// Every process that exits, as late as may be; whether it has come to MPI_Init. Local.
 inline void left(int status, bool met_others = true) {
-  const std::string code = std::to_string(status);
-  const std::string self = " " + detail::self() + "\n";
+  std::array<char, 80> line{};
   if (detail::has_finished) {
-    detail::append("left " + code + self);
+    std::snprintf(line.data(), line.size(), "left %d %d\n", status, ::getpid());
   } else if (detail::has_started || met_others) {
-    detail::append("quit " + code + self);
+    std::snprintf(line.data(), line.size(), "quit %d %d\n", status, ::getpid());
   } else {
-    detail::append("skipped " + code + " " + std::to_string(::getppid()) + self);
+    std::snprintf(line.data(), line.size(), "skipped %d %d %d\n", status, ::getppid(), ::getpid());
   }
+  detail::append(line.data());
+}
+
+/// The same of one that exits by a quick way out, in a signal handler perhaps. Before it has finished that is a death,
+/// which the others tell. Local.
+inline void left_quickly(int status) {
+  if (detail::has_finished) left(status);
 }
 
 /// Every process, before MPI_Init. Local.
@@ -121,9 +133,12 @@ inline void said() { detail::append("said\n"); }
 /// A process that leaves that to another: one sentence. Local.
 inline void unsaid(std::string_view why) { detail::append("unsaid " + std::string(why) + "\n"); }
 
-/// Every living process, once all have agreed on `code` and before MPI_Finalize. Local.
-inline void finished(ExitCode code) {
-  detail::append("finished " + std::to_string(static_cast<int>(code)) + " " + detail::self() + "\n");
+/// Every living process, once all have agreed on `code` and before MPI_Finalize: which it is, once it knows. Local.
+inline void finished(ExitCode code, std::optional<ProcessId> process = {}, std::optional<Rank> rank = {}) {
+  std::string line = "finished " + std::to_string(static_cast<int>(code)) + " " + detail::self();
+  if (process) line += " " + std::to_string(process->value);
+  if (process && rank) line += " " + std::to_string(rank->value);
+  detail::append(line + "\n");
   detail::has_finished = true;
 }
 

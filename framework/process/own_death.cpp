@@ -2,6 +2,7 @@
 
 #include "base/death/death_cause.hpp"
 #include "base/error.hpp"
+#include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
 #include "framework/process/process_context.hpp"
@@ -76,8 +77,14 @@ ExitTeller exit_teller;
 
 using Exit = void (*)(int);
 
-[[noreturn]] void end_at_once(int status) {
+/// The launcher and the others are told of it, whichever it concerns.
+void tell_quick_exit(int status) {
   exit_teller.tell(status);
+  if (!process_context().is_forked()) job_status::left_quickly(status & 0xff);
+}
+
+[[noreturn]] void end_at_once(int status) {
+  tell_quick_exit(status);
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
@@ -130,7 +137,7 @@ extern "C" void _exit(int status) { mend::end_at_once(status); }
 extern "C" void _Exit(int status) noexcept { mend::end_at_once(status); }
 
 extern "C" void quick_exit(int status) noexcept {
-  mend::exit_teller.tell(status);
+  mend::tell_quick_exit(status);
   static const auto library = reinterpret_cast<mend::Exit>(::dlsym(RTLD_NEXT, "quick_exit"));
   library(status);
   mend::end_at_once(status);

@@ -183,7 +183,8 @@ ExitCode Job::close(ExitCode code) {
   keep_own_death_to_oneself();
   has_lost_ = engine_->has_lost();
   if (has_lost_) mpi_->leave_alone();
-  job_status::finished(code);
+  const auto rank = engine_->world().roster.rank_of(engine_->self());
+  job_status::finished(code, engine_->self(), rank);
   try {
     report(code);
     trace::stop();

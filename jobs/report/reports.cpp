@@ -1,5 +1,8 @@
 #include "jobs/report/reports.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -56,11 +59,14 @@ class Reader {
     }
   }
 
-  /// The process is the next word.
-  void mark(std::istringstream& words, bool Stage::*what) {
+  /// The process is the next word. Returns its stage, if it is of this machine.
+  Stage* mark(std::istringstream& words, bool Stage::*what) {
     pid_t process = 0;
-    if (!(words >> process)) return;
-    if (const auto found = reports_.stages.find(process); found != reports_.stages.end()) found->second.*what = true;
+    if (!(words >> process)) return nullptr;
+    const auto found = reports_.stages.find(process);
+    if (found == reports_.stages.end()) return nullptr;
+    found->second.*what = true;
+    return &found->second;
   }
 
   void introduced(std::istringstream& words) {
@@ -77,7 +83,10 @@ class Reader {
     ++reports_.finishers;
     reports_.finished = reports_.finished.value_or(code);
     if (code != *reports_.finished) reports_.too_late.insert(code);
-    mark(words, &Stage::at_end);
+    Stage* const stage = mark(words, &Stage::at_end);
+    if (stage == nullptr) return;
+    if (int number = 0; words >> number) stage->number = number;
+    if (int rank = 0; words >> rank) stage->rank = rank;
   }
 
   void left(int code, std::istringstream& words) {
@@ -112,6 +121,28 @@ class Reader {
 };
 
 }  // namespace
+
+std::string Stage::name() const {
+  if (!number) return "a process";
+  return rank ? fmt::format("process {} (rank {})", *number, *rank) : fmt::format("process {}", *number);
+}
+
+std::vector<pid_t> Reports::not_left() const {
+  std::vector<pid_t> found;
+  for (const auto& [process, stage] : stages) {
+    if (stage.at_end && stage.closed && !stage.left) found.push_back(process);
+  }
+  return found;
+}
+
+std::string Reports::names_of(const std::vector<pid_t>& processes) const {
+  constexpr std::size_t most = 4;
+  if (processes.size() > most) return fmt::format("{} processes", processes.size());
+  std::vector<std::string> names;
+  for (const pid_t process : processes) names.push_back(stages.at(process).name());
+  std::ranges::sort(names);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 const Skipped* Reports::skipped_by_child_of(pid_t launcher) const {
   const auto found = std::ranges::find(skipped, launcher, &Skipped::parent);

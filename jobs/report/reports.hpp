@@ -35,7 +35,12 @@ struct Stage {
   bool introduced = false;
   bool at_end = false;  ///< unwatched, or finished
   bool closed = false;
-  bool left = false;  ///< it exits, whenever
+  bool left = false;            ///< it exits, whenever
+  std::optional<int> number{};  ///< in the job, once it is at the end
+  std::optional<int> rank{};
+
+  /// "process 1 (rank 1)".
+  std::string name() const;
 };
 
 /// What the processes of one job said, as counted in its status file.
@@ -67,6 +72,11 @@ struct Reports {
 
   /// One that `launcher` has started itself: what a script of the user's runs before the program does not count.
   const Skipped* skipped_by_child_of(pid_t launcher) const;
+
+  /// Those of this machine that had left mend's part, and did not come to exit. When the job is over, they were killed.
+  std::vector<pid_t> not_left() const;
+  /// "process 1 (rank 1), process 2 (rank 0)", or "12 processes" for many. Of this machine.
+  std::string names_of(const std::vector<pid_t>& processes) const;
 
   /// Whether any has come to mend::run.
   bool has_begun() const { return started > 0; }

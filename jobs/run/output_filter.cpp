@@ -30,7 +30,12 @@ bool interrupted_collective(std::string_view line) {
   return line.starts_with("NBC_Progress: an error ") && contains(line, "aborting the schedule");
 }
 
+/// mpirun's, when it is asked to end for the second time, as by timeout(1), which asks the whole process group as well.
+/// An empty line follows.
+bool impatience(std::string_view line) { return line.starts_with("Abort is in progress...hit ctrl-c again to "); }
+
 bool line_noise(std::string_view line) {
+  if (impatience(line)) return true;
   // What mpirun leaves after some of its help texts.
   if (line == std::string_view("\0", 1)) return true;
   if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail"))
@@ -61,7 +66,7 @@ void OutputFilter::take(char byte, std::string& shown) {
       return;
     }
     line_at_ = held_.size();
-    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != 'E' && byte != '\0';
+    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != 'E' && byte != 'A' && byte != '\0';
   }
   if (byte == '\n') line_starts_ = true;
   if (passing_) {
@@ -83,7 +88,7 @@ void OutputFilter::end_line(std::string& shown) {
   } else if (is_frame(line)) {
     in_frame_ = true;
   } else {
-    empty_line_follows_ = interrupted_collective(line);
+    empty_line_follows_ = interrupted_collective(line) || impatience(line);
     if (line_noise(line)) held_.clear();
     shown += flush();
   }

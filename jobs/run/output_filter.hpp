@@ -5,7 +5,8 @@
 //     anew after each failure, and never uses one that has met a failure), or that a file of the runtime's was gone
 //     when it was to be removed;
 //   - one-line complaints of the runtime about processes that ended while it was busy starting or ending others, and
-//     of the library about a collective that a failure interrupts. A start that truly fails has a help text besides,
+//     of the library about a collective that a failure interrupts, and mpirun's advice to type what was never typed. A
+//     start that truly fails has a help text besides,
 //     which stays.
 
 #pragma once

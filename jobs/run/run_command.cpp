@@ -155,7 +155,15 @@ Environment environment_of(const Launch& launch, const StatusFile& status) {
 struct Launched {
   Verdict verdict;
   bool lost_at_start = false;
+  bool killed_at_start = false;
   std::vector<EarlyCrash> crashes{};
+
+  /// What has happened to a process of it.
+  std::string loss() const {
+    if (!crashes.empty()) return describe(crashes);
+    return killed_at_start ? "a process stood still (was stopped) before all had met, and was killed"
+                           : "a process died before all had met";
+  }
 
   /// Whether a process has crashed as it did in `before`.
   bool fails_as(const std::optional<Launched>& before) const {
@@ -177,7 +185,10 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   Launched launched{judge(end, watch.reports(), launch.processes(),
                           {.all_here = all_here(launch),
                            .lost_at_start = watch.lost_at_limit(),
-                           .start_limit = std::chrono::seconds(arguments.start_limit_seconds)})};
+                           .start_limit = std::chrono::seconds(arguments.start_limit_seconds),
+                           .killed_at_start = watch.killed_at_start(),
+                           .killed_at_end = watch.killed_at_end()})};
+  launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
   launched.crashes = watch.reports().early_crashes;
   return launched;
@@ -212,10 +223,9 @@ int run(Arguments& arguments) {
       }
       return verdict.exit_code;
     }
-    const std::string who = launched.crashes.empty() ? "a process died before all had met" : describe(launched.crashes);
     fmt::print(stderr, "mend: {}\n",
-               fmt::format("{}; nothing has been computed yet, and the job is launched anew (launch {} of {})", who,
-                           number + 1, arguments.start_tries));
+               fmt::format("{}; nothing has been computed yet, and the job is launched anew (launch {} of {})",
+                           launched.loss(), number + 1, arguments.start_tries));
     before = launched;
   }
 }

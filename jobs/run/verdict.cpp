@@ -1,11 +1,13 @@
 #include "jobs/run/verdict.hpp"
 
 #include "base/error.hpp"
+#include "base/name_runs.hpp"
 
 #include <fmt/format.h>
 
 #include <csignal>
 #include <cstring>
+#include <vector>
 
 namespace mend::jobs {
 namespace {
@@ -53,9 +55,19 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processe
         true};
   }
   return {failed,
-          fmt::format("the job {} not get through MPI_Init: a process died there, or cannot reach the others",
-                      mpirun.gave_up ? "was ended because it did" : "did"),
+          fmt::format("the job {} not get through MPI_Init: {}", mpirun.gave_up ? "was ended because it did" : "did",
+                      sight.killed_at_start ? "a process stood still (was stopped) there, and was killed"
+                                            : "a process died there, or cannot reach the others"),
           true};
+}
+
+/// Of a job that has finished well: which processes were killed by others after that; empty for none.
+std::string tell_killed(const Reports& reports, const Sight& sight) {
+  std::vector<pid_t> killed = reports.not_left();
+  std::erase_if(killed, [&](pid_t process) { return sight.killed_at_end.contains(process); });
+  if (killed.empty()) return "";
+  return fmt::format("{} {} killed after the end of the job, in the program's own part: the job's exit code stands",
+                     reports.names_of(killed), killed.size() == 1 ? "was" : "were");
 }
 
 /// mpirun has ended by itself, and the processes have not agreed that the job is over.
@@ -77,11 +89,14 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
   if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code))
     return judge_start(mpirun, reports, processes, sight);
   // Wrong arguments, of which a program has told the user before it came to mend::run.
-  if (code == usage && reports.started == 0) return {usage, ""};
-  if (code == 0 && sight.all_here && !reports.has_begun()) {
-    return {0, "the program never called mend::run, and ran unprotected"};
-  }
-  return judge_mpirun_alone(code);
+  const bool may_have_told = reports.loaded > 0 || !sight.all_here;
+  if (code == usage && reports.started == 0 && may_have_told) return {usage, ""};
+  const Verdict verdict = judge_mpirun_alone(code);
+  const bool program_ended_it = code == 0 || a_process_returned(code) || is_signal(code);
+  if (!program_ended_it || !sight.all_here || reports.has_begun()) return verdict;
+  constexpr const char* unprotected = "the program never called mend::run, and ran unprotected";
+  return {verdict.exit_code,
+          verdict.sentence.empty() ? unprotected : fmt::format("{}; {}", verdict.sentence, unprotected)};
 }
 
 }  // namespace
@@ -89,7 +104,9 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
 std::string describe(const std::vector<EarlyCrash>& crashes) {
   if (crashes.empty()) return "";
   const EarlyCrash& first = crashes.front();
-  const std::string others = crashes.size() > 1 ? fmt::format(", and so were {} others", crashes.size() - 1) : "";
+  const std::size_t more = crashes.size() - 1;
+  const std::string others =
+      more == 0 ? "" : fmt::format(", and so {} {}", more == 1 ? "was" : "were", counted(more, "other"));
   return fmt::format("process {} was ended by {} before the job had begun{}", first.process, signal_name(first.signal),
                      others);
 }
@@ -134,7 +151,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
   if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {
     return judge_mpirun_alone(mpirun.exit_code);
   }
-  if (agreed_end) return {};
+  if (agreed_end) return {0, mpirun.ended_by ? "" : tell_killed(reports, sight)};
   return judge_without_end(mpirun, reports, processes, sight);
 }
 

@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace mend::jobs {
@@ -31,6 +32,8 @@ struct Sight {
   bool all_here = false;                ///< all processes were launched on this machine
   std::optional<int> lost_at_start{};   ///< how many of them had died when the job was given up before it had begun
   std::chrono::seconds start_limit{0};  ///< after which it was
+  bool killed_at_start = false;         ///< before that, a process that stood still was killed
+  std::set<pid_t> killed_at_end{};      ///< those that the launcher has killed, and has told of
 };
 
 /// What `mend run` exits with, and the sentence for the user; empty when the application has already said what is

@@ -22,7 +22,9 @@ EndWatch::Decision EndWatch::look(std::chrono::milliseconds now, const EndSight&
     since_.clear();  // whoever waited for these has its own time
     killed_ = now;
   }
-  const bool nobody_here = sight.stopped.empty() && sight.lingering.empty() && !sight.others_work;
+  const bool nobody_here = sight.stopped.empty() && sight.lingering.empty() && sight.working.empty();
+  working_since_ = sight.working.empty() ? std::nullopt : std::optional(working_since_.value_or(now));
+  if (working_since_ && now - *working_since_ >= limit_ && !std::exchange(told_, true)) decision.tell = sight.working;
   decision.end_job = killed_ && nobody_here && now - *killed_ >= limit_;
   return decision;
 }

@@ -6,7 +6,7 @@
 // ended after the same time once more, processes on other nodes linger: the launcher has mpirun end them.
 //
 // What a program does after mend's part in it is its own, and takes as long as it takes: such a process lingers only
-// if it is stopped.
+// if it is stopped. After `limit` it is told, once, that the launcher waits for it.
 
 #pragma once
 
@@ -24,13 +24,14 @@ struct EndSight {
   bool agreed = false;             ///< on the end; all of this machine that run have come to it
   std::vector<pid_t> stopped{};    ///< of this machine
   std::vector<pid_t> lingering{};  ///< of this machine, in mend's part still; those that are stopped not among them
-  bool others_work = false;        ///< some of this machine are about the program's own business
+  std::vector<pid_t> working{};    ///< of this machine, about the program's own business
 };
 
 class EndWatch {
  public:
   struct Decision {
     std::vector<pid_t> kill{};
+    std::vector<pid_t> tell{};  ///< that these go on; once
     bool end_job = false;
   };
 
@@ -45,6 +46,8 @@ class EndWatch {
   std::chrono::milliseconds limit_;
   std::map<pid_t, std::chrono::milliseconds> since_;  // of those that linger or are stopped
   std::optional<std::chrono::milliseconds> killed_;   // when the last was
+  std::optional<std::chrono::milliseconds> working_since_;
+  bool told_ = false;
 };
 
 }  // namespace mend::jobs

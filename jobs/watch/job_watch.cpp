@@ -88,7 +88,7 @@ EndSight JobWatch::see_end() const {
     if (condition == Condition::stopped) {
       sight.stopped.push_back(process);
     } else if (stage.closed) {
-      sight.others_work = true;
+      sight.working.push_back(process);
     } else {
       sight.lingering.push_back(process);
       sight.agreed = sight.agreed && stage.at_end;  // who says so alone may be cut off from the others
@@ -105,17 +105,24 @@ bool JobWatch::wanted(pid_t child) {
     const StartSight sight = see_start(child);
     const auto [step, stopped] = start_->look(now_, sight);
     kill_own(stopped);
+    killed_at_start_ = killed_at_start_ || !stopped.empty();
     if (step != StartWatch::Step::wait) start_.reset();
     lost_at_start_ = step == StartWatch::Step::launch_anew;
     if (step == StartWatch::Step::give_up && settings_.all_here) lost_at_limit_ = sight.lost;
     return step == StartWatch::Step::wait || step == StartWatch::Step::over;
   }
-  const auto [lingering, end_job] = end_.look(now_, see_end());
+  const auto [lingering, working, end_job] = end_.look(now_, see_end());
+  if (!working.empty()) {
+    const bool one = working.size() == 1;
+    say(fmt::format("{} {} still running {} s after the end of the job: mend waits for {}", reports_.names_of(working),
+                    one ? "is" : "are", settings_.end.count() / 1000, one ? "it" : "them"));
+  }
   if (!lingering.empty()) {
     say(fmt::format("{} had not ended {} s after the end of the job and {} killed",
                     lingering.size() == 1 ? "a process" : fmt::format("{} processes", lingering.size()),
                     settings_.end.count() / 1000, lingering.size() == 1 ? "was" : "were"));
     kill_own(lingering);
+    killed_at_end_.insert(lingering.begin(), lingering.end());
   }
   if (end_job) say("processes on other nodes had not ended either and were killed");
   return !end_job;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace mend::jobs {
@@ -40,6 +41,10 @@ class JobWatch {
   /// Whether a process was lost before all were introduced, and the others could not go on: a launch like that may be
   /// made anew, for nothing has been computed.
   bool lost_at_start() const { return lost_at_start_; }
+  /// Whether it stood still there, and was killed for that.
+  bool killed_at_start() const { return killed_at_start_; }
+  /// Those that this one has killed at the end.
+  const std::set<pid_t>& killed_at_end() const { return killed_at_end_; }
   /// How many had been lost when the job was given up because not all were introduced; nothing if others may have been
   /// on other machines.
   std::optional<int> lost_at_limit() const { return lost_at_limit_; }
@@ -60,6 +65,8 @@ class JobWatch {
   std::optional<StartWatch> start_;
   EndWatch end_;
   bool lost_at_start_ = false;
+  bool killed_at_start_ = false;
+  std::set<pid_t> killed_at_end_;
   std::optional<int> lost_at_limit_;
   bool had_processes_ = false;
 };

@@ -142,11 +142,14 @@ TEST(MendRun, what_follows_the_program_is_the_programs) {
 }
 
 TEST(MendRun, a_process_that_dies_or_stops_before_MPI_is_ready_costs_a_launch) {
-  for (const char* task : {"die-once-before-init", "stop-once-before-init"}) {
+  for (const auto& [task, told] :
+       {std::pair{"die-once-before-init", "mend: a process died before all had met;"},
+        std::pair{"stop-once-before-init",
+                  "mend: a process stood still (was stopped) before all had met, and was killed;"}}) {
     const support::ScratchFolder scratch;
     const Ended run({"run", "-n", "2", "--spares", "1", "--", subject, task, (scratch.path() / "once").string()});
     EXPECT_EQ(run.code, 0) << task << ": " << run.errors;
-    EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("launched anew (launch 2 of 3)"))) << task;
+    EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr(told), HasSubstr("launched anew (launch 2 of 3)")));
   }
 }
 
@@ -181,7 +184,7 @@ TEST(MendRun, a_crash_before_the_job_has_begun_is_named_and_not_tried_a_third_ti
 TEST(MendRun, a_crash_of_all_before_the_job_has_begun_is_named_at_once) {
   const Ended run({"run", "-n", "2", "--", subject, "all-crash-before-init"});
   EXPECT_EQ(run.code, 128 + SIGABRT);
-  EXPECT_THAT(run.errors, AllOf(HasSubstr(" was ended by SIGABRT before the job had begun, and so were 1 others: the "
+  EXPECT_THAT(run.errors, AllOf(HasSubstr(" was ended by SIGABRT before the job had begun, and so was 1 other: the "
                                           "program fails there by itself\n"),
                                 Not(HasSubstr("launched anew"))));
 }
@@ -195,6 +198,11 @@ TEST(MendRun, a_program_that_never_calls_mend_is_told_so) {
   EXPECT_THAT(linked.errors, AllOf(IsOneSentence(), HasSubstr("the program never called mend::run")));
   const Ended failing({"run", "-n", "2", "--", "/bin/false"});
   EXPECT_EQ(failing.code, 1);
+  EXPECT_THAT(failing.errors, HasSubstr("mend: the job ended with exit code 1; the program never called mend::run, and "
+                                        "ran unprotected\n"));
+  const Ended killed({"run", "-n", "2", "--", "/bin/sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(killed.code, 128 + SIGKILL);
+  EXPECT_THAT(killed.errors, HasSubstr("the program never called mend::run, and ran unprotected\n"));
 }
 
 TEST(MendRun, a_job_that_cannot_read_its_input_again_is_not_launched_anew) {
@@ -239,7 +247,9 @@ TEST(MendRun, what_a_program_does_after_the_end_takes_as_long_as_it_takes) {
   const Ended run({"run", "-n", "2", "--end-limit", "1", "--", subject, "work-after-end"});
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.output, HasSubstr("worked"));
-  EXPECT_THAT(run.errors, IsEmpty());
+  EXPECT_EQ(run.errors,
+            "mend: process 0 (rank 0), process 1 (rank 1) are still running 1 s after the end of the job: mend waits "
+            "for them\n");
 }
 
 TEST(MendRun, a_process_that_exits_before_the_others_can_meet_it_ends_the_job_at_once_with_its_code) {
@@ -262,7 +272,14 @@ TEST(MendRun, a_crash_after_the_end_is_an_error_and_a_kill_is_none) {
   EXPECT_EQ(crash.code, 128 + SIGSEGV);
   EXPECT_THAT(crash.errors, HasSubstr("a process was ended by SIGSEGV after the job had finished"));
   EXPECT_EQ(Ended({"run", "-n", "2", "--", subject, "abort-after-end"}).code, 128 + SIGABRT);
-  EXPECT_EQ(Ended({"run", "-n", "2", "--", subject, "killed-after-end"}).code, 0);
+  const Ended killed({"run", "-n", "2", "--", subject, "killed-after-end"});
+  EXPECT_EQ(killed.code, 0);
+  EXPECT_THAT(killed.errors,
+              HasSubstr("mend: process 1 (rank 1) was killed after the end of the job, in the program's own part: the "
+                        "job's exit code stands\n"));
+  const Ended quick({"run", "-n", "2", "--", subject, "leaves-quickly-after-end"});
+  EXPECT_EQ(quick.code, 0);
+  EXPECT_THAT(quick.errors, IsEmpty());
 }
 
 TEST(MendRun, a_signal_to_end_ends_everything) {
@@ -275,6 +292,15 @@ TEST(MendRun, a_signal_to_end_ends_everything) {
     EXPECT_THAT(run.errors(), IsOneSentence());
     EXPECT_THAT(processes_with_argument(unique_word()), IsEmpty());
   }
+}
+
+TEST(MendRun, asked_to_end_twice_says_so_in_one_sentence) {
+  MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+  run.wait_for_output("ready");
+  kill(run.pid(), SIGTERM);
+  kill(run.pid(), SIGHUP);
+  EXPECT_THAT(run.wait(), testing::AnyOf(128 + SIGTERM, 128 + SIGHUP));
+  EXPECT_THAT(run.errors(), IsOneSentence());
 }
 
 TEST(MendRun, other_signals_reach_the_application) {

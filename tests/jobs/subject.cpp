@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -118,7 +119,10 @@ int main(int argc, char** argv) {
     for (;;) pause();
   }
   const auto code = task == "fail" ? mend::ExitCode::failed : mend::ExitCode::ok;
-  if (task != "no-report") mend::job_status::finished(code);
+  if (task != "no-report") {
+    mend::job_status::finished(code, mend::ProcessId{static_cast<std::uint32_t>(rank)}, mend::Rank{rank});
+    ::on_exit([](int status, void*) { mend::job_status::left(status); }, nullptr);
+  }
   if (task == "stop-once-after-init") {
     say("goes on");
     _exit(0);  // MPI_Finalize may wait for the dead
@@ -133,5 +137,9 @@ int main(int argc, char** argv) {
   if (task == "crash-after-end" && !first) raise(SIGSEGV);
   if (task == "abort-after-end" && !first) std::abort();
   if (task == "killed-after-end" && !first) raise(SIGKILL);
+  if (task == "leaves-quickly-after-end" && !first) {
+    mend::job_status::left_quickly(0);
+    _exit(0);
+  }
   return task == "late-error" ? 7 : static_cast<int>(code);
 }

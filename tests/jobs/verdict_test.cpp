@@ -15,6 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr int launched = 4;
 
@@ -129,6 +130,19 @@ TEST(Verdict, a_program_that_reports_nothing_is_judged_by_mpiruns_exit_code) {
   EXPECT_THAT(judge(exited(9), {}, launched).sentence, HasSubstr("exit code 9"));
   EXPECT_THAT(judge(exited(128 + SIGSEGV), {}, launched).sentence, HasSubstr("SIGSEGV"));
   EXPECT_THAT(judge(exited(213), {}, launched).sentence, HasSubstr("mpirun"));
+}
+
+TEST(Verdict, a_program_that_never_calls_mend_is_told_so_whatever_it_ends_with) {
+  for (const int code : {0, 9, 128 + SIGKILL}) {
+    const auto verdict = judge(exited(code), {}, launched, {.all_here = true});
+    EXPECT_EQ(verdict.exit_code, code);
+    EXPECT_THAT(verdict.sentence, testing::EndsWith("the program never called mend::run, and ran unprotected"));
+  }
+  EXPECT_THAT(judge(exited(9), {}, launched, {.all_here = true}).sentence,
+              testing::StartsWith("the job ended with exit code 9; "));
+  EXPECT_THAT(judge(exited(213), {}, launched, {.all_here = true}).sentence, Not(HasSubstr("never called")))
+      << "mpirun may not have run it";
+  EXPECT_THAT(judge(exited(9), all_started(), launched, {.all_here = true}).sentence, Not(HasSubstr("never called")));
 }
 
 TEST(Verdict, a_job_that_was_told_to_end_says_by_which_signal) {

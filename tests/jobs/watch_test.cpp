@@ -105,10 +105,11 @@ TEST(EndWatch, kills_those_that_are_stopped_first_and_then_those_that_hang) {
 
 TEST(EndWatch, leaves_the_programs_own_work_its_time) {
   EndWatch watch(end_limit);
-  const EndSight sight{.agreed = true, .others_work = true};
+  const EndSight sight{.agreed = true, .working = {7, 8}};
   for (int s = 0; s < 100; ++s) {
     const auto decision = watch.look(std::chrono::seconds(s), sight);
     EXPECT_THAT(decision.kill, IsEmpty());
+    EXPECT_EQ(decision.tell, s == 10 ? sight.working : std::vector<pid_t>{}) << "once";
     EXPECT_FALSE(decision.end_job);
   }
 }
@@ -118,7 +119,7 @@ TEST(EndWatch, ends_the_job_elsewhere_when_nobody_is_left_here_and_it_goes_on) {
   watch.look(milliseconds(0), {.agreed = true, .lingering = {8}});
   EXPECT_THAT(watch.look(milliseconds(10'000), {.agreed = true, .lingering = {8}}).kill, ElementsAre(8));
   EXPECT_FALSE(watch.look(milliseconds(19'000), {.agreed = true}).end_job);
-  EXPECT_FALSE(watch.look(milliseconds(20'000), {.agreed = true, .others_work = true}).end_job);
+  EXPECT_FALSE(watch.look(milliseconds(20'000), {.agreed = true, .working = {9}}).end_job);
   EXPECT_TRUE(watch.look(milliseconds(20'100), {.agreed = true}).end_job);
 }
 

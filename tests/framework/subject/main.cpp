@@ -122,6 +122,14 @@ int main(int argc, char** argv) {
     mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
     std::abort();
   }
+  if (wanted == "is_killed_after_mend" || wanted == "leaves_quickly_after_mend") {
+    mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 3, {}); });
+    if (launched != nullptr && std::string_view(launched) == "1") {
+      if (wanted == "is_killed_after_mend") subject::die();
+      _exit(0);
+    }
+    return 0;
+  }
   if (wanted.starts_with("takes_its_beginning_apart:")) return subject::take_beginning_apart(argc, argv);
   if (wanted == "shows_its_arguments") return subject::show_arguments(argc, argv);
   if (wanted == "crashes_before_mend") std::abort();
