@@ -233,7 +233,7 @@ void StoreEngine::finish_disk() {
   const AtPlace at_place(Place::commit);
   if (!disk_ || ranks_.ballot == nullptr) return;
   finish_commit();
-  disk_->finish(*ranks_.ballot);
+  disk_->finish(*ranks_.ballot, versions_.published());
 }
 
 // --- restore ---------------------------------------------------------------------------------------------------

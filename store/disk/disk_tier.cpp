@@ -206,8 +206,16 @@ void DiskTier::prepare(Version version, const Members& members) {
   all_parts_.assign(is_first() ? padded.size() * static_cast<std::size_t>(ranks_) : 0, '\0');
   const auto length = static_cast<int>(padded.size());
   check_mpi(MPI_Gather(padded.data(), length, MPI_CHAR, all_parts_.data(), length, MPI_CHAR, 0, comm_), "MPI_Gather");
-  under_way_ = version;
+  if (left_out_until(version) > 0) left_out_ += left_out_until(version) - 1;
+  under_way_ = begun_ = version;
   attempt_ = attempt.number;
+}
+
+/// How often a version was due from the one that was begun last until `version`. After each that is written, the next
+/// is due so many commits later.
+std::uint64_t DiskTier::left_out_until(Version version) const {
+  if (begun_ == Version{} || version <= begun_) return 0;
+  return (version.value - begun_.value) / static_cast<std::uint64_t>(options_.every);
 }
 
 void DiskTier::write(std::span<const std::span<const std::byte>> snapshots) {
@@ -264,7 +272,7 @@ void DiskTier::seal(int ranks) {
   }
 }
 
-void DiskTier::finish(agreement::Ballot& ballot) {
+void DiskTier::finish(agreement::Ballot& ballot, Version published) {
   background_.wait();  // also for what a failure has made useless: the next commit that is due finds all at leisure
   while (stage_ == Stage::writing || stage_ == Stage::sealing) {
     background_.wait();
@@ -274,6 +282,13 @@ void DiskTier::finish(agreement::Ballot& ballot) {
     hear(said);
   }
   due_ = false;
+  left_out_ += left_out_until(published);
+  if (begun_ != Version{}) begun_ = std::max(begun_, published);
+  const std::uint64_t left_out = std::exchange(left_out_, 0);
+  if (left_out == 0 || !is_first() || stage_ == Stage::given_up) return;
+  log::notice(fmt::format(
+      "{} not written to disk, because the one before was still being written; the newest on disk is version {}",
+      left_out == 1 ? "1 version was" : fmt::format("{} versions were", left_out), complete_.value));
 }
 
 void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>& mine) {

@@ -77,8 +77,9 @@ class DiskTier {
   /// After prepare(), if this commit goes to disk: begins to write these snapshots. Errors are reported at a later
   /// commit. Local.
   void write(std::span<const std::span<const std::byte>> snapshots);
-  /// Waits until what is under way is complete. Collective; at the end of the body. Throws as Ballot::vote does.
-  void finish(agreement::Ballot& ballot);
+  /// Waits until what is under way is complete. `published`: the newest version. One rank says how many versions were
+  /// left out. Collective; at the end of the body. Throws as Ballot::vote does.
+  void finish(agreement::Ballot& ballot, Version published);
   /// The snapshots of one rank, one for each group of members.
   using Snapshots = std::vector<std::span<const std::byte>>;
   /// Writes a version that another number of ranks, `ranks`, has committed, unless it is on disk; returns when it is
@@ -121,6 +122,7 @@ class DiskTier {
   bool knows_newer(Version version);
   void seal(int ranks);
   void note_sealed();
+  std::uint64_t left_out_until(Version version) const;
   std::optional<Found> share(std::optional<CompleteVersion> version);
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;
   void fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const;
@@ -139,7 +141,9 @@ class DiskTier {
   bool told_ = false;  // in this epoch, that writing was given up
   bool ours_ = true;   // as far as this process knows, the folder has versions of this job only
   Version under_way_{};
-  Version complete_{};  // the newest that this process knows to be on disk
+  Version begun_{};             // the newest that was begun by this process
+  std::uint64_t left_out_ = 0;  // versions that were due and were not written, since that was said
+  Version complete_{};          // the newest that this process knows to be on disk
   std::uint32_t attempt_ = 0;
   std::optional<Version> sealing_;  // rank 0: the version that its thread completes
   std::string all_parts_;           // rank 0: the parts that the ranks have sent in prepare

@@ -70,6 +70,14 @@ TEST_F(Disk, has_what_memory_has_lost_when_all_ranks_die_at_once_and_that_is_sai
                                     "has any part of it; all go back to version "));
 }
 
+TEST_F(Disk, is_told_of_when_it_is_slower_than_the_commits) {
+  const auto end = play("commits_faster_than_the_disk", 2, 0, {option(1)});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), Each(HasSubstr("version 10")));
+  EXPECT_THAT(end.errors, HasSubstr("note: 9 versions were not written to disk, because the one before was still being "
+                                    "written; the newest on disk is version 1\n"));
+}
+
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
   const auto first = evolve(fmt::format("{}", first_steps), 4, 0);
   EXPECT_EQ(hash_said(first, 4), undisturbed(first_steps));

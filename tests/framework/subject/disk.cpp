@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -140,6 +141,19 @@ Scenarios disk_scenarios() {
     }
     if (commits == 1 && session.rank() == mend::Rank{0}) die();
     MPI_Barrier(session.comm());
+    say(session, fmt::format("version {}", session.store().version().value));
+  };
+  all["commits_faster_than_the_disk"] = [](mend::Session& session) {
+    static std::atomic<bool> may_go_on = false;
+    mend::on_fault_point([](std::string_view point) {
+      if (point == "disk.manifest") may_go_on.wait(false);
+    });
+    int value = 0;
+    session.store().protect("value", value);
+    for (; value < 10; ++value) session.store().commit();
+    may_go_on = true;
+    may_go_on.notify_all();
+    session.store().finish_disk();
     say(session, fmt::format("version {}", session.store().version().value));
   };
   all["loses_its_disk"] = [](mend::Session& session) {
