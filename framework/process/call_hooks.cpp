@@ -1,6 +1,6 @@
-// Blocking MPI calls of the application: each is written down while it lasts (base/telemetry/activity.hpp), so that it can
-// be told in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted, as by
-// communicator_hooks.cpp.
+// Blocking MPI calls of the application: each is written down while it lasts (base/telemetry/activity.hpp), so that it
+// can be told in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted, as
+// by communicator_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
@@ -46,14 +46,16 @@ int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Co
 }
 MEND_SAME_AS_PMPI(MPI_Recv);
 
-int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
+                  MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
   const InMpiCall call(MpiCall::sendrecv);
   return library(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
 }
 MEND_SAME_AS_PMPI(MPI_Sendrecv);
 
-int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+                          MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
   const InMpiCall call(MpiCall::sendrecv_replace);
   return library(buf, count, type, to, out_tag, from, in_tag, comm, status);
@@ -151,56 +153,64 @@ int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op 
 }
 MEND_SAME_AS_PMPI(MPI_Exscan);
 
-int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
   const InMpiCall call(MpiCall::gather);
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Gather);
 
-int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[], const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
+int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                 const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
   const InMpiCall call(MpiCall::gatherv);
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Gatherv);
 
-int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                 int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
   const InMpiCall call(MpiCall::scatter);
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Scatter);
 
-int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in,
+                  int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
   const InMpiCall call(MpiCall::scatterv);
   return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Scatterv);
 
-int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, MPI_Comm comm) {
+int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                   MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
   const InMpiCall call(MpiCall::allgather);
   return library(out, out_count, out_type, in, in_count, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Allgather);
 
-int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[], const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                    const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
   const InMpiCall call(MpiCall::allgatherv);
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Allgatherv);
 
-int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, MPI_Comm comm) {
+int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                  MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
   const InMpiCall call(MpiCall::alltoall);
   return library(out, out_count, out_type, in, in_count, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Alltoall);
 
-int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in,
+                   const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
   const InMpiCall call(MpiCall::alltoallv);
   return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);

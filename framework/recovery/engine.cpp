@@ -228,8 +228,9 @@ std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
   const auto fruitless = reporter_.history().last(core_.course().fruitless);
-  const JobDecision decision = decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
-                                          reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
+  const JobDecision decision =
+      decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
+                 reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
   if (decision.what == Intent::recover) {
     was_asked_for_ = decision.asked;
     if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);

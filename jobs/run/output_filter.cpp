@@ -46,6 +46,8 @@ bool line_noise(std::string_view line) {
   // The runtime's daemon, telling the dead of a death.
   if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer"))
     return true;
+  // The library in MPI_Finalize, when another process has ended without calling it; it goes on all the same.
+  if (line.starts_with('[') && contains(line, "] OPAL ERROR: ") && contains(line, "ompi_mpi_finalize.c")) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
   return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
          (contains(line, "contact information is unknown") && contains(line, "iof_hnp.c"));
