@@ -423,10 +423,7 @@ void Engine::leave_epoch() {
 
 /// The communicators of an epoch are there: the first, or the one after a recovery.
 void Engine::enter_epoch(bool newcomer) {
-  if (world_.epoch == Epoch{0}) {
-    begin_epoch(newcomer);
-    return;
-  }
+  if (world_.epoch == Epoch{0}) return begin_epoch(newcomer);
   if (!core_.saves()) reporter_.end_recovery(core_, world_, {asks_for_recovery_, was_asked_for_});
   begin_epoch(newcomer);
   if (core_.saves()) return;

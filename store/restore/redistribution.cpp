@@ -173,7 +173,7 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
       const std::size_t missing = unfound.elements();
       if (missing > 0)
         throw UsageError(
-            fmt::format("{} elements of member '{}', a {}, were part of no rank's", missing, name, to_string(part)));
+            fmt::format("{} elements of member '{}', a {}, belonged to no rank", missing, name, to_string(part)));
     }
   }
   return transfers;

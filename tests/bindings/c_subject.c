@@ -236,7 +236,7 @@ static int part_is_refused(mend_session *session, const char *element, size_t fi
 static int wrong_parts_body(mend_session *session, void *data) {
   (void)data;
   if (!part_is_refused(session, "double", 0, "'double' is not an element of an array: give float32")) return MEND_SUCCESS;
-  if (!part_is_refused(session, "float63", 0, "'float63' is no element")) return MEND_SUCCESS;
+  if (!part_is_refused(session, "float63", 0, "'float63' is not an element")) return MEND_SUCCESS;
   if (!part_is_refused(session, NULL, 0, "the element of a protected member is NULL")) return MEND_SUCCESS;
   if (!part_is_refused(session, "bytes24", 3, "a part [2] at [3] is not part of an array [4]")) return MEND_SUCCESS;
   return mend_protect_part(session, "table", table, "int8", 1, NULL, NULL, NULL, NULL);

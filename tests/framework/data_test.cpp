@@ -46,7 +46,7 @@ TEST(Recovery, of_a_single_rank_finds_nothing_and_was_warned_of) {
   const auto end = play("rank_0_dies", 1, 1);
   EXPECT_EQ(end.exit_code, 3);
   EXPECT_THAT(support::lines_of(end.errors),
-              IsSupersetOf({HasSubstr("single rank"), HasSubstr("what they had committed is lost")}));
+              IsSupersetOf({HasSubstr("single rank"), HasSubstr("the data that they committed is lost")}));
 }
 
 TEST(Recovery, of_all_ranks_at_once_begins_anew_before_the_first_commit) {

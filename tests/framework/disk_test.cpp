@@ -179,7 +179,9 @@ TEST_F(Disk, has_what_another_job_has_left_put_aside_with_a_warning_where_nothin
   EXPECT_THAT(
       support::complaints(end),
       testing::UnorderedElementsAre(
-          HasSubstr(fmt::format("is put aside, up to version {}: restore() would have gone on from it", number)),
+          HasSubstr(fmt::format(
+              "another job has written, up to version {}, are renamed: restore() would have continued from them",
+              number)),
           HasSubstr("1 recovery: 1 process died")));
   EXPECT_THAT(versions().front().filename().string(), HasSubstr("version-0000000008"));
   EXPECT_TRUE(std::filesystem::exists(folder() / ("aside-" + newest)));
@@ -200,7 +202,7 @@ TEST_F(Disk, refuses_what_is_torn_in_a_sentence_and_takes_the_version_before) {
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
   EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
   EXPECT_THAT(support::complaints(end),
-              ElementsAre(ContainsRegex("version [0-9]+ on disk cannot be used: .*rank-00001.h5 is torn")));
+              ElementsAre(ContainsRegex("version [0-9]+ on disk cannot be used: .*rank-00001.h5 is incomplete")));
 }
 
 TEST_F(Disk, refuses_to_begin_anew_where_nothing_can_be_used) {
@@ -266,7 +268,7 @@ TEST_F(Disk, that_cannot_be_used_from_the_beginning_is_refused) {
   const std::string folder = scratch_.path() / "no" / "such";
   expect_end(play("nobody_dies", 3, 1, {"--mend-disk=" + folder}), 2,
              "the folder .*/no/such for checkpoints on disk cannot be made: No such file or directory");
-  expect_end(play("nobody_dies", 2, 0, {"--mend-disk=,every=2"}), 2, "is no place on disk");
+  expect_end(play("nobody_dies", 2, 0, {"--mend-disk=,every=2"}), 2, "is not a place on disk");
 }
 
 }  // namespace

@@ -171,8 +171,8 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-spares", "-1"}), HasSubstr("--mend-spares"));
   EXPECT_THAT(refusal({"--mend-spares", "two"}), HasSubstr("two"));
   EXPECT_THAT(refusal({"--mend-spares"}), HasSubstr("--mend-spares"));
-  EXPECT_THAT(refusal({"--mend-commit-every", "0"}), HasSubstr("'0' is no commit interval"));
-  EXPECT_THAT(refusal({"--mend-commit-every", "often"}), HasSubstr("'often' is no commit interval"));
+  EXPECT_THAT(refusal({"--mend-commit-every", "0"}), HasSubstr("'0' is not a commit interval"));
+  EXPECT_THAT(refusal({"--mend-commit-every", "often"}), HasSubstr("'often' is not a commit interval"));
   EXPECT_THAT(refusal({"--mend-mtbf", "0"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-mtbf", "-3"}), HasSubstr("--mend-mtbf"));
   EXPECT_THAT(refusal({"--mend-spawn-limit", "0"}),
@@ -182,7 +182,7 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-spawn-tries", "0"}), HasSubstr("a number from 1 up is expected, not 0"));
   EXPECT_EQ(take({"--mend-tries=5"}).tries, 5);
   EXPECT_EQ(take({"--mend-spawn-tries=5"}).tries, 5);
-  EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is no redundancy"));
+  EXPECT_THAT(refusal({"--mend-redundancy", "mirror"}), HasSubstr("'mirror' is not a redundancy"));
   EXPECT_THAT(refusal({"--mend-versions", "1"}), HasSubstr("one version is kept while the next is made"));
   EXPECT_THAT(refusal({"--mend-versions", "99999999"}), HasSubstr("a number up to 1000 is expected, not 99999999"));
   EXPECT_THAT(refusal({"--mend-disk", "x,evry=3"}),

@@ -79,8 +79,8 @@ std::vector<WrongUse> of_the_command() {
       {{"run", "-n", "0", MEND_SUBJECT}, 2, "ranks"},
       {{"run", "-n", "2", "--spares", "-1", MEND_SUBJECT}, 2, "spares"},
       {{"run", "-n", "2", "--spars", "1", MEND_SUBJECT}, 2, "unknown option --spars"},
-      {{"run", "-n", "2", "--", "/nonexistent/program"}, 2, "there is no program"},
-      {{"run", "-n", "2", "--", "/tmp"}, 2, "there is no program"},
+      {{"run", "-n", "2", "--", "/nonexistent/program"}, 2, "is not a program that can be run"},
+      {{"run", "-n", "2", "--", "/tmp"}, 2, "is not a program that can be run"},
       {{"run", "-n", "2", "--", MEND_SUBJECT}, 2, "MEND_MPIRUN.*cannot be run", {{"MEND_MPIRUN", "/nonexistent"}}},
   };
 }
@@ -92,10 +92,10 @@ std::vector<WrongUse> of_options() {
       {run(3, 0, "nobody_dies", {"--mend-spares", "3"}), 2, "3 spares of 3 processes leave nobody to work"},
       {run(3, 0, "nobody_dies", {"--mend-log", "loud"}), 2, "--mend-log.*loud"},
       {run(3, 0, "nobody_dies", {"--mend-disk", "--steps", "5"}), 2, "--mend-disk: a value is missing: --steps"},
-      {run(3, 0, "nobody_dies", {"--mend-redundancy", "mirror"}), 2, "'mirror' is no redundancy"},
+      {run(3, 0, "nobody_dies", {"--mend-redundancy", "mirror"}), 2, "'mirror' is not a redundancy"},
       {run(3, 0, "nobody_dies", {"--mend-redundancy", "rs:4+2"}), 2, "rs:4.2 needs 6 ranks or more"},
       {run(3, 0, "nobody_dies", {"--mend-versions", "1"}), 2, "one version is kept while the next is made"},
-      {run(3, 0, "nobody_dies", {"--mend-on-failure", "pray"}), 2, "'pray' is nothing"},
+      {run(3, 0, "nobody_dies", {"--mend-on-failure", "pray"}), 2, "'pray' is not a policy"},
       {run(3, 0, "nobody_dies", {"--mend-timeout", "50"}), 2, "would take the living for dead"},
       {run(3, 0, "nobody_dies", {"--mend-detector", "runtime", "--mend-on-failure", "spawn"}), 2, "leave spawn out"},
       {run(3, 0, "nobody_dies", {"--mend-config", "/nonexistent.toml"}), 2, "/nonexistent.toml"},

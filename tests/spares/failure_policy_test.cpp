@@ -29,8 +29,8 @@ TEST(Policy, is_a_list_of_what_may_be_done) {
 
 TEST(Policy, refuses_what_it_does_not_know_by_name) {
   EXPECT_THAT(refusal("spare,pray"), HasSubstr("'pray' is not a policy for failures"));
-  EXPECT_THAT(refusal(""), HasSubstr("'' is nothing"));
-  EXPECT_THAT(refusal("spare,"), HasSubstr("'' is nothing"));
+  EXPECT_THAT(refusal(""), HasSubstr("'' is not a policy"));
+  EXPECT_THAT(refusal("spare,"), HasSubstr("'' is not a policy"));
 }
 
 TEST(Policy, refuses_to_close_up_and_to_leave_blank_at_once) {

@@ -72,7 +72,7 @@ TEST(MendPlan, refuses_what_makes_no_sense_in_one_sentence) {
       {{"--state-per-rank", "2 apples"}, "'2 apples' is not a size"},
       {{"--state-per-rank", "1GB", "--requeue", "an hour"}, "'an hour' is not a time"},
       {{"--state-per-rank", "1GB", "--risk", "3"}, "'3' is not a probability"},
-      {{"--state-per-rank", "1GB", "--redundancy", "raid5"}, "'raid5' is no redundancy"},
+      {{"--state-per-rank", "1GB", "--redundancy", "raid5"}, "'raid5' is not a redundancy"},
       {{"--state-per-rank", "1GB", "--commit-cost", "5d"}, "makes no progress"},
       {{"--state-per-rank", "1GB", "--picture", "/nonexistent/plan.svg"}, "cannot be written"},
       {{"--measured", "/nonexistent"}, "the result /nonexistent cannot be read"},

@@ -151,7 +151,7 @@ TEST_F(RankFiles, are_refused_when_torn_and_when_foreign) {
   std::filesystem::remove(path);
   EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("No such file"));
   std::ofstream(path) << std::string(seal.bytes, 'x');
-  EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("is no checkpoint of mend's"));
+  EXPECT_THAT(mend::find_damage(path, seal).value_or(""), HasSubstr("is not a checkpoint of mend"));
   const FileSeal other = write(folder_.path(), 1, 3);
   EXPECT_TRUE(mend::find_damage(path, seal)) << "of a job of three";
   EXPECT_FALSE(mend::find_damage(path, other));
