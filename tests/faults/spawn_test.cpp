@@ -78,7 +78,8 @@ TEST(SpawnRung, that_breaks_and_was_the_last_is_a_clear_end) {
   const Remains remains = faults::run(faults::stencil_that("spawn"), nobody_comes, no_spares);
   faults::expect_all_died(remains, nobody_comes);
   EXPECT_EQ(remains.end.exit_code, 3);
-  EXPECT_THAT(remains.end.errors, HasSubstr("rank 2 (process 2) died and no spare is left"));
+  EXPECT_THAT(remains.end.errors,
+              HasSubstr("rank 2 (process 2) died and nobody took over, nor could a process be started instead"));
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ const std::string complaint =
     "[node:123] OPAL ERROR: (null) in file /build/openmpi/ompi/runtime/ompi_mpi_finalize.c at line 170\n"
     "[node:123] pmix_ptl_base: send_msg: write failed: Connection reset by peer (104) [sd = 24]\n"
     "NBC_Progress: an error 77 was found during schedule 0x55d2 at row-offset 8 - aborting the schedule\n\n"
-    "Error in NBC_Start_round() (-1)\n";
+    "Error in NBC_Start_round() (-1)\n"
+    "Abort is in progress...hit ctrl-c again to forcibly terminate\n\n";
 
 std::string filtered(const std::string& text, std::size_t piece) {
   OutputFilter filter;
@@ -43,11 +44,11 @@ std::string filtered(const std::string& text, std::size_t piece) {
 
 TEST(OutputFilter, leaves_out_known_texts_and_nothing_else_however_the_bytes_arrive) {
   const std::string text = "first\n" + untested + "second\n" + complaint + real_help +
-                           "[node:5] a line of the program\n" + "Now another\nEven more\n" + "- a dash\n" + untested +
-                           cleared_twice + segment_of_the_dead + "no newline at the end";
+                           "[node:5] a line of the program\n" + "Now another\nEven more\nAnd more\n" + "- a dash\n" +
+                           untested + cleared_twice + segment_of_the_dead + "no newline at the end";
   const std::string expected =
       "first\nsecond\n" + real_help +
-      "[node:5] a line of the program\nNow another\nEven more\n- a dash\nno newline at the end";
+      "[node:5] a line of the program\nNow another\nEven more\nAnd more\n- a dash\nno newline at the end";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{100}, text.size()}) {
     EXPECT_EQ(filtered(text, piece), expected) << piece;
   }

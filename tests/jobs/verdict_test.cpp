@@ -361,6 +361,19 @@ TEST(Reports, tell_how_far_each_process_of_this_machine_has_come) {
   EXPECT_EQ(reports.lines, 13U);
 }
 
+TEST(Reports, name_those_that_were_killed_after_the_end_in_the_programs_own_part) {
+  const auto reports = reports_in(
+      "loaded 1 here\nloaded 2 here\nloaded 3 here\nloaded 4 there\nfinished 0 1 0 0\nfinished 0 2 1 2\nfinished 0 3 "
+      "2\n"
+      "finished 0 4 3 1\nclosed 1\nclosed 2\nclosed 3\nclosed 4\nleft 0 1\n");
+  EXPECT_THAT(reports.not_left(), testing::ElementsAre(2, 3));
+  EXPECT_EQ(reports.names_of({2, 3}), "process 1 (rank 2), process 2");
+  EXPECT_THAT(judge(exited(0), reports, launched).sentence,
+              testing::StartsWith("process 1 (rank 2), process 2 were killed after the end of the job"));
+  EXPECT_THAT(judge(exited(0), reports, launched, {.killed_at_end = {2, 3}}).sentence, IsEmpty())
+      << "the launcher has told of them";
+}
+
 TEST(Reports, a_file_that_is_not_there_says_nothing) {
   const auto reports = read_reports("/nonexistent/status", "here");
   EXPECT_EQ(reports.started, 0);
