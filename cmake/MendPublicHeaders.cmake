@@ -19,6 +19,7 @@ set(MEND_PUBLIC_HEADERS
   spares/rank_changes.hpp
   store/array_part.hpp
   store/device_staging.hpp
+  store/file.hpp
   store/kokkos.hpp
   store/member.hpp
   store/redundancy.hpp

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "store/file.hpp"
 #include "store/member.hpp"
 #include "store/redundancy.hpp"
 
@@ -81,6 +82,14 @@ class Store {
       protect(name, MemberOf<std::remove_cvref_t<T>>::make(object), redundancy);
   }
   virtual void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) = 0;
+
+  /// A file in memory that is a member of this name (store/file.hpp): written and read like a file, committed and
+  /// restored like any member. Protects it at the first call of an entry of the body, which comes before restore(), and
+  /// gives the same file later. What is open for writing is refused by commits. Local. Throws UsageError as protect()
+  /// does.
+  virtual File file(std::string_view name) = 0;
+  /// The same, with a redundancy of its own; what later calls say of that is not heard.
+  virtual File file(std::string_view name, Redundancy redundancy) = 0;
 
   /// Has `object` take the place of the one that is protected under `name`, with its redundancy: the next commit saves
   /// this one, and a restore fills it. For double buffers, whose arrays take turns, and for Views that were assigned,

@@ -5,6 +5,7 @@
 #include "base/fault_point.hpp"
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
+#include "store/files/file_member.hpp"
 #include "store/snapshot/part_boxes.hpp"
 #include "store/ballot_remarks.hpp"
 #include "store/snapshot/block_reserve.hpp"
@@ -57,6 +58,17 @@ void StoreEngine::protect(std::string_view name, std::unique_ptr<Member> member,
   members_.protect(name, shared);
   if (is_new_part) arrays_.end();
   groups_.protect(name, std::move(shared), redundancy);
+}
+
+std::shared_ptr<FileMember> StoreEngine::find_file(std::string_view name) const {
+  const auto known = members_.all().find(name);
+  return known == members_.all().end() ? nullptr : std::dynamic_pointer_cast<FileMember>(known->second);
+}
+
+File StoreEngine::file(std::string_view name, Redundancy redundancy) {
+  if (auto known = find_file(name)) return File(std::move(known));
+  protect(name, std::make_unique<FileMember>(std::string(name)), redundancy);
+  return File(find_file(name));
 }
 
 void StoreEngine::replace(std::string_view name, std::unique_ptr<Member> member) {

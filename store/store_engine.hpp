@@ -68,6 +68,8 @@ class StoreEngine final : public Store {
     protect(name, std::move(member), redundancy_);
   }
   void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) override;
+  File file(std::string_view name) override { return file(name, redundancy_); }
+  File file(std::string_view name, Redundancy redundancy) override;
   void replace(std::string_view name, std::unique_ptr<Member> member) override;
   void unprotect(std::string_view name) override;
   Version commit() override;
@@ -140,6 +142,7 @@ class StoreEngine final : public Store {
 
   agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);
   std::exception_ptr prepare_members();
+  std::shared_ptr<FileMember> find_file(std::string_view name) const;
   template <class Work>
   auto whole(Work work);
   Version restore_version(std::optional<Version> wanted, Fills what);

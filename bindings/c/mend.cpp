@@ -9,6 +9,8 @@
 #include "store/member.hpp"
 #include "transport/mpi.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -106,6 +108,10 @@ mend::ByteCount bytes_of_element(const std::string& element) {
   throw mend::UsageError("'" + element +
                          "' is not an element of an array: give float32 or float64, int8 to int64, uint8 to uint64, or "
                          "bytes24, for example, for elements that are not numbers");
+}
+
+mend::File file_of(mend_session* session, const char* name) {
+  return session_of(session).store().file(text_of(name, "name"));
 }
 
 void protect_member(Session& session, const char* name, std::unique_ptr<mend::Member> member, const char* redundancy) {
@@ -289,6 +295,37 @@ int mend_protect_replicated(mend_session* session, const char* name, void* data,
   return guarded([&] {
     protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy);
   });
+}
+
+int mend_protect_file(mend_session* session, const char* name, const char* redundancy) {
+  return guarded([&] {
+    mend::Store& store = session_of(session).store();
+    const auto own = redundancy_of(redundancy);
+    own ? store.file(text_of(name, "name"), *own) : store.file(text_of(name, "name"));
+  });
+}
+
+FILE* mend_file_open(mend_session* session, const char* name, const char* mode) {
+  FILE* opened = nullptr;
+  guarded([&] {
+    opened = file_of(session, name).open(mode == nullptr ? "" : mode);
+    if (opened != nullptr) return;
+    throw mend::UsageError(fmt::format(
+        "file '{}' cannot be read: it was neither written nor restored; ask mend_file_exists before", name));
+  });
+  return opened;
+}
+
+const char* mend_file_path(mend_session* session, const char* name) {
+  const char* path = nullptr;
+  guarded([&] { path = file_of(session, name).path().c_str(); });
+  return path;
+}
+
+int mend_file_exists(mend_session* session, const char* name) {
+  bool exists = false;
+  guarded([&] { exists = file_of(session, name).exists(); });
+  return exists ? 1 : 0;
 }
 
 int mend_commit(mend_session* session, unsigned long* version) {

@@ -23,6 +23,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -129,6 +130,18 @@ int mend_protect_subset(mend_session *session, const char *name, void *data, siz
 /** Protects `count` elements that are the same on all ranks. They can be restored to any number of ranks. Local. */
 int mend_protect_replicated(mend_session *session, const char *name, void *data, const char *element, size_t count,
                             const char *redundancy);
+/** Protects a file in memory, before mend_restore: it is written and read like a file, committed and restored like any data. If
+ * it is protected already, nothing changes. `redundancy`: as in mend_protect_part. Local. */
+int mend_protect_file(mend_session *session, const char *name, const char *redundancy);
+/** Opens a file in memory as fopen does, with "r", "w" or "a", also with "+"; protects it first if it is not. Close it by fclose,
+ * before mend_commit if it was opened for writing. Returns NULL when it is to be read and was never written nor restored, and when
+ * it cannot be opened; mend_error_text says which. Local. */
+FILE *mend_file_open(mend_session *session, const char *name, const char *mode);
+/** A path by which this process can open a file in memory, for libraries that want the name of a file; protects the file first if
+ * it is not. The path is valid until the body is left. Returns NULL on an error. Local. */
+const char *mend_file_path(mend_session *session, const char *name);
+/** Whether a file in memory was written or restored: 1 or 0. Protects the file first if it is not. Local. */
+int mend_file_exists(mend_session *session, const char *name);
 /** Ends the protection of the data of this name. Local. */
 int mend_unprotect(mend_session *session, const char *name);
 /** Saves what is protected as a new version. `version`, if not NULL, gets its number. Collective. */

@@ -30,6 +30,7 @@ module mend
   public :: mend_rank_in_comm, mend_origin, mend_original_size, mend_process, mend_predecessors
   public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_derive, mend_comm_c2f
   public :: mend_protect, mend_protect_part, mend_protect_subset, mend_protect_replicated
+  public :: mend_protect_file, mend_file_open, mend_file_path, mend_file_exists
   public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
@@ -313,6 +314,31 @@ module mend
       character(kind=c_char), intent(in), optional :: redundancy(*)
       integer(c_size_t), value :: count
     end function
+    integer(c_int) function c_protect_file(session, name, redundancy) bind(C, name="mend_protect_file")
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in), optional :: redundancy(*)
+    end function
+    type(c_ptr) function c_file_open(session, name, mode) bind(C, name="mend_file_open")
+      import :: c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*), mode(*)
+    end function
+    type(c_ptr) function c_file_path(session, name) bind(C, name="mend_file_path")
+      import :: c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+    integer(c_int) function c_file_exists(session, name) bind(C, name="mend_file_exists")
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+    integer(c_int) function c_close(file) bind(C, name="fclose")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+    end function
     integer(c_int) function c_commit_due(session, due) bind(C, name="mend_commit_due")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -486,6 +512,67 @@ contains
     status = c_protect_replicated(session, terminated(name), data, terminated(element), count, own)
   end function
 
+  ! Protects a file in memory, before mend_restore: it is written and read like a file, committed and restored like any data.
+  integer(c_int) function mend_protect_file(session, name, redundancy) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in), optional :: redundancy
+    character(kind=c_char), allocatable :: own(:)     ! none: the argument below is not present
+
+    if (present(redundancy)) own = terminated(redundancy)
+    status = c_protect_file(session, terminated(name), own)
+  end function
+
+  ! Opens a file in memory as OPEN does, and gives the unit, for READ, WRITE, INQUIRE and CLOSE; protects it first if it is not.
+  ! `mode`: "r" reads, "r+" reads and writes, "w" begins with an empty file, "a" adds at its end. `form` and `access` are those
+  ! of OPEN: "unformatted" and "sequential" unless given. Close it before mend_commit if it was opened for writing. MEND_ERROR
+  ! when it is to be read and was neither written nor restored: ask mend_file_exists before.
+  integer(c_int) function mend_file_open(session, name, mode, unit, form, access) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name, mode
+    integer, intent(out) :: unit
+    character(len=*), intent(in), optional :: form, access
+    character(len=:), allocatable :: path, of_form, of_access, action, position
+    type(c_ptr) :: opened
+
+    unit = -1
+    opened = c_file_open(session, terminated(name), terminated(mode))     ! checks, and empties the file of mode "w"
+    status = merge(MEND_SUCCESS, MEND_ERROR, c_associated(opened))
+    if (status == MEND_SUCCESS) status = mend_file_path(session, name, path)
+    if (status /= MEND_SUCCESS) return
+    if (c_close(opened) /= 0) status = MEND_ERROR
+    of_form = "unformatted"
+    if (present(form)) of_form = form
+    of_access = "sequential"
+    if (present(access)) of_access = access
+    action = "readwrite"
+    if (index(mode, "+") == 0) action = trim(merge("read ", "write", mode(1:1) == "r"))
+    position = trim(merge("append", "rewind", mode(1:1) == "a"))
+    open(newunit=unit, file=path, status="old", form=of_form, access=of_access, action=action, position=position)
+  end function
+
+  ! A path by which this process can open a file in memory; protects the file first if it is not. For OPEN with other
+  ! specifiers, with status="old", and for libraries. It is valid until the body is left.
+  integer(c_int) function mend_file_path(session, name, path) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: path
+    type(c_ptr) :: from
+
+    from = c_file_path(session, terminated(name))
+    status = merge(MEND_SUCCESS, MEND_ERROR, c_associated(from))
+    path = ""
+    if (status == MEND_SUCCESS) path = text_at(from)
+  end function
+
+  ! Whether a file in memory was written or restored.
+  logical function mend_file_exists(session, name) result(exists)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+
+    exists = c_file_exists(session, terminated(name)) /= 0
+  end function
+
   ! A text as C has it.
   pure function terminated(text) result(characters)
     character(len=*), intent(in) :: text
@@ -564,11 +651,17 @@ contains
   ! What was wrong when a function last returned MEND_ERROR in this process.
   function mend_error_text() result(text)
     character(len=:), allocatable :: text
+
+    text = text_at(c_error_text())
+  end function
+
+  ! A text of C.
+  function text_at(from) result(text)
+    type(c_ptr), intent(in) :: from
+    character(len=:), allocatable :: text
     character(kind=c_char), pointer :: letters(:)
-    type(c_ptr) :: from
     integer :: i, length
 
-    from = c_error_text()
     length = int(c_length(from))
     call c_f_pointer(from, letters, [length])
     allocate(character(len=length) :: text)

@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -29,9 +28,9 @@ void copy_in(Bytes& bytes, std::size_t& position, const char* from, std::size_t 
 
 // --- FILE ------------------------------------------------------------------------------------------------------
 
-MemoryFile::MemoryFile(Bytes bytes, FileUse use) : bytes_(std::move(bytes)) {
-  const cookie_io_functions_t functions{&read, &write, &seek_in, nullptr};
-  file_ = ::fopencookie(this, use == FileUse::read ? "r" : "w+", functions);
+MemoryFile::MemoryFile(Bytes bytes, FileUse use) : use_(use) {
+  content_.write(bytes, 0);
+  file_ = std::fopen(content_.path().c_str(), use == FileUse::read ? "re" : "r+e");
   if (file_ == nullptr) throw EnvironmentError("cannot open a file in memory");
 }
 
@@ -42,35 +41,12 @@ MemoryFile::~MemoryFile() {
 void MemoryFile::seek(std::size_t position) { std::fseek(file_, static_cast<long>(position), SEEK_SET); }
 
 Bytes MemoryFile::take() {
-  std::fclose(std::exchange(file_, nullptr));
-  return std::move(bytes_);
-}
-
-ssize_t MemoryFile::read(void* self, char* to, std::size_t size) {
-  auto& file = *static_cast<MemoryFile*>(self);
-  return static_cast<ssize_t>(copy_out(file.bytes_, file.position_, to, size));
-}
-
-ssize_t MemoryFile::write(void* self, const char* from, std::size_t size) {
-  auto& file = *static_cast<MemoryFile*>(self);
-  try {
-    copy_in(file.bytes_, file.position_, from, size);
-  } catch (const std::exception&) {
-    errno = ENOSPC;
-    return 0;
-  }
-  return static_cast<ssize_t>(size);
-}
-
-int MemoryFile::seek_in(void* self, off64_t* offset, int whence) {
-  auto& file = *static_cast<MemoryFile*>(self);
-  off64_t from = 0;
-  if (whence == SEEK_CUR) from = static_cast<off64_t>(file.position_);
-  if (whence == SEEK_END) from = static_cast<off64_t>(file.bytes_.size());
-  if (from + *offset < 0) return -1;
-  file.position_ = static_cast<std::size_t>(from + *offset);
-  *offset = static_cast<off64_t>(file.position_);
-  return 0;
+  const bool is_whole = use_ == FileUse::read || std::ferror(file_) == 0;
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 || !is_whole)
+    throw EnvironmentError("a file in memory could not be written to its end");
+  Bytes bytes(content_.size());
+  content_.read(bytes, 0);
+  return bytes;
 }
 
 // --- stream ----------------------------------------------------------------------------------------------------

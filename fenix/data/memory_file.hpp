@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "store/files/memory_file.hpp"
+
 #include <cstddef>
 #include <cstdio>
 #include <istream>
@@ -14,10 +16,10 @@ using Bytes = std::vector<std::byte>;
 
 enum class FileUse { write, read };
 
-/// A FILE over bytes that it owns. It grows as it is written; what is skipped by a seek is zero.
+/// A FILE in memory (store/files/memory_file.hpp). It grows as it is written; what is skipped by a seek is zero.
 class MemoryFile {
  public:
-  /// Throws EnvironmentError when the C library has no file left.
+  /// With this content. Throws EnvironmentError when the system has no file or no memory left.
   MemoryFile(Bytes bytes, FileUse use);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
@@ -25,16 +27,12 @@ class MemoryFile {
 
   std::FILE* file() const { return file_; }
   void seek(std::size_t position);
-  /// Its content, which it has no more. Closes it.
+  /// Its content. Closes it. Throws EnvironmentError when not all could be written.
   Bytes take();
 
  private:
-  static ssize_t read(void* self, char* to, std::size_t size);
-  static ssize_t write(void* self, const char* from, std::size_t size);
-  static int seek_in(void* self, off64_t* offset, int whence);
-
-  Bytes bytes_;
-  std::size_t position_ = 0;
+  mend::MemoryFile content_;
+  FileUse use_;
   std::FILE* file_ = nullptr;
 };
 

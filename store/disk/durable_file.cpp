@@ -4,7 +4,6 @@
 #include "store/snapshot/hash.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,23 +81,6 @@ void OpenFile::resize(ByteCount size) const {
 
 void OpenFile::sync() const {
   if (::fsync(handle_) != 0) fail();
-}
-
-MemoryFile::MemoryFile() : OpenFile("a file in memory", ::memfd_create("mend", MFD_CLOEXEC)) {}
-
-std::filesystem::path MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(handle()); }
-
-void MemoryFile::copy_to(const std::filesystem::path& path) const {
-  const OpenFile copy(path, OpenFile::For::creating);
-  copy.resize(size());
-  std::vector<std::byte> part;
-  for (off_t end = 0;;) {
-    const off_t begin = ::lseek(handle(), end, SEEK_DATA);
-    if (begin < 0) break;
-    end = ::lseek(handle(), begin, SEEK_HOLE);
-    part.resize(static_cast<ByteCount>(end - begin));
-    copy.write(std::span(part).first(read(part, static_cast<ByteCount>(begin))), static_cast<ByteCount>(begin));
-  }
 }
 
 std::filesystem::path unfinished(const std::filesystem::path& path) { return path.string() + ".unfinished"; }

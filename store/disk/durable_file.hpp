@@ -34,28 +34,17 @@ class OpenFile {
   /// Returns when the file is on the disk.
   void sync() const;
 
- protected:
-  /// For a file that was opened in another way; `handle` is negative if that has failed.
+  /// One that was opened in another way, and is closed with this; `handle` is negative if opening has failed.
   OpenFile(std::filesystem::path name, int handle);
   int handle() const { return handle_; }
 
- private:
+ protected:
+  /// Throws what the last call of the system has left in errno.
   [[noreturn]] void fail() const;
 
+ private:
   std::filesystem::path path_;
   int handle_;
-};
-
-/// A file in memory, for a library that writes only to files and may fail badly on a full disk. Throws
-/// EnvironmentError.
-class MemoryFile : OpenFile {
- public:
-  MemoryFile();
-
-  /// The path by which it can be opened in this process.
-  std::filesystem::path path() const;
-  /// Copies it to `path`. The copy uses as much of the disk as was written here.
-  void copy_to(const std::filesystem::path& path) const;
 };
 
 /// The name under which `path` is written before it is complete.

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "store/disk/durable_file.hpp"
 #include "store/disk/h5.hpp"
+#include "store/files/memory_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

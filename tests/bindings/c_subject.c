@@ -1,6 +1,6 @@
 /* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument says
  * how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
- * "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers"
+ * "file" has its state in a file in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers"
  * tells which they are. */
 
 #include "bindings/c/mend.h"
@@ -146,6 +146,42 @@ static int subset_body(mend_session *session, void *data) {
   if (status != MEND_SUCCESS) return status;
   snprintf(text, sizeof text, "%g %g %g %g %g %g of version %lu in process %d", values[0], values[1], values[2], values[3], values[4],
            values[5], mend_version(session), mend_process(session));
+  return say(session, text);
+}
+
+/* What is computed is in a restart file in memory alone. Rank 1 dies while all are writing it. */
+static int file_body(mend_session *session, void *data) {
+  int step = 0;
+  long total = 0;
+  char text[128];
+  (void)data;
+  int status = mend_protect_file(session, "restart", "replicas:2");
+  if (status == MEND_SUCCESS && mend_epoch(session) == 0) {
+    if (mend_file_exists(session, "restart") || mend_file_open(session, "restart", "r") != NULL) return MEND_END;
+    if (strcmp(mend_error_text(), "file 'restart' cannot be read: it was neither written nor restored; ask mend_file_exists before") != 0) return MEND_END;
+    if (mend_file_open(session, "restart", "q") != NULL || mend_file_path(session, NULL) != NULL) return MEND_END;
+  }
+  if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
+  if (status == MEND_SUCCESS && mend_file_exists(session, "restart")) {
+    FILE *file = fopen(mend_file_path(session, "restart"), "r");
+    if (fscanf(file, "%d %ld", &step, &total) != 2) status = MEND_ERROR;
+    fclose(file);
+  }
+  const int first = step;
+  while (status == MEND_SUCCESS && step < steps) {
+    total += 10 * step + mend_rank(session);
+    FILE *file = mend_file_open(session, "restart", "w");
+    fprintf(file, "%d ", ++step);
+    if (step == 5 && mend_epoch(session) == 0) {
+      fflush(file);
+      return die_on_rank_1(session);
+    }
+    fprintf(file, "%ld", total);
+    fclose(file);
+    status = mend_commit(session, NULL);
+  }
+  if (status != MEND_SUCCESS) return status;
+  snprintf(text, sizeof text, "total %ld after %d steps, of which %d are new", total, step, step - first);
   return say(session, text);
 }
 
@@ -309,6 +345,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);
   if (argc > 1 && strcmp(argv[1], "subset") == 0) return mend_run(argc, argv, subset_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "file") == 0) return mend_run(argc, argv, file_body, NULL);
   if (argc > 1 && strcmp(argv[1], "refused") == 0) return mend_refuse("there is no input");
   if (argc > 1 && strcmp(argv[1], "no_axes") == 0) return mend_run(argc, argv, no_axes_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unmade") == 0) return mend_run(argc, argv, unmade_body, NULL);

@@ -64,6 +64,15 @@ TEST(InC, some_elements_are_protected_without_the_others) {
                                      EndsWith(": 30 31 -1 -1 34 35 of version 1 in process 3")));
 }
 
+TEST(InC, a_restart_file_in_memory_brings_everything_back) {
+  const auto end = play_in_c("file", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre(EndsWith("total 450 after 10 steps, of which 6 are new"),
+                                     EndsWith("total 460 after 10 steps, of which 6 are new"),
+                                     EndsWith("total 470 after 10 steps, of which 6 are new"),
+                                     EndsWith("total 480 after 10 steps, of which 6 are new")));
+}
+
 TEST(InC, a_program_that_cannot_start_is_refused_in_one_sentence) {
   const auto end = play_in_c("refused", 1);
   EXPECT_EQ(end.exit_code, 2);

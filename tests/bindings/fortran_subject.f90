@@ -1,6 +1,6 @@
 ! A Fortran program that uses mend: counts, as the C subject does, and dies where it is told to. Its first argument says
 ! how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
-! "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and
+! "file" has its state in files in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and
 ! "numbers" tells which they are.
 
 module counting
@@ -149,6 +149,72 @@ contains
     if (status /= MEND_SUCCESS) return
     print "('rank ', i0, ': ', f0.1, ' of version ', i0, ', beside ', f0.1, ' of version ', i0)", mend_rank(session), own, &
       older, totals(1), neighbours
+  end function
+
+  ! What is computed is in restart files in memory alone, as OPEN makes them: records, a stream, and text by its path. Rank 1 dies
+  ! while all are writing them.
+  integer(c_int) function file_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer :: unit, done, first, i
+    integer(c_int) :: epoch, rank
+    real(c_double) :: values(3), again(3)
+    character(len=:), allocatable :: path
+    logical :: exists
+
+    epoch = mend_epoch(session)
+    rank = mend_rank(session)
+    done = 0
+    values = 0
+    status = mend_protect_file(session, "records", "replicas:2")
+    if (status == MEND_SUCCESS) status = mend_protect_file(session, "stream")
+    if (status == MEND_SUCCESS) status = mend_file_path(session, "text", path)
+    if (epoch == 0 .and. status == MEND_SUCCESS) then
+      if (mend_file_exists(session, "records")) status = MEND_END
+      if (mend_file_open(session, "records", "r", unit) /= MEND_ERROR) status = MEND_END
+      if (index(mend_error_text(), "file 'records' cannot be read") /= 1) status = MEND_END
+    end if
+    if (status == MEND_SUCCESS) status = mend_restore(session)
+    exists = mend_file_exists(session, "records")
+    if (status == MEND_SUCCESS .and. exists) then
+      status = mend_file_open(session, "records", "r", unit)
+      read(unit) done
+      read(unit) values
+      close(unit)
+      if (status == MEND_SUCCESS) status = mend_file_open(session, "stream", "r", unit, access="stream")
+      do i = 1, done
+        read(unit) again
+      end do
+      close(unit)
+      if (any(abs(again - values) > 0)) status = MEND_END
+      open(newunit=unit, file=path, status="old", action="read", form="formatted")
+      read(unit, *) i
+      close(unit)
+      if (i /= done) status = MEND_END
+    end if
+    first = done
+    do while (status == MEND_SUCCESS .and. done < steps)
+      values = values + (10 * done + rank) * [1, 2, 3]
+      done = done + 1
+      status = mend_file_open(session, "records", "w", unit)
+      write(unit) done
+      if (done == 5 .and. epoch == 0 .and. status == MEND_SUCCESS) then
+        status = die_on_rank_1(session)
+        return
+      end if
+      write(unit) values
+      close(unit)
+      if (status == MEND_SUCCESS) status = mend_file_open(session, "stream", "a", unit, access="stream")
+      write(unit) values
+      close(unit)
+      open(newunit=unit, file=path, status="old", action="write", form="formatted")
+      write(unit, "(i0)") done
+      close(unit)
+      if (status == MEND_SUCCESS) status = mend_commit(session)
+    end do
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    print "('rank ', i0, ': values', 3(' ', f0.1), ' after ', i0, ' steps, of which ', i0, ' are new')", rank, values, done, &
+      done - first
   end function
 
   real(c_double) function at(row, column, after)
@@ -344,6 +410,8 @@ program fortran_subject
     code = mend_run(numbers_body)
   case ("subset")
     code = mend_run(subset_body)
+  case ("file")
+    code = mend_run(file_body)
   case ("refused")
     code = mend_refuse("there is no input")
   case ("no_axes")

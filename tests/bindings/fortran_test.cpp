@@ -65,6 +65,15 @@ TEST(InFortran, some_elements_are_protected_without_the_others) {
                                      "rank 3: 31 32 -1 -1 35 36 of version 1 in process 3, sum 6"));
 }
 
+TEST(InFortran, restart_files_in_memory_bring_everything_back) {
+  const auto end = play_in_fortran("file", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: values 450.0 900.0 1350.0 after 10 steps, of which 6 are new",
+                                     "rank 1: values 460.0 920.0 1380.0 after 10 steps, of which 6 are new",
+                                     "rank 2: values 470.0 940.0 1410.0 after 10 steps, of which 6 are new",
+                                     "rank 3: values 480.0 960.0 1440.0 after 10 steps, of which 6 are new"));
+}
+
 TEST(InFortran, a_program_that_cannot_start_is_refused_in_one_sentence) {
   const auto end = play_in_fortran("refused", 1);
   EXPECT_EQ(end.exit_code, 2);

@@ -280,7 +280,7 @@ std::vector<Declaration> functions_in_fortran(std::string_view module) {
 }
 
 std::string counterpart_in_cpp(const std::string& c_name, const std::vector<Declaration>& cpp) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> differently_named{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 22> differently_named{{
       {"mend_comm_dup", "Session::dup"},
       {"mend_comm_split", "Session::split"},
       {"mend_comm_cart", "Session::cart"},
@@ -289,6 +289,10 @@ std::string counterpart_in_cpp(const std::string& c_name, const std::vector<Decl
       {"mend_protect_part", "part"},
       {"mend_protect_subset", "subset"},
       {"mend_protect_replicated", "replicated"},
+      {"mend_protect_file", "Store::file"},
+      {"mend_file_open", "File::open"},
+      {"mend_file_path", "File::path"},
+      {"mend_file_exists", "File::exists"},
       {"mend_restore_version", "Store::restore"},
       {"mend_versions_in_memory", "Store::versions"},
       {"mend_versions_on_disk", "Store::versions"},

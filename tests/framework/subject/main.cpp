@@ -196,7 +196,7 @@ int main(int argc, char** argv) {
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
         subject::repair_scenarios(), subject::stall_scenarios(), subject::wrong_uses(),
-        subject::fewer_ranks_scenarios(), subject::disk_scenarios()}) {
+        subject::fewer_ranks_scenarios(), subject::disk_scenarios(), subject::file_scenarios()}) {
     if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
   }
   std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());

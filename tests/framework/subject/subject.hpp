@@ -37,6 +37,7 @@ Scenarios repair_scenarios();
 Scenarios stall_scenarios();
 Scenarios wrong_uses();
 Scenarios disk_scenarios();
+Scenarios file_scenarios();
 Scenarios fewer_ranks_scenarios();
 
 /// Rank 1 dies, and rank 3 when it then comes to this fault point; those that are left go on in place.
