@@ -10,7 +10,10 @@ set(MEND_PUBLIC_HEADERS
   fenix/data/subset.hpp
   fenix/fenix.hpp
   fenix/fenix_exception.hpp
+  framework/kokkos/allocations.hpp
+  framework/kokkos/regions.hpp
   framework/mend.hpp
+  framework/mend_kokkos.hpp
   framework/options.hpp
   framework/recovery_report.hpp
   framework/run.hpp

@@ -10,11 +10,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <typeindex>
 
 namespace mend {
 
@@ -131,6 +134,15 @@ class Session {
     report_hash(std::as_bytes(std::span(std::ranges::data(part), std::ranges::size(part))));
   }
 
+  /// A T that belongs to this entry of the body, for libraries on top of mend: made of the session at the first call,
+  /// the same one later, destroyed when the body is left. Local.
+  template <class T>
+  T& of_this_entry() {
+    std::shared_ptr<void>& one = of_this_entry_[typeid(T)];
+    if (!one) one = std::make_shared<T>(*this);
+    return *static_cast<T*>(one.get());
+  }
+
   /// The recoveries so far, oldest first, with times as this process saw them. The deaths are the same on every
   /// process. With --mend-on-failure blank, ranks are named by their origin(). Local.
   std::span<const RecoveryReport> recoveries() const;
@@ -141,6 +153,7 @@ class Session {
 
   friend bool transaction(Session& session, const std::function<bool()>& work);
   Engine& engine_;
+  std::map<std::type_index, std::shared_ptr<void>> of_this_entry_;
 };
 
 /// Runs `work` as a unit. If it returns true on every rank, what is protected is committed; otherwise, and after a

@@ -94,8 +94,8 @@ void compute(mend::Session& session) {
   }
   std::uint64_t sum = 0;
   for (const std::uint64_t row : state.rows) sum += row;
-  say(session, fmt::format("{} rows, sum {}, from step {} in epoch {}", state.rows.size(), sum, first,
-                           session.epoch().value));
+  say(session,
+      fmt::format("{} rows, sum {}, from step {} in epoch {}", state.rows.size(), sum, first, session.epoch().value));
 }
 
 }  // namespace

@@ -1,0 +1,315 @@
+// Which allocations of Kokkos an object holds: the Views that a lambda has captured, say, whatever their types.
+//
+// A View that manages its memory shares a record with all Views of the same memory: subviews, copies of another layout or
+// constness. Kokkos counts in it how many there are. So copying an object, and looking which counts have grown, tells
+// what it holds, also in vectors or structs that it has by value. Two Views of one memory are one allocation. Views that
+// do not manage their memory have no record, and are not found; nor is what an object has by reference or pointer.
+//
+//     count before copying:   u: 2   v: 1   w: 3
+//     count with the copy:    u: 3   v: 1   w: 5        the object holds u once, and w twice
+//
+// All allocations are known because Kokkos tells a tool of each, and this is the tool: it begins before main. Kokkos has
+// one place for a tool of this kind. If another takes it, what is held cannot be known any more, and that is said.
+//
+// The element type of an allocation stands in the type of its record. Views of Views are found by it, and what is in
+// them by the records that their elements name. Memory whose elements are known not to be plain values is refused.
+
+#pragma once
+
+#include "base/error.hpp"
+#include "store/kokkos.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+static_assert(KOKKOS_VERSION >= 30400,
+              "mend::kokkos::checkpoint needs Kokkos 3.4 or newer, which tells of its allocations: update Kokkos, or "
+              "protect each View by store.protect");
+
+namespace mend::kokkos::detail {
+
+using Record = Kokkos::Impl::SharedAllocationRecord<void, void>;
+using Header = Kokkos::Impl::SharedAllocationHeader;
+
+/// An allocation that Views share.
+struct Shared {
+  std::string label;
+  std::string element;  ///< the type of its elements, as the compiler spells it
+  bool is_number = false;
+  Record* record = nullptr;
+  /// Makes the member that the store has of it.
+  std::unique_ptr<Member> (*member)(Record* record) = nullptr;
+  /// Its bytes, in the host's memory.
+  std::vector<std::byte> (*bytes)(Record* record) = nullptr;
+};
+
+/// All that Kokkos has allocated and not freed. The process's own: Kokkos's callbacks have no argument.
+class Allocations {
+ public:
+  struct Entry {
+    std::string space;
+    std::string label;
+    std::uint64_t number = 0;        ///< of the allocation: addresses are used again
+    bool is_known = false;           ///< what follows was found out
+    std::optional<Shared> shared{};  ///< nothing if no View was made of it
+  };
+  using Entries = std::map<void*, Entry>;
+
+  static Allocations& instance() {
+    static Allocations* const one = new Allocations;  // never destroyed: Views may be freed later
+    return *one;
+  }
+
+  /// As they are now.
+  Entries all() const {
+    const std::lock_guard lock(mutex_);
+    return entries_;
+  }
+
+  /// What was found out of an entry that may have gone meanwhile.
+  void remember(void* at, const Entry& entry) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = entries_.find(at); found != entries_.end() && found->second.number == entry.number)
+      found->second = entry;
+  }
+
+  /// Whether Kokkos tells of every allocation; not so when another tool has taken the place.
+  static bool is_told() { return Kokkos::Tools::Experimental::get_callbacks().allocate_data == &note; }
+
+  static bool begin() {
+    instance();
+    Kokkos::Tools::Experimental::set_allocate_data_callback(&note);
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(&forget);
+    return true;
+  }
+
+ private:
+  using Space = Kokkos::Tools::SpaceHandle;
+
+  static void note(const Space space, const char* label, const void* at, const std::uint64_t) {
+    Allocations& self = instance();
+    const std::lock_guard lock(self.mutex_);
+    self.entries_[const_cast<void*>(at)] = {space.name, label, ++self.numbers_};
+  }
+  static void forget(const Space, const char*, const void* at, const std::uint64_t) {
+    Allocations& self = instance();
+    const std::lock_guard lock(self.mutex_);
+    self.entries_.erase(const_cast<void*>(at));
+  }
+
+  mutable std::mutex mutex_;
+  Entries entries_;
+  std::uint64_t numbers_ = 0;
+};
+
+/// From before main on.
+inline const bool allocations_are_noted = Allocations::begin();
+
+/// The memory of an allocation, as bytes. It shares the allocation, so the memory stays.
+template <class Space>
+class AllocationMember final : public Member {
+ public:
+  using View = mend::detail::BytesIn<std::byte, Space>;
+
+  explicit AllocationMember(Record* record) : bytes_(view_of(record)) {
+    tracker_.assign_allocated_record_to_uninitialized(record);
+  }
+  AllocationMember(const AllocationMember&) = delete;
+  AllocationMember& operator=(const AllocationMember&) = delete;
+
+  static View view_of(Record* record) { return View(static_cast<std::byte*>(record->data()), record->size()); }
+
+  std::string shape() const override { return bytes_.shape(); }
+  ByteCount size() const override { return bytes_.size(); }
+  void pack(std::span<std::byte> to) const override { bytes_.pack(to); }
+  std::span<const std::byte> contiguous() const override { return bytes_.contiguous(); }
+  void unpack(std::span<const std::byte> from) override { bytes_.unpack(from); }
+  std::span<std::byte> place_for(ByteCount bytes) override { return bytes_.place_for(bytes); }
+  const void* address() const override { return bytes_.address(); }
+
+ private:
+  mend::detail::ViewMember<View> bytes_;
+  Kokkos::Impl::SharedAllocationTracker tracker_;
+};
+
+/// The types of elements that the program has declared plain values, beside numbers.
+inline std::set<std::string>& declared_plain() {
+  static std::set<std::string> all;
+  return all;
+}
+
+inline std::string name_of(const std::type_info& type) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : type.name();
+  std::free(text);
+  return name;
+}
+
+/// The arguments of "Template<A, B<C, D>, E>" after its "<".
+inline std::vector<std::string> arguments_in(std::string_view text) {
+  std::vector<std::string> found(1);
+  int depth = 0;
+  for (const char letter : text) {
+    if (letter == '>' && depth == 0) break;
+    if (letter == '<' || letter == '(') ++depth;
+    if (letter == '>' || letter == ')') --depth;
+    if (letter == ',' && depth == 0) {
+      found.emplace_back();
+    } else if (letter != ' ' || !found.back().empty()) {
+      found.back().push_back(letter);
+    }
+  }
+  for (std::string& one : found) one.erase(one.find_last_not_of(' ') + 1);
+  return found;
+}
+
+/// What a record says of its elements: the second argument of Kokkos's functor, and whether it is a number or the like.
+inline void read_element(const Record& record, Shared& shared) {
+  constexpr std::string_view functor = "ViewValueFunctor<";
+  const std::string type = name_of(typeid(record));
+  const auto at = type.find(functor);
+  if (at == std::string::npos) return;
+  const auto arguments = arguments_in(std::string_view(type).substr(at + functor.size()));
+  if (arguments.size() < 2) return;
+  shared.element = arguments[1];
+  const bool is_scalar = arguments.size() > 2 && arguments[2] == "true" && !shared.element.ends_with('*');
+  const bool is_complex =
+      shared.element.starts_with("Kokkos::complex<") || shared.element.starts_with("std::complex<");
+  shared.is_number = is_scalar || is_complex;
+}
+
+/// The record of an allocation in that space; null when it has none, because no View was made of it.
+template <class Space>
+Record* record_at(void* at, const std::string& label) {
+  using Raw = mend::detail::BytesIn<std::byte, Space>;
+  alignas(Header) std::byte header[sizeof(Header)];
+  Kokkos::deep_copy(mend::detail::BytesIn<std::byte, Kokkos::HostSpace>(header, sizeof header),
+                    Raw(static_cast<std::byte*>(at), sizeof header));
+  const char* const told = reinterpret_cast<const Header*>(header)->label();
+  constexpr std::size_t longest = sizeof(Header) - sizeof(Record*) - 1;
+  if (std::strncmp(told, label.c_str(), longest) != 0) return nullptr;
+  return Kokkos::Impl::SharedAllocationRecord<Space, void>::get_record(static_cast<std::byte*>(at) + sizeof(Header));
+}
+
+/// Returns whether the entry is of that space.
+template <class Space>
+bool look_at(void* at, Allocations::Entry& entry) {
+  if (entry.space != Space::name()) return false;
+  Record* const record = record_at<Space>(at, entry.label);
+  if (record == nullptr) return true;
+  Shared shared;
+  shared.label = entry.label;
+  shared.record = record;
+  shared.member = [](Record* of) -> std::unique_ptr<Member> { return std::make_unique<AllocationMember<Space>>(of); };
+  shared.bytes = [](Record* of) {
+    std::vector<std::byte> bytes(of->size());
+    Kokkos::deep_copy(mend::detail::BytesIn<std::byte, Kokkos::HostSpace>(bytes.data(), bytes.size()),
+                      AllocationMember<Space>::view_of(of));
+    return bytes;
+  };
+  read_element(*record, shared);
+  entry.shared = std::move(shared);
+  return true;
+}
+
+inline bool look_in_all_spaces(void* at, Allocations::Entry& entry) {
+  using Device = Kokkos::DefaultExecutionSpace::memory_space;
+  if (look_at<Kokkos::HostSpace>(at, entry) || look_at<Device>(at, entry)) return true;
+#if defined(KOKKOS_HAS_SHARED_SPACE)
+  if (look_at<Kokkos::SharedSpace>(at, entry)) return true;
+#endif
+#if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
+  if (look_at<Kokkos::SharedHostPinnedSpace>(at, entry)) return true;
+#endif
+  return false;
+}
+
+/// All allocations that Views share.
+inline std::vector<Shared> shared_allocations() {
+  std::vector<Shared> all;
+  for (auto& [at, entry] : Allocations::instance().all()) {
+    if (!entry.is_known) {
+      look_in_all_spaces(at, entry);
+      entry.is_known = true;
+      Allocations::instance().remember(at, entry);
+    }
+    if (entry.shared) all.push_back(*entry.shared);
+  }
+  return all;
+}
+
+/// What an object holds, by the names that the store is to know it under.
+class Held {
+ public:
+  template <class Object>
+  static std::map<std::string, Shared> by(const Object& object) {
+    if (!Allocations::is_told()) {
+      throw UsageError(
+          "a tool of Kokkos has taken the place where mend hears of Views: run without KOKKOS_TOOLS_LIBS, or protect "
+          "each View by store.protect");
+    }
+    Held held;
+    for (const Shared& shared : shared_allocations()) held.all_.emplace(shared.record, shared);
+    std::map<Record*, int> before;
+    for (const auto& [record, shared] : held.all_) before[record] = record->use_count();
+    const Object copy = object;
+    for (const auto& [record, shared] : held.all_) {
+      if (record->use_count() > before[record]) held.add(shared.label, shared);
+    }
+    static_cast<void>(copy);
+    return std::move(held.named_);
+  }
+
+ private:
+  void add(const std::string& name, const Shared& shared) {
+    if (!taken_.insert(shared.record).second) return;
+    if (is_of_views(shared)) {
+      add_elements(name, shared);
+      return;
+    }
+    if (name.empty()) throw UsageError("a View that a region captures has no label: give it one");
+    if (!shared.is_number && !declared_plain().contains(shared.element)) {
+      throw UsageError("View '" + name + "' has elements of the type " + shared.element +
+                       ", of which mend does not know that they are plain values: declare it by "
+                       "mend::kokkos::plain<T>(), or protect what is in it yourself");
+    }
+    if (!named_.emplace(name, shared).second)
+      throw UsageError("two Views that a region captures have the label '" + name + "': give each a label of its own");
+  }
+
+  static bool is_of_views(const Shared& shared) { return shared.element.starts_with("Kokkos::View<"); }
+
+  /// The Views that are the elements: each of them names its record.
+  void add_elements(const std::string& name, const Shared& shared) {
+    const std::vector<std::byte> bytes = shared.bytes(shared.record);
+    int number = 0;
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= bytes.size(); at += sizeof(std::uintptr_t)) {
+      std::uintptr_t word = 0;
+      std::memcpy(&word, bytes.data() + at, sizeof word);
+      const auto inner = all_.find(reinterpret_cast<Record*>(word & ~std::uintptr_t{1}));
+      if (inner != all_.end() && inner->first != shared.record)
+        add(name + "[" + std::to_string(number++) + "]", inner->second);
+    }
+  }
+
+  std::map<Record*, Shared> all_;
+  std::set<Record*> taken_;
+  std::map<std::string, Shared> named_;
+};
+
+}  // namespace mend::kokkos::detail

@@ -1,0 +1,155 @@
+// What mend::kokkos::checkpoint keeps of the regions of one entry of the body: which Views are protected, how far each
+// region has come, and whether what it did can be restored (framework/mend_kokkos.hpp says the rules).
+
+#pragma once
+
+#include "base/error.hpp"
+#include "framework/kokkos/allocations.hpp"
+#include "framework/session.hpp"
+#include "store/member.hpp"
+#include "store/store.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mend {
+namespace kokkos::detail {
+
+/// How far each region has come.
+struct Progress {
+  std::map<std::string, std::int64_t, std::less<>> steps;
+};
+
+}  // namespace kokkos::detail
+
+template <>
+struct Serializer<kokkos::detail::Progress> {
+  static std::vector<std::byte> write(const kokkos::detail::Progress& progress) {
+    std::vector<std::byte> bytes;
+    const auto append = [&bytes](const void* from, std::size_t size) {
+      const auto* const begin = static_cast<const std::byte*>(from);
+      bytes.insert(bytes.end(), begin, begin + size);
+    };
+    for (const auto& [label, step] : progress.steps) {
+      const std::uint64_t length = label.size();
+      append(&length, sizeof length);
+      append(label.data(), label.size());
+      append(&step, sizeof step);
+    }
+    return bytes;
+  }
+  static void read(kokkos::detail::Progress& progress, std::span<const std::byte> bytes) {
+    progress.steps.clear();
+    const auto take = [&bytes](void* to, std::size_t size) {
+      if (size > 0) std::memcpy(to, bytes.data(), size);
+      bytes = bytes.subspan(size);
+    };
+    while (!bytes.empty()) {
+      std::uint64_t length = 0;
+      take(&length, sizeof length);
+      std::string label(length, ' ');
+      take(label.data(), length);
+      take(&progress.steps[label], sizeof(std::int64_t));
+    }
+  }
+};
+
+namespace kokkos::detail {
+
+/// The regions of one entry of the body.
+class Regions {
+ public:
+  explicit Regions(Session& session) : session_(session) {}
+
+  /// Whether the region has to be run for this step.
+  bool begin(std::string_view label, std::int64_t step, const std::map<std::string, Shared>& views) {
+    if (!running_.empty()) {
+      throw UsageError("region '" + std::string(label) + "' is in region '" + running_ +
+                       "', which would be done again as a whole: let one follow the other");
+    }
+    if (session_.epoch() != epoch_) {  // after Session::repair
+      epoch_ = session_.epoch();
+      seen_.clear();
+      has_gone_on_ = false;
+    }
+    protect(views);
+    if (seen_.emplace(label).second) restore(label);
+    if (step <= last(label)) return false;
+    running_ = label;
+    has_gone_on_ = true;
+    return true;
+  }
+
+  void end(std::string_view label, std::int64_t step) {
+    progress_.steps.insert_or_assign(std::string(label), step);
+    running_.clear();
+  }
+  /// The lambda has thrown.
+  void give_up() { running_.clear(); }
+
+  std::int64_t last(std::string_view label) const {
+    const auto known = progress_.steps.find(label);
+    return known == progress_.steps.end() ? -1 : known->second;
+  }
+
+ private:
+  void protect(const std::map<std::string, Shared>& views) {
+    if (!is_protected_) session_.store().protect("mend::kokkos regions", progress_);
+    is_protected_ = true;
+    for (const auto& [label, shared] : views) {
+      const std::string name = "View " + label;
+      const auto [known, is_new] = records_.emplace(name, shared.record);
+      if (is_new) {
+        session_.store().protect(name, shared.member(shared.record));
+      } else if (known->second != shared.record) {
+        session_.store().replace(name, shared.member(shared.record));
+        known->second = shared.record;
+      }
+    }
+  }
+
+  void restore(std::string_view label) {
+    const bool is_first = seen_.size() == 1;
+    if (!is_first && last(label) < 0) return;  // the version restored does not know it
+    if (has_gone_on_) {
+      throw UsageError("region '" + std::string(label) +
+                       "' comes for the first time after another has gone on, whose work restoring it would take back: "
+                       "let every region be called in the first step, where those that were done are passed over");
+    }
+    session_.store().restore();
+  }
+
+  Session& session_;
+  Epoch epoch_{};
+  Progress progress_;
+  bool is_protected_ = false;
+  bool has_gone_on_ = false;
+  std::set<std::string, std::less<>> seen_;
+  std::map<std::string, Record*> records_;
+  std::string running_;
+};
+
+template <class Lambda, class IsDue>
+bool run_region(Session& session, std::string_view label, std::int64_t step, const Lambda& lambda, IsDue is_due) {
+  auto& regions = session.of_this_entry<Regions>();
+  if (!regions.begin(label, step, Held::by(lambda))) return false;
+  try {
+    lambda();
+  } catch (...) {
+    regions.give_up();
+    throw;
+  }
+  regions.end(label, step);
+  if (is_due()) session.store().commit();
+  return true;
+}
+
+}  // namespace kokkos::detail
+}  // namespace mend

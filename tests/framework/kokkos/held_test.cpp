@@ -1,0 +1,175 @@
+// Which Views an object holds, whatever their types.
+
+#include "framework/mend_kokkos.hpp"
+
+#include <gmock/gmock.h>
+
+#include <complex>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace {
+
+using mend::kokkos::detail::arguments_in;
+using mend::kokkos::detail::Held;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+using Numbers = Kokkos::View<double*>;
+
+template <class Object>
+std::vector<std::string> labels_in(const Object& object) {
+  std::vector<std::string> labels;
+  for (const auto& [label, shared] : Held::by(object)) labels.push_back(label);
+  return labels;
+}
+
+TEST(AnObject, holds_the_views_that_a_lambda_captures_by_value_and_no_other) {
+  const Numbers u("u", 10);
+  const Kokkos::View<int**, Kokkos::LayoutLeft> v("v", 2, 3);
+  const Numbers w("w", 10);
+  EXPECT_THAT(labels_in([=] { return u(0) + v(0, 0); }), ElementsAre("u", "v"));
+  EXPECT_THAT(labels_in([=] { return w(0); }), ElementsAre("w"));
+  EXPECT_THAT(labels_in([&] { return w(0); }), IsEmpty());
+  EXPECT_THAT(labels_in(5), IsEmpty());
+}
+
+TEST(AnObject, holds_one_memory_once_whatever_views_there_are_of_it) {
+  const Kokkos::View<double**> whole("whole", 4, 5);
+  const auto row = Kokkos::subview(whole, 1, Kokkos::ALL);
+  const Kokkos::View<const double**> fixed = whole;
+  const auto again = whole;
+  const auto views = Held::by([=] { return whole(0, 0) + row(0) + fixed(0, 0) + again(0, 0); });
+  ASSERT_THAT(views, testing::SizeIs(1));
+  EXPECT_EQ(views.begin()->first, "whole");
+  EXPECT_EQ(views.begin()->second.record->data(), whole.data());
+  EXPECT_GE(views.begin()->second.record->size(), 20 * sizeof(double));
+  EXPECT_THAT(labels_in([=] { return row(0); }), ElementsAre("whole"));
+}
+
+TEST(AnObject, holds_the_views_in_what_it_has_by_value) {
+  struct Mesh {
+    Numbers x{"x", 3};
+    std::vector<Numbers> fields{Numbers("one", 2), Numbers("two", 2)};
+  };
+  const Mesh mesh;
+  EXPECT_THAT(labels_in([=] { return mesh.x(0); }), ElementsAre("one", "two", "x"));
+}
+
+TEST(AnObject, holds_the_views_in_a_view_of_views) {
+  using Nested = Kokkos::View<Numbers*, Kokkos::HostSpace>;
+  const Nested nested("nested", 3);
+  for (std::size_t i = 0; i < 2; ++i) nested(i) = Numbers("inner", 4 + i);
+  const Numbers alias = nested(0);
+  const auto views = Held::by([=] { return nested(0)(0); });
+  EXPECT_THAT(labels_in([=] { return nested(0)(0); }), ElementsAre("nested[0]", "nested[1]"));
+  ASSERT_TRUE(views.contains("nested[0]"));
+  EXPECT_EQ(views.at("nested[0]").record->data(), nested(0).data());
+  EXPECT_EQ(views.at("nested[1]").record->data(), nested(1).data());
+}
+
+TEST(AnObject, does_not_hold_views_that_do_not_manage_their_memory_nor_memory_without_views) {
+  std::vector<double> memory(10);
+  const Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> unmanaged(memory.data(), 10);
+  const Numbers u("u", 1);
+  void* const raw = Kokkos::kokkos_malloc("raw", 100);
+  EXPECT_THAT(labels_in([=] { return unmanaged(0) + u(0) + (raw != nullptr ? 1 : 0); }), ElementsAre("u"));
+  Kokkos::kokkos_free(raw);
+}
+
+TEST(AnObject, holds_a_view_at_an_address_that_another_had_before) {
+  for (int i = 0; i < 50; ++i) {
+    const Numbers now("now " + std::to_string(i), 7);
+    EXPECT_THAT(labels_in([=] { return now(0); }), ElementsAre("now " + std::to_string(i)));
+  }
+}
+
+struct Particle {
+  double position[3];
+  int kind;
+};
+struct Chain {
+  Chain* next;
+};
+
+TEST(TheElementsOfAView, are_numbers_or_declared_plain_values) {
+  const Kokkos::View<Kokkos::complex<double>*> phases("phases", 3);
+  EXPECT_THAT(labels_in([=] { return phases(0).real(); }), ElementsAre("phases"));
+
+  const Kokkos::View<Particle*> particles("particles", 3);
+  EXPECT_THAT([&] { labels_in([=] { return particles(0).kind; }); },
+              ThrowsMessage<mend::UsageError>(HasSubstr("View 'particles' has elements of the type (anonymous "
+                                                        "namespace)::Particle, of which mend does not know that they "
+                                                        "are plain values: declare it by mend::kokkos::plain<T>()")));
+  mend::kokkos::plain<Particle>();
+  EXPECT_THAT(labels_in([=] { return particles(0).kind; }), ElementsAre("particles"));
+
+  const Kokkos::View<Chain**> pointers("pointers", 3, 3);
+  EXPECT_THROW(labels_in([=] { return pointers(0, 0).next == nullptr; }), mend::UsageError);
+  const Kokkos::View<double**> table("table", 3, 3);
+  EXPECT_THAT(labels_in([=] { return table(0, 0); }), ElementsAre("table"));
+  const Kokkos::View<double* [2], Kokkos::HostSpace> pairs("pairs", 3);
+  EXPECT_THAT(labels_in([=] { return pairs(0, 0); }), ElementsAre("pairs"));
+}
+
+TEST(ALabel, stands_for_one_view) {
+  const Numbers one("same", 3);
+  const Numbers two("same", 3);
+  EXPECT_THAT([&] { labels_in([=] { return one(0) + two(0); }); },
+              ThrowsMessage<mend::UsageError>(
+                  HasSubstr("two Views that a region captures have the label 'same': give each a label of its own")));
+  const Numbers nameless(Kokkos::view_alloc(Kokkos::WithoutInitializing, ""), 3);
+  EXPECT_THAT([&] { labels_in([=] { return nameless(0); }); },
+              ThrowsMessage<mend::UsageError>(HasSubstr("has no label: give it one")));
+}
+
+TEST(AToolOfKokkos, that_takes_the_place_where_mend_hears_of_views_is_noticed) {
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto before = tools::get_callbacks();
+  tools::set_allocate_data_callback([](auto...) {});
+  const Numbers u("u", 1);
+  EXPECT_THAT([&] { labels_in([=] { return u(0); }); },
+              ThrowsMessage<mend::UsageError>(HasSubstr("a tool of Kokkos has taken the place")));
+  tools::set_callbacks(before);
+}
+
+TEST(TheNameOfAType, is_taken_apart_at_its_outermost_commas) {
+  EXPECT_THAT(arguments_in("A<B, C>, double, true> >"), ElementsAre("A<B, C>", "double", "true"));
+  EXPECT_THAT(arguments_in("f(int, int), K::View<x*, S> >"), ElementsAre("f(int, int)", "K::View<x*, S>"));
+}
+
+TEST(TheMemoryOfAView, is_carried_over_by_the_member_made_of_it) {
+  const Kokkos::View<double**> from("from", 3, 4);
+  const Kokkos::View<double**> to("to", 3, 4);
+  Kokkos::deep_copy(from, 2.5);
+  const auto source = Held::by([=] { return from(0, 0); }).at("from");
+  const auto target = Held::by([=] { return to(0, 0); }).at("to");
+  const auto packing = source.member(source.record);
+  const auto unpacking = target.member(target.record);
+  ASSERT_EQ(packing->shape(), unpacking->shape());
+  std::vector<std::byte> bytes(packing->size());
+  packing->pack(bytes);
+  unpacking->unpack(bytes);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(to(i, 3), 2.5);
+}
+
+TEST(TheMemoryOfAView, stays_as_long_as_the_member_made_of_it) {
+  std::unique_ptr<mend::Member> member;
+  {
+    const Numbers u("short lived", 5);
+    Kokkos::deep_copy(u, 4.0);
+    const auto shared = Held::by([=] { return u(0); }).at("short lived");
+    member = shared.member(shared.record);
+  }
+  std::vector<std::byte> bytes(member->size());
+  member->pack(bytes);
+  double first = 0;
+  std::memcpy(&first, bytes.data(), sizeof first);
+  EXPECT_EQ(first, 4.0);
+}
+
+}  // namespace

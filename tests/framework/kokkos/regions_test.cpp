@@ -1,0 +1,53 @@
+// Regions that find their Views, in jobs whose ranks die.
+
+#include "tests/framework/subject_job.hpp"
+
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+support::JobEnd play_regions(const std::string& what, int ranks, int spares) {
+  return play(what, ranks, spares, {}, MEND_KOKKOS_SUBJECT);
+}
+
+std::vector<std::string> sums_in(const support::JobEnd& end) {
+  std::vector<std::string> sums = said(end);
+  std::erase_if(sums, [](const std::string& line) { return line.find("sums") == std::string::npos; });
+  return sums;
+}
+
+TEST(Regions, come_to_the_same_whoever_dies_in_them) {
+  const auto disturbed = play_regions("deaths", 4, 2);
+  EXPECT_EQ(disturbed.exit_code, 0) << disturbed.errors;
+  const auto undisturbed = play_regions("no_deaths", 4, 0);
+  EXPECT_EQ(undisturbed.exit_code, 0) << undisturbed.errors;
+  ASSERT_THAT(sums_in(undisturbed), SizeIs(4));
+  EXPECT_EQ(sums_in(disturbed), sums_in(undisturbed));
+  EXPECT_THAT(sums_in(disturbed), testing::Each(HasSubstr("last 11 11")));
+}
+
+TEST(Regions, pass_over_what_was_restored) {
+  const auto end = play_regions("deaths", 4, 2);
+  // Step 8 of "heat" was committed before rank 0 died in "history".
+  EXPECT_THAT(said(end), Contains(HasSubstr("called 3 times in epoch 2"))) << end.errors;
+}
+
+TEST(Regions, go_on_after_a_repair_in_place) {
+  const auto end = play_regions("in_place", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  // u becomes 3 u + 3 in each of ten steps.
+  double value = 0;
+  for (int step = 0; step < 10; ++step) value = 3 * value + 3;
+  char text[64];
+  std::snprintf(text, sizeof text, "value %a", value);
+  EXPECT_THAT(said(end), testing::AllOf(SizeIs(3), testing::Each(HasSubstr(text))));
+}
+
+TEST(Regions, that_cannot_be_restored_are_refused_in_a_sentence) {
+  expect_end(play_regions("nested", 2, 0), 2, "region 'inner' is in region 'outer'");
+  expect_end(play_regions("late", 3, 1), 2, "region 'late' comes for the first time after another has gone on");
+}
+
+}  // namespace

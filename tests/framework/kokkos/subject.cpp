@@ -1,0 +1,125 @@
+// Programs with regions (framework/mend_kokkos.hpp) in which ranks die. The first argument names what is played.
+
+#include "framework/mend.hpp"
+#include "framework/mend_kokkos.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using mend::kokkos::checkpoint;
+using Numbers = Kokkos::View<double*>;
+
+void say(const mend::Session& session, const std::string& text) {
+  const std::string line = fmt::format("rank {}: {}\n", session.rank().value, text);
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+void die_if(bool is_so) {
+  if (is_so) std::raise(SIGKILL);
+}
+
+double sum_over(MPI_Comm comm, double mine) {
+  double sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+  return sum;
+}
+
+double sum_of(const Numbers& view) {
+  double sum = 0;
+  for (std::size_t i = 0; i < view.extent(0); ++i) sum += view(i);
+  return sum;
+}
+
+/// Two regions, one View in both, and Views in a View. Rank 1 dies in the first region, rank 0 in the second.
+void compute(mend::Session& session, bool ranks_die) {
+  const int rank = session.rank().value;
+  const int epoch = ranks_die ? static_cast<int>(session.epoch().value) : 2;
+  const MPI_Comm comm = session.comm();
+  const Numbers u("u", 1000 + 10 * static_cast<std::size_t>(rank));
+  const Numbers v("v", 50);
+  const Kokkos::View<Numbers*, Kokkos::HostSpace> history("history", 3);
+  for (std::size_t i = 0; i < 3; ++i) history(i) = Numbers("old", 4);
+  int called = 0;
+  for (int step = 0; step < 12; ++step) {
+    called += checkpoint(session, "heat", step, [=] {
+      die_if(epoch == 0 && rank == 1 && step == 5);
+      const double all = sum_over(comm, u(0) + v(0) + rank);
+      for (std::size_t i = 0; i < u.extent(0); ++i) u(i) = 0.5 * u(i) + all + static_cast<double>(i % 7);
+    });
+    checkpoint(session, "history", step, [=] {
+      const double all = sum_over(comm, u(1));
+      die_if(epoch == 1 && rank == 0 && step == 8);
+      Kokkos::deep_copy(v, all);
+      history(static_cast<std::size_t>(step) % 3)(static_cast<std::size_t>(step) % 4) += all;
+    });
+  }
+  double old = 0;
+  for (std::size_t i = 0; i < 3; ++i) old += sum_of(history(i));
+  say(session, fmt::format("sums {:a} {:a} {:a}, last {} {}", sum_of(u), sum_of(v), old,
+                           mend::kokkos::last_step(session, "heat"), mend::kokkos::last_step(session, "history")));
+  say(session, fmt::format("called {} times in epoch {}", called, epoch));
+}
+
+/// Commits by a filter, and repairs in place.
+void repair_in_place(mend::Session& session) {
+  const Numbers u("u", 100);
+  const auto run = [&] {
+    const int rank = session.rank().value;
+    const int epoch = static_cast<int>(session.epoch().value);
+    for (int step = 0; step < 10; ++step) {
+      const auto work = [=, comm = session.comm()] {
+        die_if(epoch == 0 && rank == 1 && step == 7);
+        const double all = sum_over(comm, u(3) + rank);
+        Kokkos::deep_copy(u, all);
+      };
+      checkpoint(session, "work", step, work, [](std::int64_t done) { return done % 3 == 2; });
+    }
+  };
+  for (bool is_done = false; !is_done;) {
+    try {
+      run();
+      is_done = true;
+    } catch (const mend::ProcessFailure&) {
+      session.repair();
+    }
+  }
+  say(session, fmt::format("value {:a}", u(0)));
+}
+
+void nest(mend::Session& session) {
+  const Numbers u("u", 1);
+  checkpoint(session, "outer", 0, [=, &session] { checkpoint(session, "inner", 0, [=] { u(0) = 1; }); });
+}
+
+/// The second region comes first when the first has gone on.
+void come_late(mend::Session& session) {
+  const Numbers u("u", 1);
+  const Numbers v("v", 1);
+  const int rank = session.rank().value;
+  const bool is_first = session.epoch() == mend::Epoch{0};
+  for (int step = 0; step < 6; ++step) {
+    checkpoint(session, "early", step, [=, comm = session.comm()] { u(0) = sum_over(comm, u(0) + 1); });
+    if (is_first || step == 5) checkpoint(session, "late", step, [=] { v(0) += u(0); });
+    die_if(is_first && rank == 1 && step == 2);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Kokkos::ScopeGuard kokkos;
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  return mend::run(argc, argv, [&](mend::Session& session) {
+    if (what == "in_place") return repair_in_place(session);
+    if (what == "nested") return nest(session);
+    if (what == "late") return come_late(session);
+    compute(session, what == "deaths");
+  });
+}
