@@ -16,8 +16,7 @@ namespace {
 void require_mode(std::string_view mode) {
   const bool is_one = !mode.empty() && std::string_view("rwa").find(mode.front()) != std::string_view::npos &&
                       mode.find_first_not_of("+b", 1) == std::string_view::npos;
-  if (!is_one)
-    throw UsageError(fmt::format("'{}' is no mode of a file in memory: give r, r+, w, w+, a or a+", mode));
+  if (!is_one) throw UsageError(fmt::format("'{}' is no mode of a file in memory: give r, r+, w, w+, a or a+", mode));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Files in memory. A file in memory is a file of the kernel's (memfd_create) that has no name in a folder: its pages are
-// the content, and they exist once. Within the process it is opened by a path, /proc/self/fd/7 say, as any other file:
-// by fopen, by std::fstream, by OPEN of Fortran, by libraries that want the name of a file. It needs no disk, and no
-// limit but the memory applies to it.
+// Files in memory. A file in memory is a file of the kernel's (memfd_create) that has no name in a folder: its pages
+// are the content, and they exist once. Within the process it is opened by a path, /proc/self/fd/7 say, as any other
+// file: by fopen, by std::fstream, by OPEN of Fortran, by libraries that want the name of a file. It needs no disk, and
+// no limit but the memory applies to it.
 
 #pragma once
 

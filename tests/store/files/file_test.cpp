@@ -183,8 +183,9 @@ TEST(FileInMemory, may_become_shorter_and_longer_between_two_commits) {
 TEST(FileInMemory, tells_what_is_no_mode) {
   const Subject subject;
   for (const char* mode : {"", "x", "rw", "wx", "+r"}) {
-    EXPECT_THAT([&] { subject.file.open(mode); },
-                ThrowsMessage<mend::UsageError>(HasSubstr("is no mode of a file in memory: give r, r+, w, w+, a or a+")));
+    EXPECT_THAT(
+        [&] { subject.file.open(mode); },
+        ThrowsMessage<mend::UsageError>(HasSubstr("is no mode of a file in memory: give r, r+, w, w+, a or a+")));
   }
 }
 
