@@ -55,8 +55,7 @@ Milliseconds measure(Contestant& contestant, MPI_Comm comm) {
 
 void run(MPI_Comm comm, int rounds, double mebibytes) {
   const auto bytes = static_cast<std::size_t>(mebibytes * (1 << 20));
-  std::vector<Contestant> contestants{{"fixed size", 1, static_cast<int>(bytes)},
-                                      {"resizable", 2, FENIX_RESIZEABLE}};
+  std::vector<Contestant> contestants{{"fixed size", 1, static_cast<int>(bytes)}, {"resizable", 2, FENIX_RESIZEABLE}};
   for (Contestant& contestant : contestants) contestant.create(comm, bytes);
   // Some rounds unmeasured: by then every version has its memory.
   for (int round = -4; round < rounds; ++round) {
@@ -87,7 +86,9 @@ int main(int argc, char** argv) {
   double mebibytes = 16;
   CLI::App app("How long commits of Fenix's members take. Start it with mend run -n N.", "bench_fenix");
   app.add_option("--rounds", rounds, "Times that each is measured")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--mebibytes", mebibytes, "Of each rank's data")->check(CLI::Range(0.1, 1024.0))->capture_default_str();
+  app.add_option("--mebibytes", mebibytes, "Of each rank's data")
+      ->check(CLI::Range(0.1, 1024.0))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);
   MPI_Comm world = MPI_COMM_NULL;

@@ -20,8 +20,8 @@
 // So after a failure the program runs through its steps again, and the regions pass over what was done. What is outside
 // of regions is done again: what it changes belongs into the region, or is protected and advanced with the step.
 //
-// What a lambda has by reference or by `this`, and Views that do not manage their memory, are not found: protect them by
-// store.protect.
+// What a lambda has by reference or by `this`, and Views that do not manage their memory, are not found: protect them
+// by store.protect.
 
 #pragma once
 

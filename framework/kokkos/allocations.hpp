@@ -1,15 +1,16 @@
 // Which allocations of Kokkos an object holds: the Views that a lambda has captured, say, whatever their types.
 //
-// A View that manages its memory shares a record with all Views of the same memory: subviews, copies of another layout or
-// constness. Kokkos counts in it how many there are. So copying an object, and looking which counts have grown, tells
-// what it holds, also in vectors or structs that it has by value. Two Views of one memory are one allocation. Views that
-// do not manage their memory have no record, and are not found; nor is what an object has by reference or pointer.
+// A View that manages its memory shares a record with all Views of the same memory: subviews, copies of another layout
+// or constness. Kokkos counts in it how many there are. So copying an object, and looking which counts have grown,
+// tells what it holds, also in vectors or structs that it has by value. Two Views of one memory are one allocation.
+// Views that do not manage their memory have no record, and are not found; nor is what an object has by reference or
+// pointer.
 //
 //     count before copying:   u: 2   v: 1   w: 3
 //     count with the copy:    u: 3   v: 1   w: 5        the object holds u once, and w twice
 //
-// All allocations are known because Kokkos tells a tool of each, and this is the tool: it begins before main. Kokkos has
-// one place for a tool of this kind. If another takes it, what is held cannot be known any more, and that is said.
+// All allocations are known because Kokkos tells a tool of each, and this is the tool: it begins before main. Kokkos
+// has one place for a tool of this kind. If another takes it, what is held cannot be known any more, and that is said.
 //
 // The element type of an allocation stands in the type of its record. Views of Views are found by it, and what is in
 // them by the records that their elements name. Memory whose elements are known not to be plain values is refused.
@@ -188,8 +189,7 @@ inline void read_element(const Record& record, Shared& shared) {
   if (arguments.size() < 2) return;
   shared.element = arguments[1];
   const bool is_scalar = arguments.size() > 2 && arguments[2] == "true" && !shared.element.ends_with('*');
-  const bool is_complex =
-      shared.element.starts_with("Kokkos::complex<") || shared.element.starts_with("std::complex<");
+  const bool is_complex = shared.element.starts_with("Kokkos::complex<") || shared.element.starts_with("std::complex<");
   shared.is_number = is_scalar || is_complex;
 }
 

@@ -22,7 +22,8 @@ std::vector<std::string> public_headers() {
   std::istringstream words(MEND_PUBLIC_HEADERS);
   std::vector<std::string> headers;
   for (std::string header; std::getline(words, header, ' ');) {
-    const bool is_a_part = header == "store/device_staging.hpp" || header.starts_with("framework/kokkos/");  // of another
+    const bool is_a_part =
+        header == "store/device_staging.hpp" || header.starts_with("framework/kokkos/");  // of another
     if (!is_a_part) headers.push_back(header);
   }
   return headers;
