@@ -13,11 +13,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,7 +47,10 @@ struct Program {
 };
 
 Program program;
-std::atomic<bool> mortal = true;
+// Held while the process decides to die and until it has: one that has come to the end of its work does not die later,
+// however long the thread that is to kill it is not scheduled.
+std::mutex dying;
+bool mortal = true;
 
 /// As long as the step says, and full of it.
 std::vector<int> list_at(long step) {
@@ -169,9 +172,18 @@ void die_later(int argc, char** argv) {
     const long microseconds = std::atol(deaths.c_str() + at + 1 + wanted.size());
     std::thread([microseconds] {
       std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-      if (mortal) ::kill(::getpid(), SIGKILL);
+      const std::lock_guard lock(dying);
+      if (mortal) {
+        ::kill(::getpid(), SIGKILL);
+        ::pause();
+      }
     }).detach();
   }
+}
+
+void come_to_the_end() {
+  const std::lock_guard lock(dying);
+  mortal = false;
 }
 
 }  // namespace
@@ -208,7 +220,7 @@ int main(int argc, char** argv) {
     try {
       if (fenix::role() == fenix::INITIAL_RANK) set_up_worlds();
       run();
-      mortal = false;
+      come_to_the_end();
       Fenix_Finalize();
       break;
     } catch (const fenix::CommException&) {
