@@ -13,7 +13,7 @@
 #include "framework/process/communicator_hooks.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/recovery/body_outcome.hpp"
-#include "framework/recovery/core_setup.hpp"
+#include "framework/recovery/recovery_core_setup.hpp"
 #include "framework/recovery/leave_job.hpp"
 #include "store/snapshot/block_reserve.hpp"
 #include "transport/progress.hpp"

@@ -1,4 +1,4 @@
-#include "framework/recovery/core_setup.hpp"
+#include "framework/recovery/recovery_core_setup.hpp"
 
 #include "base/error.hpp"
 #include "framework/process/mpi_runtime.hpp"

@@ -1,4 +1,4 @@
-#include "framework/recovery/core_impl.hpp"
+#include "framework/recovery/recovery_core_impl.hpp"
 
 #include <fmt/format.h>
 
