@@ -8,7 +8,8 @@
 namespace mend::detail {
 
 std::string shape_text(const char* kind, std::size_t element_bytes, std::span<const std::size_t> extents) {
-  return fmt::format("{} of {} bytes [{}]", kind, element_bytes, fmt::join(extents, ","));
+  const std::string elements = fmt::format("{} of {} bytes", kind, element_bytes);
+  return extents.empty() ? elements : fmt::format("{} [{}]", elements, fmt::join(extents, ","));
 }
 
 void refuse_range(std::size_t begin, std::size_t end, std::size_t size) {

@@ -498,7 +498,7 @@ void DiskTier::fill_own(const Found& found, const std::string& name, Member& mem
                     name, manifest.version.value));
   }
   if (kept->shape != member.shape()) {
-    throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape", name,
+    throw UsageError(fmt::format("member '{}' is protected as {} but was committed as {}: restore needs the same shape", name,
                                  member.shape(), kept->shape));
   }
   member.unpack(kept->bytes);

@@ -197,6 +197,7 @@ std::optional<RankFile::Bytes> RankFile::read_member(std::string_view name) cons
   if (H5Lexists(group, h5::link_name(name).c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
   const h5::Handle dataset = open_dataset(open_->file, members_group, name, path_);
   Bytes read{read_text(dataset, shape_attribute, path_), {}};
+  if (read.shape.ends_with(" []")) read.shape.resize(read.shape.size() - 3);  // written before 2026-11
   const h5::Handle space(H5Dget_space(dataset), H5Sclose, complaint("tell the size of a dataset", path_));
   read.bytes.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
   if (!read.bytes.empty()) {

@@ -307,7 +307,7 @@ class Checking {
                         name, reading_->header().version));
       }
       if (entry->shape != member->shape()) {
-        throw UsageError(fmt::format("member '{}' is a {} but was committed as a {}: restore needs the same shape",
+        throw UsageError(fmt::format("member '{}' is protected as {} but was committed as {}: restore needs the same shape",
                                      name, member->shape(), entry->shape));
       }
     }

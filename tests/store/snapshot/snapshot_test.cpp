@@ -146,7 +146,7 @@ TEST(Snapshot, is_not_given_to_a_member_of_another_shape) {
   Data back;
   members["field"] = MemberOf<std::vector<double>>::make(back.field);
   EXPECT_THAT(refusal(snapshot, members),
-              HasSubstr("member 'step' is a array of 4 bytes [1] but was committed as a value of 4 bytes []"));
+              HasSubstr("member 'step' is protected as array of 4 bytes [1] but was committed as value of 4 bytes"));
   EXPECT_EQ(back, Data{});
 }
 
