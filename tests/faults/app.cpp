@@ -37,7 +37,7 @@ std::vector<std::string> program_line(const App& app, const std::vector<std::str
   line.insert(line.end(), app.arguments.begin(), app.arguments.end());
   for (const std::string& order : kills) line.insert(line.end(), {hangs(order) ? "--hang" : "--kill", plain(order)});
   if (std::any_of(kills.begin(), kills.end(), hangs)) {
-    line.insert(line.end(), {"--mend-heartbeat", "20", "--mend-timeout", "200"});
+    line.insert(line.end(), {"--mend-heartbeat", "50", "--mend-timeout", "600"});
   }
   return line;
 }
