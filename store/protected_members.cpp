@@ -22,10 +22,11 @@ std::string kind_of(const Member& member) {
 
 void require_same_kind(std::string_view name, const Member& known, const Member& wanted) {
   if (kind_of(known) == kind_of(wanted)) return;
-  throw UsageError(fmt::format(
-      "member '{}' is protected as {} already, and {} cannot take its place: protect each object under a name of its own; what "
-      "replaces another, as the two arrays of a double buffer do in turn, is of its kind and shape",
-      name, known.shape(), wanted.shape()));
+  throw UsageError(
+      fmt::format("member '{}' is protected as {} already, and {} cannot take its place: protect each object under a "
+                  "name of its own; what "
+                  "replaces another, as the two arrays of a double buffer do in turn, is of its kind and shape",
+                  name, known.shape(), wanted.shape()));
 }
 
 /// As far as that can be told.

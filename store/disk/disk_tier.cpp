@@ -498,8 +498,8 @@ void DiskTier::fill_own(const Found& found, const std::string& name, Member& mem
                     name, manifest.version.value));
   }
   if (kept->shape != member.shape()) {
-    throw UsageError(fmt::format("member '{}' is protected as {} but was committed as {}: restore needs the same shape", name,
-                                 member.shape(), kept->shape));
+    throw UsageError(fmt::format("member '{}' is protected as {} but was committed as {}: restore needs the same shape",
+                                 name, member.shape(), kept->shape));
   }
   member.unpack(kept->bytes);
 }

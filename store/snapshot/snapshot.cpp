@@ -307,8 +307,9 @@ class Checking {
                         name, reading_->header().version));
       }
       if (entry->shape != member->shape()) {
-        throw UsageError(fmt::format("member '{}' is protected as {} but was committed as {}: restore needs the same shape",
-                                     name, member->shape(), entry->shape));
+        throw UsageError(
+            fmt::format("member '{}' is protected as {} but was committed as {}: restore needs the same shape", name,
+                        member->shape(), entry->shape));
       }
     }
   }

@@ -135,8 +135,9 @@ TEST(Data, need_not_be_restored_and_versions_go_on_counting) {
 }
 
 TEST(Data, of_another_shape_is_refused) {
-  expect_end(play("protects_another_shape_after_the_failure", 3, 1), 2,
-             "member 'values' is protected as array of 8 bytes \\[11\\] but was committed as array of 8 bytes \\[10\\]");
+  expect_end(
+      play("protects_another_shape_after_the_failure", 3, 1), 2,
+      "member 'values' is protected as array of 8 bytes \\[11\\] but was committed as array of 8 bytes \\[10\\]");
 }
 
 TEST(Data, can_be_restored_again_and_again) {
