@@ -611,7 +611,7 @@ TEST_F(Stores, refuse_an_object_of_another_kind_under_a_name_that_is_taken) {
   const auto protect = [&](auto&& object) { epochs.store().protect("x", std::forward<decltype(object)>(object)); };
   protect(step);
   EXPECT_THAT(sentence_of([&] { protect(sum); }),
-              AllOf(HasSubstr("member 'x' is a value of 4 bytes"), HasSubstr("a name of its own")));
+              AllOf(HasSubstr("member 'x' is protected as value of 4 bytes"), HasSubstr("a name of its own")));
   epochs.store().forget_members();  // as when the body is entered again
   protect(std::span(first));
   epochs.store().replace("x", std::span(second));  // a double buffer
