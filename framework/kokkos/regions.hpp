@@ -77,13 +77,12 @@ class Regions {
     if (session_.epoch() != epoch_) {  // after Session::repair
       epoch_ = session_.epoch();
       seen_.clear();
-      has_gone_on_ = false;
     }
     protect(views);
     if (seen_.emplace(label).second) restore(label);
     if (step <= last(label)) return false;
+    require_all_restored(label);
     running_ = label;
-    has_gone_on_ = true;
     return true;
   }
 
@@ -117,20 +116,23 @@ class Regions {
 
   void restore(std::string_view label) {
     const bool is_first = seen_.size() == 1;
-    if (!is_first && last(label) < 0) return;  // the version restored does not know it
-    if (has_gone_on_) {
-      throw UsageError("region '" + std::string(label) +
-                       "' comes for the first time after another has gone on, whose work restoring it would take back: "
-                       "let every region be called in the first step, where those that were done are passed over");
+    if (is_first || last(label) >= 0) session_.store().restore();  // the version restored knows it
+  }
+
+  /// To restore a region that comes later would take back what this one does from now on.
+  void require_all_restored(std::string_view label) const {
+    for (const auto& [other, step] : progress_.steps) {
+      if (seen_.contains(other)) continue;
+      throw UsageError("region '" + other + "' was committed, and is not called before region '" + std::string(label) +
+                       "' goes on, so it cannot be restored: let every region be called in the first step, where those "
+                       "that were done are passed over");
     }
-    session_.store().restore();
   }
 
   Session& session_;
   Epoch epoch_{};
   Progress progress_;
   bool is_protected_ = false;
-  bool has_gone_on_ = false;
   std::set<std::string, std::less<>> seen_;
   std::map<std::string, Record*> records_;
   std::string running_;

@@ -47,7 +47,8 @@ TEST(Regions, go_on_after_a_repair_in_place) {
 
 TEST(Regions, that_cannot_be_restored_are_refused_in_a_sentence) {
   expect_end(play_regions("nested", 2, 0), 2, "region 'inner' is in region 'outer'");
-  expect_end(play_regions("late", 3, 1), 2, "region 'late' comes for the first time after another has gone on");
+  expect_end(play_regions("late", 3, 1), 2,
+             "region 'late' was committed, and is not called before region 'early' goes on");
 }
 
 }  // namespace
