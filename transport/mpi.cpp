@@ -1,6 +1,7 @@
 #include "transport/mpi.hpp"
 
 #include "base/death/catchable.hpp"
+#include "base/telemetry/activity.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,12 @@ bool is_unspecific(int code) {
   return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
 }
 
+const char* hint_at(int code) {
+  if (class_of(code) != MPI_ERR_COMM) return "";
+  return " (session.comm() is another communicator after each recovery: ask for it again, and make again what derives "
+         "from it)";
+}
+
 /// Throws what the error is, unless that would end the process, as in a destructor at the ordinary end of its scope.
 /// Then the call returns its code. A failure need not be noted: the listener has interrupted everyone, so the next call
 /// throws it.
@@ -65,26 +72,21 @@ void throw_or_note(int code, bool failure) {
     if (is_catchable(error)) throw error;
     return;
   }
-  const EnvironmentError error(fmt::format("an MPI call failed: {}", mpi_text(code)));
+  const EnvironmentError error(fmt::format("an MPI call failed: {}{}", mpi_text(code), hint_at(code)));
   if (is_catchable(error)) throw error;
   handling().noted = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
 }
 
-void on_error(MPI_Comm* comm, int* code, ...) {
-  const OnError how = handling().on_error;
-  if (how == OnError::returns || is_outdated(*comm)) return;
-  bool failure = outcome_of(*code) == MpiOutcome::failure;
-  {
-    const ErrorsReturned quiet;
-    if (is_unspecific(*code)) failure = failure || is_revoked(*comm) || has_dead_members(*comm);
-    if (failure && handling().failure_listener) handling().failure_listener();
-  }
-  if (how == OnError::tells_and_returns) return;
-  if (how == OnError::hands_over) return handling().receiver(*comm, *code, failure);
-  // A destructor's call, on the way of an exception: a second one would end the process.
-  if (std::uncaught_exceptions() > 0) return;
-  throw_or_note(*code, failure);
+/// A request of an old communicator may be waited for, and ends with an error; nothing else may be begun there.
+void refuse_outdated() {
+  if (!uses_communicator(current_activity().call) || std::uncaught_exceptions() > 0) return;
+  const UsageError error(
+      "an MPI call used a communicator of before a recovery: ask session.comm() for the present one, and make again "
+      "what derives from it");
+  if (is_catchable(error)) throw error;
 }
+
+void on_error(MPI_Comm* comm, int* code, ...) { handle_error(*comm, *code); }
 
 MPI_Errhandler throwing_handler() {
   MPI_Errhandler& handler = handling().throwing;
@@ -115,6 +117,23 @@ void check_mpi(int code, const char* where) {
     case MpiOutcome::failure: throw ProcessFailure(fmt::format("{}: {}", where, mpi_text(code)));
     case MpiOutcome::error: throw EnvironmentError(fmt::format("{} failed: {}", where, mpi_text(code)));
   }
+}
+
+void handle_error(MPI_Comm comm, int code) {
+  const OnError how = handling().on_error;
+  if (how == OnError::returns) return;
+  if (is_outdated(comm)) return how == OnError::throws ? refuse_outdated() : void();
+  bool failure = outcome_of(code) == MpiOutcome::failure;
+  {
+    const ErrorsReturned quiet;
+    if (is_unspecific(code)) failure = failure || is_revoked(comm) || has_dead_members(comm);
+    if (failure && handling().failure_listener) handling().failure_listener();
+  }
+  if (how == OnError::tells_and_returns) return;
+  if (how == OnError::hands_over) return handling().receiver(comm, code, failure);
+  // A destructor's call, on the way of an exception: a second one would end the process.
+  if (std::uncaught_exceptions() > 0) return;
+  throw_or_note(code, failure);
 }
 
 void throw_errors_of(MPI_Comm comm) {

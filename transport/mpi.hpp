@@ -36,6 +36,9 @@ void check_mpi(int code, const char* where);
 /// interrupted; of another error, in throw_noted_error().
 void throw_errors_of(MPI_Comm comm);
 
+/// What throw_errors_of has MPI do with an error `code` of a call on `comm`. Main thread only.
+void handle_error(MPI_Comm comm, int code);
+
 /// Throws EnvironmentError if an error that was no process failure could not be thrown where it was met, once for each.
 /// Main thread only. Local.
 void throw_noted_error();
@@ -46,7 +49,7 @@ void throw_noted_error();
 void on_process_failure(std::function<void()> listener);
 
 /// `comm` belongs to an epoch that is over. What is left of it, for example a request that the application waits for,
-/// ends with MPI's error, which is not reported. Local.
+/// ends with MPI's error, which is not reported. A blocking call on it throws UsageError. Local.
 void take_for_outdated(MPI_Comm comm);
 /// `comm` is new, and may have the handle of an old one. throw_errors_of calls this. Local.
 void take_for_new(MPI_Comm comm);

@@ -72,5 +72,6 @@ bool is_catchable_by_somebody(const Error&) {
 
 bool is_catchable(const ProcessFailure& error) { return is_catchable_by_somebody(error); }
 bool is_catchable(const EnvironmentError& error) { return is_catchable_by_somebody(error); }
+bool is_catchable(const UsageError& error) { return is_catchable_by_somebody(error); }
 
 }  // namespace mend

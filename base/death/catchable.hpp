@@ -18,5 +18,6 @@ namespace mend {
 /// noexcept functions that Clang has translated, or that catch other exceptions around the call. Local.
 bool is_catchable(const ProcessFailure& error);
 bool is_catchable(const EnvironmentError& error);
+bool is_catchable(const UsageError& error);
 
 }  // namespace mend

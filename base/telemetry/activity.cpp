@@ -55,6 +55,17 @@ std::string_view name_of(MpiCall call) {
   return "?";
 }
 
+bool uses_communicator(MpiCall call) {
+  switch (call) {
+    case MpiCall::none:
+    case MpiCall::wait:
+    case MpiCall::waitall:
+    case MpiCall::waitany:
+    case MpiCall::waitsome: return false;
+    default: return true;
+  }
+}
+
 Activity current_activity() { return read(word.load(std::memory_order_relaxed)); }
 
 void note_activity() { move_to(MpiCall::none); }

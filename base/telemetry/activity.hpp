@@ -46,6 +46,9 @@ inline constexpr MpiCall last_mpi_call = MpiCall::alltoallv;
 /// "MPI_Recv".
 std::string_view name_of(MpiCall call);
 
+/// Not those that wait for requests only.
+bool uses_communicator(MpiCall call);
+
 struct Activity {
   std::uint64_t moves = 0;  ///< so far
   MpiCall call = MpiCall::none;

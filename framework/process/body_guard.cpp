@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/place.hpp"
 #include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
@@ -64,11 +65,38 @@ int refuse_world() {
   return refuse(sentence);
 }
 
-void on_world_error(MPI_Comm*, int*, ...) { refuse_world(); }
+/// MPI_COMM_WORLD is revoked: its own errors say so, or nothing specific.
+bool is_error_of_revoked(int code) {
+  int error_class = MPI_ERR_UNKNOWN;
+  MPI_Error_class(code, &error_class);
+  return outcome_of(code) == MpiOutcome::failure || error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN ||
+         error_class == MPI_ERR_UNKNOWN;
+}
+
+/// Of calls on MPI_COMM_WORLD and MPI_COMM_SELF, and of those whose communicator is none. Inside of mend's own calls,
+/// errors are returned.
+void on_error_elsewhere(MPI_Comm* comm, int* code, ...) {
+  if (is_forbidden(*comm) && is_error_of_revoked(*code)) {
+    refuse_world();
+    return;
+  }
+  if (is_inside() && current_place().place == Place::none) handle_error(*comm, *code);
+}
+
+void set_handler_elsewhere() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(&on_error_elsewhere, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  MPI_Errhandler_free(&handler);
+}
 
 }  // namespace
 
-void set_body_rules(BodyRules of_now) { process_context().body_rules = std::move(of_now); }
+void set_body_rules(BodyRules of_now) {
+  process_context().body_rules = std::move(of_now);
+  set_handler_elsewhere();
+}
 
 InBody::InBody() {
   ProcessContext& context = process_context();
@@ -82,12 +110,12 @@ InBody::~InBody() { process_context().body = BodyState::outside; }
 void end_bodies() { process_context().body = BodyState::over; }
 
 void forbid_world() {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(&on_world_error, &handler);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-  MPI_Errhandler_free(&handler);
+  if (std::exchange(process_context().forbids_world, true)) return;
   MPIX_Comm_revoke(MPI_COMM_WORLD);
-  process_context().forbids_world = true;
+}
+
+int refuse_to_initialise() {
+  return is_inside() ? refuse("MPI_Init was called in the body: mend::run has called it") : MPI_SUCCESS;
 }
 
 }  // namespace mend

@@ -23,7 +23,8 @@ struct BodyRules {
   std::function<void()> leave;  ///< then, in a process that exits: leaves MPI together with the others
 };
 
-/// Sets the rules for all bodies from now on. Main thread. Local.
+/// Sets the rules for all bodies from now on. Errors of calls in bodies that use MPI_COMM_SELF, MPI_COMM_WORLD or no
+/// valid communicator are handled as those of session.comm() are (throw_errors_of). Main thread. Local.
 void set_body_rules(BodyRules rules);
 
 /// The main thread is in a body during its lifetime.
@@ -42,5 +43,8 @@ void end_bodies();
 /// Makes calls in MPI_COMM_WORLD fail from now on, and refuses bodies that make them. Every process calls it when none
 /// needs MPI_COMM_WORLD any more. Local.
 void forbid_world();
+
+/// Ends the job if MPI_Init was called in a body; returns MPI_SUCCESS if it was not. Main thread.
+int refuse_to_initialise();
 
 }  // namespace mend

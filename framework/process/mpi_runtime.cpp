@@ -52,6 +52,7 @@ bool library_tolerates_failures() {
 /// handles that signal.
 template <class Init, class... Arguments>
 int init_by_library(const char* name, Arguments... arguments) {
+  if (const int refused = refuse_to_initialise(); refused != MPI_SUCCESS) return refused;
   stop_reporting_crashes();
   const int code = reinterpret_cast<Init>(::dlsym(RTLD_NEXT, name))(arguments...);
   report_crashes(CrashStage::early);

@@ -86,6 +86,32 @@ Scenarios wrong_uses() {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_spawn("/bin/true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, MPI_ERRCODES_IGNORE);
   });
+  all["meets_in_no_communicator"] = in_the_third_step([](mend::Session&) { MPI_Barrier(MPI_COMM_NULL); });
+  all["makes_a_type_of_nothing"] = in_the_third_step([](mend::Session&) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(-1, MPI_INT, &type);
+  });
+  all["receives_from_nobody_in_itself"] = in_the_third_step([](mend::Session&) {
+    int word = 0;
+    MPI_Recv(&word, 1, MPI_INT, 5, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  });
+  all["initialises_MPI_again"] = in_the_third_step([](mend::Session&) { MPI_Init(nullptr, nullptr); });
+  all["uses_the_world_after_a_death"] = [](mend::Session& session) {
+    for (long step = 0; step < 5; ++step) {
+      if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1} && step == 2) std::raise(SIGKILL);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  };
+  all["keeps_its_communicator_over_a_repair"] = [](mend::Session& session) {
+    const MPI_Comm first = session.comm();
+    try {
+      if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+      MPI_Barrier(first);
+    } catch (const mend::ProcessFailure&) {
+      session.repair();
+    }
+    MPI_Barrier(first);
+  };
   all["restores_a_version_that_is_not_kept"] =
       in_the_third_step([](mend::Session& session) { session.store().restore(mend::Version{77}); });
   all["restores_different_versions"] = in_the_third_step([](mend::Session& session) {
