@@ -178,6 +178,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       if (asks_to_end(signal)) {
         end.asked_to_end = signal;
         give_up_at = give_up_at.value_or(Clock::now() + patience);
+      } else {
+        end.passed_on.insert(signal);
       }
       // The kernel sends what is typed at a terminal to the whole foreground group, mpirun included; mpirun takes a
       // second Ctrl-C for impatience.

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ struct ChildEnd {
   int exit_code = 0;                ///< meaningful when no signal ended it
   std::optional<int> ended_by;      ///< the signal that killed the child
   std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was sent to this process
-  bool gave_up = false;             ///< it was not wanted any more
-  bool was_stuck = false;           ///< it did not end when there was nothing to wait for
-  pid_t pid = 0;                    ///< what the child was
+  std::set<int> passed_on{};  ///< those of SIGUSR1 and SIGUSR2 that were sent to this process, and went to the child
+  bool gave_up = false;       ///< it was not wanted any more
+  bool was_stuck = false;     ///< it did not end when there was nothing to wait for
+  pid_t pid = 0;              ///< what the child was
 };
 
 /// What whoever runs a child thinks of it now.

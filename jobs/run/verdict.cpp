@@ -70,6 +70,13 @@ std::string tell_killed(const Reports& reports, const Sight& sight) {
                      reports.names_of(killed), killed.size() == 1 ? "was" : "were");
 }
 
+/// The signal that `mend run` was sent, that mpirun has passed on to the processes, and that has ended them; none if
+/// they ended otherwise. Programs that handle SIGUSR1 and SIGUSR2 go on.
+std::optional<int> ended_by_what_was_passed_on(const ChildEnd& mpirun) {
+  const int signal = mpirun.exit_code - signal_base;
+  return mpirun.passed_on.contains(signal) ? std::optional(signal) : std::nullopt;
+}
+
 /// mpirun has ended by itself, and the processes have not agreed that the job is over.
 Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
   const int code = mpirun.exit_code;
@@ -135,6 +142,12 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
   }
   if (mpirun.was_stuck && !agreed_end) {
     return {failed, "mpirun did not end though all its processes had, and was ended"};
+  }
+  if (const auto signal = ended_by_what_was_passed_on(mpirun); signal && !agreed_end) {
+    return {signal_base + *signal,
+            fmt::format("the job was ended by {}, which was sent to mend run and passed on to the "
+                        "program, which does not handle it",
+                        signal_name(*signal))};
   }
   if (mpirun.gave_up && !agreed_end) return judge_start(mpirun, reports, processes, sight);
   if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {

@@ -8,6 +8,7 @@
 //   - the processes reported a common end: that counts, unless one of them then exited with an error of its own. One
 //     that exits before, with whatever code, is a death among others, though mpirun returns what it did;
 //   - mpirun was killed by somebody else: it takes the job with it, and what processes say of that is chance;
+//   - mend run was sent SIGUSR1 or SIGUSR2, mpirun passed it on, and returns that it has ended the processes;
 //   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;
 //   - processes crashed before the job had begun: that is the program's fault, whoever waited for them;
 //   - processes of the program came to life here, and none either started or exited: they were killed before that;

@@ -312,6 +312,19 @@ TEST(MendRun, other_signals_reach_the_application) {
   EXPECT_EQ(run.wait(), 128 + SIGTERM);
 }
 
+TEST(MendRun, a_signal_that_is_passed_on_and_that_the_program_does_not_handle_is_named) {
+  for (const int signal : {SIGUSR1, SIGUSR2}) {
+    MendProcess run({"run", "-n", "2", "--spares", "1", "--", subject, "wait-without-handler"});
+    run.wait_for_output("ready");
+    kill(run.pid(), signal);
+    EXPECT_EQ(run.wait(), 128 + signal);
+    const std::string name = signal == SIGUSR1 ? "SIGUSR1" : "SIGUSR2";
+    EXPECT_EQ(run.errors(),
+              "mend: the job was ended by " + name +
+                  ", which was sent to mend run and passed on to the program, which does not handle it\n");
+  }
+}
+
 TEST(MendRun, killing_the_command_itself_leaves_no_process) {
   MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
   run.wait_for_output("ready");

@@ -111,6 +111,11 @@ int main(int argc, char** argv) {
     if (rank == (task == "rank-0-dies" ? 0 : 1)) raise(SIGKILL);
     if (!recover()) return 1;
   }
+  if (task == "wait-without-handler") {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) say("ready");
+    hang();
+  }
   if (task == "wait") {
     static const char heard[] = "heard SIGUSR1\n";
     std::signal(SIGUSR1, [](int) { [[maybe_unused]] const auto n = write(STDOUT_FILENO, heard, sizeof heard - 1); });

@@ -46,6 +46,19 @@ TEST(Verdict, deaths_after_the_agreed_end_do_not_spoil_it) {
   EXPECT_EQ(judge(exited(128 + SIGKILL), agreed(0), launched).exit_code, 0);
 }
 
+TEST(Verdict, of_a_signal_that_was_passed_on_it_is_said_if_the_processes_died_of_it) {
+  ChildEnd ended = exited(128 + SIGUSR1);
+  ended.passed_on = {SIGUSR1, SIGUSR2};
+  const auto verdict = judge(ended, all_started(), launched);
+  EXPECT_EQ(verdict.exit_code, 128 + SIGUSR1);
+  EXPECT_FALSE(verdict.did_not_start);
+  EXPECT_THAT(verdict.sentence, HasSubstr("ended by SIGUSR1, which was sent to mend run"));
+  EXPECT_EQ(judge(ended, agreed(0), launched).exit_code, 0) << "the job had finished";
+  ended.exit_code = 128 + SIGKILL;
+  EXPECT_EQ(judge(ended, all_started(), launched).exit_code, 3) << "they died of something else";
+  EXPECT_EQ(judge(exited(128 + SIGUSR1), all_started(), launched).exit_code, 3) << "somebody else sent it";
+}
+
 TEST(Verdict, an_error_of_the_program_after_the_agreed_end_counts) {
   const auto verdict = judge(exited(5), agreed(0), launched);
   EXPECT_EQ(verdict.exit_code, 5);
