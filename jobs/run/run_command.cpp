@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "jobs/run/child.hpp"
+#include "jobs/run/executable.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/run/find_mpirun.hpp"
 #include "jobs/watch/job_watch.hpp"
@@ -22,7 +23,6 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 namespace mend::jobs {
 namespace {
@@ -65,16 +65,6 @@ class StatusFile {
   std::filesystem::path folder_;
 };
 
-bool on_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return runnable(program);
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (runnable(std::filesystem::path(folder) / program)) return true;
-  }
-  return false;
-}
-
 bool all_here(const Launch& launch) { return launch.hosts.empty() && launch.hostfile.empty(); }
 
 void check(const Launch& launch) {
@@ -86,9 +76,10 @@ void check(const Launch& launch) {
     throw UsageError(fmt::format("unknown option {} (see mend run --help); the program's own come after it", program));
   }
   // On other nodes there may be other files.
-  if (all_here(launch) && !on_path(program))
-    throw UsageError(fmt::format("'{}' is not a program that can be run", program));
-  if (!all_here(launch)) return;  // other nodes may have other limits
+  if (!all_here(launch)) return;  // and other limits
+  const auto file = find_program(program);
+  if (!file) throw UsageError(fmt::format("'{}' is not a program that can be run", program));
+  if (const std::string obstacle = obstacle_to_running(*file, program); !obstacle.empty()) throw UsageError(obstacle);
   if (const std::string objection = objection_to(launch.processes(), process_limits()); !objection.empty())
     throw UsageError(objection);
 }

@@ -108,6 +108,30 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
   }
 }
 
+TEST(MendRun, a_program_that_the_system_cannot_run_is_refused_before_the_launch) {
+  const support::ScratchFolder scratch;
+  const auto written = [&](const char* name, const char* text) {
+    const auto file = scratch.path() / name;
+    std::ofstream(file) << text;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file.string();
+  };
+  const auto expect_refused = [](const std::string& program, const std::string& obstacle) {
+    const Ended run({"run", "-n", "2", "--", program});
+    EXPECT_EQ(run.code, 2);
+    EXPECT_EQ(run.errors, "mend: '" + program + "' " + obstacle + "\n");
+  };
+  expect_refused(written("no-interpreter", "#! /nonexistent/sh -e\n"),
+                 "cannot be run: its interpreter /nonexistent/sh is missing");
+  expect_refused(written("dos", "#!/bin/sh\r\ntrue\r\n"), "cannot be run: its interpreter /bin/sh\\r is missing");
+  expect_refused(written("text", "true\n"), "is neither a program nor a script (exec format error)");
+  expect_refused(written("folder-as-interpreter", "#!/tmp\n"), "cannot be run: Permission denied");
+  const auto ran = scratch.path() / "ran";
+  const std::string script = written("script", ("#!/bin/sh\necho >>" + ran.string() + "\n").c_str());
+  EXPECT_EQ(Ended({"run", "-n", "1", "--", script}).code, 0);
+  EXPECT_EQ(std::filesystem::file_size(ran), 1U) << "it is run by the launch alone";
+}
+
 TEST(MendRun, another_program_than_mpirun_is_one_sentence_and_exit_code_2) {
   for (const char* wrong : {"/bin/false", "/bin/cat", "/proc/self/status", "/nonexistent"}) {
     ::setenv("MEND_MPIRUN", wrong, 1);
