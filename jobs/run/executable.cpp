@@ -33,7 +33,8 @@ namespace {
 /// What execve says of `file`; 0 if it is fine.
 int error_of_running(const std::filesystem::path& file) {
   std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) throw EnvironmentError(fmt::format("cannot make a pipe: {}", strerror(errno)));
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0)
+    throw EnvironmentError(fmt::format("cannot make a pipe: {}", strerror(errno)));
   const pid_t child = fork();
   if (child == 0) try_to_become(file.c_str(), pipe[1]);
   close(pipe[1]);
@@ -54,7 +55,8 @@ std::string interpreter_of(const std::filesystem::path& file) {
   std::ifstream content(file, std::ios::binary);
   std::array<char, 2> mark{};
   std::string line;
-  if (!content.read(mark.data(), mark.size()) || mark != std::array{'#', '!'} || !std::getline(content, line)) return "";
+  if (!content.read(mark.data(), mark.size()) || mark != std::array{'#', '!'} || !std::getline(content, line))
+    return "";
   std::string name;
   std::istringstream(line) >> name;  // leaves the carriage return out, as it does blanks
   return line.ends_with("\r") && line.find(name + "\r") != std::string::npos ? name + "\\r" : name;

@@ -247,8 +247,9 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->add_option("--mpi", arguments->mpirun_options,
                           "Further options for mpirun, in one word: \"--bind-to none\"");
   run_command
-      ->add_option("--start-limit", arguments->start_limit_seconds,
-                   "Seconds until a job whose processes have not all met is ended")
+      ->add_option(
+          "--start-limit", arguments->start_limit_seconds,
+          "Seconds until a job whose processes have not all met is ended, from when the first comes to mend::run")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run_command

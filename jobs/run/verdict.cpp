@@ -39,6 +39,21 @@ Verdict judge_mpirun_alone(int exit_code) {
   return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
+/// How far the processes of a job have come that is ended because they had not all met, though none has died.
+std::string describe_start(const Reports& reports, int processes) {
+  if (reports.running == 0) {
+    return fmt::format(
+        "{} of {} came to mend::run, and none came through MPI_Init: some are slow, hang, or cannot reach "
+        "the others",
+        reports.started, processes);
+  }
+  if (reports.running >= processes) {
+    return "all came through MPI_Init, but after it some are slow, hang, or cannot reach the others";
+  }
+  return fmt::format("{} of {} came through MPI_Init; the others are slow, hang, or cannot reach them", reports.running,
+                     processes);
+}
+
 /// Of a job in which processes wait, or waited, in MPI_Init for others.
 Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
   if (const Skipped* skipped = reports.skipped_by_child_of(mpirun.pid)) {
@@ -47,12 +62,11 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processe
                         skipped->exit_code)};
   }
   if (mpirun.gave_up && sight.lost_at_start == 0) {
-    return {
-        failed,
-        fmt::format("the job was ended because its processes had not all met within {} s (--start-limit): none has "
-                    "died, and {} of {} have come through MPI_Init; the others are slow, hang, or cannot reach them",
-                    sight.start_limit.count(), reports.running, processes),
-        true};
+    return {failed,
+            fmt::format("the job was ended because its processes had not all met within {} s (--start-limit): none has "
+                        "died; {}",
+                        sight.start_limit.count(), describe_start(reports, processes)),
+            true};
   }
   return {failed,
           fmt::format("the job {} not get through MPI_Init: {}", mpirun.gave_up ? "was ended because it did" : "did",

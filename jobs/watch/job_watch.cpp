@@ -103,7 +103,12 @@ bool JobWatch::wanted(pid_t child) {
     const bool others_wait = reports_.started > 0 && reports_.introduced == 0 && !reports_.finished;
     if (others_wait && reports_.skipped_by_child_of(child) != nullptr) return false;
     const StartSight sight = see_start(child);
-    const auto [step, stopped] = start_->look(now_, sight);
+    const auto [step, stopped, none_came] = start_->look(now_, sight);
+    // What processes on other machines have come to is not reported here.
+    if (none_came && settings_.all_here) {
+      say(fmt::format("no process has come to mend::run {} s after the launch (--start-limit): mend waits",
+                      settings_.start.limit.count() / 1000));
+    }
     kill_own(stopped);
     killed_at_start_ = killed_at_start_ || !stopped.empty();
     if (step != StartWatch::Step::wait) start_.reset();

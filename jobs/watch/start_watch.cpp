@@ -6,7 +6,8 @@ namespace mend::jobs {
 
 StartWatch::Decision StartWatch::look(std::chrono::milliseconds now, const StartSight& sight) {
   if (sight.introduced) return {.step = Step::over};
-  if (sight.begun && now >= limits_.limit) return {.step = Step::give_up};
+  if (sight.begun) begun_at_ = begun_at_.value_or(now);
+  if (begun_at_ && now - *begun_at_ >= limits_.limit) return {.step = Step::give_up};
 
   const bool reported = sight.reports != std::exchange(reports_, sight.reports);
   const bool died = sight.lost != std::exchange(lost_, sight.lost);
@@ -23,6 +24,7 @@ StartWatch::Decision StartWatch::look(std::chrono::milliseconds now, const Start
     if (sight.others_wait && now - since >= limits_.stopped) decision.kill.push_back(process);
   }
   stopped_ = std::move(stopped);
+  decision.tell_none_came = !sight.begun && now >= limits_.limit && !std::exchange(told_, true);
   return decision;
 }
 

@@ -8,7 +8,9 @@
 //                                                                       been computed yet. If the others can go on
 //                                                                       without the dead, their reports come sooner
 //   a process has been stopped for `stopped` and others wait         -> it is killed, and is one that has died
-//   not all are introduced `limit` after the launch                  -> the job is ended
+//   not all are introduced `limit` after one has come to mend::run   -> the job is ended
+//   none has come to mend::run `limit` after the launch              -> the user is told, once: the program may have
+//                                                                       other work to do first
 
 #pragma once
 
@@ -17,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace mend::jobs {
@@ -44,6 +47,7 @@ class StartWatch {
   struct Decision {
     Step step = Step::wait;
     std::vector<pid_t> kill{};
+    bool tell_none_came = false;  ///< to mend::run; once
   };
 
   explicit StartWatch(StartLimits limits) : limits_(limits) {}
@@ -57,6 +61,8 @@ class StartWatch {
   std::size_t reports_ = 0;
   int lost_ = 0;
   std::chrono::milliseconds last_change_{0};
+  std::optional<std::chrono::milliseconds> begun_at_;
+  bool told_ = false;
   std::map<pid_t, std::chrono::milliseconds> stopped_;  // since when
 };
 

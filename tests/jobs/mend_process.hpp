@@ -20,7 +20,9 @@ class MendProcess {
   MendProcess& operator=(const MendProcess&) = delete;
 
   /// Waits until standard output has this text.
-  void wait_for_output(const std::string& text);
+  void wait_for_output(const std::string& text) { wait_for(text, output_); }
+  /// Waits until standard error has this text.
+  void wait_for_errors(const std::string& text) { wait_for(text, errors_); }
   /// Waits for the end; returns the exit code, or 1000 + the signal that ended it.
   int wait();
 
@@ -30,6 +32,7 @@ class MendProcess {
   const std::string& errors() const { return errors_; }
 
  private:
+  void wait_for(const std::string& text, const std::string& stream);
   /// Reads what there is; false once both streams have ended.
   bool read_some(std::chrono::milliseconds patience);
 

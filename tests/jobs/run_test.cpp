@@ -242,14 +242,26 @@ TEST(MendRun, a_job_that_cannot_read_its_input_again_is_not_launched_anew) {
 TEST(MendRun, a_process_that_hangs_before_MPI_is_ready_ends_the_job_at_the_limit) {
   const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-init"});
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("within 2 s (--start-limit): none has died, and 0 of 2 have "
-                                                           "come through MPI_Init")));
+  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("within 2 s (--start-limit): none has died; 2 of 2 came to "
+                                                           "mend::run, and none came through MPI_Init: some")));
 }
 
 TEST(MendRun, a_process_that_hangs_between_MPI_and_its_introduction_ends_the_job_at_the_limit) {
   const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-introduction"});
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.errors, IsOneSentence());
+  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("none has died; all came through MPI_Init, but after it")));
+}
+
+TEST(MendRun, processes_that_do_not_come_to_mend_are_told_of_once_and_go_on) {
+  const support::ScratchFolder scratch;
+  const auto go = scratch.path() / "go";
+  const std::string wait_for_go =
+      "while [ ! -e " + go.string() + " ]; do sleep 0.1; done; exec " + subject + " succeed";
+  MendProcess run({"run", "-n", "2", "--start-limit", "1", "--", "/bin/sh", "-c", wait_for_go});
+  run.wait_for_errors("mend waits\n");
+  std::ofstream{go};
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_EQ(run.errors(), "mend: no process has come to mend::run 1 s after the launch (--start-limit): mend waits\n");
 }
 
 TEST(MendRun, processes_that_stop_or_hang_after_the_end_do_not_keep_it) {

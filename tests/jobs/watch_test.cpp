@@ -24,6 +24,7 @@ TEST(StartWatch, is_over_when_all_are_introduced) {
 
 TEST(StartWatch, stays_armed_until_then) {
   StartWatch watch(limits);
+  EXPECT_EQ(watch.look(milliseconds(0), {.begun = true, .reports = 17}).step, Step::wait);
   EXPECT_EQ(watch.look(milliseconds(9'999), {.begun = true, .reports = 17}).step, Step::wait);
   EXPECT_EQ(watch.look(milliseconds(10'000), {.begun = true, .reports = 17}).step, Step::give_up);
 }
@@ -31,6 +32,19 @@ TEST(StartWatch, stays_armed_until_then) {
 TEST(StartWatch, leaves_a_program_that_has_not_come_to_MPI_its_time) {
   StartWatch watch(limits);
   EXPECT_EQ(watch.look(milliseconds(100'000), {.begun = false, .reports = 4}).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(100'100), {.begun = true, .reports = 5}).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(110'099), {.begun = true, .reports = 5}).step, Step::wait);
+  EXPECT_EQ(watch.look(milliseconds(110'100), {.begun = true, .reports = 5}).step, Step::give_up);
+}
+
+TEST(StartWatch, tells_once_that_no_process_has_come_to_mend) {
+  StartWatch watch(limits);
+  EXPECT_FALSE(watch.look(milliseconds(9'999), {.reports = 4}).tell_none_came);
+  EXPECT_TRUE(watch.look(milliseconds(10'000), {.reports = 4}).tell_none_came);
+  EXPECT_FALSE(watch.look(milliseconds(20'000), {.reports = 4}).tell_none_came);
+  StartWatch other(limits);
+  EXPECT_FALSE(other.look(milliseconds(9'000), {.begun = true, .reports = 4}).tell_none_came);
+  EXPECT_FALSE(other.look(milliseconds(10'000), {.begun = true, .reports = 4}).tell_none_came);
 }
 
 TEST(StartWatch, launches_anew_when_the_others_do_not_go_on_without_the_dead) {
