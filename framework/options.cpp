@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -270,6 +272,9 @@ void read_file(const std::string& file, Options& options) {
   CLI::App keys("mend");
   keys.set_help_flag();
   define(keys, options, "--", false);
+  std::error_code unknown;  // of a file that is not there
+  const bool readable = std::ifstream(file).good() && !std::filesystem::is_directory(file, unknown);
+  if (!readable) throw CLI::ValidationError("--mend-config", fmt::format("the file {} cannot be read", file));
   try {
     for (const CLI::ConfigItem& item : items_for_mend(file)) {
       if (keys.get_option_no_throw("--" + item.name) == nullptr) {

@@ -40,9 +40,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& asked_for_help) {
     return app.exit(asked_for_help);
   } catch (const CLI::RequiredError& error) {
-    const bool has_command = !app.get_subcommands().empty();
-    if (has_command || argc < 2) {
-      std::fprintf(stderr, "mend: %s\n", error.what());
+    if (!app.get_subcommands().empty()) {
+      const std::string command = app.get_subcommands().front()->get_name();
+      std::fprintf(stderr, "mend: %s: mend %s --help describes it\n", error.what(), command.c_str());
+    } else if (argc < 2) {
+      std::fprintf(stderr, "mend: a command is missing: mend --help lists the commands\n");
     } else {
       std::fprintf(stderr, "mend: %s is not a command of mend: mend --help lists the commands\n", argv[1]);
     }

@@ -38,7 +38,7 @@ void add_report_command(CLI::App& mend, Action& chosen) {
   auto arguments = std::make_shared<Arguments>();
   auto* report_command = mend.add_subcommand("report", "Tell what happened in a run, from its result file");
   report_command->footer("Exits with 1 when the results differ.");
-  report_command->add_option("result", arguments->result, "The FILE of mend run --result FILE")->required();
+  report_command->add_option("FILE", arguments->result, "The file that mend run --result has named")->required();
   report_command->add_option("--same-as", arguments->reference,
                              "The result of another run, which this one must equal: what the program has\n"
                              "reported of its answer, to the last bit");

@@ -17,12 +17,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 namespace mend::jobs {
 namespace {
@@ -67,6 +70,23 @@ class StatusFile {
 
 bool all_here(const Launch& launch) { return launch.hosts.empty() && launch.hostfile.empty(); }
 
+/// What the program is told of its spares by an option of its own; none if it is not, or with something that is no
+/// number, of which the program speaks itself.
+std::optional<int> spares_told(const std::vector<std::string>& program) {
+  constexpr std::string_view flag = "--mend-spares";
+  const auto end = std::ranges::find(program, "--");
+  for (auto word = program.begin(); word != end; ++word) {
+    if (!word->starts_with(flag)) continue;
+    const bool with_value = word->size() > flag.size() && (*word)[flag.size()] == '=';
+    if (!with_value && (*word != flag || word + 1 == end)) continue;
+    const std::string_view text = with_value ? std::string_view(*word).substr(flag.size() + 1) : *(word + 1);
+    int spares = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), spares);
+    if (error == std::errc{} && rest == text.data() + text.size()) return spares;
+  }
+  return std::nullopt;
+}
+
 void check(const Launch& launch) {
   if (launch.program.empty()) {
     throw UsageError("no program to run: name it after the options, as in mend run -n 4 -- ./program");
@@ -74,6 +94,12 @@ void check(const Launch& launch) {
   const std::string& program = launch.program.front();
   if (program.starts_with('-')) {
     throw UsageError(fmt::format("unknown option {} (see mend run --help); the program's own come after it", program));
+  }
+  if (const auto told = spares_told(launch.program); told && *told != launch.spares) {
+    throw UsageError(fmt::format(
+        "the program's --mend-spares {} contradicts {} of mend run: give the number to mend run alone, as "
+        "--spares",
+        *told, launch.spares == 0 ? "the launch without spares" : fmt::format("--spares {}", launch.spares)));
   }
   // On other nodes there may be other files.
   if (!all_here(launch)) return;  // and other limits
@@ -265,6 +291,8 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
   run_command->prefix_command();
   run_command->callback([run_command, arguments, &after_dashes, &chosen] {
+    const bool has_result = run_command->count("--result") > 0;
+    if (has_result && arguments->launch.result.empty()) throw UsageError("--result has no name: name a file");
     auto& program = arguments->launch.program;
     program = run_command->remaining();
     // Dashes after the program's name are its own.

@@ -190,7 +190,9 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-stall", "-1"}), HasSubstr("--mend-stall"));
   EXPECT_THAT(refusal({"--mend-stall-limit", "soon"}), HasSubstr("or 0 for never, not soon"));
   EXPECT_THAT(refusal({"--mend-log", "loud"}), HasSubstr("loud"));
-  EXPECT_THAT(refusal({"--mend-config", "/nonexistent.toml"}), HasSubstr("/nonexistent.toml"));
+  EXPECT_EQ(refusal({"--mend-config", "/nonexistent.toml"}),
+            "--mend-config: the file /nonexistent.toml cannot be read");
+  EXPECT_EQ(refusal({"--mend-config", "/tmp"}), "--mend-config: the file /tmp cannot be read");
   EXPECT_THAT(refusal({"--mend-sparse", "2"}), HasSubstr("--mend-sparse"));
   EXPECT_THAT(refusal({"--mend-sparse=2"}), HasSubstr("--mend-sparse"));
   const ScopedEnvironment environment{{"MEND_SPARES", "many"}};

@@ -89,7 +89,7 @@ std::vector<WrongUse> of_options() {
   return {
       {run(3, 0, "nobody_dies", {"--mend-spares", "many"}), 2, "--mend-spares.*many"},
       {run(3, 0, "nobody_dies", {"--mend-sparse", "1"}), 2, "'--mend-sparse' is not an option"},
-      {run(3, 0, "nobody_dies", {"--mend-spares", "3"}), 2, "3 spares of 3 processes leave nobody to work"},
+      {run(3, 0, "nobody_dies", {"--mend-spares", "3"}), 2, "--mend-spares 3 contradicts the launch without spares"},
       {run(3, 0, "nobody_dies", {"--mend-log", "loud"}), 2, "--mend-log.*loud"},
       {run(3, 0, "nobody_dies", {"--mend-disk", "--steps", "5"}), 2, "--mend-disk: a value is missing: --steps"},
       {run(3, 0, "nobody_dies", {"--mend-redundancy", "mirror"}), 2, "'mirror' is not a redundancy"},

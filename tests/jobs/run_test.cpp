@@ -132,6 +132,30 @@ TEST(MendRun, a_program_that_the_system_cannot_run_is_refused_before_the_launch)
   EXPECT_EQ(std::filesystem::file_size(ran), 1U) << "it is run by the launch alone";
 }
 
+TEST(MendRun, what_is_missing_or_contradicts_itself_is_named) {
+  const auto expect_refused = [](const std::vector<std::string>& arguments, const std::string& sentence) {
+    const Ended run(arguments);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_EQ(run.errors, "mend: " + sentence + "\n");
+  };
+  expect_refused({}, "a command is missing: mend --help lists the commands");
+  expect_refused({"rum"}, "rum is not a command of mend: mend --help lists the commands");
+  expect_refused({"report"}, "FILE is required: mend report --help describes it");
+  expect_refused({"run", subject}, "--ranks is required: mend run --help describes it");
+  expect_refused({"run", "-n", "2", "--result", "", "--", subject}, "--result has no name: name a file");
+  const std::string remedy = " of mend run: give the number to mend run alone, as --spares";
+  expect_refused({"run", "-n", "2", "--spares", "2", "--", subject, "succeed", "--mend-spares", "1"},
+                 "the program's --mend-spares 1 contradicts --spares 2" + remedy);
+  expect_refused({"run", "-n", "2", "--", subject, "succeed", "--mend-spares=1"},
+                 "the program's --mend-spares 1 contradicts the launch without spares" + remedy);
+  for (const std::vector<std::string>& fine :
+       {std::vector<std::string>{"--mend-spares", "1"}, {"--mend-spares", "x"}, {"--", "--mend-spares", "3"}}) {
+    std::vector<std::string> line{"run", "-n", "1", "--spares", "1", "--dry-run", "--", subject};
+    line.insert(line.end(), fine.begin(), fine.end());
+    EXPECT_EQ(Ended(line).code, 0) << testing::PrintToString(fine);
+  }
+}
+
 TEST(MendRun, another_program_than_mpirun_is_one_sentence_and_exit_code_2) {
   for (const char* wrong : {"/bin/false", "/bin/cat", "/proc/self/status", "/nonexistent"}) {
     ::setenv("MEND_MPIRUN", wrong, 1);
