@@ -13,6 +13,13 @@ class UsageError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+/// The same mistake, on the other ranks of a collective call: `rank` made it, and the text begins with that rank. The
+/// call fails on all ranks with the same exit code.
+class UsageErrorOfRank : public UsageError {
+ public:
+  UsageErrorOfRank(int rank, const std::string& text) : UsageError("rank " + std::to_string(rank) + ": " + text) {}
+};
+
 /// The machine or a library failed in a way that recovery cannot repair: a full disk, an MPI error that is no death.
 class EnvironmentError : public std::runtime_error {
  public:

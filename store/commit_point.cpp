@@ -29,15 +29,21 @@ void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, Membe
 void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   const std::optional<int> first = lowest_rank_with(ranks.comm, problem != nullptr);
   std::string text;
+  int is_mistake = 0;
   try {
     if (problem) std::rethrow_exception(problem);
+  } catch (const UsageError& error) {
+    text = error.what();
+    is_mistake = 1;
   } catch (const std::exception& error) {
     text = error.what();
   } catch (...) {
     text = "it threw an object that is not a std::exception";
   }
+  check_mpi(MPI_Bcast(&is_mistake, 1, MPI_INT, first.value(), ranks.comm), "MPI_Bcast");
   broadcast_bytes(ranks.comm, first.value(), text);
   if (problem) std::rethrow_exception(problem);
+  if (is_mistake != 0) throw UsageErrorOfRank(first.value(), text);
   throw EnvironmentError(
       fmt::format("nothing was committed, because rank {} could not pack its members: {}", first.value(), text));
 }

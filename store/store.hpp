@@ -110,7 +110,8 @@ class Store {
   /// Saves every protected member of every rank as a new version, and returns its number. When it returns, the version
   /// survives what its redundancy survives, on every rank. When it throws, no rank has committed. Collective over the
   /// session's ranks. Throws ProcessFailure; when a member cannot be packed, the error of the member on its rank and
-  /// EnvironmentError on all others; UsageError on all ranks when they disagree about the extents of a shared array.
+  /// EnvironmentError on all others; UsageError on all ranks when one of them has made a mistake, or when they disagree
+  /// about the extents of a shared array.
   virtual Version commit() = 0;
 
   /// Begins a commit. When it returns, the data may change again, but is not safe yet: the other ranks do not have

@@ -339,6 +339,7 @@ std::optional<Event> Engine::perform(const recovery::End& end) {
                                     counted(static_cast<std::size_t>(reporter_.first_spares()), "spare")));
   }
   const bool was_said = end.why == recovery::Ending::finished || end.why == recovery::Ending::abandoned;
+  if (was_said && end_.code() != end.code) end_.error.reset();  // a rank with another code says why
   if (!was_said) end_.fail(ExitCode::unrecoverable, reporter_.describe_end(end.why, core_, world_.roster));
   detector_.end();
   store_.end();

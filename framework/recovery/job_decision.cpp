@@ -1,10 +1,12 @@
 #include "framework/recovery/job_decision.hpp"
 
+#include <bit>
+
 namespace mend {
 namespace {
 
-// The agreement is a bitwise and, so each wish is a bit that is missing when somebody has it. Exit codes are sent
-// inverted for the same reason: what comes out is the bitwise or of all.
+// The agreement is a bitwise and, so each wish is a bit that is missing when somebody has it. Each exit code is a bit
+// of its own, so that two codes do not add up to a third.
 constexpr std::uint32_t nobody_abandons = 1U << 0;
 constexpr std::uint32_t nobody_recovers = 1U << 1;
 constexpr std::uint32_t nobody_finishes = 1U << 2;
@@ -17,14 +19,20 @@ constexpr std::uint32_t indifferent =
     nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed | nobody_despairs | nobody_asks | code_mask;
 
 std::uint32_t contribution(Intent intent, ExitCode code) {
-  const std::uint32_t inverted_code = code_mask & ~(static_cast<std::uint32_t>(code) << code_shift);
+  const std::uint32_t bit_of_code = 1U << (code_shift + static_cast<std::uint32_t>(code));
   switch (intent) {
     case Intent::finish: return indifferent & ~nobody_finishes;
     case Intent::recover: return indifferent & ~nobody_recovers;
-    case Intent::abandon: return (indifferent & ~nobody_abandons & ~code_mask) | inverted_code;
+    case Intent::abandon: return indifferent & ~nobody_abandons & ~bit_of_code;
     case Intent::follow: break;
   }
   return indifferent;
+}
+
+/// The highest code that somebody has contributed.
+ExitCode code_in(std::uint32_t value) {
+  const std::uint32_t codes = (~value & code_mask) >> code_shift;
+  return codes == 0 ? ExitCode::ok : static_cast<ExitCode>(std::bit_width(codes) - 1);
 }
 
 }  // namespace
@@ -40,7 +48,7 @@ JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode c
   ruling.asked = !(value & nobody_asks);
   if (!(value & nobody_abandons)) {
     ruling.what = Intent::abandon;
-    ruling.code = static_cast<ExitCode>((~value & code_mask) >> code_shift);
+    ruling.code = code_in(value);
     if (ruling.code == ExitCode::ok) ruling.code = ExitCode::failed;  // whoever knew has died, or nobody did
   } else if ((value & nobody_recovers) && !(value & nobody_finishes)) {
     ruling.what = Intent::finish;

@@ -26,7 +26,8 @@ struct JobDecision {
 
 /// Decides once an epoch. `code`: for Intent::abandon. `progressed`: this process has committed something. `in_vain`:
 /// it knows that replacements for the dead would die as well. `asked`: it has met no failure, and wants to recover all
-/// the same. Intent::abandon of any process wins, then Intent::recover; if all only follow, all ranks are dead, and the
+/// the same. Intent::abandon of any process wins, with
+/// the highest code of those who abandon, then Intent::recover; if all only follow, all ranks are dead, and the
 /// spares recover. Collective over all living processes of `everyone`.
 JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok,
                        bool progressed = false, bool in_vain = false, bool asked = false);

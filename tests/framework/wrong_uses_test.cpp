@@ -168,6 +168,8 @@ std::vector<WrongUse> of_data() {
       {run(3, 0, "protects_two_objects_under_one_name"), 2, "another object is protected as 'x' already"},
       {run(3, 1, "protects_after_restore"), 2,
        "member 'sum' was protected after restore.., so it does not have its data of version 1"},
+      {run(3, 1, "rank_1_protects_no_more_after_the_failure"), 2,
+       "^mend.[0-9]. [0-9:.]+: rank 1: version 5 has data of 'late', which this rank has not protected since"},
       {run(3, 0, "protects_too_large_a_redundancy"), 2, "needs 10 ranks or more"},
   };
 }

@@ -273,6 +273,25 @@ TEST_F(Stores, have_all_their_versions_still_when_a_commit_was_refused) {
   expect_restored(epochs, data, 3, Version{3});
 }
 
+TEST_F(Stores, tell_all_ranks_of_a_mistake_of_one_in_a_commit) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "one rank has made no mistake that another hears of";
+  Data data(epochs.rank());
+  int late = 0;
+  if (epochs.rank() == 0) epochs.store().protect("late", late);
+  commit(epochs, data, 1);
+  epochs.store().forget_members();
+  data.protect_in(epochs.store());
+  epochs.store().restore();
+  const std::string text = "version 1 has data of 'late', which this rank has not protected since";
+  try {
+    epochs.store().commit();
+    FAIL() << "rank 0 has made a mistake";
+  } catch (const mend::UsageError& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith(epochs.rank() == 0 ? text : "rank 0: " + text));
+  }
+}
+
 TEST_F(Stores, take_back_what_is_provisional_when_a_process_fails) {
   for (const int commits_inside : {0, 1, 2, 5}) {
     SCOPED_TRACE(commits_inside);

@@ -104,6 +104,13 @@ TEST(JobDecision, ends_with_the_code_of_the_one_who_abandons) {
   }
 }
 
+TEST(JobDecision, ends_with_the_highest_code_when_several_abandon) {
+  const auto told = rulings({{Intent::abandon, ExitCode::failed}, {Intent::abandon, ExitCode::usage}});
+  for (const JobDecision& ruling : told) EXPECT_EQ(ruling.code, ExitCode::usage);
+  EXPECT_EQ(rulings({{Intent::abandon, ExitCode::usage}, {Intent::abandon, ExitCode::unrecoverable}}).front().code,
+            ExitCode::unrecoverable);
+}
+
 TEST(JobDecision, of_spares_alone_recovers) {
   EXPECT_EQ(rulings({{Intent::follow}, {Intent::follow}}).front().what, Intent::recover);
 }

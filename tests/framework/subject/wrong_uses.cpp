@@ -146,6 +146,18 @@ Scenarios wrong_uses() {
     if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
     MPI_Barrier(session.comm());
   };
+  all["rank_1_protects_no_more_after_the_failure"] = [](mend::Session& session) {
+    long step = 0;
+    long late = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    while (step < 10) {
+      if (step == 2 && session.rank() == mend::Rank{1}) session.store().protect("late", late);
+      if (step == 5 && session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+      ++step;
+      session.store().commit();
+    }
+  };
   all["protects_too_large_a_redundancy"] = [](mend::Session& session) {
     long value = 0;
     session.store().protect("value", value, mend::Redundancy::parse("rs:8+2"));
