@@ -145,8 +145,8 @@ Look JobWatch::look(pid_t child) {
   const auto lives = [](pid_t process) { return condition_of(process) != Condition::gone; };
   const bool has_children = std::ranges::any_of(children_of(child), lives);
   had_processes_ = had_processes_ || has_children || reports_.loaded > 0;
-  // Others may have been started elsewhere, which mpirun may wait for.
-  const bool all_ran_here = settings_.all_here || reports_.started >= settings_.processes;
+  // Others may have been started elsewhere, which mpirun may wait for: those of other machines have no stage here.
+  const bool all_ran_here = settings_.all_here || std::ssize(reports_.stages) >= settings_.processes;
   look.over = (had_processes_ && !has_children && all_ran_here) || reports_.waits_for_the_lost();
   return look;
 }
