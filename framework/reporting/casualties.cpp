@@ -75,6 +75,7 @@ std::string Casualties::describe(std::span<const RecoveryReport> recoveries, con
   ProcessSet all = known();
   all.insert(dead);
   Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_};
+  found.of_all_ranks = found.lost.size() == static_cast<std::size_t>(before.size());
   found.row = find_deaths_in_a_row(recoveries, found.lost, cause_of());
   // Nobody tells what processes have died of that were started later.
   const Unknown unknown = policy_.spawn ? Unknown::is_no_fault : Unknown::counts;

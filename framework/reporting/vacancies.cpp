@@ -58,15 +58,30 @@ std::string name_loss(const Vacancies& vacancies, const Policy& policy) {
                      never_had_spares ? "nobody took over" : "no spare is left", for_whom);
 }
 
+/// What all ranks of the job have died of, if it is one and the same fault of the program. A job of one rank has no
+/// second death to compare with.
+std::optional<DeathCause> common_fault(const Vacancies& vacancies, const CauseOf& cause_of) {
+  if (!vacancies.of_all_ranks || vacancies.lost.size() < 2) return std::nullopt;
+  const DeathCause first = cause_of(vacancies.lost.front().dead);
+  const bool alike = std::ranges::all_of(vacancies.lost, [&](const Loss& one) { return cause_of(one.dead) == first; });
+  return alike && first.is_fault_of_program() ? std::optional(first) : std::nullopt;
+}
+
 }  // namespace
 
 std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of) {
-  const auto& [lost, vacant, tries, fault, row, spares] = vacancies;
+  const auto& [lost, vacant, tries, fault, row, spares, of_all_ranks] = vacancies;
   if (fault && !tries) {
     return fmt::format(
         "{}, and no spare is left: the program probably fails there by itself, and more spares would be used up, too; "
         "if that is wrong, {}",
         in_a_row(*fault, "died"), more_spares);
+  }
+  if (const auto common = common_fault(vacancies, cause_of); common && !tries) {
+    return fmt::format(
+        "{}: all ranks died of {}, so it is probably the program that fails, and more spares would be used up, too; if "
+        "that is wrong, {}",
+        name_loss(vacancies, policy), common->to_string(), more_spares);
   }
   const std::string history = name_history(vacancies, cause_of);
   if (!policy.takes_over_ranks()) {

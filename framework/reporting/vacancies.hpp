@@ -20,6 +20,7 @@ struct Vacancies {
   std::optional<RepeatedDeath> fault{};  ///< one of the ranks has died like this before; told unless `tries` is
   std::optional<RepeatedDeath> row{};    ///< one has died again and again, whatever of
   int spares = 1;                        ///< that the job has begun with
+  bool of_all_ranks = false;             ///< `lost` are all ranks that the job had
 };
 
 /// Says who died, what of, and what to do about it. `vacancies.lost` is not empty. Pure.

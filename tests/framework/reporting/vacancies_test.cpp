@@ -55,6 +55,22 @@ TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
               HasSubstr("no more processes are started after 3 recoveries in a row without a commit"));
 }
 
+TEST(VacantRanks, that_have_all_died_of_one_fault_are_the_programs_fault_before_more_spares_are_advised) {
+  Vacancies all = four;
+  all.of_all_ranks = true;
+  const auto crash = [](ProcessId) { return crashed; };
+  EXPECT_EQ(mend::describe_vacancies(all, Policy::parse("spare"), crash),
+            "ranks 0-3 (processes 0-3) died and no spare is left for ranks 2, 3: all ranks died of SIGSEGV, so it "
+            "is probably the program that fails, and more spares would be used up, too; if that is wrong, start with "
+            "more spares (mend run --spares N, or --mend-spares N)");
+  const auto not_the_program = testing::Not(HasSubstr("probably the program"));
+  const auto kill = [](ProcessId) { return killed; };
+  EXPECT_THAT(mend::describe_vacancies(all, Policy::parse("spare"), kill), not_the_program);
+  EXPECT_THAT(mend::describe_vacancies(all, Policy::parse("spare"), all_but_2_were_killed), not_the_program);
+  EXPECT_THAT(mend::describe_vacancies(all, Policy::parse("spare"), unknown), not_the_program);
+  EXPECT_THAT(mend::describe_vacancies(four, Policy::parse("spare"), crash), not_the_program) << "others live";
+}
+
 TEST(AVacantRank, that_was_killed_again_and_again_is_told_so_with_what_to_look_for) {
   Vacancies again = one;
   again.row = {Rank{1}, 3, killed};
