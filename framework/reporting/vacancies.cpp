@@ -101,6 +101,12 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
         "(--mend-on-failure spare,spawn,shrink){}",
         loss, more_spares, history);
   }
+  if (row && row->cause.kind == DeathCause::Kind::silence) {
+    return fmt::format(
+        "{}{}: it stood still for longer than --mend-timeout and was ended: find out what it does there, or give it "
+        "more time (--mend-timeout MS)",
+        loss, history);
+  }
   if (row) {
     return fmt::format("{}{}: find out what ends it there (a lack of memory, for instance), or {}", loss, history,
                        more_spares);

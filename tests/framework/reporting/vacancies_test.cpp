@@ -84,6 +84,15 @@ TEST(AVacantRank, that_was_killed_again_and_again_is_told_so_with_what_to_look_f
                     EndsWith("; rank 1 has died 3 times in a row with no commit in between (SIGKILL)")));
 }
 
+TEST(AVacantRank, that_stood_still_again_and_again_is_told_to_look_there_or_to_give_it_more_time) {
+  Vacancies again = one;
+  again.row = {Rank{1}, 3, {DeathCause::Kind::silence, 1000}};
+  EXPECT_EQ(mend::describe_vacancies(again, Policy::parse("spare"), unknown),
+            "rank 1 (process 5) died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
+            "(silent for 1000 ms): it stood still for longer than --mend-timeout and was ended: find out what it does "
+            "there, or give it more time (--mend-timeout MS)");
+}
+
 TEST(AVacantRank, of_a_job_that_neither_had_spares_nor_uses_them_does_not_speak_of_them) {
   Vacancies without = one;
   without.spares = 0;
