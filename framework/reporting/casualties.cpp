@@ -56,6 +56,21 @@ std::vector<Rank> Casualties::vacancies(const Roster& before, const Roster& now,
   return vacant;
 }
 
+/// Those of the dead that have never held a rank. `dead`: all of whom this process knows.
+ProcessSet Casualties::lost_spares(std::span<const RecoveryReport> all, const Roster& before,
+                                   const ProcessSet& dead) const {
+  ProcessSet lost = dead;
+  for (const RecoveryReport& report : all) {
+    for (const ProcessId process : report.dead) lost.insert(process);
+  }
+  for (const RecoveryReport& report : all) {
+    for (const Replacement& one : report.replacements) lost.erase(one.dead);
+    for (const Loss& one : report.given_up) lost.erase(one.dead);
+  }
+  for (const Seat& seat : before.seats) lost.erase(seat.holder.process);
+  return lost;
+}
+
 std::optional<RepeatedDeath> Casualties::repeated(std::span<const RecoveryReport> before, const Roster& roster) const {
   return find_repeated_death(before, losses(roster, known()), cause_of());
 }
@@ -69,12 +84,14 @@ void Casualties::judge(bool in_vain, std::span<const RecoveryReport> before, con
   to_blame_ = in_vain ? repeated(before, roster) : std::nullopt;
 }
 
-std::string Casualties::describe(std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
+std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
+                                 std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
                                  const ProcessSet& dead, std::optional<int> tries) const {
   witness_.wait_for_causes(dead.members(), patience_for_causes);
   ProcessSet all = known();
   all.insert(dead);
-  Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_};
+  Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_, {}};
+  found.lost_spares = lost_spares(all_recoveries, before, all);
   found.of_all_ranks = found.lost.size() == static_cast<std::size_t>(before.size());
   found.row = find_deaths_in_a_row(recoveries, found.lost, cause_of());
   // Nobody tells what processes have died of that were started later.

@@ -51,9 +51,10 @@ class Casualties {
   RepeatedDeath to_blame() const { return to_blame_.value_or(RepeatedDeath{}); }
 
   /// Why the job ends that had the roster `before`, has lost `dead`, and has come to the roster `now`. Waits a moment
-  /// for the causes. `tries`: in vain, so that no more processes are started.
-  std::string describe(std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
-                       const ProcessSet& dead, std::optional<int> tries) const;
+  /// for the causes. `tries`: in vain, so that no more processes are started. `all_recoveries`: of the job;
+  /// `recoveries`: those of them with no commit since.
+  std::string describe(std::span<const RecoveryReport> all_recoveries, std::span<const RecoveryReport> recoveries,
+                       const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries) const;
   /// What would have kept the data of those who died in `recoveries`, in a job of `ranks` ranks.
   std::string advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const;
 
@@ -62,6 +63,8 @@ class Casualties {
   Rank number_of(const Roster& roster, Rank rank) const { return policy_.blank ? roster.seat(rank).origin : rank; }
   std::vector<Loss> losses(const Roster& roster, const ProcessSet& dead) const;
   std::vector<Rank> vacancies(const Roster& before, const Roster& now, const ProcessSet& dead) const;
+
+  ProcessSet lost_spares(std::span<const RecoveryReport> all, const Roster& before, const ProcessSet& dead) const;
 
   RuntimeWitness& witness_;
   Policy policy_;

@@ -81,7 +81,7 @@ std::string JobReporter::describe_end(recovery::Ending why, const RecoveryCore& 
     default: break;
   }
   const bool starts_no_more = policy_.spawn && core.out_of_tries();
-  return casualties_.describe(before(course), course.before, now, course.dead,
+  return casualties_.describe(history_.recoveries(), before(course), course.before, now, course.dead,
                               starts_no_more ? std::optional(course.fruitless - 1) : std::nullopt);
 }
 

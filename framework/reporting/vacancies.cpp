@@ -1,7 +1,6 @@
 #include "framework/reporting/vacancies.hpp"
 
 #include "base/name_runs.hpp"
-#include "base/process_set.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,13 +48,21 @@ std::string name_history(const Vacancies& vacancies, const CauseOf& cause_of) {
   return vacancies.row ? "; " + in_a_row(*vacancies.row, "has died") : name_causes(vacancies.lost, cause_of);
 }
 
+/// " (2 spares were lost before: processes 4, 5)"; nothing when none was.
+std::string name_lost_spares(const ProcessSet& lost) {
+  if (lost.empty()) return "";
+  return fmt::format(" ({} {} lost before: {})", counted(lost.size(), "spare"), lost.size() == 1 ? "was" : "were",
+                     name_processes(lost));
+}
+
 /// "rank 1 (process 1) died and no spare is left for rank 1".
 std::string name_loss(const Vacancies& vacancies, const Policy& policy) {
   const auto& vacant = vacancies.vacant;
   const std::string for_whom = vacant.empty() || vacant == ranks_of(vacancies.lost) ? "" : " for " + name_ranks(vacant);
   const bool never_had_spares = !policy.spare && vacancies.spares == 0;
-  return fmt::format("{} died and {}{}", name_lost(vacancies.lost),
-                     never_had_spares ? "nobody took over" : "no spare is left", for_whom);
+  return fmt::format("{} died and {}{}{}", name_lost(vacancies.lost),
+                     never_had_spares ? "nobody took over" : "no spare is left", for_whom,
+                     name_lost_spares(vacancies.lost_spares));
 }
 
 /// What all ranks of the job have died of, if it is one and the same fault of the program. A job of one rank has no
@@ -70,7 +77,7 @@ std::optional<DeathCause> common_fault(const Vacancies& vacancies, const CauseOf
 }  // namespace
 
 std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of) {
-  const auto& [lost, vacant, tries, fault, row, spares, of_all_ranks] = vacancies;
+  const auto& [lost, vacant, tries, fault, row, spares, lost_spares, of_all_ranks] = vacancies;
   if (fault && !tries) {
     return fmt::format(
         "{}, and no spare is left: the program probably fails there by itself, and more spares would be used up, too; "

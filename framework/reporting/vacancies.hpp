@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "base/process_set.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/repeated_deaths.hpp"
 #include "spares/failure_policy.hpp"
@@ -20,6 +21,7 @@ struct Vacancies {
   std::optional<RepeatedDeath> fault{};  ///< one of the ranks has died like this before; told unless `tries` is
   std::optional<RepeatedDeath> row{};    ///< one has died again and again, whatever of
   int spares = 1;                        ///< that the job has begun with
+  ProcessSet lost_spares{};              ///< spares that have died as spares
   bool of_all_ranks = false;             ///< `lost` are all ranks that the job had
 };
 

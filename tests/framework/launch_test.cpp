@@ -267,6 +267,19 @@ TEST(AFaultOfTheProgram, is_named_when_it_has_used_up_the_spares) {
   }
 }
 
+TEST(AFaultOfTheProgram, is_named_when_all_ranks_die_of_it_at_once) {
+  const auto end = play("crashes_on_all_ranks", 4, 2);
+  EXPECT_EQ(end.exit_code, 3) << end.errors;
+  EXPECT_THAT(said_by_mend(end),
+              ElementsAre(testing::ContainsRegex("ranks 0-3 .processes 0-3. died and no spare is left for ranks 2, 3: "
+                                                 "all ranks died of SIGSEGV, so it is probably the program")));
+}
+
+TEST(ARankThatDies, is_told_with_the_spares_that_were_lost_before) {
+  expect_end(play("a_rank_dies_long_after_a_spare", 5, 1), 3,
+             "rank 1 .process 1. died and no spare is left .1 spare was lost before: process 5.: start with more");
+}
+
 TEST(ARankThatIsKilledAgainAndAgain, is_told_so_when_no_spare_is_left) {
   expect_end(play("dies_at_step_5_again_and_again", 2, 2, {"--mend-tries=1"}), 3,
              "rank 1 .process 3. died and no spare is left; rank 1 has died 3 times in a row with no commit in between "

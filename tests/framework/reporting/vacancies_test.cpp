@@ -55,6 +55,16 @@ TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
               HasSubstr("no more processes are started after 3 recoveries in a row without a commit"));
 }
 
+TEST(AVacantRank, that_has_no_spare_because_spares_were_lost_is_told_with_them) {
+  Vacancies with = one;
+  with.lost_spares.insert(ProcessId{4});
+  EXPECT_THAT(mend::describe_vacancies(with, Policy::parse("spare"), unknown),
+              StartsWith("rank 1 (process 5) died and no spare is left (1 spare was lost before: process 4): start"));
+  with.lost_spares.insert(ProcessId{7});
+  EXPECT_THAT(mend::describe_vacancies(with, Policy::parse("spare"), unknown),
+              HasSubstr("no spare is left (2 spares were lost before: processes 4, 7): start"));
+}
+
 TEST(VacantRanks, that_have_all_died_of_one_fault_are_the_programs_fault_before_more_spares_are_advised) {
   Vacancies all = four;
   all.of_all_ranks = true;

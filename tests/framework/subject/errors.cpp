@@ -181,6 +181,7 @@ Scenarios error_scenarios() {
     };
   };
   all["crashes_again_and_again"] = dies_again_and_again([] { std::raise(SIGSEGV); });
+  all["crashes_on_all_ranks"] = [](mend::Session&) { std::raise(SIGSEGV); };
   all["leaves_again_and_again"] = dies_again_and_again([] { _exit(3); });
   all["exits_again_and_again"] = dies_again_and_again([] { std::thread([] { std::exit(3); }).join(); });
   all["hangs_once"] = [](mend::Session& session) {
