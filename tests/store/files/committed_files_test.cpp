@@ -14,7 +14,7 @@
 
 namespace {
 
-using testing::HasSubstr;
+using testing::StartsWith;
 
 std::size_t largest() {
   return std::getenv("MEND_TEST_LONG") != nullptr ? std::size_t{1} << 30 : std::size_t{64} << 20;
@@ -110,10 +110,8 @@ TEST(CommittedFile, that_one_rank_has_open_for_writing_is_committed_by_none) {
     epochs.store().commit();
     ADD_FAILURE() << "it was committed";
   } catch (const mend::UsageError& error) {
-    EXPECT_EQ(epochs.rank(), 0);
-    EXPECT_THAT(error.what(), HasSubstr("is open for writing"));
-  } catch (const mend::EnvironmentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("rank 0 could not pack what it protects: file 'restart' is open for writing"));
+    const std::string who = epochs.rank() == 0 ? "" : "rank 0: ";
+    EXPECT_THAT(error.what(), StartsWith(who + "file 'restart' is open for writing"));
   }
   if (open != nullptr) std::fclose(open);
   epochs.store().restore();
