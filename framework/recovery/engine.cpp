@@ -113,17 +113,13 @@ void Engine::take_into_epoch(StoreEngine& store) {
 
 ExitCode Engine::run(const Body& body) {
   set_body_rules(rules_of_bodies());
+  if (!world_.roster.spares.empty() || policy().spawn) forbid_world();
   while (wait_for_rank()) {
-    if (has_more_in_world()) forbid_world();
+    if (world_.epoch != Epoch{0}) forbid_world();  // the dead are in it
     const recovery::BodyLeft left = play(body);
     if (!end_.agreed) drive(left);
   }
   return *end_.agreed;
-}
-
-/// Whether MPI_COMM_WORLD has, or may come to have, other processes than the ranks.
-bool Engine::has_more_in_world() const {
-  return !world_.roster.spares.empty() || policy().spawn || world_.epoch != Epoch{0};
 }
 
 bool Engine::wait_for_rank() {

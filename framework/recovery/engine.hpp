@@ -127,7 +127,6 @@ class Engine {
   Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
   recovery::BodyLeft play(const Body& body);
   recovery::BodyLeft leaving(agreement::Motion motion);
-  bool has_more_in_world() const;
   bool has_met_failure() const;
   recovery::Event wait_as_spare();
   void drive(recovery::Event event);
