@@ -92,7 +92,8 @@ TEST(AStall, of_ranks_that_wait_in_MPI_for_one_that_computes_is_told_and_does_no
   const auto end = play("one_computes_for_long", 3, 0, {"--mend-stall", "0.2", "--mend-stall-limit", "0.5"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end).size(), 3U);
-  EXPECT_EQ(lines_with(end, "ranks 0, 2 are in MPI_Bcast, rank 1 computes"), 1) << end.errors;
+  EXPECT_GE(lines_with(end, "ranks 0, 2 are in MPI_Bcast, rank 1 computes"), 1)
+      << end.errors;  // again at twice the time
 }
 
 TEST(AStall, is_none_while_ranks_move_in_MPI_without_mend) {
