@@ -51,12 +51,6 @@ int class_of(int code) {
   return error_class;
 }
 
-/// A call that begins when the library knows of a death already may end with an error that does not say so.
-bool is_unspecific(int code) {
-  const int error_class = class_of(code);
-  return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
-}
-
 const char* hint_at(int code) {
   if (class_of(code) != MPI_ERR_COMM) return "";
   return " (session.comm() is another communicator after each recovery: ask for it again, and make again what derives "
@@ -102,6 +96,11 @@ MpiOutcome outcome_of(int code) {
   const bool is_failure = error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
                           error_class == MPIX_ERR_REVOKED;
   return is_failure ? MpiOutcome::failure : MpiOutcome::error;
+}
+
+bool is_unspecific(int code) {
+  const int error_class = class_of(code);
+  return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
 }
 
 std::string mpi_text(int code) {

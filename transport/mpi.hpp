@@ -23,6 +23,10 @@ enum class MpiOutcome {
 };
 MpiOutcome outcome_of(int code);
 
+/// Whether the code does not say what has happened. A call that begins when the library knows of a death already, or on
+/// a revoked communicator, may end with such an error.
+bool is_unspecific(int code);
+
 /// The text of a code, from MPI_Error_string.
 std::string mpi_text(int code);
 

@@ -66,12 +66,7 @@ int refuse_world() {
 }
 
 /// MPI_COMM_WORLD is revoked: its own errors say so, or nothing specific.
-bool is_error_of_revoked(int code) {
-  int error_class = MPI_ERR_UNKNOWN;
-  MPI_Error_class(code, &error_class);
-  return outcome_of(code) == MpiOutcome::failure || error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN ||
-         error_class == MPI_ERR_UNKNOWN;
-}
+bool is_error_of_revoked(int code) { return outcome_of(code) == MpiOutcome::failure || is_unspecific(code); }
 
 /// Of calls on MPI_COMM_WORLD and MPI_COMM_SELF, and of those whose communicator is none. Inside of mend's own calls,
 /// errors are returned.

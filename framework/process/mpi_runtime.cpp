@@ -4,10 +4,10 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/telemetry/job_status.hpp"
+#include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
-#include <dlfcn.h>
 #include <pmix.h>
 
 #include <csignal>
@@ -54,7 +54,7 @@ template <class Init, class... Arguments>
 int init_by_library(const char* name, Arguments... arguments) {
   if (const int refused = refuse_to_initialise(); refused != MPI_SUCCESS) return refused;
   stop_reporting_crashes();
-  const int code = reinterpret_cast<Init>(::dlsym(RTLD_NEXT, name))(arguments...);
+  const int code = of_the_library<Init>(name)(arguments...);
   report_crashes(CrashStage::early);
   return code;
 }

@@ -5,10 +5,10 @@
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
+#include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "detector/local/runtime_witness.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -138,7 +138,7 @@ extern "C" void _Exit(int status) noexcept { mend::end_at_once(status); }
 
 extern "C" void quick_exit(int status) noexcept {
   mend::tell_quick_exit(status);
-  static const auto library = reinterpret_cast<mend::Exit>(::dlsym(RTLD_NEXT, "quick_exit"));
+  static const auto library = mend::of_the_library<mend::Exit>("quick_exit");
   library(status);
   mend::end_at_once(status);
 }

@@ -4,11 +4,11 @@
 #include "agreement/era/era_impl.hpp"
 #include "tests/agreement/agreement_node.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 
 namespace mend::agreement {
@@ -70,8 +70,6 @@ void expect_missed(const std::string& name, const System& system, const std::str
   expect_holds(system);
 }
 
-bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
-
 // ---- the promises hold
 
 TEST(EraExplorer, holds_for_2_members_of_which_1_may_die) { expect_holds({2, 1}); }
@@ -113,7 +111,7 @@ TEST(EraExplorer, holds_when_the_tree_is_built_anew_after_every_failure) {
 }
 
 TEST(EraExplorer, holds_for_larger_systems) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
+  if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({5, 4, "chain"});
   expect_holds({5, 4, "star"});
   expect_holds({5, 4, "bin/star:2"});

@@ -5,12 +5,12 @@
 #include "detector/ring_impl.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/detector/ring_node.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 
 namespace mend::detector {
@@ -122,8 +122,6 @@ void expect_missed(const std::string& name, const System& system, const std::str
   if (!sanitized) expect_holds(system);
 }
 
-bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
-
 // ---- the promises hold
 
 TEST(RingExplorer, suspects_nobody_in_quiet_times) {
@@ -175,7 +173,7 @@ TEST(RingExplorer, holds_when_a_process_joins_while_another_dies) {
 }
 
 TEST(RingExplorer, holds_for_larger_systems) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
+  if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({4, 2, usual, 2});
   expect_holds({4, 3, {1, 2, 1}, 9});
   expect_holds({5, 1, usual, 1});

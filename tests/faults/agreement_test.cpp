@@ -7,12 +7,12 @@
 // MEND_TEST_LONG=1 tries all sizes from 3 to 8, all pairs, and everything 5 times.
 
 #include "tests/support/job.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <limits>
@@ -20,11 +20,6 @@
 namespace {
 
 constexpr int agreements = 3;
-
-bool long_tests() {
-  const char* wish = std::getenv("MEND_TEST_LONG");
-  return wish != nullptr && std::string(wish) == "1";
-}
 
 struct Kill {
   int rank;
@@ -156,7 +151,7 @@ void report(const Jury& jury) {
 TEST_P(OneDies, at_each_of_its_messages) {
   const auto [protocol, ranks] = GetParam();
   Jury jury(protocol, ranks);
-  for (int i = 0; i < (long_tests() ? 5 : 1); ++i) {
+  for (int i = 0; i < (support::long_tests() ? 5 : 1); ++i) {
     for (const int rank : roles(ranks)) {
       for (const Kill& kill : deaths_of(rank, jury.messages_of(rank))) jury.try_with({kill});
     }
@@ -167,12 +162,12 @@ TEST_P(OneDies, at_each_of_its_messages) {
 TEST_P(TwoDie, at_two_of_their_messages) {
   const auto [protocol, ranks] = GetParam();
   Jury jury(protocol, ranks);
-  for (int i = 0; i < (long_tests() ? 5 : 1); ++i) {
+  for (int i = 0; i < (support::long_tests() ? 5 : 1); ++i) {
     const auto who = roles(ranks);
     for (const auto& [first, second] :
          {std::pair{who[0], who[1]}, std::pair{who[0], who[2]}, std::pair{who[1], who[2]}}) {
       // The shorter test is content with the first messages.
-      const int most = long_tests() ? std::numeric_limits<int>::max() : 2;
+      const int most = support::long_tests() ? std::numeric_limits<int>::max() : 2;
       for (const Kill& one : deaths_of(first, jury.messages_of(first), most)) {
         for (const Kill& other : deaths_of(second, jury.messages_of(second), most)) jury.try_with({one, other});
       }
@@ -182,7 +177,7 @@ TEST_P(TwoDie, at_two_of_their_messages) {
 }
 
 std::vector<Group> groups(const char* protocol, std::vector<int> usual) {
-  if (long_tests()) usual = {3, 4, 5, 6, 7, 8};
+  if (support::long_tests()) usual = {3, 4, 5, 6, 7, 8};
   std::vector<Group> all;
   for (const int ranks : usual) all.push_back({protocol, ranks});
   return all;

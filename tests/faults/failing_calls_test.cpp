@@ -6,6 +6,7 @@
 // fifth of them.
 
 #include "tests/support/job.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -168,7 +169,7 @@ std::vector<Call> worth_failing(std::vector<Call> calls, Kind kind) {
 
 /// Those that are tried in this run.
 std::vector<Call> chosen(const std::vector<Call>& calls, std::size_t sample) {
-  const bool all = setting("MEND_TEST_LONG") == "1";
+  const bool all = support::long_tests();
   const std::size_t stride = all ? 1 : std::max<std::size_t>(1, calls.size() / sample);
   std::size_t part = 1;
   std::size_t parts = 1;
@@ -202,7 +203,7 @@ void walk(const Program& program, int process, Kind kind, std::size_t sample) {
     const Attempt failed = run(program, process, kind, call);
     const std::string outcome = judge(program, failed, call, process);
     reached += failed.has_failed ? 1 : 0;
-    if (setting("MEND_TEST_LONG") == "1") {
+    if (support::long_tests()) {
       std::cout << fmt::format("{} {} {} ({}): {}{}\n", call.phase, call.function, call.nth, place_of(program, call),
                                outcome, outcome == "ended" ? last_words(failed.end) : "")
                 << std::flush;
@@ -293,7 +294,7 @@ TEST(AFailingAllocationInFenix, of_a_commit_costs_that_process_alone) {
 
 /// Whole in the long mode alone.
 void walk_at_length(const Program& program, int process, Kind kind) {
-  if (setting("MEND_TEST_LONG") != "1") GTEST_SKIP() << "set MEND_TEST_LONG=1 to walk through this too";
+  if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to walk through this too";
   walk(program, process, kind, quicker);
 }
 

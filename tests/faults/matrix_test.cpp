@@ -5,10 +5,9 @@
 
 #include "tests/faults/app.hpp"
 #include "tests/faults/cases.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <gmock/gmock.h>
-
-#include <cstdlib>
 
 namespace {
 
@@ -23,11 +22,7 @@ struct Run {
 
 void PrintTo(const Run& run, std::ostream* out) { *out << faults::command_line(*run.app, run.what.kills); }
 
-bool long_tests() {
-  const char* wish = std::getenv("MEND_TEST_LONG");
-  return wish != nullptr && std::string(wish) == "1";
-}
-int repetitions() { return long_tests() ? 20 : 1; }
+int repetitions() { return support::long_tests() ? 20 : 1; }
 
 class Recovered : public testing::TestWithParam<Run> {};
 
@@ -152,7 +147,7 @@ std::vector<Run> pairs(const App& app) {
   const std::vector<Run> all = runs(app, faults::all_pairs());
   constexpr std::size_t stride = 23;  // shares no factor with how the pairs are ordered
   std::vector<Run> chosen;
-  for (std::size_t i = 0; i < all.size(); i += long_tests() ? 1 : stride) chosen.push_back(all[i]);
+  for (std::size_t i = 0; i < all.size(); i += support::long_tests() ? 1 : stride) chosen.push_back(all[i]);
   return chosen;
 }
 INSTANTIATE_TEST_SUITE_P(Stencil, Pairs, ValuesIn(pairs(stencil())), name_of);

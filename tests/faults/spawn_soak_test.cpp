@@ -2,11 +2,11 @@
 // (docs/open-mpi.md). A dozen times; with MEND_TEST_LONG=1 a thousand times.
 
 #include "tests/support/job.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -39,7 +39,7 @@ std::vector<Size> sizes_of(const support::JobEnd& end) {
 }
 
 TEST(SpawnSoak, survivors_do_not_grow_with_the_processes_that_are_started) {
-  const bool is_long = std::getenv("MEND_TEST_LONG") != nullptr;
+  const bool is_long = support::long_tests();
   const long recoveries = is_long ? 1000 : 12;
   const long every = is_long ? 50 : 4;
   support::Job job = support::mend_run(

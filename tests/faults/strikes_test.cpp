@@ -7,6 +7,7 @@
 
 #include "tests/support/job.hpp"
 #include "tests/support/process_tree.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -143,7 +144,7 @@ class Tally {
 };
 
 TEST(Strikes, at_any_moment_of_a_jobs_life_do_not_keep_it_from_its_end) {
-  const bool is_long = number_from("MEND_TEST_LONG", 0) == 1;
+  const bool is_long = support::long_tests();
   const unsigned long most = number_from("MEND_STRIKES", is_long ? 500 : 1000);
   const auto until = Clock::now() + std::chrono::seconds(is_long ? 36'000 : 30);
   const auto undisturbed = run_stencil();

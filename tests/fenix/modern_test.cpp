@@ -2,12 +2,12 @@
 // real deaths.
 
 #include "tests/framework/subject_job.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <random>
 
 namespace {
@@ -87,7 +87,7 @@ class AsLammps : public testing::TestWithParam<bool> {};
 
 /// A few jobs; with MEND_TEST_LONG=1 as many as go into 60 s.
 TEST_P(AsLammps, sums_stay_right_under_random_kills) {
-  const bool is_long = std::getenv("MEND_TEST_LONG") != nullptr;
+  const bool is_long = support::long_tests();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   unsigned jobs = 0;
   while (jobs < 3 || (is_long && std::chrono::steady_clock::now() < end)) {

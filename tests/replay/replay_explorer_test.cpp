@@ -4,11 +4,11 @@
 #include "tests/framework/recovery/system_explorer.hpp"
 #include "tests/replay/replay_system.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 
 namespace mend::replay {
@@ -55,12 +55,10 @@ void expect_missed(const std::string& name, const Scene& scene, const std::strin
   expect_holds(scene);
 }
 
-bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
-
 // ---- the promises hold
 
 TEST(ReplayExplorer, holds_for_larger_jobs) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
+  if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({.programs = {"s1 r1 s1", "c * s2 * s0 s3 * *", "r1 s1", "r1 c s1"}});
   expect_holds({.programs = {"s1 c *", "c r0 s2", "r1 c s0"}, .deaths = 2});
   expect_holds({.programs = {"s1 c r1 c s1", "c r0 s0 c r0"}, .deaths = 2, .collect_early = true});

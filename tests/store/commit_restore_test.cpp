@@ -6,12 +6,12 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/telemetry/log.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 
@@ -748,7 +748,7 @@ TEST_F(Stores, refuse_parts_of_different_arrays_under_one_name) {
 }
 
 TEST_F(Stores, bring_back_a_member_of_more_than_2_GiB) {
-  if (std::getenv("MEND_TEST_LONG") == nullptr) GTEST_SKIP() << "a long test, which needs 10 GiB: MEND_TEST_LONG=1";
+  if (!support::long_tests()) GTEST_SKIP() << "a long test, which needs 10 GiB: MEND_TEST_LONG=1";
   Epochs epochs;
   if (epochs.size() != 2) GTEST_SKIP() << "two ranks are enough";
   constexpr std::size_t bytes = (std::size_t{1} << 31) + 4099;  // more than an int counts

@@ -2,15 +2,14 @@
 
 #pragma once
 
-#include <cstdlib>
+#include "tests/support/long_tests.hpp"
+
 #include <random>
 
 namespace support {
 
 /// `otherwise`: in tests that are not long. Fewer where each input takes a connection.
-inline int fuzz_inputs(int otherwise = 20'000) {
-  return std::getenv("MEND_TEST_LONG") != nullptr ? 1'000'000 : otherwise;
-}
+inline int fuzz_inputs(int otherwise = 20'000) { return long_tests() ? 1'000'000 : otherwise; }
 constexpr int few_inputs = 4'000;
 
 /// Changes valid inputs: a string, or a vector of bytes. The same sequence in every run.

@@ -47,9 +47,10 @@ struct Outbox {
   std::vector<std::pair<ProcessId, Message>> sends;
 };
 
-/// One process of the system explored: a core with the caller above it. Processes are numbered from 0.
+/// One process of the system explored, with or without time: a core with the caller above it. Processes are numbered
+/// from 0.
 template <class Node>
-concept Explorable = std::copyable<Node> &&
+concept ExploredProcess = std::copyable<Node> &&
     requires(Node node, const Node& seen, ProcessId process, const typename Node::Message& message,
              Outbox<typename Node::Message>& outbox, Fingerprint& print) {
   /// How many different things the caller may do now, and doing the first, second, ... of them.
@@ -57,14 +58,18 @@ concept Explorable = std::copyable<Node> &&
   node.move(std::size_t{}, outbox);
   node.receive(process, message, outbox);
   node.dead(process, outbox);
-  /// Whether everything that `process` sends will be thrown away and news of its death changes nothing.
-  { seen.ignores(process) } -> std::convertible_to<bool>;
   seen.add_to(print);
   Node::add_to_print(print, message);
   /// For transcripts: what the first, second, ... move is, what a message says, what is worth telling about a state.
   { seen.describe_move(std::size_t{}) } -> std::convertible_to<std::string>;
   { Node::describe(message) } -> std::convertible_to<std::string>;
   { seen.describe() } -> std::convertible_to<std::string>;
+};
+
+template <class Node>
+concept Explorable = ExploredProcess<Node> && requires(const Node& seen, ProcessId process) {
+  /// Whether everything that `process` sends will be thrown away and news of its death changes nothing.
+  { seen.ignores(process) } -> std::convertible_to<bool>;
 };
 
 /// A state, as its promises are put to it.

@@ -24,25 +24,16 @@
 
 namespace mend::transport {
 
-/// One process of the system explored: a core with its own clock and the caller above it, numbered from 0.
+/// One process of the system explored, with its own clock. Its description of a message is empty for one that is not
+/// worth a word in transcripts.
 template <class Node>
-concept TimedExplorable = std::copyable<Node> &&
+concept TimedExplorable = ExploredProcess<Node> &&
     requires(Node node, const Node& seen, ProcessId process, const typename Node::Message& message,
-             Outbox<typename Node::Message>& outbox, Fingerprint& print) {
+             Outbox<typename Node::Message>& outbox) {
   node.tick(outbox);
-  node.receive(process, message, outbox);
-  node.dead(process, outbox);
-  { seen.moves() } -> std::convertible_to<std::size_t>;
-  node.move(std::size_t{}, outbox);
   /// Whether it makes no difference, now or later, that `message` comes from `process`.
   { seen.ignores(process, message) } -> std::convertible_to<bool>;
   { seen.knows_dead(process) } -> std::convertible_to<bool>;
-  seen.add_to(print);
-  Node::add_to_print(print, message);
-  /// For transcripts. Empty for messages that are not worth a word.
-  { seen.describe_move(std::size_t{}) } -> std::convertible_to<std::string>;
-  { Node::describe(message) } -> std::convertible_to<std::string>;
-  { seen.describe() } -> std::convertible_to<std::string>;
 };
 
 template <class Node>

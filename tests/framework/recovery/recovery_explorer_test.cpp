@@ -4,11 +4,11 @@
 #include "tests/support/golden.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
 #include "tests/framework/recovery/system_explorer.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 
 namespace mend::recovery {
@@ -55,8 +55,6 @@ constexpr bool has_sanitizers = true;
 #else
 constexpr bool has_sanitizers = false;
 #endif
-bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
-
 const Scene with_a_spare{.ranks = 2, .spares = 1};
 
 // ---- the promises hold
@@ -109,7 +107,7 @@ constexpr Mask another_rank = 1U << 2U;
 constexpr Mask the_fifth = 1U << 4U;
 
 TEST(RecoveryExplorer, holds_for_4_ranks_and_a_spare_of_which_1_dies) {
-  if (has_sanitizers && !long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  if (has_sanitizers && !support::long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
   expect_holds({.ranks = 4, .spares = 1, .mortal = first_rank});
   expect_holds({.ranks = 4, .spares = 1, .mortal = another_rank});
   expect_holds({.ranks = 4, .spares = 1, .mortal = the_fifth});
@@ -121,7 +119,7 @@ TEST(RecoveryExplorer, holds_for_4_ranks_when_a_process_is_started) {
 }
 
 TEST(RecoveryExplorer, holds_for_larger_jobs) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
+  if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({.ranks = 3, .spares = 1, .deaths = 1, .errors = 1});
   expect_holds({.ranks = 3, .spares = 1, .deaths = 2});
   expect_holds({.ranks = 4, .spares = 1, .deaths = 1});
@@ -136,7 +134,7 @@ TEST(RecoveryExplorer, misses_the_revocation_by_a_rank_that_leaves_the_body) {
 }
 
 TEST(RecoveryExplorer, misses_the_revocation_by_a_rank_that_meets_a_death_in_an_agreement) {
-  if (!long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore this too";
+  if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore this too";
   expect_missed<Rule::revoke_when_waiting>("revoke_when_waiting", {.ranks = 3, .spares = 1, .deaths = 2},
                                            "Termination");
 }

@@ -4,11 +4,11 @@
 
 #include "base/error.hpp"
 #include "store/file.hpp"
+#include "tests/support/long_tests.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,9 +16,7 @@ namespace {
 
 using testing::StartsWith;
 
-std::size_t largest() {
-  return std::getenv("MEND_TEST_LONG") != nullptr ? std::size_t{1} << 30 : std::size_t{64} << 20;
-}
+std::size_t largest() { return support::long_tests() ? std::size_t{1} << 30 : std::size_t{64} << 20; }
 
 /// 64 KiB that differ from rank to rank and from place to place.
 std::vector<char> piece(std::size_t number, int rank) {
