@@ -2,6 +2,6 @@
 
 namespace mend::detector {
 
-template class BasicRing<Rule::none>;
+template class BasicRing<AllRules>;
 
 }  // namespace mend::detector

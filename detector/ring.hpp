@@ -66,6 +66,7 @@
 
 #pragma once
 
+#include "base/rules.hpp"
 #include "detector/broadcast.hpp"
 
 #include <optional>
@@ -81,7 +82,6 @@ enum class Told : std::uint8_t {
 
 /// The rules of the protocol one by one, so that tests can leave one out and see it missed.
 enum class Rule : std::uint8_t {
-  none,                ///< leave nothing out
   tell_the_emitter,    ///< a new observer makes itself known (T3)
   double_time_out,     ///< a new emitter has 2 delta (T3)
   take_new_observer,   ///< heartbeats go to the new observer (T4)
@@ -95,8 +95,8 @@ enum class Rule : std::uint8_t {
   keep_the_early,      ///< messages of a later epoch wait for it
 };
 
-/// The detector without the rule `omitted`. Use Ring; the others exist in tests.
-template <Rule omitted>
+/// The detector, following `Rules` (base/rules.hpp). Use Ring: tests alone leave rules out.
+template <class Rules>
 class BasicRing {
  public:
   /// In no ring yet. Throws UsageError for times that cannot work: eta must be positive, and delta greater.
@@ -146,7 +146,7 @@ class BasicRing {
   void add_to(transport::Fingerprint& print, Time now) const;
 
  private:
-  static constexpr bool keeps(Rule rule) { return rule != omitted; }
+  static constexpr bool keeps(Rule rule) { return Rules::keep(rule); }
 
   struct Early {
     ProcessId from;
@@ -184,6 +184,6 @@ class BasicRing {
   std::vector<Early> early_;
 };
 
-using Ring = BasicRing<Rule::none>;
+using Ring = BasicRing<AllRules>;
 
 }  // namespace mend::detector

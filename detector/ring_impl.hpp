@@ -12,8 +12,8 @@
 
 namespace mend::detector {
 
-template <Rule omitted>
-BasicRing<omitted>::BasicRing(ProcessId self, const Timing& timing)
+template <class Rules>
+BasicRing<Rules>::BasicRing(ProcessId self, const Timing& timing)
     : self_(self), timing_(timing), broadcast_(self), emitter_(self), observer_(self) {
   if (timing.eta <= Time{0} || timing.delta <= timing.eta) {
     throw UsageError("a failure detector needs a time-out that is longer than the period of heartbeats");
@@ -22,8 +22,8 @@ BasicRing<omitted>::BasicRing(ProcessId self, const Timing& timing)
 
 // ---- Initialisation, and joining
 
-template <Rule omitted>
-void BasicRing<omitted>::enter(Membership membership, Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::enter(Membership membership, Time now, Actions& actions) {
   if (!membership.includes(self_)) throw UsageError("a process can only enter a ring that it is a member of");
   if (entered_ && membership.epoch <= ring().epoch) {
     throw UsageError("a detector's epochs must be entered in order, each once");
@@ -44,8 +44,8 @@ void BasicRing<omitted>::enter(Membership membership, Time now, Actions& actions
 
 // ---- T1 and T3
 
-template <Rule omitted>
-void BasicRing<omitted>::tick(Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::tick(Time now, Actions& actions) {
   if (alone() || fenced_) return;
   if (now >= emits_at_) emit(now, actions);
   if (now >= suspects_at_) {
@@ -54,33 +54,33 @@ void BasicRing<omitted>::tick(Time now, Actions& actions) {
   }
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::be_patient(Time late, Time now) {
+template <class Rules>
+void BasicRing<Rules>::be_patient(Time late, Time now) {
   if (suspects_at_ < never) suspects_at_ = std::max(suspects_at_ + late, now + 2 * timing_.eta);
 }
 
-template <Rule omitted>
-std::optional<Time> BasicRing<omitted>::next_deadline() const {
+template <class Rules>
+std::optional<Time> BasicRing<Rules>::next_deadline() const {
   if (alone() || fenced_) return std::nullopt;
   return std::min(emits_at_, suspects_at_);
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::emit(Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::emit(Time now, Actions& actions) {
   emits_at_ = now + timing_.eta;
   if (!dead_.contains(observer_)) send(observer_, Message::Kind::heartbeat, actions);
 }
 
 /// Closes the ring over emitters known dead.
-template <Rule omitted>
-void BasicRing<omitted>::reconnect(Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::reconnect(Time now, Actions& actions) {
   emitter_ = find_emitter();
   suspects_at_ = now + (keeps(Rule::double_time_out) ? 2 : 1) * timing_.delta;
   if (keeps(Rule::tell_the_emitter) && !alone()) send(emitter_, Message::Kind::new_observer, actions);
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::pass_over(Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::pass_over(Time now, Actions& actions) {
   const ProcessSet newest{emitter_};
   reconnect(now, actions);
   if (!keeps(Rule::announce) || alone()) return;
@@ -91,13 +91,13 @@ void BasicRing<omitted>::pass_over(Time now, Actions& actions) {
   }
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::announce(Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::announce(Actions& actions) {
   broadcast_.announce(difference(dead_, ring().left_out), actions);
 }
 
-template <Rule omitted>
-ProcessId BasicRing<omitted>::find_emitter() const {
+template <class Rules>
+ProcessId BasicRing<Rules>::find_emitter() const {
   ProcessId candidate = predecessor(emitter_);
   while (candidate != self_ && dead_.contains(candidate)) candidate = predecessor(candidate);
   return candidate;
@@ -105,8 +105,8 @@ ProcessId BasicRing<omitted>::find_emitter() const {
 
 // ---- T2, T4 and T5
 
-template <Rule omitted>
-void BasicRing<omitted>::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::receive(ProcessId from, const Message& message, Time now, Actions& actions) {
   if (fenced_) return;
   const bool is_dead = dead_.contains(from);
   if (is_dead && message.kind == Message::Kind::heartbeat) return send(from, Message::Kind::fence, actions);
@@ -126,13 +126,13 @@ void BasicRing<omitted>::receive(ProcessId from, const Message& message, Time no
 
 /// Whether it takes `from`'s word that it is dead itself. Of two that hold each other dead, the one with the higher
 /// number gives in.
-template <Rule omitted>
-bool BasicRing<omitted>::believes(ProcessId from) const {
+template <class Rules>
+bool BasicRing<Rules>::believes(ProcessId from) const {
   return !dead_.contains(from) || from < self_;
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::take(ProcessId from, const Message& message, Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::take(ProcessId from, const Message& message, Time now, Actions& actions) {
   switch (message.kind) {
     case Message::Kind::heartbeat:
       if (from == emitter_) suspects_at_ = now + timing_.delta;
@@ -143,8 +143,8 @@ void BasicRing<omitted>::take(ProcessId from, const Message& message, Time now, 
   }
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::take_new_observer(ProcessId from, Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::take_new_observer(ProcessId from, Time now, Actions& actions) {
   if (from == self_ || !ring().includes(from)) return;
   if (keeps(Rule::refuse_the_dead) && dead_.contains(from)) return;
   if (keeps(Rule::take_new_observer)) observer_ = from;
@@ -155,8 +155,8 @@ void BasicRing<omitted>::take_new_observer(ProcessId from, Time now, Actions& ac
   if (learn(between, actions)) pass_over(now, actions);
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::take_deaths(ProcessId from, const Message& message, Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::take_deaths(ProcessId from, const Message& message, Time now, Actions& actions) {
   if (keeps(Rule::pass_on)) broadcast_.pass_on(from, message, actions);
   const bool emitter_is_dead = learn(message.dead, actions);
   if (!emitter_is_dead) return;
@@ -169,8 +169,8 @@ void BasicRing<omitted>::take_deaths(ProcessId from, const Message& message, Tim
 
 // ---- Deaths
 
-template <Rule omitted>
-void BasicRing<omitted>::witness(const ProcessSet& gone, Told told, Time now, Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::witness(const ProcessSet& gone, Told told, Time now, Actions& actions) {
   if (fenced_ || dead_.contains(gone)) return;
   if (learn(gone, actions)) {
     pass_over(now, actions);
@@ -180,8 +180,8 @@ void BasicRing<omitted>::witness(const ProcessSet& gone, Told told, Time now, Ac
 }
 
 /// Adds to the dead; returns whether the emitter is among them.
-template <Rule omitted>
-bool BasicRing<omitted>::learn(const ProcessSet& gone, Actions& actions) {
+template <class Rules>
+bool BasicRing<Rules>::learn(const ProcessSet& gone, Actions& actions) {
   const ProcessSet news = difference(gone, dead_);
   if (news.empty()) return false;
   if (news.contains(self_)) {
@@ -193,32 +193,32 @@ bool BasicRing<omitted>::learn(const ProcessSet& gone, Actions& actions) {
   return news.contains(emitter_);
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::fence(Actions& actions) {
+template <class Rules>
+void BasicRing<Rules>::fence(Actions& actions) {
   fenced_ = true;
   actions.fenced = true;
 }
 
 // ---- Book-keeping
 
-template <Rule omitted>
-ProcessId BasicRing<omitted>::predecessor(ProcessId process) const {
+template <class Rules>
+ProcessId BasicRing<Rules>::predecessor(ProcessId process) const {
   do {
     process.value = (process.value == 0 ? ring().processes : process.value) - 1;
   } while (ring().left_out.contains(process));
   return process;
 }
 
-template <Rule omitted>
-ProcessId BasicRing<omitted>::successor(ProcessId process) const {
+template <class Rules>
+ProcessId BasicRing<Rules>::successor(ProcessId process) const {
   do {
     process.value = process.value + 1 == ring().processes ? 0 : process.value + 1;
   } while (ring().left_out.contains(process));
   return process;
 }
 
-template <Rule omitted>
-bool BasicRing<omitted>::ignores(ProcessId from, const Message& message) const {
+template <class Rules>
+bool BasicRing<Rules>::ignores(ProcessId from, const Message& message) const {
   if (fenced_) return true;
   const bool is_dead = dead_.contains(from);
   const bool old = entered_ && message.epoch < ring().epoch;
@@ -231,13 +231,13 @@ bool BasicRing<omitted>::ignores(ProcessId from, const Message& message) const {
   return message.kind == Message::Kind::deaths && broadcast_.has_passed_on(message);
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::send(ProcessId to, Message::Kind kind, Actions& actions) const {
+template <class Rules>
+void BasicRing<Rules>::send(ProcessId to, Message::Kind kind, Actions& actions) const {
   actions.sends.push_back({to, {kind, ring().epoch, {}, {}}});
 }
 
-template <Rule omitted>
-void BasicRing<omitted>::add_to(transport::Fingerprint& print, Time now) const {
+template <class Rules>
+void BasicRing<Rules>::add_to(transport::Fingerprint& print, Time now) const {
   broadcast_.add_to(print);
   print.add((entered_ ? 1U : 0U) + (fenced_ ? 2U : 0U));
   detector::add_to(print, dead_);

@@ -47,6 +47,6 @@ struct Say {
 std::string to_string(const Event& event) { return std::visit(Say{}, event); }
 std::string to_string(const Action& action) { return std::visit(Say{}, action); }
 
-template class BasicReplay<Rule::none>;
+template class BasicReplay<AllRules>;
 
 }  // namespace mend::replay

@@ -51,6 +51,7 @@
 #pragma once
 
 #include "base/ids.hpp"
+#include "base/rules.hpp"
 #include "replay/recovery_line.hpp"
 #include "replay/message.hpp"
 #include "transport/simulated/fingerprint.hpp"
@@ -67,7 +68,6 @@ namespace mend::replay {
 
 /// The protocol's rules one by one, so that tests can leave one out and see it missed.
 enum class Rule : std::uint8_t {
-  none,                        ///< leave nothing out
   log_past_to_future,          ///< a message from an epoch to a later one is kept
   commit_raises_phase,         ///< the phase grows at a commit
   logged_raises_phase,         ///< the phase grows beyond that of a logged message
@@ -206,8 +206,8 @@ struct Setup {
   std::size_t most_unacknowledged = 64;   ///< on a channel, before an acknowledgement is asked for
 };
 
-/// The protocol without the rule `omitted`. Use ReplayCore; the others exist in tests.
-template <Rule omitted>
+/// The protocol, following `Rules` (base/rules.hpp). Use ReplayCore: tests alone leave rules out.
+template <class Rules>
 class BasicReplay {
  public:
   /// At the start of a job. The first commit is the beginning of the program: commit() goes with it.
@@ -241,7 +241,7 @@ class BasicReplay {
   using Kept = Commit::Kept;
   using Channel = Commit::Channel;
 
-  static constexpr bool keeps(Rule rule) { return rule != omitted; }
+  static constexpr bool keeps(Rule rule) { return Rules::keep(rule); }
 
   void on(const Sends& sends, Actions& actions);
   void on(const Arrives& arrives, Actions& actions);
@@ -317,12 +317,12 @@ class BasicReplay {
   std::vector<std::optional<Report>> answers_;
 };
 
-extern template class BasicReplay<Rule::none>;
+extern template class BasicReplay<AllRules>;
 
 }  // namespace mend::replay
 
 namespace mend {
 
-using ReplayCore = replay::BasicReplay<replay::Rule::none>;
+using ReplayCore = replay::BasicReplay<AllRules>;
 
 }  // namespace mend

@@ -11,8 +11,8 @@
 
 namespace mend::replay {
 
-template <Rule omitted>
-BasicReplay<omitted>::BasicReplay(Setup setup, Rank self) : setup_(std::move(setup)), self_(self) {
+template <class Rules>
+BasicReplay<Rules>::BasicReplay(Setup setup, Rank self) : setup_(std::move(setup)), self_(self) {
   const auto me = static_cast<std::size_t>(self.value);
   now_.epoch = setup_.first_epochs.empty() ? CommitEpoch{1} : setup_.first_epochs[me];
   now_.phase = Phase{1};
@@ -23,8 +23,8 @@ BasicReplay<omitted>::BasicReplay(Setup setup, Rank self) : setup_(std::move(set
   committed_ = report();
 }
 
-template <Rule omitted>
-BasicReplay<omitted>::BasicReplay(Setup setup, Rank self, Commit commit, Recovers round, Actions& actions)
+template <class Rules>
+BasicReplay<Rules>::BasicReplay(Setup setup, Rank self, Commit commit, Recovers round, Actions& actions)
     : BasicReplay(std::move(setup), self) {
   enter_round(round);
   status_ = Status::rolled_back;
@@ -32,8 +32,8 @@ BasicReplay<omitted>::BasicReplay(Setup setup, Rank self, Commit commit, Recover
   on(Restored{std::move(commit)}, actions);  // figure 3, lines 47 to 52
 }
 
-template <Rule omitted>
-Actions BasicReplay<omitted>::step(const Event& event) {
+template <class Rules>
+Actions BasicReplay<Rules>::step(const Event& event) {
   Actions actions;
   std::visit([&](const auto& what) { on(what, actions); }, event);
   return actions;
@@ -42,8 +42,8 @@ Actions BasicReplay<omitted>::step(const Event& event) {
 // --- without failures -----------------------------------------------------------------------------------------------
 
 /// Figure 3, lines 13 to 17.
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Sends& sends, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Sends& sends, Actions& actions) {
   require(may_run(), "a program sends only while it may run");
   Channel& to = channel(sends.to);
   to.sent = to.sent.next();
@@ -59,22 +59,22 @@ void BasicReplay<omitted>::on(const Sends& sends, Actions& actions) {
   actions.push_back(Send{sends.to, std::move(letter)});
 }
 
-template <Rule omitted>
-Date BasicReplay<omitted>::received(Rank from) const {
+template <class Rules>
+Date BasicReplay<Rules>::received(Rank from) const {
   const auto& received = channel(from).received;
   return received.empty() ? Date{} : received.back().last;
 }
 
 /// Figure 3, line 20.
-template <Rule omitted>
-bool BasicReplay<omitted>::is_known(Rank from, const Letter& letter) const {
+template <class Rules>
+bool BasicReplay<Rules>::is_known(Rank from, const Letter& letter) const {
   if (keeps(Rule::compare_with_last_date)) return letter.date <= received(from);
   const auto& received = channel(from).received;
   return !received.empty() && received.back().phase == now_.phase && letter.date <= received.back().last;
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Arrives& arrives, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Arrives& arrives, Actions& actions) {
   require(listens(), "messages are taken in only when the line is known");
   take(arrives.from, arrives.letter.receipts);
   if (is_known(arrives.from, arrives.letter)) {
@@ -85,8 +85,8 @@ void BasicReplay<omitted>::on(const Arrives& arrives, Actions& actions) {
 }
 
 /// Figure 3, lines 20 to 28; section III-B and figure 5 for the acknowledgement.
-template <Rule omitted>
-void BasicReplay<omitted>::receive(const Arrives& arrives, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::receive(const Arrives& arrives, Actions& actions) {
   const Letter& letter = arrives.letter;
   Channel& from = channel(arrives.from);
   const bool breaks_path = letter.breaks_path && keeps(Rule::replayed_raises_phase);
@@ -110,8 +110,8 @@ void BasicReplay<omitted>::receive(const Arrives& arrives, Actions& actions) {
 }
 
 /// Figure 3, lines 29 to 32. The paper does not acknowledge these.
-template <Rule omitted>
-void BasicReplay<omitted>::receive_again(const Arrives& arrives, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::receive_again(const Arrives& arrives, Actions& actions) {
   const Date date = arrives.letter.date;
   actions.push_back(Discard{arrives.from, date});
   if (keeps(Rule::acknowledge_duplicates)) {
@@ -120,14 +120,14 @@ void BasicReplay<omitted>::receive_again(const Arrives& arrives, Actions& action
   orphan_came(arrives.from, date, actions);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::acknowledge(Rank to, std::vector<Receipt> receipts, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::acknowledge(Rank to, std::vector<Receipt> receipts, Actions& actions) {
   if (!receipts.empty()) tell(to, Receipts{std::move(receipts)}, actions);
 }
 
 /// For the messages after `after`: in which epoch they were received, and which of them are logged.
-template <Rule omitted>
-std::vector<Receipt> BasicReplay<omitted>::receipts_since(const Channel& from, Date after) const {
+template <class Rules>
+std::vector<Receipt> BasicReplay<Rules>::receipts_since(const Channel& from, Date after) const {
   std::vector<Receipt> receipts;
   const auto add = [&](Date last, CommitEpoch epoch, bool logged) {
     if (last <= after) return;
@@ -145,8 +145,8 @@ std::vector<Receipt> BasicReplay<omitted>::receipts_since(const Channel& from, D
   return receipts;
 }
 
-template <Rule omitted>
-Receipt BasicReplay<omitted>::receipt_for(const Channel& from, Date date) const {
+template <class Rules>
+Receipt BasicReplay<Rules>::receipt_for(const Channel& from, Date date) const {
   const auto received =
       std::find_if(from.received.begin(), from.received.end(), [&](const auto& one) { return date <= one.last; });
   if (received == from.received.end()) return {date, date, now_.epoch, false};
@@ -155,8 +155,8 @@ Receipt BasicReplay<omitted>::receipt_for(const Channel& from, Date date) const 
 }
 
 /// Figure 3, lines 34 to 39; figure 5.
-template <Rule omitted>
-void BasicReplay<omitted>::take(Rank from, const std::vector<Receipt>& receipts) {
+template <class Rules>
+void BasicReplay<Rules>::take(Rank from, const std::vector<Receipt>& receipts) {
   Channel& to = channel(from);
   const auto peer = static_cast<std::size_t>(from.value);
   for (const Receipt& receipt : receipts) {
@@ -183,8 +183,8 @@ void BasicReplay<omitted>::take(Rank from, const std::vector<Receipt>& receipts)
 }
 
 /// Figure 3, lines 41 to 45, in another order.
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Commits&, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Commits&, Actions& actions) {
   require(may_commit(), "a rank that went back commits when the recovery is over");
   const CommitEpoch before = now_.epoch;
   const Phase phase_before = now_.phase;
@@ -205,8 +205,8 @@ void BasicReplay<omitted>::on(const Commits&, Actions& actions) {
   committed_ = report();
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::begin_row() {
+template <class Rules>
+void BasicReplay<Rules>::begin_row() {
   Row begun{now_.epoch, {}, {}, std::vector<std::optional<CommitEpoch>>(ranks()), std::vector<Date>(ranks())};
   for (std::size_t peer = 0; peer < ranks(); ++peer) {
     begun.begin.push_back(now_.channels[peer].sent);
@@ -215,8 +215,8 @@ void BasicReplay<omitted>::begin_row() {
   now_.rows.push_back(std::move(begun));
 }
 
-template <Rule omitted>
-Row& BasicReplay<omitted>::row(CommitEpoch epoch) {
+template <class Rules>
+Row& BasicReplay<Rules>::row(CommitEpoch epoch) {
   const auto found =
       std::find_if(now_.rows.rbegin(), now_.rows.rend(), [&](const Row& one) { return one.epoch <= epoch; });
   return found == now_.rows.rend() ? now_.rows.front() : *found;
@@ -224,8 +224,8 @@ Row& BasicReplay<omitted>::row(CommitEpoch epoch) {
 
 // --- a recovery -----------------------------------------------------------------------------------------------------
 
-template <Rule omitted>
-void BasicReplay<omitted>::enter_round(const Recovers& recovers) {
+template <class Rules>
+void BasicReplay<Rules>::enter_round(const Recovers& recovers) {
   round_ = recovers.round;
   holder_ = recovers.holder;
   at_peace_ = restoring_ = adopted_ = released_ = false;
@@ -241,8 +241,8 @@ void BasicReplay<omitted>::enter_round(const Recovers& recovers) {
 }
 
 /// Figure 3, lines 54 to 56. A rank that went back in a recovery that is not over begins again.
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Recovers& recovers, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Recovers& recovers, Actions& actions) {
   const bool unfinished = status_ == Status::rolled_back && keeps(Rule::begin_again);
   enter_round(recovers);
   if (unfinished) {
@@ -255,8 +255,8 @@ void BasicReplay<omitted>::on(const Recovers& recovers, Actions& actions) {
 }
 
 /// Figure 3, lines 48 to 52 for the first report, lines 59 to 61 for the line.
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Restored& restored, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Restored& restored, Actions& actions) {
   now_ = restored.commit;
   status_ = Status::rolled_back;
   restoring_ = false;
@@ -265,8 +265,8 @@ void BasicReplay<omitted>::on(const Restored& restored, Actions& actions) {
   tell(holder_, report(), actions);
 }
 
-template <Rule omitted>
-Report BasicReplay<omitted>::report() const {
+template <class Rules>
+Report BasicReplay<Rules>::report() const {
   Report report{status_ == Status::rolled_back, now_.epoch, now_.rows, {}};
   const bool exact = keeps(Rule::doubt_what_is_missing);
   for (std::size_t peer = 0; peer < ranks(); ++peer) report.has.push_back(received(Rank{static_cast<int>(peer)}));
@@ -283,8 +283,8 @@ Report BasicReplay<omitted>::report() const {
 }
 
 /// A newcomer knows of acknowledgements only what its commit says.
-template <Rule omitted>
-void BasicReplay<omitted>::add_doubts_of_commit(Report& report) const {
+template <class Rules>
+void BasicReplay<Rules>::add_doubts_of_commit(Report& report) const {
   if (!keeps(Rule::doubt_of_the_commit)) return;
   for (const Row& then : committed_.rows) {
     for (Row& row : report.rows) {
@@ -297,8 +297,8 @@ void BasicReplay<omitted>::add_doubts_of_commit(Report& report) const {
 }
 
 /// Figure 4, lines 6 to 20.
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank from, const Report& report, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank from, const Report& report, Actions& actions) {
   reports_[static_cast<std::size_t>(from.value)] = report;
   std::vector<Report> all;
   for (const auto& one : reports_) {
@@ -320,8 +320,8 @@ void BasicReplay<omitted>::hear(Rank from, const Report& report, Actions& action
 }
 
 /// Figure 3, lines 58 to 61.
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank, const Decree& decree, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank, const Decree& decree, Actions& actions) {
   decree_ = decree;
   line_ = decree.line;
   const auto& target = decree.line[static_cast<std::size_t>(self_.value)];
@@ -334,8 +334,8 @@ void BasicReplay<omitted>::hear(Rank, const Decree& decree, Actions& actions) {
 }
 
 /// Figure 3, lines 62 to 68.
-template <Rule omitted>
-void BasicReplay<omitted>::adopt(Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::adopt(Actions& actions) {
   adopted_ = true;
   find_orphans();
   find_due();
@@ -343,8 +343,8 @@ void BasicReplay<omitted>::adopt(Actions& actions) {
 }
 
 /// Figure 3, lines 62 to 64.
-template <Rule omitted>
-void BasicReplay<omitted>::find_orphans() {
+template <class Rules>
+void BasicReplay<Rules>::find_orphans() {
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
     if (!line_[rank]) continue;
     for (const auto& received : now_.channels[rank].received) {
@@ -356,8 +356,8 @@ void BasicReplay<omitted>::find_orphans() {
 }
 
 /// Figure 3, lines 65 to 67; and what is not acknowledged.
-template <Rule omitted>
-void BasicReplay<omitted>::find_due() {
+template <class Rules>
+void BasicReplay<Rules>::find_due() {
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
     for (Kept& kept : now_.channels[rank].kept) {
       if (!kept.received) {
@@ -372,8 +372,8 @@ void BasicReplay<omitted>::find_due() {
 }
 
 /// Figure 3, lines 29 to 32.
-template <Rule omitted>
-void BasicReplay<omitted>::orphan_came(Rank from, Date date, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::orphan_came(Rank from, Date date, Actions& actions) {
   bool lowest_is_complete = false;
   for (auto phase = orphans_.begin(); phase != orphans_.end(); ++phase) {
     if (phase->second.erase({from.value, date}) == 0) continue;
@@ -386,23 +386,23 @@ void BasicReplay<omitted>::orphan_came(Rank from, Date date, Actions& actions) {
   if (lowest_is_complete) tell_missing(actions);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::tell_missing(Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::tell_missing(Actions& actions) {
   Missing missing;
   if (!orphans_.empty()) missing.phase = orphans_.begin()->first;
   tell(holder_, missing, actions);
 }
 
 /// Figure 4, lines 22 to 36.
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank from, const Missing& missing, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank from, const Missing& missing, Actions& actions) {
   missing_[static_cast<std::size_t>(from.value)] = missing;
   announce(actions);
 }
 
 /// Figure 4, lines 38 to 41.
-template <Rule omitted>
-void BasicReplay<omitted>::announce(Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::announce(Actions& actions) {
   Ready ready;
   for (const auto& missing : missing_) {
     if (!missing) return;
@@ -414,15 +414,15 @@ void BasicReplay<omitted>::announce(Actions& actions) {
 }
 
 /// Figure 3, lines 70 to 74.
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank, const Ready& ready, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank, const Ready& ready, Actions& actions) {
   ready_ = ready;
   send_due(actions);
   go_on();
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::send_due(Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::send_due(Actions& actions) {
   const auto is_ready = [&](Phase phase) {
     if (!ready_->floor || !keeps(Rule::kept_wait_for_phase)) return true;
     return phase < *ready_->floor;
@@ -438,8 +438,8 @@ void BasicReplay<omitted>::send_due(Actions& actions) {
 }
 
 /// Figure 3, lines 73 and 74.
-template <Rule omitted>
-void BasicReplay<omitted>::go_on() {
+template <class Rules>
+void BasicReplay<Rules>::go_on() {
   if (!ready_->floor) {
     status_ = Status::running;
     at_peace_ = true;
@@ -457,23 +457,23 @@ void BasicReplay<omitted>::go_on() {
 // ---------------------------------------------------------------------------------------
 
 /// Section III-A, "Garbage Collection".
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Collects&, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Collects&, Actions& actions) {
   require(at_peace_, "garbage is collected when no recovery is under way");
   answers_.assign(ranks(), std::nullopt);
   for (std::size_t to = 0; to < ranks(); ++to) tell(Rank{static_cast<int>(to)}, Ask{}, actions);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank from, const Ask&, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank from, const Ask&, Actions& actions) {
   if (!at_peace_) return;
   Report all = report();
   add_doubts_of_commit(all);
   tell(from, Answer{std::move(all)}, actions);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank from, const Answer& answer, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank from, const Answer& answer, Actions& actions) {
   if (answers_.empty()) return;
   answers_[static_cast<std::size_t>(from.value)] = answer.report;
   std::vector<Report> all;
@@ -491,8 +491,8 @@ void BasicReplay<omitted>::hear(Rank from, const Answer& answer, Actions& action
   for (std::size_t to = 0; to < ranks(); ++to) tell(Rank{static_cast<int>(to)}, Floors{line}, actions);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank, const Floors& floors, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank, const Floors& floors, Actions& actions) {
   const CommitEpoch floor = *floors.line[static_cast<std::size_t>(self_.value)];
   std::erase_if(now_.rows, [&](const Row& row) { return row.epoch < floor; });
   actions.push_back(DropCommits{floor});
@@ -505,25 +505,25 @@ void BasicReplay<omitted>::hear(Rank, const Floors& floors, Actions& actions) {
   }
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank from, const Unneeded& unneeded, Actions&) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank from, const Unneeded& unneeded, Actions&) {
   std::erase_if(channel(from).kept, [&](const Kept& kept) { return kept.date <= unneeded.date; });
 }
 
 // --- the rest -------------------------------------------------------------------------------------------------------
 
-template <Rule omitted>
-void BasicReplay<omitted>::on(const Hears& hears, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::on(const Hears& hears, Actions& actions) {
   std::visit([&](const auto& what) { hear(hears.from, what, actions); }, hears.message);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::hear(Rank from, const Receipts& receipts, Actions&) {
+template <class Rules>
+void BasicReplay<Rules>::hear(Rank from, const Receipts& receipts, Actions&) {
   take(from, receipts.receipts);
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::tell(Rank to, Control message, Actions& actions) {
+template <class Rules>
+void BasicReplay<Rules>::tell(Rank to, Control message, Actions& actions) {
   if (to != self_) {
     actions.push_back(Tell{to, std::move(message)});
   } else {
@@ -531,8 +531,8 @@ void BasicReplay<omitted>::tell(Rank to, Control message, Actions& actions) {
   }
 }
 
-template <Rule omitted>
-void BasicReplay<omitted>::add_to(transport::Fingerprint& print) const {
+template <class Rules>
+void BasicReplay<Rules>::add_to(transport::Fingerprint& print) const {
   print.add(now_.epoch.value);
   print.add(now_.phase.value);
   replay::add_to(print, Report{false, now_.epoch, now_.rows, {}});

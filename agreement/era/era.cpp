@@ -2,6 +2,6 @@
 
 namespace mend::agreement {
 
-template class BasicEra<Rule::none>;
+template class BasicEra<AllRules>;
 
 }  // namespace mend::agreement

@@ -108,6 +108,7 @@
 
 #include "agreement/era/archive.hpp"
 #include "agreement/core.hpp"
+#include "base/rules.hpp"
 
 #include <memory>
 #include <optional>
@@ -117,7 +118,6 @@ namespace mend::agreement {
 
 /// The rules of the protocol one by one, so that tests can leave one out and see it missed.
 enum class Rule : std::uint8_t {
-  none,                    ///< leave nothing out
   wait_for_children,       ///< contribute upwards only when all children have contributed
   resend_to_new_parent,    ///< send UP again when the parent dies
   hear_late_ups,           ///< an UP that comes while waiting for the result counts like any other
@@ -133,8 +133,8 @@ enum class Rule : std::uint8_t {
   intersect_returned,      ///< results are forgotten only when all have returned from them
 };
 
-/// ERA without the rule `omitted`. Use Era; the others exist in tests.
-template <Rule omitted>
+/// ERA, following `Rules` (base/rules.hpp). Use Era: tests alone leave rules out.
+template <class Rules>
 class BasicEra final : public Core {
  public:
   /// `rebalancing` is the same at every member.
@@ -184,7 +184,7 @@ class BasicEra final : public Core {
     ProcessSet contributed;     ///< whose UP has come
   };
 
-  static constexpr bool keeps(Rule rule) { return rule != omitted; }
+  static constexpr bool keeps(Rule rule) { return Rules::keep(rule); }
 
   void take_up(Member from, const Message& message, Actions& actions);
   void take_down(Member from, const Message& message, Actions& actions);
@@ -221,7 +221,7 @@ class BasicEra final : public Core {
   ProcessSet fence_failures_;  // failures that the blocking agreement decided in this step has agreed on
 };
 
-using Era = BasicEra<Rule::none>;
-extern template class BasicEra<Rule::none>;
+using Era = BasicEra<AllRules>;
+extern template class BasicEra<AllRules>;
 
 }  // namespace mend::agreement

@@ -13,9 +13,9 @@
 
 namespace mend::agreement {
 
-template <Rule omitted>
-BasicEra<omitted>::BasicEra(Member self, std::shared_ptr<const Tree> tree, std::shared_ptr<const Operations> operations,
-                            Rebalancing rebalancing)
+template <class Rules>
+BasicEra<Rules>::BasicEra(Member self, std::shared_ptr<const Tree> tree, std::shared_ptr<const Operations> operations,
+                          Rebalancing rebalancing)
     : self_(self), operations_(std::move(operations)), rebalancing_(rebalancing) {
   static const auto built_in = std::make_shared<const Operations>();
   if (!operations_) operations_ = built_in;
@@ -28,8 +28,8 @@ BasicEra<omitted>::BasicEra(Member self, std::shared_ptr<const Tree> tree, std::
 
 // ---- Procedure Agreement
 
-template <Rule omitted>
-void BasicEra<omitted>::contribute(AgreementId id, const Contribution& contribution, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::contribute(AgreementId id, const Contribution& contribution, Actions& actions) {
   if (id.value != next_) {
     throw UsageError("agreements of a group must be come to in the order of their numbers: " + std::to_string(next_) +
                      " is next, not " + std::to_string(id.value));
@@ -47,8 +47,8 @@ void BasicEra<omitted>::contribute(AgreementId id, const Contribution& contribut
 
 // ---- ERA Part 3 and Procedure Decision
 
-template <Rule omitted>
-void BasicEra<omitted>::advance(Open& open, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::advance(Open& open, Actions& actions) {
   if (open.status != Status::gathering) return;
   const View& view = view_of(open);
   if (view.partner) {
@@ -66,17 +66,17 @@ void BasicEra<omitted>::advance(Open& open, Actions& actions) {
 }
 
 /// Two are left: each tells the other, and has everything as soon as it hears.
-template <Rule omitted>
-void BasicEra<omitted>::meet_partner(Open& open, Member partner, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::meet_partner(Open& open, Member partner, Actions& actions) {
   if (!std::exchange(open.offered, true)) send(partner, Message::Kind::up, open.id, &open.tally, actions);
   if (open.contributed.contains(partner) || !keeps(Rule::wait_for_children)) {
     decide(open, open.tally, partner, actions);
   }
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::decide(Open& open, const Tally& result, Member told_by, Actions& actions) {
-  if constexpr (omitted == Rule::none) {
+template <class Rules>
+void BasicEra<Rules>::decide(Open& open, const Tally& result, Member told_by, Actions& actions) {
+  if constexpr (Rules::are_complete) {
     require(open.status != Status::decided && !archive_.find(open.id), "a member decides once");
     require(result.counted, "a result has contributions in it");
   }
@@ -96,8 +96,8 @@ void BasicEra<omitted>::decide(Open& open, const Tally& result, Member told_by, 
 }
 
 /// Tells those who have contributed here because their parents died, while this member has yet to notice.
-template <Rule omitted>
-void BasicEra<omitted>::tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions) {
   for (const ProcessSet::Run& run : open.contributed.runs()) {
     for (Member member = run.first; member <= run.last; ++member.value) {
       if (std::binary_search(view.children.begin(), view.children.end(), member) || dead_.contains(member)) continue;
@@ -108,8 +108,8 @@ void BasicEra<omitted>::tell_grandchildren(const Open& open, const View& view, c
 
 // ---- ERA Part 2
 
-template <Rule omitted>
-void BasicEra<omitted>::receive(Member from, const Message& message, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::receive(Member from, const Message& message, Actions& actions) {
   if (keeps(Rule::refuse_the_dead) && dead_.contains(from)) return;
   if (archive_.is_over(message.agreement)) return;
   switch (message.kind) {
@@ -121,8 +121,8 @@ void BasicEra<omitted>::receive(Member from, const Message& message, Actions& ac
   settle(actions);
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::take_up(Member from, const Message& message, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::take_up(Member from, const Message& message, Actions& actions) {
   if (const Tally* result = archive_.find(message.agreement)) {
     if (keeps(Rule::answer_after_returning)) send(from, Message::Kind::down, message.agreement, result, actions);
     return;
@@ -137,9 +137,9 @@ void BasicEra<omitted>::take_up(Member from, const Message& message, Actions& ac
   advance(open, actions);
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::take_down(Member from, const Message& message, Actions& actions) {
-  if constexpr (omitted == Rule::none) {
+template <class Rules>
+void BasicEra<Rules>::take_down(Member from, const Message& message, Actions& actions) {
+  if constexpr (Rules::are_complete) {
     const Tally* const result = archive_.find(message.agreement);
     require(!result || result->value == message.tally.value, "all members come to the same result");
   }
@@ -149,8 +149,8 @@ void BasicEra<omitted>::take_down(Member from, const Message& message, Actions& 
   decide(*open, message.tally, from, actions);
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::take_request(Member from, const Message& message, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::take_request(Member from, const Message& message, Actions& actions) {
   if (const Tally* result = archive_.find(message.agreement)) {
     send(from, Message::Kind::down, message.agreement, result, actions);
   }
@@ -167,8 +167,7 @@ void BasicEra<omitted>::take_request(Member from, const Message& message, Action
     dead_.insert(gone);
     for (View& view : views_) look_around(view);
   }
-  if constexpr (omitted == Rule::believe_the_elders || omitted == Rule::believe_the_path ||
-                omitted == Rule::act_on_deaths_told) {
+  if (!keeps(Rule::believe_the_elders) || !keeps(Rule::believe_the_path) || !keeps(Rule::act_on_deaths_told)) {
     // Without these rules the paper's own answer is needed: they make it superfluous.
     if (open && open->status == Status::broadcasting) {
       send(from, Message::Kind::up, message.agreement, &open->tally, actions);
@@ -178,16 +177,16 @@ void BasicEra<omitted>::take_request(Member from, const Message& message, Action
 
 // ---- ERA Part 4
 
-template <Rule omitted>
-void BasicEra<omitted>::dead(const ProcessSet& gone, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::dead(const ProcessSet& gone, Actions& actions) {
   told_.insert(gone);
   settle(actions);
 }
 
 /// What every step ends with: acts on the deaths it has brought to light, which may bring further ones, takes over
 /// what a blocking agreement has settled, and puts away what has been decided.
-template <Rule omitted>
-void BasicEra<omitted>::settle(Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::settle(Actions& actions) {
   while (!told_.empty()) {
     const ProcessSet gone = difference(told_, dead_);
     told_.clear();
@@ -201,8 +200,8 @@ void BasicEra<omitted>::settle(Actions& actions) {
   }
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::discover(const ProcessSet& gone, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::discover(const ProcessSet& gone, Actions& actions) {
   dead_.insert(gone);
   for (View& view : views_) {
     const bool neighbour_died =
@@ -217,8 +216,8 @@ void BasicEra<omitted>::discover(const ProcessSet& gone, Actions& actions) {
   }
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::mend(Open& open, const View& view, const View& before, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::mend(Open& open, const View& view, const View& before, Actions& actions) {
   count_missing(open, view);
   if (open.status == Status::broadcasting && view.parent != before.parent) {
     if (view.parent) {
@@ -235,9 +234,9 @@ void BasicEra<omitted>::mend(Open& open, const View& view, const View& before, A
 }
 
 /// Asks the children that are not in `known` and have not contributed.
-template <Rule omitted>
-void BasicEra<omitted>::ask_silent_children(const Open& open, const View& view, std::span<const Member> known,
-                                            Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::ask_silent_children(const Open& open, const View& view, std::span<const Member> known,
+                                          Actions& actions) {
   for (Member child : view.children) {
     if (open.contributed.contains(child) || std::binary_search(known.begin(), known.end(), child)) continue;
     send(child, Message::Kind::result_request, open.id, nullptr, actions);
@@ -246,8 +245,8 @@ void BasicEra<omitted>::ask_silent_children(const Open& open, const View& view, 
 
 // ---- Common ground: section 4, "Topology Deterioration Mitigation"
 
-template <Rule omitted>
-void BasicEra<omitted>::adopt_common_ground() {
+template <class Rules>
+void BasicEra<Rules>::adopt_common_ground() {
   const View& old = views_.back();
   View view{old.number + 1, old.tree, old.agreed, {}, {}, {}};
   view.agreed.insert(fence_failures_);
@@ -268,8 +267,8 @@ void BasicEra<omitted>::adopt_common_ground() {
   views_.erase(views_.begin(), first_in_use);
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::look_around(View& view) const {
+template <class Rules>
+void BasicEra<Rules>::look_around(View& view) const {
   view.parent = view.tree->parent(self_, dead_);
   view.tree->children(self_, dead_, view.children);
   view.partner = view.parent             ? view.parent
@@ -278,23 +277,23 @@ void BasicEra<omitted>::look_around(View& view) const {
   if (view.tree->size() - view.agreed.size() != 2) view.partner.reset();
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::count_missing(Open& open, const View& view) const {
+template <class Rules>
+void BasicEra<Rules>::count_missing(Open& open, const View& view) const {
   open.missing = static_cast<std::uint32_t>(std::count_if(
       view.children.begin(), view.children.end(), [&](Member child) { return !open.contributed.contains(child); }));
 }
 
 // ---- Book-keeping
 
-template <Rule omitted>
-typename BasicEra<omitted>::Open* BasicEra<omitted>::find(AgreementId id) {
+template <class Rules>
+typename BasicEra<Rules>::Open* BasicEra<Rules>::find(AgreementId id) {
   const auto at = std::lower_bound(open_.begin(), open_.end(), id,
                                    [](const Open& open, AgreementId wanted) { return open.id < wanted; });
   return at != open_.end() && at->id == id ? &*at : nullptr;
 }
 
-template <Rule omitted>
-typename BasicEra<omitted>::Open& BasicEra<omitted>::find_or_open(AgreementId id) {
+template <class Rules>
+typename BasicEra<Rules>::Open& BasicEra<Rules>::find_or_open(AgreementId id) {
   const auto at = std::lower_bound(open_.begin(), open_.end(), id,
                                    [](const Open& open, AgreementId wanted) { return open.id < wanted; });
   if (at != open_.end() && at->id == id) return *at;
@@ -314,8 +313,8 @@ typename BasicEra<omitted>::Open& BasicEra<omitted>::find_or_open(AgreementId id
   return *open_.insert(at, std::move(fresh));
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::send(Member to, Message::Kind kind, AgreementId id, const Tally* tally, Actions& actions) {
+template <class Rules>
+void BasicEra<Rules>::send(Member to, Message::Kind kind, AgreementId id, const Tally* tally, Actions& actions) {
   Actions::Send& sent = actions.sends.emplace_back();
   sent.to = to;
   sent.message.kind = kind;
@@ -323,8 +322,8 @@ void BasicEra<omitted>::send(Member to, Message::Kind kind, AgreementId id, cons
   if (tally) sent.message.tally = *tally;
 }
 
-template <Rule omitted>
-void BasicEra<omitted>::add_to(transport::Fingerprint& print) const {
+template <class Rules>
+void BasicEra<Rules>::add_to(transport::Fingerprint& print) const {
   using agreement::add_to;
   add_to(print, dead_);
   add_to(print, acknowledged_);

@@ -183,6 +183,6 @@ ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, s
   return *std::ranges::min_element(members, {}, [&](ProcessId member) { return count[node_of[member]]; });
 }
 
-template class BasicCore<Rule::none>;
+template class BasicCore<AllRules>;
 
 }  // namespace mend::recovery

@@ -76,6 +76,7 @@
 #include "base/error.hpp"
 #include "base/ids.hpp"
 #include "base/process_set.hpp"
+#include "base/rules.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "spares/failure_policy.hpp"
 #include "spares/roster.hpp"
@@ -250,7 +251,6 @@ ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, s
 
 /// The rules of the protocol one by one, so that tests can leave one out and see it missed.
 enum class Rule : std::uint8_t {
-  none,                 ///< leave nothing out
   revoke_when_leaving,  ///< a process that leaves the body because of a failure revokes the application's communicators
   revoke_when_waiting,  ///< ... and a process that meets a rank's death in an agreement
   call_spares,          ///< the first rank alive calls the spares to the job decision
@@ -326,8 +326,8 @@ struct Course {
   bool in_vain = false;        ///< who took over from the dead would die like them
 };
 
-/// The recovery without the rule `omitted`. Use RecoveryCore; the others exist in tests.
-template <Rule omitted>
+/// The recovery, following `Rules` (base/rules.hpp). Use RecoveryCore: tests alone leave rules out.
+template <class Rules>
 class BasicCore {
  public:
   /// At the start of a job: `ranks` of `launched` work and the others wait. `introduced`, in ascending order: all of
@@ -361,7 +361,7 @@ class BasicCore {
   void add_to(transport::Fingerprint& print) const;
 
  private:
-  static constexpr bool keeps(Rule rule) { return rule != omitted; }
+  static constexpr bool keeps(Rule rule) { return Rules::keep(rule); }
 
   void on(const Begin&, Actions& actions);
   void on(const BodyLeft&, Actions& actions);
@@ -430,12 +430,12 @@ class BasicCore {
   End end_{ExitCode::ok, Ending::finished};
 };
 
-extern template class BasicCore<Rule::none>;
+extern template class BasicCore<AllRules>;
 
 }  // namespace mend::recovery
 
 namespace mend {
 
-using RecoveryCore = recovery::BasicCore<recovery::Rule::none>;
+using RecoveryCore = recovery::BasicCore<AllRules>;
 
 }  // namespace mend

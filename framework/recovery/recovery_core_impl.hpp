@@ -21,19 +21,19 @@ inline Policy policy_for_saving() {
   return policy;
 }
 
-template <Rule omitted>
-BasicCore<omitted>::BasicCore(Setup setup, std::vector<ProcessId> launched, std::vector<Placed> introduced, int ranks)
+template <class Rules>
+BasicCore<Rules>::BasicCore(Setup setup, std::vector<ProcessId> launched, std::vector<Placed> introduced, int ranks)
     : setup_(std::move(setup)), introduced_(std::move(introduced)), first_ranks_(ranks), policy_(setup_.policy) {
   position_.processes = static_cast<std::uint32_t>(launched.size());
   position_.members = std::move(launched);
 }
 
-template <Rule omitted>
-BasicCore<omitted>::BasicCore(Setup setup, Position position, Course course)
+template <class Rules>
+BasicCore<Rules>::BasicCore(Setup setup, Position position, Course course)
     : setup_(std::move(setup)), position_(std::move(position)), course_(std::move(course)), policy_(setup_.policy) {}
 
-template <Rule omitted>
-Actions BasicCore<omitted>::step(const Event& event) {
+template <class Rules>
+Actions BasicCore<Rules>::step(const Event& event) {
   Actions actions;
   if (state_ != State::ended) std::visit([&](const auto& what) { on(what, actions); }, event);
   return actions;
@@ -41,13 +41,13 @@ Actions BasicCore<omitted>::step(const Event& event) {
 
 // --- an epoch -----------------------------------------------------------------------------------------------------
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Begin&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Begin&, Actions& actions) {
   begin_round(actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const BodyLeft& left, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const BodyLeft& left, Actions& actions) {
   const bool failed = left.motion != agreement::Motion::finish;
   if (failed && keeps(Rule::revoke_when_leaving)) interrupt(actions);
   code_ = left.code;
@@ -56,13 +56,13 @@ void BasicCore<omitted>::on(const BodyLeft& left, Actions& actions) {
   actions.push_back(CastBallot{left.motion});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Called&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Called&, Actions& actions) {
   decide(Intent::follow, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Ruled& ruled, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Ruled& ruled, Actions& actions) {
   using agreement::Ruling;
   if (ruled.ruling == Ruling::confused) {
     code_ = ExitCode::usage;
@@ -79,8 +79,8 @@ void BasicCore<omitted>::on(const Ruled& ruled, Actions& actions) {
 
 /// The runtime tells the spares of a death by itself. It does not tell them that the job is over, nor of an
 /// interruption without a death. One caller is enough: if it dies, its death is what wakes them.
-template <Rule omitted>
-void BasicCore<omitted>::call_spares(const ProcessSet& known_dead, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::call_spares(const ProcessSet& known_dead, Actions& actions) {
   const auto& seats = position_.roster.seats;
   const auto first =
       std::ranges::find_if(seats, [&](const Seat& seat) { return !known_dead.contains(seat.holder.process); });
@@ -88,31 +88,31 @@ void BasicCore<omitted>::call_spares(const ProcessSet& known_dead, Actions& acti
   actions.push_back(CallSpares{position_.epoch});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::decide(Intent intent, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::decide(Intent intent, Actions& actions) {
   state_ = State::deciding;
   const ExitCode code = intent == Intent::abandon ? code_ : ExitCode::ok;
   actions.push_back(DecideJob{intent, code, progressed_});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Decided& decided, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Decided& decided, Actions& actions) {
   const JobDecision& decision = decided.decision;
   if (decision.what == Intent::recover) return begin_recovery(decision, actions);
   if (decision.what == Intent::finish) return end(ExitCode::ok, Ending::finished, actions);
   end(decision.code, saving_ ? vacancy() : Ending::abandoned, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::interrupt(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::interrupt(Actions& actions) {
   if (!rank_ || std::exchange(interrupted_, true)) return;
   actions.push_back(Revoke{What::application});
 }
 
 // --- a round --------------------------------------------------------------------------------------------------------
 
-template <Rule omitted>
-void BasicCore<omitted>::begin_recovery(const JobDecision& decision, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::begin_recovery(const JobDecision& decision, Actions& actions) {
   held_rank_ = rank_.has_value();
   if (!saving_) {
     const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
@@ -124,8 +124,8 @@ void BasicCore<omitted>::begin_recovery(const JobDecision& decision, Actions& ac
   begin_round(actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::begin_round(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::begin_round(Actions& actions) {
   if (out_of_tries()) policy_.spawn = false;  // the failure is likely to recur
   ++course_.rounds;
   candidate_.clear();
@@ -136,8 +136,8 @@ void BasicCore<omitted>::begin_round(Actions& actions) {
   actions.push_back(Settle{});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Settled&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Settled&, Actions& actions) {
   switch (state_) {
     case State::settling: return shrink(actions);
     case State::gathering: actions.push_back(Meet{}); return;
@@ -147,27 +147,27 @@ void BasicCore<omitted>::on(const Settled&, Actions& actions) {
   actions.push_back(end_);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::shrink(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::shrink(Actions& actions) {
   state_ = State::shrinking;
   actions.push_back(Shrink{});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Shrunk& shrunk, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Shrunk& shrunk, Actions& actions) {
   candidate_ = shrunk.members;
   if (!keeps(Rule::agree_on_shrinking)) return count(shrunk.succeeded, actions);
   agree(State::counting, Among::base, shrunk.succeeded ? 1 : 0, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::agree(State next, Among among, std::uint32_t contribution, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::agree(State next, Among among, std::uint32_t contribution, Actions& actions) {
   state_ = next;
   actions.push_back(Agree{among, contribution});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Agreed& agreed, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Agreed& agreed, Actions& actions) {
   switch (state_) {
     case State::counting: return count((agreed.outcome.value & 1U) != 0, actions);
     case State::confirming: return confirm(agreed.outcome, actions);
@@ -177,15 +177,15 @@ void BasicCore<omitted>::on(const Agreed& agreed, Actions& actions) {
 }
 
 /// Only a death can make shrinking fail, so more failures than members are something else.
-template <Rule omitted>
-void BasicCore<omitted>::count(bool all_have_one, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::count(bool all_have_one, Actions& actions) {
   if (all_have_one) return make_plan(actions);
   if (++failed_shrinks_ > position_.members.size()) return end(ExitCode::unrecoverable, Ending::no_shrink, actions);
   begin_round(actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::make_plan(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::make_plan(Actions& actions) {
   if (first_world()) {
     std::vector<Placed> living;
     std::ranges::copy_if(introduced_, std::back_inserter(living), [&](const Placed& placed) {
@@ -201,8 +201,8 @@ void BasicCore<omitted>::make_plan(Actions& actions) {
   actions.push_back(Split{plan_->roster.rank_of(setup_.self)});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const SplitEnded& ended, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const SplitEnded& ended, Actions& actions) {
   if (ended.how != Making::done && keeps(Rule::revoke_failed_candidates)) actions.push_back(Revoke{What::candidate});
   if (!keeps(Rule::agree_on_splitting)) {
     state_ = State::confirming;
@@ -211,8 +211,8 @@ void BasicCore<omitted>::on(const SplitEnded& ended, Actions& actions) {
   agree(State::confirming, Among::candidate, static_cast<std::uint32_t>(ended.how), actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::confirm(const agreement::Outcome& outcome, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::confirm(const agreement::Outcome& outcome, Actions& actions) {
   if (outcome.somebody_died || outcome.value == static_cast<std::uint32_t>(Making::interrupted))
     return begin_round(actions);
   if (outcome.value == static_cast<std::uint32_t>(Making::done)) return adopt(actions);
@@ -220,8 +220,8 @@ void BasicCore<omitted>::confirm(const agreement::Outcome& outcome, Actions& act
   end(ExitCode::unrecoverable, Ending::no_split, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::adopt(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::adopt(Actions& actions) {
   course_.dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
   require(first_world() || plan_->roster.seats.size() + plan_->given_up.size() == position_.roster.seats.size(),
           "each rank is held, vacant or given up after a recovery");
@@ -239,22 +239,22 @@ void BasicCore<omitted>::adopt(Actions& actions) {
   complete ? go_on(actions) : descend_ladder(actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Founded&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Founded&, Actions& actions) {
   introduced_.clear();
   enter_epoch(actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::go_on(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::go_on(Actions& actions) {
   position_.epoch = position_.epoch.next();
   const bool nothing_explains_it = course_.dead.empty() && out_of_tries() && !saving_;
   if (nothing_explains_it) return end(ExitCode::unrecoverable, Ending::program_fails, actions);
   enter_epoch(actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::enter_epoch(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::enter_epoch(Actions& actions) {
   const bool first = position_.epoch == Epoch{0};
   rank_ = position_.roster.rank_of(setup_.self);
   interrupted_ = false;
@@ -274,8 +274,8 @@ void BasicCore<omitted>::enter_epoch(Actions& actions) {
 }
 
 /// Ranks are vacant: the next rung is taken.
-template <Rule omitted>
-void BasicCore<omitted>::descend_ladder(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::descend_ladder(Actions& actions) {
   if (policy_.spawn && !first_world()) return recruit(actions);
   if (!setup_.disk || first_world() || !keeps(Rule::save_before_ending))
     return end(ExitCode::unrecoverable, vacancy(), actions);
@@ -286,8 +286,8 @@ void BasicCore<omitted>::descend_ladder(Actions& actions) {
 }
 
 /// Whoever has returned from an agreement answers those that still wait in it, until all have come.
-template <Rule omitted>
-void BasicCore<omitted>::end(ExitCode code, Ending why, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::end(ExitCode code, Ending why, Actions& actions) {
   end_ = {code, why};
   if (!keeps(Rule::settle_before_ending)) {
     state_ = State::ended;
@@ -300,35 +300,35 @@ void BasicCore<omitted>::end(ExitCode code, Ending why, Actions& actions) {
 
 // --- a newcomer -----------------------------------------------------------------------------------------------------
 
-template <Rule omitted>
-void BasicCore<omitted>::recruit(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::recruit(Actions& actions) {
   hosting_ = host() == setup_.self;
   if (!hosting_) return agree(State::announcing, Among::base, whoever, actions);
   state_ = State::finding;
   actions.push_back(StartProcess{});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const NewcomerCalled& called, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const NewcomerCalled& called, Actions& actions) {
   agree(State::announcing, Among::base, called.newcomer.value, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const NewcomerLost&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const NewcomerLost&, Actions& actions) {
   if (!keeps(Rule::agree_on_the_newcomer)) return try_without_newcomer(actions);
   agree(State::announcing, Among::base, nobody, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::try_without_newcomer(Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::try_without_newcomer(Actions& actions) {
   policy_.spawn = false;
   failed_shrinks_ = 0;
   begin_round(actions);
 }
 
 /// From now on the newcomer's number is not given again: if it does not get in, some may have heard that it died.
-template <Rule omitted>
-void BasicCore<omitted>::announced(const agreement::Outcome& outcome, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::announced(const agreement::Outcome& outcome, Actions& actions) {
   failed_shrinks_ = 0;
   if (outcome.value != whoever) position_.processes = std::max(position_.processes, outcome.value + 1);
   if (outcome.somebody_died) return begin_round(actions);
@@ -337,8 +337,8 @@ void BasicCore<omitted>::announced(const agreement::Outcome& outcome, Actions& a
   actions.push_back(Settle{});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const MeetingEnded& ended, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const MeetingEnded& ended, Actions& actions) {
   if (!ended.succeeded && keeps(Rule::revoke_failed_meetings)) actions.push_back(Revoke{What::meeting});
   const State next = state_ == State::gathering    ? State::gathered
                      : state_ == State::connecting ? State::connected
@@ -350,8 +350,8 @@ void BasicCore<omitted>::on(const MeetingEnded& ended, Actions& actions) {
   meeting_agreed({ended.succeeded ? 1U : 0U, false}, actions);
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::meeting_agreed(const agreement::Outcome& outcome, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::meeting_agreed(const agreement::Outcome& outcome, Actions& actions) {
   if (outcome.somebody_died || outcome.value != 1) return begin_round(actions);
   switch (state_) {
     case State::gathered:
@@ -368,8 +368,8 @@ void BasicCore<omitted>::meeting_agreed(const agreement::Outcome& outcome, Actio
   actions.push_back(Admit{hosting_});
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const Admitted& admitted, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const Admitted& admitted, Actions& actions) {
   position_.members.push_back(admitted.newcomer.process);
   position_.roster.spares.push_back(admitted.newcomer);
   begin_round(actions);
@@ -377,29 +377,29 @@ void BasicCore<omitted>::on(const Admitted& admitted, Actions& actions) {
 
 // --- at any time ----------------------------------------------------------------------------------------------------
 
-template <Rule omitted>
-bool BasicCore<omitted>::in_epoch() const {
+template <class Rules>
+bool BasicCore<Rules>::in_epoch() const {
   return state_ == State::playing || state_ == State::balloting || state_ == State::deciding || state_ == State::saving;
 }
 
-template <Rule omitted>
-bool BasicCore<omitted>::in_round() const {
+template <class Rules>
+bool BasicCore<Rules>::in_round() const {
   return state_ >= State::settling && state_ <= State::confirming;
 }
 
-template <Rule omitted>
-bool BasicCore<omitted>::meets() const {
+template <class Rules>
+bool BasicCore<Rules>::meets() const {
   return state_ >= State::gathering && state_ <= State::merged;
 }
 
-template <Rule omitted>
-void BasicCore<omitted>::on(const FailureNoticed&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const FailureNoticed&, Actions& actions) {
   if (in_epoch()) interrupt(actions);
 }
 
 /// Whoever has returned from the agreement in which this process waits has gone on to where it does not answer.
-template <Rule omitted>
-void BasicCore<omitted>::on(const ProcessDied& died, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const ProcessDied& died, Actions& actions) {
   if (in_epoch()) {
     const bool matters = position_.roster.rank_of(died.process).has_value();
     if (matters && keeps(Rule::revoke_when_waiting)) interrupt(actions);
@@ -416,8 +416,8 @@ void BasicCore<omitted>::on(const ProcessDied& died, Actions& actions) {
 
 /// An error that only this process has. What the others wait in must end: by a contribution to the next agreement where
 /// the call in between can be revoked, and otherwise by this process's death.
-template <Rule omitted>
-void BasicCore<omitted>::on(const LocalError&, Actions& actions) {
+template <class Rules>
+void BasicCore<Rules>::on(const LocalError&, Actions& actions) {
   switch (state_) {
     case State::saving: return on(BodyLeft{agreement::Motion::finish}, actions);
     case State::splitting: return on(SplitEnded{Making::broken}, actions);
@@ -452,8 +452,8 @@ inline void add_to(transport::Fingerprint& print, const Roster& roster) {
 }
 
 /// What the core does next depends on this, and on nothing else.
-template <Rule omitted>
-void BasicCore<omitted>::add_to(transport::Fingerprint& print) const {
+template <class Rules>
+void BasicCore<Rules>::add_to(transport::Fingerprint& print) const {
   print.add(static_cast<std::uint64_t>(state_));
   recovery::add_to(print, position_.members);
   recovery::add_to(print, position_.roster);

@@ -17,12 +17,12 @@ namespace mend::detector {
 inline constexpr Time tick{1};
 
 /// A process in a ring, which may enter another epoch later.
-template <Rule omitted>
+template <class Rules>
 class RingNode {
  public:
   using Message = detector::Message;
   using Outbox = transport::Outbox<Message>;
-  using Core = BasicRing<omitted>;
+  using Core = BasicRing<Rules>;
 
   /// `told`: who else has been told, when another witness tells this process of a death.
   RingNode(ProcessId self, const Timing& timing, Told told) : ring_(self, timing), told_(told) {}

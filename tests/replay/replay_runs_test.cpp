@@ -12,7 +12,7 @@
 namespace mend::replay {
 namespace {
 
-using Job = System<Rule::none>;
+using Job = System<AllRules>;
 using Kind = Job::Step::Kind;
 
 struct Outcome {

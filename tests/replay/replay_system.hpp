@@ -71,10 +71,10 @@ inline std::vector<Word> words_of(const std::string& program) {
 /// Which message a rank may receive at which word of its program.
 using Matches = std::set<std::tuple<std::size_t, std::size_t, int>>;
 
-template <Rule omitted>
+template <class Rules>
 class System {
  public:
-  using Core = BasicReplay<omitted>;
+  using Core = BasicReplay<Rules>;
 
   struct Step {
     enum class Kind : std::uint8_t { act, commit, letter, control, enter, die, collect } kind = Kind::act;

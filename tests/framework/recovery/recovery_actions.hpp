@@ -6,8 +6,8 @@
 
 namespace mend::recovery {
 
-template <Rule omitted>
-bool System<omitted>::feed(std::size_t p, const Event& event, std::uint8_t cut, std::string* told) {
+template <class Rules>
+bool System<Rules>::feed(std::size_t p, const Event& event, std::uint8_t cut, std::string* told) {
   Node& node = touch(p);
   const Actions actions = node.core->step(event);
   if (cut >= actions.size() && cut != 0) return false;
@@ -20,8 +20,8 @@ bool System<omitted>::feed(std::size_t p, const Event& event, std::uint8_t cut, 
   return true;
 }
 
-template <Rule omitted>
-void System<omitted>::act(std::size_t p, const Actions& actions, std::uint8_t cut, std::string* told) {
+template <class Rules>
+void System<Rules>::act(std::size_t p, const Actions& actions, std::uint8_t cut, std::string* told) {
   std::uint8_t done = 0;
   for (const Action& action : actions) {
     if (cut != 0 && done++ == cut) {
@@ -34,13 +34,13 @@ void System<omitted>::act(std::size_t p, const Actions& actions, std::uint8_t cu
   }
 }
 
-template <Rule omitted>
-std::uint8_t System<omitted>::tag_of(std::size_t p) const {
+template <class Rules>
+std::uint8_t System<Rules>::tag_of(std::size_t p) const {
   return static_cast<std::uint8_t>(nodes_[p]->core->state());
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Revoke& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Revoke& action, std::string*) {
   const Node& node = *nodes_[p];
   switch (action.what) {
     case What::application: comms_.revoke(node.application); break;
@@ -53,16 +53,16 @@ void System<omitted>::perform(std::size_t p, const Revoke& action, std::string*)
   }
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const CallSpares& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const CallSpares& action, std::string*) {
   for (std::size_t q = 0; q < nodes_.size(); ++q) {
     auto& called = calls_[q][p];
     if (q != p && lives(q)) called = std::max(called, static_cast<std::uint8_t>(action.epoch.value + 1));
   }
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const CastBallot& action, std::string* told) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const CastBallot& action, std::string* told) {
   Node& node = touch(p);
   node.motion = action.motion;
   if (node.closed) {
@@ -72,15 +72,15 @@ void System<omitted>::perform(std::size_t p, const CastBallot& action, std::stri
   enter(p, node.application, Op::agree, 0xfe, ballot_contribution(action.motion));
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const DecideJob& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const DecideJob& action, std::string*) {
   Stub stub;
   decide_job(stub, action.intent, action.code, action.progressed, knows_fault(p));
   enter(p, nodes_[p]->base, Op::agree, tag_of(p), stub.contributed);
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const NewCandidate&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const NewCandidate&, std::string*) {
   Node& node = touch(p);
   node.candidate = node.candidate_application = none;
   node.meeting = node.joined = none;
@@ -90,24 +90,24 @@ void System<omitted>::perform(std::size_t p, const NewCandidate&, std::string*) 
   }
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Settle&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Settle&, std::string*) {
   enter(p, nodes_[p]->base, Op::settle, tag_of(p));
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Shrink&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Shrink&, std::string*) {
   enter(p, nodes_[p]->base, Op::shrink, tag_of(p));
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Agree& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Agree& action, std::string*) {
   const Node& node = *nodes_[p];
   enter(p, action.among == Among::base ? node.base : node.candidate, Op::agree, tag_of(p), action.contribution);
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Split&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Split&, std::string*) {
   enter(p, nodes_[p]->candidate, Op::split, 0);
   if (nodes_[p]->on == none) return;
   Point& point = *point_of(*nodes_[p]);
@@ -122,13 +122,13 @@ void System<omitted>::perform(std::size_t p, const Split&, std::string*) {
   point_of(*nodes_[p])->made = made;
 }
 
-template <Rule omitted>
-bool System<omitted>::plays_next(std::size_t p, std::uint8_t process) const {
+template <class Rules>
+bool System<Rules>::plays_next(std::size_t p, std::uint8_t process) const {
   return nodes_[p]->core->planned_rank(ProcessId{process}).has_value();
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const AdoptCandidate&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const AdoptCandidate&, std::string*) {
   Node& node = touch(p);
   node.base = std::exchange(node.candidate, none);
   node.application = std::exchange(node.candidate_application, none);
@@ -136,13 +136,13 @@ void System<omitted>::perform(std::size_t p, const AdoptCandidate&, std::string*
   node.closed.reset();
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Found&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Found&, std::string*) {
   enter(p, nodes_[p]->base, Op::found, 0);
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const StartProcess&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const StartProcess&, std::string*) {
   Node& node = touch(p);
   node.op = Op::start;
   node.guest = 0xff;
@@ -157,13 +157,13 @@ void System<omitted>::perform(std::size_t p, const StartProcess&, std::string*) 
   }
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Meet&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Meet&, std::string*) {
   enter(p, nodes_[p]->base, Op::meet, 0);
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Connect& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Connect& action, std::string*) {
   enter(p, nodes_[p]->meeting, Op::connect, 0);
   if (!action.hosting || nodes_[p]->guest == 0xff || !lives(nodes_[p]->guest)) return;
   point_of(*nodes_[p])->value = 1;
@@ -176,8 +176,8 @@ void System<omitted>::perform(std::size_t p, const Connect& action, std::string*
   newcomer.course = nodes_[p]->core->course();
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Merge& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Merge& action, std::string*) {
   enter(p, nodes_[p]->meeting, Op::merge, 0);
   if (!action.hosting || nodes_[p]->guest == 0xff || !lives(nodes_[p]->guest)) return;
   const auto guest = nodes_[p]->guest;
@@ -188,8 +188,8 @@ void System<omitted>::perform(std::size_t p, const Merge& action, std::string*) 
   point.made = made;
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Admit& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Admit& action, std::string*) {
   if (action.hosting && nodes_[p]->guest != 0xff && lives(nodes_[p]->guest)) {
     const auto guest = nodes_[p]->guest;
     Node& newcomer = touch(guest);
@@ -204,16 +204,16 @@ void System<omitted>::perform(std::size_t p, const Admit& action, std::string*) 
   enter(p, nodes_[p]->joined, Op::admit, 0);
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const EnterBody& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const EnterBody& action, std::string*) {
   Node& node = touch(p);
   if (action.newcomer) node.data = 0;
   node.is_first_half = true;
   enter(p, node.application, Op::exchange, 0);
 }
 
-template <Rule omitted>
-bool System<omitted>::go_on_in_body(std::size_t p) {
+template <class Rules>
+bool System<Rules>::go_on_in_body(std::size_t p) {
   Node& node = touch(p);
   node.is_first_half = false;
   node.restoring = node.core->position().epoch > Epoch{0};
@@ -225,23 +225,23 @@ bool System<omitted>::go_on_in_body(std::size_t p) {
   return true;
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Park&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Park&, std::string*) {
   touch(p).op = Op::park;
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const SaveWhatIsLeft&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const SaveWhatIsLeft&, std::string*) {
   enter(p, nodes_[p]->application, Op::save, 0);
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const End& action, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const End& action, std::string*) {
   touch(p).end = action;
 }
 
-template <Rule omitted>
-void System<omitted>::perform(std::size_t p, const Die&, std::string*) {
+template <class Rules>
+void System<Rules>::perform(std::size_t p, const Die&, std::string*) {
   crash(p, true);
 }
 

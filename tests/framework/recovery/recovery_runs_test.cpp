@@ -1,6 +1,7 @@
 // The runs of a recovery that a newcomer to the code should read first, kept in golden/; and many larger ones drawn by
 // chance. A drawn run is its seed: MEND_SEED=n runs that one alone, MEND_SEEDS=n runs n of them.
 
+#include "tests/support/omitted_rule.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/framework/recovery/drawn_scene.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
@@ -15,7 +16,7 @@
 namespace mend::recovery {
 namespace {
 
-using Job = System<Rule::none>;
+using Job = System<AllRules>;
 using Kind = Job::Kind;
 
 Policy policy(const char* text) { return Policy::parse(text); }
@@ -172,21 +173,21 @@ struct Drawn {
   std::uint64_t steps = 0;
 };
 
-template <Rule omitted>
+template <class Rules>
 Drawn run_by_chance(std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  System<omitted> job(drawn(random));
+  System<Rules> job(drawn(random));
   Drawn run;
   const double faults = std::uniform_real_distribution<double>(0.0, 0.06)(random);
   for (;;) {
-    std::vector<typename System<omitted>::Step> good;
-    std::vector<typename System<omitted>::Step> bad;
+    std::vector<typename System<Rules>::Step> good;
+    std::vector<typename System<Rules>::Step> bad;
     for (const auto& step : job.steps()) (job.progresses(step) ? good : bad).push_back(step);
     run.broken = job.broken(good.empty());
     if (run.broken || good.empty()) break;
     const bool fault = !bad.empty() && std::uniform_real_distribution<double>(0.0, 1.0)(random) < faults;
     const auto& from = fault ? bad : good;
-    System<omitted> next = job;
+    System<Rules> next = job;
     const auto& step = from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(random)];
     if (!next.take(step, &run.told)) continue;
     job = std::move(next);
@@ -205,7 +206,7 @@ TEST(RecoverySimulation, holds_in_larger_jobs_with_many_faults) {
   std::map<std::string, int> ends;
   std::uint64_t steps = 0;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
-    const Drawn run = run_by_chance<Rule::none>(seed);
+    const Drawn run = run_by_chance<AllRules>(seed);
     ASSERT_EQ(run.broken, std::nullopt) << run.told << support::to_see_again(seed);
     ++ends[run.end ? to_string(Action{*run.end}) : "nobody lives"];
     steps += run.steps;
@@ -218,27 +219,27 @@ TEST(RecoverySimulation, holds_in_larger_jobs_with_many_faults) {
 }
 
 TEST(RecoverySimulation, repeats_itself_to_the_letter) {
-  const std::string first = run_by_chance<Rule::none>(7).told;
+  const std::string first = run_by_chance<AllRules>(7).told;
   EXPECT_GT(first.size(), 500U);
-  EXPECT_EQ(first, run_by_chance<Rule::none>(7).told);
+  EXPECT_EQ(first, run_by_chance<AllRules>(7).told);
 }
 
 /// Whether chance brings to light that `omitted` is missing.
-template <Rule omitted>
-bool is_missed() {
+bool is_missed(Rule omitted) {
+  const support::Omission<Rule> omission(omitted);
   for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {
-    if (run_by_chance<omitted>(seed).broken) return true;
+    if (run_by_chance<support::RulesButOne<Rule>>(seed).broken) return true;
   }
   return false;
 }
 
 TEST(RecoverySimulation, brings_missing_rules_to_light) {
-  EXPECT_TRUE(is_missed<Rule::revoke_when_leaving>());
-  EXPECT_TRUE(is_missed<Rule::call_spares>());
-  EXPECT_TRUE(is_missed<Rule::settle_before_ending>());
-  EXPECT_TRUE(is_missed<Rule::agree_on_splitting>());
-  EXPECT_TRUE(is_missed<Rule::errors_end_one>());
-  EXPECT_TRUE(is_missed<Rule::survivors_keep_data>());
+  EXPECT_TRUE(is_missed(Rule::revoke_when_leaving));
+  EXPECT_TRUE(is_missed(Rule::call_spares));
+  EXPECT_TRUE(is_missed(Rule::settle_before_ending));
+  EXPECT_TRUE(is_missed(Rule::agree_on_splitting));
+  EXPECT_TRUE(is_missed(Rule::errors_end_one));
+  EXPECT_TRUE(is_missed(Rule::survivors_keep_data));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tests/framework/recovery/drawn_scene.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
+#include "tests/support/omitted_rule.hpp"
 #include "tests/support/seeds.hpp"
 #include "transport/simulated/simulator.hpp"
 
@@ -36,7 +37,7 @@ transport::NetworkModel network() {
   return model;
 }
 
-template <Rule omitted>
+template <class Rules>
 class SimulatedJob {
  public:
   SimulatedJob(const Scene& scene, std::uint64_t seed)
@@ -63,7 +64,7 @@ class SimulatedJob {
   }
 
   const std::string& told() const { return told_; }
-  const System<omitted>& job() const { return job_; }
+  const System<Rules>& job() const { return job_; }
   /// From the first death until everybody was in the body again, or at the end.
   std::optional<SimulatedTime> recovery() const {
     if (!first_death_ || !settled_) return std::nullopt;
@@ -80,8 +81,8 @@ class SimulatedJob {
   ByteCount size_of(int) const { return 64; }
 
  private:
-  using Kind = typename System<omitted>::Kind;
-  using Step = typename System<omitted>::Step;
+  using Kind = typename System<Rules>::Kind;
+  using Step = typename System<Rules>::Step;
 
   bool is_at_rest() const {
     return std::ranges::none_of(job_.steps(), [&](const Step& step) { return job_.progresses(step); });
@@ -173,7 +174,7 @@ class SimulatedJob {
     settled_ = simulator_.clock();
   }
 
-  System<omitted> job_;
+  System<Rules> job_;
   std::mt19937_64 random_;
   ProcessId hand_;  // a process of the simulator's that lays hand on the others
   std::vector<SimulatedTime> faults_;
@@ -186,10 +187,10 @@ class SimulatedJob {
   transport::Simulator<int, SimulatedJob> simulator_;
 };
 
-template <Rule omitted>
-SimulatedJob<omitted> simulated(std::uint64_t seed) {
+template <class Rules>
+SimulatedJob<Rules> simulated(std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  return SimulatedJob<omitted>(drawn(random), seed);
+  return SimulatedJob<Rules>(drawn(random), seed);
 }
 
 TEST(RecoveryInTime, holds_whenever_processes_die_and_err) {
@@ -197,7 +198,7 @@ TEST(RecoveryInTime, holds_whenever_processes_die_and_err) {
   std::map<std::string, int> ends;
   std::vector<double> recoveries;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
-    auto job = simulated<Rule::none>(seed);
+    auto job = simulated<AllRules>(seed);
     const auto broken = job.run();
     ASSERT_EQ(broken, std::nullopt) << job.told() << job.job().describe() << support::to_see_again(seed);
     std::optional<End> end;
@@ -218,28 +219,28 @@ TEST(RecoveryInTime, holds_whenever_processes_die_and_err) {
 }
 
 TEST(RecoveryInTime, repeats_itself_to_the_letter) {
-  auto first = simulated<Rule::none>(7);
+  auto first = simulated<AllRules>(7);
   first.run();
-  auto second = simulated<Rule::none>(7);
+  auto second = simulated<AllRules>(7);
   second.run();
   EXPECT_GT(first.told().size(), 500U);
   EXPECT_EQ(first.told(), second.told());
 }
 
 /// Whether the runs bring to light that `omitted` is missing.
-template <Rule omitted>
-bool is_missed() {
+bool is_missed(Rule omitted) {
+  const support::Omission<Rule> omission(omitted);
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
-    if (simulated<omitted>(seed).run()) return true;
+    if (simulated<support::RulesButOne<Rule>>(seed).run()) return true;
   }
   return false;
 }
 
 TEST(RecoveryInTime, brings_missing_rules_to_light) {
-  EXPECT_TRUE(is_missed<Rule::call_spares>());
-  EXPECT_TRUE(is_missed<Rule::agree_on_splitting>());
-  EXPECT_TRUE(is_missed<Rule::errors_end_one>());
-  EXPECT_TRUE(is_missed<Rule::survivors_keep_data>());
+  EXPECT_TRUE(is_missed(Rule::call_spares));
+  EXPECT_TRUE(is_missed(Rule::agree_on_splitting));
+  EXPECT_TRUE(is_missed(Rule::errors_end_one));
+  EXPECT_TRUE(is_missed(Rule::survivors_keep_data));
 }
 
 }  // namespace

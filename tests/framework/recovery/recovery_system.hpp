@@ -37,10 +37,10 @@
 
 namespace mend::recovery {
 
-template <Rule omitted>
+template <class Rules>
 class System {
  public:
-  using Core = BasicCore<omitted>;
+  using Core = BasicCore<Rules>;
 
   enum class Kind : std::uint8_t { decide, go, fail, notice, newcomer_ends, error, crash };
   struct Step {

@@ -6,8 +6,8 @@
 
 namespace mend::recovery {
 
-template <Rule omitted>
-bool System<omitted>::can_go(std::size_t p) const {
+template <class Rules>
+bool System<Rules>::can_go(std::size_t p) const {
   const Node& node = *nodes_[p];
   if (node.op == Op::nothing || !node.core) return false;
   if (node.op == Op::park) return is_woken(p);
@@ -34,8 +34,8 @@ bool System<omitted>::can_go(std::size_t p) const {
   }
 }
 
-template <Rule omitted>
-bool System<omitted>::is_woken(std::size_t p) const {
+template <class Rules>
+bool System<Rules>::is_woken(std::size_t p) const {
   const Node& node = *nodes_[p];
   const Position& position = node.core->position();
   for (std::size_t by = 0; by < nodes_.size(); ++by) {
@@ -47,8 +47,8 @@ bool System<omitted>::is_woken(std::size_t p) const {
   return false;
 }
 
-template <Rule omitted>
-bool System<omitted>::can_fail(std::size_t p) const {
+template <class Rules>
+bool System<Rules>::can_fail(std::size_t p) const {
   const Node& node = *nodes_[p];
   if (!node.core) return false;
   if (node.op == Op::start) return node.guest == 0xff || !lives(node.guest);
@@ -65,22 +65,22 @@ bool System<omitted>::can_fail(std::size_t p) const {
   return !lives(before_in_ring(comm, p));
 }
 
-template <Rule omitted>
-bool System<omitted>::can_notice(std::size_t p, std::size_t q) const {
+template <class Rules>
+bool System<Rules>::can_notice(std::size_t p, std::size_t q) const {
   const Node& node = *nodes_[p];
   const bool is_told = node.op == Op::agree || node.op == Op::settle || node.op == Op::start;
   if (!node.core || lives(q) || (node.noticed >> q & 1U) || !is_told) return false;
   return (comms_[node.base].members >> q & 1U) != 0;
 }
 
-template <Rule omitted>
-bool System<omitted>::must_end(std::size_t p) const {
+template <class Rules>
+bool System<Rules>::must_end(std::size_t p) const {
   const Node& node = *nodes_[p];
   return node.stage == Stage::at_line && node.host != 0xff && !lives(node.host);
 }
 
-template <Rule omitted>
-bool System<omitted>::would_disturb(std::size_t p) const {
+template <class Rules>
+bool System<Rules>::would_disturb(std::size_t p) const {
   for (const Point& point : comms_.points) {
     if (point.op != Op::agree || !point.decided || !(comms_[point.comm].members >> p & 1U)) continue;
     const Mask others = static_cast<Mask>(living_ & ~(1U << p));
@@ -92,8 +92,8 @@ bool System<omitted>::would_disturb(std::size_t p) const {
   return false;
 }
 
-template <Rule omitted>
-void System<omitted>::crash(std::size_t p, bool disturbs) {
+template <class Rules>
+void System<Rules>::crash(std::size_t p, bool disturbs) {
   living_ = static_cast<Mask>(living_ & ~(1U << p));
   if (disturbs) {
     for (Point& point : comms_.points) {
@@ -109,8 +109,8 @@ void System<omitted>::crash(std::size_t p, bool disturbs) {
   note_losses();
 }
 
-template <Rule omitted>
-void System<omitted>::note_losses() {
+template <class Rules>
+void System<Rules>::note_losses() {
   Mask left = 0;
   for (std::size_t q = 0; q < nodes_.size(); ++q) {
     if (lives(q)) left = static_cast<Mask>(left | nodes_[q]->data);
@@ -119,8 +119,8 @@ void System<omitted>::note_losses() {
   lost_ = static_cast<Mask>(lost_ | (all & ~left));
 }
 
-template <Rule omitted>
-void System<omitted>::err(std::size_t p, std::string* told) {
+template <class Rules>
+void System<Rules>::err(std::size_t p, std::string* told) {
   Node& node = touch(p);
   if (!std::exchange(node.troubled, true)) --errors_left_;
   const bool in_body = node.op == Op::exchange;
@@ -140,23 +140,22 @@ void System<omitted>::err(std::size_t p, std::string* told) {
   }
 }
 
-template <Rule omitted>
-void System<omitted>::stop_waiting(std::size_t p) {
+template <class Rules>
+void System<Rules>::stop_waiting(std::size_t p) {
   Node& node = touch(p);
   if (Point* point = point_of(node)) point->returned = static_cast<Mask>(point->returned | 1U << p);
   node.op = Op::nothing;
   node.on = none;
 }
 
-template <Rule omitted>
-bool System<omitted>::leave(std::size_t p, agreement::Motion motion, ExitCode code, std::uint8_t cut,
-                            std::string* told) {
+template <class Rules>
+bool System<Rules>::leave(std::size_t p, agreement::Motion motion, ExitCode code, std::uint8_t cut, std::string* told) {
   touch(p).restoring = false;
   return feed(p, BodyLeft{motion, code, false}, cut, told);
 }
 
-template <Rule omitted>
-bool System<omitted>::go(std::size_t p, bool knows_all, std::uint8_t cut, std::string* told) {
+template <class Rules>
+bool System<Rules>::go(std::size_t p, bool knows_all, std::uint8_t cut, std::string* told) {
   const Node before = *nodes_[p];
   const std::optional<Point> at = point_of(before) ? std::optional(*point_of(before)) : std::nullopt;
   stop_waiting(p);
@@ -190,8 +189,8 @@ bool System<omitted>::go(std::size_t p, bool knows_all, std::uint8_t cut, std::s
   return false;
 }
 
-template <Rule omitted>
-bool System<omitted>::fail(std::size_t p, std::uint8_t cut, std::string* told) {
+template <class Rules>
+bool System<Rules>::fail(std::size_t p, std::uint8_t cut, std::string* told) {
   const Node before = *nodes_[p];
   stop_waiting(p);
   switch (before.op) {
@@ -204,8 +203,8 @@ bool System<omitted>::fail(std::size_t p, std::uint8_t cut, std::string* told) {
   }
 }
 
-template <Rule omitted>
-bool System<omitted>::hear(std::size_t p, const Point& point, bool knows_all, std::uint8_t cut, std::string* told) {
+template <class Rules>
+bool System<Rules>::hear(std::size_t p, const Point& point, bool knows_all, std::uint8_t cut, std::string* told) {
   Node& node = touch(p);
   const agreement::Outcome outcome{point.value, point.died};
   if (node.restoring || node.core->state() == State::balloting) {
@@ -222,15 +221,15 @@ bool System<omitted>::hear(std::size_t p, const Point& point, bool knows_all, st
   return feed(p, Agreed{outcome}, cut, told);
 }
 
-template <Rule omitted>
-bool System<omitted>::knows_fault(std::size_t p) const {
+template <class Rules>
+bool System<Rules>::knows_fault(std::size_t p) const {
   const auto& seats = nodes_[p]->core->position().roster.seats;
   const bool has_died = std::ranges::any_of(seats, [&](const Seat& seat) { return !lives(seat.holder.process.value); });
   return scene_->faulty && has_died && (living_ & ((1U << p) - 1)) == 0;
 }
 
-template <Rule omitted>
-Ruled System<omitted>::ruled(std::size_t p, agreement::Ruling ruling, bool knows_all) const {
+template <class Rules>
+Ruled System<Rules>::ruled(std::size_t p, agreement::Ruling ruling, bool knows_all) const {
   ProcessSet dead;
   const Mask known = knows_all ? all_dead() : nodes_[p]->noticed;
   for (std::uint32_t q = 0; q < nodes_.size(); ++q) {
@@ -239,9 +238,8 @@ Ruled System<omitted>::ruled(std::size_t p, agreement::Ruling ruling, bool knows
   return {ruling, dead};
 }
 
-template <Rule omitted>
-bool System<omitted>::restored(std::size_t p, agreement::Ruling ruling, Mask there, std::uint8_t cut,
-                               std::string* told) {
+template <class Rules>
+bool System<Rules>::restored(std::size_t p, agreement::Ruling ruling, Mask there, std::uint8_t cut, std::string* told) {
   Node& node = touch(p);
   if (ruling == agreement::Ruling::abandon) return leave(p, agreement::Motion::abandon, ExitCode::ok, cut, told);
   if (ruling == agreement::Ruling::confused) return leave(p, agreement::Motion::abandon, ExitCode::usage, cut, told);
@@ -264,8 +262,8 @@ bool System<omitted>::restored(std::size_t p, agreement::Ruling ruling, Mask the
   return cut == 0;
 }
 
-template <Rule omitted>
-bool System<omitted>::admitted(std::size_t p, std::uint8_t cut, std::string* told) {
+template <class Rules>
+bool System<Rules>::admitted(std::size_t p, std::uint8_t cut, std::string* told) {
   Node& node = touch(p);
   node.base = node.joined;
   node.joined = node.meeting = none;
