@@ -34,3 +34,14 @@ file(WRITE "${PROJECT_BINARY_DIR}/precompiled.cpp" "")
 add_library(mend_precompiled OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
 target_link_libraries(mend_precompiled PRIVATE fmt::fmt mend_warnings mend_sanitizers)
 target_precompile_headers(mend_precompiled PRIVATE ${_mend_common_headers})
+
+# mend_optimise_lightly(TARGET [SOURCES...]): for what reads command lines, or writes reports, and nobody waits for: the
+# templates of CLI11 and nlohmann-json take half as long to compile so.
+function(mend_optimise_lightly target)
+  set(options "$<$<CONFIG:RelWithDebInfo,Release>:-Og>")
+  if(ARGN)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "${options}")
+  else()
+    target_compile_options(${target} PRIVATE "${options}")
+  endif()
+endfunction()
