@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"
+#include "base/telemetry/trace.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -109,6 +110,7 @@ bool Service::progress() {
 
 void Service::receive(const transport::Arrival& arrival) {
   reach("agreement.receive");
+  trace::message_from(arrival.from, trace::Of::agreement);
   ByteReader reader(arrival.bytes, [] { throw EnvironmentError("an agreement message of no group has arrived"); });
   const GroupId id{reader.take<decltype(GroupId::value)>()};
   const auto message = reader.left();
@@ -146,6 +148,7 @@ void Service::perform(GroupId id, Group& group) {
     outgoing_.assign(header.begin(), header.end());
     write(send.message, outgoing_);
     reach("agreement.send");
+    trace::message_to(group.members[send.to.value], trace::Of::agreement);
     endpoint_->send(group.members[send.to.value], outgoing_);
   }
   std::move(actions_.decided.begin(), actions_.decided.end(), std::back_inserter(group.decided));

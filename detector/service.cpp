@@ -1,6 +1,7 @@
 #include "detector/service.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/trace.hpp"
 #include "base/thread.hpp"
 #include "detector/local/scheduler_slice.hpp"
 #include "detector/wire.hpp"
@@ -205,6 +206,7 @@ void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
     ++counters_.garbage;
     return;
   }
+  if (message.kind != Message::Kind::heartbeat) trace::message_from(from, trace::Of::detector);
   if (message.epoch < detector_.membership().epoch) ++counters_.old_messages;
   if (!detector_.receive(from, message, time_now(), actions_)) ++counters_.garbage;
   perform();
@@ -235,6 +237,7 @@ void Service::perform() {
   for (const auto& [to, message] : actions.sends) {
     const bool heartbeat = message.kind == Message::Kind::heartbeat;
     if (ended_ && !heartbeat && message.kind != Message::Kind::answer) continue;
+    if (!heartbeat) trace::message_to(to, trace::Of::detector);
     for (const Message& part : split(message)) {
       outgoing_.clear();
       write(part, outgoing_);
@@ -245,14 +248,17 @@ void Service::perform() {
   if (actions.fenced) leave("held dead by the others");
   if (actions.cut_off) leave("cut off from most of the others");
   const auto silence = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.delta());
-  for (const ProcessId process : actions.found_silent.members())
+  for (const ProcessId process : actions.found_silent.members()) {
+    trace::instant_later("silent", {{"process", process.value}});
     runtime_.tell_cause(process, {DeathCause::Kind::silence, static_cast<std::int32_t>(silence.count())});
+  }
   hold_dead(actions.died);
 }
 
 void Service::hold_dead(const ProcessSet& died) {
   stalls_.died(died);
   for (const ProcessId process : died.members()) {
+    trace::instant_later("dead", {{"process", process.value}});
     network_.drop(process);
     if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) {
       neighbour->second.process.kill();

@@ -250,8 +250,14 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                                   "File on what happened, for mend report (set by mend run --result)"),
                    "MEND_RESULT");
   from_environment(app.add_option(prefix + "trace", options.trace,
-                                  "Folder for timelines in the Chrome trace format, one file a process"),
+                                  "Folder for timelines in the Chrome trace format, one file a process,\n"
+                                  "for mend report --html, and for Perfetto"),
                    "MEND_TRACE");
+  from_environment(add_choice<TraceDetail>(app, prefix + "trace-detail", options.trace_detail,
+                                           {{"spans", TraceDetail::spans}, {"messages", TraceDetail::messages}},
+                                           "spans: commits, recoveries and deaths; messages: those of agreements and\n"
+                                           "failure detection too"),
+                   "MEND_TRACE_DETAIL");
 }
 
 /// What a TOML file says to mend: the keys of its [mend] table, or, if it has none, all that stand in no table.

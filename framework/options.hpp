@@ -45,6 +45,12 @@ enum class Detection : std::uint8_t {
   runtime,  ///< only as far as the runtime sees that they end: for debuggers, which stop processes
 };
 
+/// What a trace holds (--mend-trace-detail).
+enum class TraceDetail : std::uint8_t {
+  spans,     ///< commits, recoveries, deaths
+  messages,  ///< and the messages of agreements and failure detection, but no heartbeats
+};
+
 /// What the user may choose at run time. Each option is a command-line flag, an environment variable and a key of a
 /// TOML file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
 /// --mend-config (MEND_CONFIG) names.
@@ -70,6 +76,7 @@ struct Options {
   LogLevel log_level = LogLevel::notice;  ///< what is written on standard error
   std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
   std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
+  TraceDetail trace_detail = TraceDetail::spans;
 };
 
 /// Adds mend's options to the application's own command line, as a group in its --help. `app` fills `options` when it

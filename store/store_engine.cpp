@@ -156,7 +156,8 @@ std::exception_ptr StoreEngine::prepare_members() {
 void StoreEngine::commit_async() {
   const AtPlace at_place(Place::commit);
   finish_commit();
-  const trace::Span span("commit");
+  trace::Span span("commit");
+  span.note("version", versions_.next().value);
   Stopwatch watch;
   const std::exception_ptr problem = prepare_members();
   const agreement::Remarks said = meet_for(Motion::commit, if_so(problem == nullptr, can_be_packed));
@@ -180,7 +181,8 @@ void StoreEngine::commit_async() {
 Version StoreEngine::finish_commit() {
   const AtPlace at_place(Place::commit);
   if (!commit_) return versions_.published();
-  const trace::Span span("commit");
+  trace::Span span("commit");
+  span.note("version", versions_.next().value);
   Stopwatch watch;
   const CommitUnderWay begun = *std::exchange(commit_, std::nullopt);
   const Version version = begun.version;
@@ -197,6 +199,7 @@ Version StoreEngine::finish_commit() {
   ++statistics_.commits;
   statistics_.commit_time += watch.elapsed();
   note_sizes();
+  span.note("bytes", statistics_.changed_bytes);
   if (commit_listener_) commit_listener_();
   return version;
 }
@@ -282,7 +285,7 @@ Version StoreEngine::restore_others() {
 
 Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) {
   if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) return Version{};  // known without asking
-  const trace::Span span("restore");
+  trace::Span span("restore");
   Stopwatch watch;
   const agreement::Remarks said = meet_for(Motion::restore, if_so(what == Fills::members, gives_up_its_data));
   versions_.begin_restore();
@@ -291,19 +294,21 @@ Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) 
   versions_.restored(restored.version, (said & gives_up_its_data) != 0);
   if (disk_ && restored.version != Version{} && (wanted || restored.origin == Origin::disk))
     disk_->go_on_from(restored.version, restored.origin == Origin::disk);
+  span.note("version", restored.version.value);
   return has_gone_back_to(restored, what, watch);
 }
 
 Version StoreEngine::restore_from(Rank from) {
   const AtPlace at_place(Place::restore);
   finish_commit();
-  const trace::Span span("restore");
+  trace::Span span("restore");
   Stopwatch watch;
   meet_for(Motion::restore, gives_up_its_data);
   restorer().require_rank_for_all(from);
   versions_.begin_restore();
   const Restorer::Restored restored = whole([&] { return restorer().restore_from(from); });
   versions_.restored(restored.version, false);  // ranks have other data than they have committed
+  span.note("version", restored.version.value);
   return has_gone_back_to(restored, Fills::members, watch);
 }
 

@@ -2,31 +2,37 @@
 
 #include "base/telemetry/log.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
-#include <fstream>
 #include <mutex>
-#include <vector>
+#include <string>
+#include <utility>
 
 namespace mend::trace {
 namespace detail {
-bool on = false;
-}
+std::atomic<bool> on = false;
+std::atomic<bool> messages = false;
+}  // namespace detail
 
 namespace {
 
-struct Event {
-  std::string name;
-  std::int64_t begin_us;
-  std::int64_t duration_us;  // negative: an instant
-};
+using nlohmann::json;
 
 struct Recorder {
   std::mutex mutex;
   std::filesystem::path file;
   ProcessId self;
-  std::vector<Event> events;
+  int descriptor = -1;
+  bool complete = true;
+  std::mutex pending_mutex;  // held for moments only, unlike the other
+  std::string pending;
+
+  void write(const std::string& text) {
+    complete = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && complete;
+  }
 };
 
 Recorder& recorder() {
@@ -38,57 +44,77 @@ std::int64_t microseconds(WallClock::time_point moment) {
   return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
 }
 
-nlohmann::json to_json(const Event& event, ProcessId self) {
-  nlohmann::json json{{"name", event.name}, {"cat", "mend"}, {"pid", self.value}, {"tid", 0}, {"ts", event.begin_us}};
-  if (event.duration_us < 0) {
-    json["ph"] = "i";
-    json["s"] = "p";
-  } else {
-    json["ph"] = "X";
-    json["dur"] = event.duration_us;
-  }
-  return json;
+void note_event(json event, const Notes& notes) {
+  for (const auto& [name, value] : notes) event["args"][std::string(name)] = value;
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.pending_mutex);
+  event["cat"] = "mend";
+  event["pid"] = r.self.value;
+  event["tid"] = 0;
+  r.pending += ",\n" + event.dump();
+}
+
+std::string take_pending() {
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.pending_mutex);
+  return std::exchange(r.pending, {});
+}
+
+void write_pending() {
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.mutex);
+  if (is_on()) r.write(take_pending());
+}
+
+json instant_now(std::string_view name) {
+  return {{"name", name}, {"ph", "i"}, {"s", "p"}, {"ts", microseconds(WallClock::now())}};
 }
 
 }  // namespace
 
-void start(const std::filesystem::path& file, ProcessId self) {
+void start(const std::filesystem::path& file, ProcessId self, bool messages) {
+  stop();
   Recorder& r = recorder();
   const std::lock_guard lock(r.mutex);
   r.file = file;
-  r.self = self;
-  r.events.clear();
+  {
+    const std::lock_guard also(r.pending_mutex);
+    r.self = self;
+    r.pending.clear();
+  }
+  r.descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  r.complete = true;
+  const json name{{"name", "process_name"},
+                  {"ph", "M"},
+                  {"pid", self.value},
+                  {"args", {{"name", fmt::format("process {}", self.value)}}}};
+  r.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + name.dump());
   detail::on = true;
+  detail::messages = messages;
 }
 
 void stop() {
-  if (!detail::on) return;
   Recorder& r = recorder();
   const std::lock_guard lock(r.mutex);
-  detail::on = false;
-  nlohmann::json events = nlohmann::json::array();
-  events.push_back({{"name", "process_name"},
-                    {"ph", "M"},
-                    {"pid", r.self.value},
-                    {"args", {{"name", fmt::format("process {}", r.self.value)}}}});
-  for (const Event& event : r.events) events.push_back(to_json(event, r.self));
-  std::ofstream out(r.file);
-  out << nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() << '\n';
-  out.close();
-  if (!out) log::warn(fmt::format("cannot write the trace to {}", r.file.string()));
+  if (!is_on()) return;
+  detail::on = detail::messages = false;
+  r.write(take_pending() + "\n]}\n");
+  r.complete = ::close(r.descriptor) == 0 && r.complete;
+  if (!r.complete) log::warn(fmt::format("cannot write the trace to {}", r.file.string()));
 }
 
-void detail::record_span(std::string_view name, WallClock::time_point begin, WallClock::time_point end) {
-  Recorder& r = recorder();
-  const std::lock_guard lock(r.mutex);
+void detail::record_span(std::string_view name, WallClock::time_point begin, WallClock::time_point end,
+                         const Notes& notes) {
   const auto start_us = microseconds(begin);
-  r.events.push_back({std::string(name), start_us, microseconds(end) - start_us});
+  note_event({{"name", name}, {"ph", "X"}, {"ts", start_us}, {"dur", microseconds(end) - start_us}}, notes);
+  write_pending();
 }
 
-void detail::record_instant(std::string_view name) {
-  Recorder& r = recorder();
-  const std::lock_guard lock(r.mutex);
-  r.events.push_back({std::string(name), microseconds(WallClock::now()), -1});
+void detail::record_instant(std::string_view name, const Notes& notes) {
+  record_instant_later(name, notes);
+  write_pending();
 }
+
+void detail::record_instant_later(std::string_view name, const Notes& notes) { note_event(instant_now(name), notes); }
 
 }  // namespace mend::trace

@@ -1,46 +1,92 @@
 // A tracer for timelines: what each process did, when, for how long.
 //
-// Off, a span costs one branch. On, spans are kept in memory and written at exit in the Chrome trace event format,
-// which chrome://tracing and Perfetto open; one file per process, merged by loading them together (the process
-// number is the `pid` of every event, times are wall-clock microseconds).
+// Off, a span costs one branch. On, each event is written at once, by one system call, so that the file of a process
+// that is killed has what it did until then. The format is Chrome's trace events, which Perfetto opens; one file per
+// process (the process number is the `pid` of every event, times are wall-clock microseconds). `mend report` makes a
+// page of all files of a job, or one file for Perfetto. What is there to be read:
+//
+//   event              is a     with                    says that
+//   epoch              moment   epoch, rank             an epoch has begun; without a rank, the process is a spare
+//   commit             span     version                 the process has made its part of a version
+//                               version, bytes          it has voted on that version, and the version is there
+//   restore            span     version                 it has its data again, of this version
+//   disk               span                             it writes a version to disk
+//   recovery           span     epoch                   from the body to the body, or to waiting as a spare
+//   interrupt, agree,  spans    epoch                   the phases of that
+//   rebuild
+//   silent, dead       moments  process                 it has found that process silent; knows it dead
+//   message            moment   from or to, of          a message of the agreement (0) or of the detector (1)
+//   finished           moment                           the job has ended in this process
 
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
-#include <string>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mend::trace {
 
-/// Starts recording in this process. `file` is written by stop(). Local.
-void start(const std::filesystem::path& file, ProcessId self);
+/// A number that an event has beside its name. The name is a literal.
+using Note = std::pair<std::string_view, std::int64_t>;
+using Notes = std::vector<Note>;
 
-/// Writes what was recorded and stops. A file that cannot be written costs a warning. Without a start, does nothing.
-/// Local.
+/// Starts recording in this process, into `file`; the messages of agreements and detection only if `messages`. Local.
+void start(const std::filesystem::path& file, ProcessId self, bool messages = false);
+
+/// Ends the recording. A file that could not be written costs a warning. Without a start, does nothing. Local.
 void stop();
 
 namespace detail {
-extern bool on;
-void record_span(std::string_view name, WallClock::time_point begin, WallClock::time_point end);
-void record_instant(std::string_view name);
+extern std::atomic<bool> on;
+extern std::atomic<bool> messages;
+void record_span(std::string_view name, WallClock::time_point begin, WallClock::time_point end, const Notes& notes);
+void record_instant(std::string_view name, const Notes& notes);
+void record_instant_later(std::string_view name, const Notes& notes);
 }  // namespace detail
 
-inline bool is_on() { return detail::on; }
+inline bool is_on() { return detail::on.load(std::memory_order_relaxed); }
 
 /// Marks a moment.
-inline void instant(std::string_view name) {
-  if (detail::on) [[unlikely]] {
-    detail::record_instant(name);
+inline void instant(std::string_view name, std::initializer_list<Note> notes = {}) {
+  if (is_on()) [[unlikely]] {
+    detail::record_instant(name, notes);
+  }
+}
+
+/// The same in a thread that must not wait for a disk: written with what another thread marks next, or at the end.
+inline void instant_later(std::string_view name, std::initializer_list<Note> notes = {}) {
+  if (is_on()) [[unlikely]] {
+    detail::record_instant_later(name, notes);
+  }
+}
+
+/// Whose message it is.
+enum class Of { agreement, detector };
+
+/// Marks that a message goes to another process, or has come from one, if messages are recorded. Written later.
+inline void message_to(ProcessId to, Of of) {
+  if (detail::messages.load(std::memory_order_relaxed)) [[unlikely]] {
+    instant_later("message", {{"to", to.value}, {"of", static_cast<std::int64_t>(of)}});
+  }
+}
+inline void message_from(ProcessId from, Of of) {
+  if (detail::messages.load(std::memory_order_relaxed)) [[unlikely]] {
+    instant_later("message", {{"from", from.value}, {"of", static_cast<std::int64_t>(of)}});
   }
 }
 
 /// Records a time that has passed.
-inline void record(std::string_view name, WallClock::time_point begin, WallClock::time_point end) {
-  if (detail::on) [[unlikely]] {
-    detail::record_span(name, begin, end);
+inline void record(std::string_view name, WallClock::time_point begin, WallClock::time_point end,
+                   std::initializer_list<Note> notes = {}) {
+  if (is_on()) [[unlikely]] {
+    detail::record_span(name, begin, end, notes);
   }
 }
 
@@ -48,21 +94,28 @@ inline void record(std::string_view name, WallClock::time_point begin, WallClock
 class Span {
  public:
   explicit Span(std::string_view name) : name_(name) {
-    if (detail::on) [[unlikely]] {
+    if (is_on()) [[unlikely]] {
       begin_ = WallClock::now();
     }
   }
   ~Span() {
-    if (detail::on && begin_ != WallClock::time_point{}) [[unlikely]] {
-      detail::record_span(name_, begin_, WallClock::now());
+    if (is_on() && begin_ != WallClock::time_point{}) [[unlikely]] {
+      detail::record_span(name_, begin_, WallClock::now(), notes_);
     }
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
+  void note(std::string_view name, std::uint64_t value) {
+    if (is_on()) [[unlikely]] {
+      notes_.emplace_back(name, static_cast<std::int64_t>(value));
+    }
+  }
+
  private:
   std::string_view name_;
   WallClock::time_point begin_{};
+  Notes notes_;
 };
 
 }  // namespace mend::trace

@@ -16,10 +16,11 @@ void RecoveryClock::trace(const RecoveryReport& report) const {
   const auto after = [&](Milliseconds time) {
     return report.noticed + std::chrono::duration_cast<WallClock::duration>(time);
   };
-  trace::record("interrupt", report.noticed, after(report.interrupt));
-  trace::record("agree", after(report.interrupt), after(report.interrupt + report.agree));
-  trace::record("rebuild", after(report.interrupt + report.agree), after(report.until_rebuilt()));
-  trace::record("recovery", began_.value_or(left_body_), WallClock::now());
+  const trace::Note epoch{"epoch", report.epoch.value};
+  trace::record("interrupt", report.noticed, after(report.interrupt), {epoch});
+  trace::record("agree", after(report.interrupt), after(report.interrupt + report.agree), {epoch});
+  trace::record("rebuild", after(report.interrupt + report.agree), after(report.until_rebuilt()), {epoch});
+  trace::record("recovery", began_.value_or(left_body_), WallClock::now(), {epoch});
 }
 
 }  // namespace mend

@@ -8,6 +8,7 @@
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
+#include "base/telemetry/trace.hpp"
 #include "framework/reporting/exit_reason.hpp"
 #include "framework/epoch/waiting_place.hpp"
 #include "framework/process/communicator_hooks.hpp"
@@ -95,6 +96,7 @@ void Engine::begin_epoch(bool newcomer) {
   pacing_.begin_epoch();
   forget_failure();
   detector_.enter(world_.members);
+  trace_epoch();
   const auto& rank = part_.rank;
   note_rank(rank && policy().blank ? world_.roster.seat(*rank).origin : rank);
   if (!rank) return;
@@ -102,6 +104,15 @@ void Engine::begin_epoch(bool newcomer) {
   store_.hear(witness_.announced());
   if (world_.epoch == Epoch{0} && *rank == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
     log::warn("with a single rank no other rank holds a copy of its data: if it dies, the data is lost");
+  }
+}
+
+void Engine::trace_epoch() const {
+  const trace::Note epoch{"epoch", world_.epoch.value};
+  if (part_.rank) {
+    trace::instant("epoch", {epoch, {"rank", part_.rank->value}});
+  } else {
+    trace::instant("epoch", {epoch});
   }
 }
 

@@ -92,6 +92,9 @@ class Engine {
   /// Returns true if a process of the launch has died. Known when run() has returned; the same on all processes.
   bool has_lost() const { return end_.has_lost; }
 
+  /// Marks in the trace which epoch it is, and which rank this process has in it. Local.
+  void trace_epoch() const;
+
   /// What this process's commits have cost, and what the best interval would have saved.
   CommitEconomy commit_economy() const { return pacing_.economy(reporter_.history(), store_.statistics()); }
 

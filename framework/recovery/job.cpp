@@ -167,7 +167,9 @@ void Job::start_trace(const Options& options) {
     return;
   }
   const ProcessId self = engine_->self();
-  trace::start(options.trace / fmt::format("process-{}.json", self.value), self);
+  trace::start(options.trace / fmt::format("process-{}.json", self.value), self,
+               options.trace_detail == TraceDetail::messages);
+  engine_->trace_epoch();
 }
 
 ExitCode Job::play(const Body& body) {
@@ -187,6 +189,7 @@ ExitCode Job::close(ExitCode code) {
   job_status::finished(code, engine_->self(), rank);
   try {
     report(code);
+    trace::instant("finished");
     trace::stop();
   } catch (const std::exception& error) {  // the end is agreed upon
     log::warn(fmt::format("process {} cannot report on the job: {}", engine_->self().value, error.what()));

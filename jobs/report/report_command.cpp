@@ -1,44 +1,120 @@
-// mend report: tells what happened in a run, from its result file, and compares it with another.
+// mend report: tells what happened in a run, from its result file and its traces, as text or as a page, and compares it
+// with another.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
+#include "jobs/report/page.hpp"
 #include "jobs/report/result.hpp"
+#include "jobs/report/timeline.hpp"
+#include "jobs/report/trace_files.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 namespace mend::jobs {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Arguments {
-  std::filesystem::path result;
-  std::filesystem::path reference;
+  std::vector<fs::path> files;
+  fs::path reference;
+  fs::path html;
+  fs::path perfetto;
 };
 
-int report(const Arguments& arguments) {
-  const auto result = read_result(arguments.result);
-  std::fputs(timeline(result).c_str(), stdout);
-  if (arguments.reference.empty()) return static_cast<int>(ExitCode::ok);
-  const auto found = differences(result, read_result(arguments.reference));
+/// What the named files have: one result at most, and any number of traces.
+struct Inputs {
+  nlohmann::json result;
+  nlohmann::json events = nlohmann::json::array();
+  std::string name;
+};
+
+Inputs read(const std::vector<fs::path>& files) {
+  Inputs inputs;
+  for (const fs::path& file : files) {
+    if (is_trace(file)) {
+      for (nlohmann::json& event : read_trace(file)) inputs.events.push_back(std::move(event));
+      if (inputs.name.empty()) inputs.name = fs::weakly_canonical(file).filename().string();
+    } else if (inputs.result.is_null()) {
+      inputs.result = read_result(file);
+    } else {
+      throw UsageError(fmt::format("{} is a second result: mend report takes one, and its traces", file.string()));
+    }
+  }
+  if (inputs.result.is_object()) inputs.name = inputs.result.value("app", inputs.name);
+  return inputs;
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  out.close();
+  if (!out) throw EnvironmentError(fmt::format("cannot write {}", file.string()));
+}
+
+JobRecords records_of(const Inputs& inputs) {
+  JobRecords job{inputs.name, std::nullopt, inputs.result};
+  if (!inputs.events.empty()) job.timeline = timeline_of(parsed(inputs.events));
+  return job;
+}
+
+int compare(const nlohmann::json& result, const fs::path& reference) {
+  const auto found = differences(result, read_result(reference));
   if (found.empty()) {
-    std::printf("  the same as %s, to the last bit\n", arguments.reference.c_str());
+    std::printf("  the same as %s, to the last bit\n", reference.c_str());
     return static_cast<int>(ExitCode::ok);
   }
   std::fflush(stdout);
   for (const auto& difference : found) {
-    std::fprintf(stderr, "mend: differs from %s in %s\n", arguments.reference.c_str(), difference.c_str());
+    std::fprintf(stderr, "mend: differs from %s in %s\n", reference.c_str(), difference.c_str());
   }
   return static_cast<int>(ExitCode::failed);
+}
+
+int report(const Arguments& arguments) {
+  const Inputs inputs = read(arguments.files);
+  if (!arguments.reference.empty() && inputs.result.is_null()) throw UsageError("--same-as compares results: name one");
+  if (!arguments.perfetto.empty()) {
+    if (inputs.events.empty()) throw UsageError("--perfetto needs traces: name the folder of --mend-trace");
+    write(arguments.perfetto, for_perfetto(inputs.events).dump() + "\n");
+  }
+  if (!arguments.html.empty()) write(arguments.html, page_of(page_model(records_of(inputs))));
+  if (arguments.html.empty() && arguments.perfetto.empty()) {
+    const bool has_result = inputs.result.is_object();
+    std::fputs(
+        timeline(has_result ? inputs.result : as_result(inputs.name, timeline_of(parsed(inputs.events)))).c_str(),
+        stdout);
+  }
+  return arguments.reference.empty() ? static_cast<int>(ExitCode::ok) : compare(inputs.result, arguments.reference);
 }
 
 }  // namespace
 
 void add_report_command(CLI::App& mend, Action& chosen) {
   auto arguments = std::make_shared<Arguments>();
-  auto* report_command = mend.add_subcommand("report", "Tell what happened in a run, from its result file");
-  report_command->footer("Exits with 1 when the results differ.");
-  report_command->add_option("FILE", arguments->result, "The file that mend run --result has named")->required();
+  auto* report_command =
+      mend.add_subcommand("report", "Tell what happened in a run, from its result file and its traces");
+  report_command->footer(
+      "Prints a table of the recoveries, or writes what --html and --perfetto name. Exits with 1 when the results\n"
+      "differ.");
+  report_command
+      ->add_option("FILE", arguments->files,
+                   "The file that mend run --result has named; traces: the folder of --mend-trace, or files in it")
+      ->required();
+  report_command
+      ->add_option("--html", arguments->html,
+                   "Write a page for a browser: a timeline of each rank, the recoveries, what commits cost.\n"
+                   "It is one file and needs no network")
+      ->type_name("PAGE");
+  report_command
+      ->add_option("--perfetto", arguments->perfetto,
+                   "Write all traces into one file, which ui.perfetto.dev and chrome://tracing open")
+      ->type_name("TRACE");
   report_command->add_option("--same-as", arguments->reference,
                              "The result of another run, which this one must equal: what the program has\n"
                              "reported of its answer, to the last bit");

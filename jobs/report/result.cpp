@@ -52,36 +52,53 @@ bool is_known(const json& recovery, const Phase& phase) {
 }
 
 /// Those of which any recovery tells: when a process died is known only when that was ordered.
-std::vector<Phase> phases_of(const json& recoveries) {
-  std::vector<Phase> known;
-  for (const Phase& phase : phases) {
-    const auto tells = [&](const json& recovery) { return is_known(recovery, phase); };
-    if (std::any_of(recoveries.begin(), recoveries.end(), tells)) known.push_back(phase);
-  }
+std::vector<std::string> phases_of(const std::vector<RecoveryLine>& recoveries) {
+  std::vector<std::string> known = phase_names();
+  std::erase_if(known, [&](const std::string& phase) {
+    return std::ranges::none_of(recoveries, [&](const RecoveryLine& line) { return line.phases.contains(phase); });
+  });
   return known;
 }
 
-std::string recovery_line(const json& recovery, const std::vector<Phase>& columns) {
-  std::string line = fmt::format("  {:<20}", who_died(recovery));
-  std::vector<double> times;
-  for (const Phase& phase : columns)
-    times.push_back(is_known(recovery, phase) ? recovery.at(phase.key).get<double>() : 0);
-  times = round_parts(std::move(times), 0.01);
-  double sum = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    sum += times[i];
-    line += is_known(recovery, columns[i]) ? fmt::format(" {:>10.2f}", times[i]) : fmt::format(" {:>10}", "-");
+std::string text_of(const RecoveryLine& recovery, const std::vector<std::string>& columns) {
+  std::string line = fmt::format("  {:<20}", recovery.died);
+  for (const std::string& phase : columns) {
+    const auto time = recovery.phases.find(phase);
+    line += time == recovery.phases.end() ? fmt::format(" {:>10}", "-") : fmt::format(" {:>10.2f}", time->second);
   }
-  return line + fmt::format(" {:>10.2f}\n", sum);
+  return line + fmt::format(" {:>10.2f}\n", recovery.sum);
 }
 
-std::string heading(const std::vector<Phase>& columns) {
+std::string heading(const std::vector<std::string>& columns) {
   std::string line = fmt::format("  {:<20}", "died");
-  for (const Phase& phase : columns) line += fmt::format(" {:>10}", phase.name);
+  for (const std::string& phase : columns) line += fmt::format(" {:>10}", phase);
   return line + fmt::format(" {:>10}\n", "sum, ms");
 }
 
 }  // namespace
+
+std::vector<std::string> phase_names() {
+  std::vector<std::string> names;
+  for (const Phase& phase : phases) names.emplace_back(phase.name);
+  return names;
+}
+
+RecoveryLine recovery_line(const json& recovery) {
+  std::vector<const Phase*> known;
+  std::vector<double> times;
+  for (const Phase& phase : phases) {
+    if (!is_known(recovery, phase)) continue;
+    known.push_back(&phase);
+    times.push_back(recovery.at(phase.key).get<double>());
+  }
+  times = round_parts(std::move(times), 0.01);
+  RecoveryLine line{.died = who_died(recovery)};
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    line.phases[known[i]->name] = times[i];
+    line.sum += times[i];
+  }
+  return line;
+}
 
 json read_result(const std::filesystem::path& file) {
   std::error_code ignored;
@@ -113,9 +130,11 @@ std::string timeline_of(const json& result) {
   const json reported = result.value("reported", json::object());
   for (const auto& [name, value] : reported.items())
     text += fmt::format("  {}: {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
-  const std::vector<Phase> columns = phases_of(recoveries);
-  if (!recoveries.empty()) text += heading(columns);
-  for (const json& recovery : recoveries) text += recovery_line(recovery, columns);
+  std::vector<RecoveryLine> lines;
+  for (const json& recovery : recoveries) lines.push_back(recovery_line(recovery));
+  const std::vector<std::string> columns = phases_of(lines);
+  if (!lines.empty()) text += heading(columns);
+  for (const RecoveryLine& line : lines) text += text_of(line, columns);
   return text;
 }
 

@@ -119,6 +119,25 @@ TEST_F(Trace, stopped_without_a_start_writes_nothing) {
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
+TEST_F(Trace, is_written_as_it_goes_for_a_process_that_is_killed) {
+  trace::start(file_, mend::ProcessId{3});
+  trace::instant_later("dead", {{"process", 1}});
+  trace::instant("epoch", {{"epoch", 0}, {"rank", 2}});
+  std::ifstream in(file_);
+  const std::string unfinished{std::istreambuf_iterator<char>(in), {}};
+  const json written = json::parse(unfinished + "]}");
+  EXPECT_EQ(event(written, "dead").at("args").at("process"), 1);
+  EXPECT_EQ(event(written, "epoch").at("args"), json::parse(R"({"epoch": 0, "rank": 2})"));
+}
+
+TEST_F(Trace, has_messages_only_when_asked_for) {
+  for (const bool asked : {false, true}) {
+    trace::start(file_, mend::ProcessId{3}, asked);
+    trace::message_to(mend::ProcessId{4}, trace::Of::detector);
+    EXPECT_EQ(event(stop_and_read(), "message").is_null(), !asked);
+  }
+}
+
 TEST_F(Trace, that_cannot_be_written_is_a_warning_that_names_the_file) {
   trace::start("/dev/full", mend::ProcessId{0});
   testing::internal::CaptureStderr();

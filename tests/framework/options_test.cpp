@@ -113,15 +113,16 @@ TEST(CommitInterval, refuses_what_is_no_interval) {
 TEST(Options, come_from_flags_with_a_blank_or_an_equals_sign) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--mend-spares", "3", "--mend-commit-every", "auto", "--mend-mtbf", "2", "--mend-log",
-                                 "debug", "--mend-trace", "/tmp/t"},
+                                 "debug", "--mend-trace", "/tmp/t", "--mend-trace-detail", "messages"},
         std::vector<std::string>{"--mend-spares=3", "--mend-commit-every=auto", "--mend-mtbf=2", "--mend-log=debug",
-                                 "--mend-trace=/tmp/t"}}) {
+                                 "--mend-trace=/tmp/t", "--mend-trace-detail=messages"}}) {
     const Options options = take(arguments);
     EXPECT_EQ(options.spares, 3);
     EXPECT_EQ(options.commit_every.steps, std::nullopt);
     EXPECT_EQ(options.mtbf, std::chrono::hours(2));
     EXPECT_EQ(options.log_level, mend::LogLevel::debug);
     EXPECT_EQ(options.trace, "/tmp/t");
+    EXPECT_EQ(options.trace_detail, mend::TraceDetail::messages);
   }
 }
 

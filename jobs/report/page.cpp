@@ -1,0 +1,146 @@
+#include "jobs/report/page.hpp"
+
+#include "base/error.hpp"
+#include "jobs/report/page_parts.hpp"
+#include "jobs/report/result.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace mend::jobs {
+namespace {
+
+using nlohmann::json;
+
+json rows_of(const Timeline& timeline) {
+  json rows = json::array();
+  for (const Row& row : timeline.rows) {
+    rows.push_back({{"name", row.name}});
+    if (row.rank) rows.back()["rank"] = *row.rank;
+    if (row.process) rows.back()["process"] = *row.process;
+  }
+  return rows;
+}
+
+json bars_of(const Timeline& timeline) {
+  json columns;
+  for (const char* column : {"row", "kind", "process", "begin", "length", "number"}) columns[column] = json::array();
+  for (const Bar& bar : timeline.bars) {
+    columns["row"].push_back(bar.row);
+    columns["kind"].push_back(static_cast<int>(bar.kind));
+    columns["process"].push_back(bar.process);
+    columns["begin"].push_back(bar.begin);
+    columns["length"].push_back(bar.length);
+    columns["number"].push_back(bar.number);
+  }
+  return columns;
+}
+
+json commits_of(const Timeline& timeline) {
+  json commits = json::array();
+  for (const Commit& commit : timeline.commits) {
+    commits.push_back(
+        {{"version", commit.version}, {"begin", commit.begin}, {"cost", commit.cost}, {"bytes", commit.bytes}});
+  }
+  return commits;
+}
+
+json kind_names() {
+  json all = json::array();
+  for (int kind = 0; kind < kinds; ++kind) all.push_back(name_of(static_cast<Kind>(kind)));
+  return all;
+}
+
+/// With what the table of the text has, under the names that the page knows.
+json recoveries_of(const JobRecords& job, const Timeline& timeline) {
+  json recoveries = job.result.is_object() ? job.result.at("recoveries") : timeline.recoveries;
+  for (json& recovery : recoveries) {
+    const RecoveryLine line = recovery_line(recovery);
+    recovery["who"] = line.died;
+    recovery["phases"] = line.phases;
+    recovery["sum_ms"] = line.sum;
+  }
+  return recoveries;
+}
+
+/// What the run as a whole has cost in commits: from the result's sums, where there is no timeline.
+CommitEconomy economy_of(const JobRecords& job) {
+  if (job.timeline) return job.timeline->economy();
+  const json seconds = job.result.value("phase_seconds", json::object());
+  CommitEconomy economy{.run_time = Seconds(seconds.value("total", 0.0)),
+                        .commits = job.result.value("commits", std::uint64_t{0}),
+                        .commit_time = Seconds(seconds.value("commit", 0.0)),
+                        .failures = job.result.at("recoveries").size()};
+  economy.mtbf = mtbf_of(std::nullopt, economy.run_time, economy.failures);
+  return economy;
+}
+
+/// Whatever stands in the text of the application cannot end the element that holds it.
+std::string for_script(const json& model) {
+  std::string text = model.dump(-1, ' ', false, json::error_handler_t::replace);
+  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+}  // namespace
+
+json as_result(const std::string& name, const Timeline& timeline) {
+  return {{"app", name}, {"ranks", timeline.ranks}, {"recoveries", timeline.recoveries}};
+}
+
+namespace {
+
+json model_of(const JobRecords& job) {
+  const Timeline none;
+  const Timeline& timeline = job.timeline ? *job.timeline : none;
+  const CommitEconomy economy = economy_of(job);
+  json model{{"name", job.name},
+             {"ranks", job.result.is_object() ? job.result.at("ranks") : json(timeline.ranks)},
+             {"origin_us", timeline.origin_us},
+             {"length", timeline.length},
+             {"kinds", kind_names()},
+             {"rows", rows_of(timeline)},
+             {"bars", bars_of(timeline)},
+             {"recoveries", recoveries_of(job, timeline)},
+             {"phases", phase_names()},
+             {"commits", commits_of(timeline)},
+             {"economy",
+              {{"run_s", economy.run_time.count()},
+               {"commits", economy.commits},
+               {"commit_s", economy.commit_time.count()},
+               {"advice", economy.to_string()}}},
+             {"reported", job.result.is_object() ? job.result.value("reported", json::object()) : json::object()}};
+  if (job.timeline) {
+    model["processes"] = timeline.processes;
+    model["spares"] = timeline.spares;
+    model["deaths"] = timeline.deaths;
+  }
+  return model;
+}
+
+}  // namespace
+
+json page_model(const JobRecords& job) {
+  try {
+    return model_of(job);
+  } catch (const json::exception& error) {
+    throw UsageError(fmt::format("it is not the result of a run: {}", error.what()));
+  }
+}
+
+std::string page_of(const json& model) {
+  std::string_view rest = page_part("page.html");
+  std::string page;
+  // The template names its parts like this: {{page.css}}
+  for (std::size_t begin = 0; (begin = rest.find("{{")) != std::string_view::npos;) {
+    const std::size_t end = rest.find("}}", begin);
+    const std::string_view name = rest.substr(begin + 2, end - begin - 2);
+    page += rest.substr(0, begin);
+    page += name == "model" ? for_script(model) : std::string(page_part(name));
+    rest.remove_prefix(end + 2);
+  }
+  return page.append(rest);
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,335 @@
+#include "jobs/report/timeline.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<const char*, kinds> names{"computes",   "waits",   "recovery", "interrupt", "agree",
+                                               "rebuild",    "restore", "commit",   "disk",      "died",
+                                               "takes over", "silent",  "learns",   "message"};
+
+struct Mark {
+  std::int64_t at = 0;
+  int epoch = 0;
+  std::optional<int> rank;  ///< none: a spare
+};
+
+/// What a process has done, in the order of beginnings.
+struct Life {
+  std::vector<Mark> epochs;
+  std::vector<const TraceEvent*> events;
+  std::int64_t end = 0;
+  bool died = false;
+
+  /// The epoch that it was in at that moment; the first before that has begun.
+  const Mark* at(std::int64_t moment) const {
+    const auto next = std::ranges::upper_bound(epochs, moment, {}, &Mark::at);
+    if (next != epochs.begin()) return &*std::prev(next);
+    return epochs.empty() ? nullptr : &epochs.front();
+  }
+  const Mark* in(int epoch) const {
+    const auto found = std::ranges::find(epochs, epoch, &Mark::epoch);
+    return found == epochs.end() ? nullptr : &*found;
+  }
+  std::optional<int> last_rank() const { return epochs.empty() ? std::nullopt : epochs.back().rank; }
+};
+
+using Lives = std::map<int, Life>;
+
+std::optional<Kind> kind_of(const TraceEvent& event) {
+  static const std::map<std::string, Kind, std::less<>> known{
+      {"recovery", Kind::recovery}, {"interrupt", Kind::interrupt}, {"agree", Kind::agree}, {"rebuild", Kind::rebuild},
+      {"restore", Kind::restore},   {"commit", Kind::commit},       {"disk", Kind::disk},   {"silent", Kind::silent},
+      {"dead", Kind::learns},       {"message", Kind::message}};
+  const auto found = known.find(event.name);
+  return found == known.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// When others knew first that a process was dead.
+std::map<int, std::int64_t> deaths_in(const std::vector<TraceEvent>& events) {
+  std::map<int, std::int64_t> deaths;
+  for (const TraceEvent& event : events) {
+    if (event.name != "dead") continue;
+    if (const auto process = event.note("process")) deaths.try_emplace(static_cast<int>(*process), event.begin_us);
+  }
+  return deaths;
+}
+
+Lives lives_in(const std::vector<TraceEvent>& events) {
+  Lives lives;
+  std::set<int> finished;
+  for (const TraceEvent& event : events) {
+    Life& life = lives[static_cast<int>(event.process)];
+    life.events.push_back(&event);
+    life.end = std::max(life.end, event.end_us());
+    if (event.name == "finished") finished.insert(static_cast<int>(event.process));
+    if (event.name != "epoch") continue;
+    const auto rank = event.note("rank");
+    life.epochs.push_back({event.begin_us, static_cast<int>(event.note("epoch").value_or(0)),
+                           rank ? std::optional(static_cast<int>(*rank)) : std::nullopt});
+  }
+  for (const auto& [process, at] : deaths_in(events)) {
+    const auto found = lives.find(process);
+    if (found == lives.end() || finished.contains(process)) continue;
+    found->second.died = true;
+    found->second.end = std::max(found->second.end, at);
+  }
+  return lives;
+}
+
+// --- rows and bars ---------------------------------------------------------------------------------------------
+
+class Drawing {
+ public:
+  Drawing(Timeline& timeline, const Lives& lives) : timeline_(timeline), lives_(lives) { lay_out_rows(); }
+
+  void draw() {
+    for (const auto& [process, life] : lives_) {
+      draw_epochs(process, life);
+      draw_events(process, life);
+      if (life.died) add(process, life.at(life.end), Kind::died, life.end, 0, -1);
+    }
+    const auto place = [](const Bar& bar) { return std::tuple(bar.row, bar.begin, bar.kind); };
+    std::ranges::stable_sort(timeline_.bars, {}, place);
+  }
+
+ private:
+  void lay_out_rows() {
+    std::set<int> ranks;
+    std::set<int> spares;
+    for (const auto& [process, life] : lives_) {
+      if (life.epochs.empty()) spares.insert(process);
+      for (const Mark& mark : life.epochs) mark.rank ? ranks.insert(*mark.rank) : spares.insert(process);
+    }
+    for (const int rank : ranks) {
+      row_of_rank_[rank] = static_cast<int>(timeline_.rows.size());
+      timeline_.rows.push_back({fmt::format("rank {}", rank), rank, std::nullopt});
+    }
+    for (const int process : spares) {
+      row_of_spare_[process] = static_cast<int>(timeline_.rows.size());
+      timeline_.rows.push_back({fmt::format("spare {}", process), std::nullopt, process});
+    }
+    timeline_.ranks = static_cast<int>(ranks.size());
+  }
+
+  int row_of(int process, const Mark* mark) const {
+    return mark != nullptr && mark->rank ? row_of_rank_.at(*mark->rank) : row_of_spare_.at(process);
+  }
+
+  void add(int process, const Mark* mark, Kind kind, std::int64_t begin_us, std::int64_t length, std::int64_t number) {
+    timeline_.bars.push_back({row_of(process, mark), kind, process, begin_us - timeline_.origin_us, length, number});
+  }
+
+  /// Between two epochs of a process there is a recovery, which lies over this bar.
+  void draw_epochs(int process, const Life& life) {
+    for (std::size_t i = 0; i < life.epochs.size(); ++i) {
+      const Mark& mark = life.epochs[i];
+      const std::int64_t end = i + 1 < life.epochs.size() ? life.epochs[i + 1].at : life.end;
+      add(process, &mark, mark.rank ? Kind::computes : Kind::waits, mark.at, end - mark.at, mark.epoch);
+      const bool was_spare = i > 0 && !life.epochs[i - 1].rank;
+      const bool is_new = i == 0 && mark.epoch > 0;
+      if (mark.rank && (was_spare || is_new)) add(process, &mark, Kind::takes_over, mark.at, 0, mark.epoch);
+    }
+  }
+
+  void draw_events(int process, const Life& life) {
+    for (const TraceEvent* event : life.events) {
+      const auto kind = kind_of(*event);
+      if (!kind) continue;
+      std::int64_t number = -1;
+      for (const char* note : {"version", "epoch", "process", "from", "to"})
+        if (const auto value = event->note(note)) number = *value;
+      add(process, life.at(event->begin_us), *kind, event->begin_us, event->length_us, number);
+    }
+  }
+
+  Timeline& timeline_;
+  const Lives& lives_;
+  std::map<int, int> row_of_rank_;
+  std::map<int, int> row_of_spare_;
+};
+
+// --- commits ---------------------------------------------------------------------------------------------------
+
+/// A commit has two parts, and is there when the second has come to its end, which notes the bytes. What an attempt
+/// that has failed has taken before counts towards the one that succeeds.
+std::vector<Commit> commits_in(const Lives& lives, std::int64_t origin_us) {
+  std::map<std::pair<std::int64_t, int>, Commit> commits;  // by version, and how often that was made
+  for (const auto& [process, life] : lives) {
+    std::map<std::int64_t, Commit> under_way;
+    std::map<std::int64_t, int> times;
+    for (const TraceEvent* event : life.events) {
+      const auto version = event->name == "commit" ? event->note("version") : std::nullopt;
+      if (!version) continue;
+      Commit& own = under_way.try_emplace(*version, Commit{*version, event->begin_us - origin_us, 0, 0}).first->second;
+      own.cost += event->length_us;
+      const auto bytes = event->note("bytes");
+      if (!bytes) continue;
+      Commit& all = commits.try_emplace({*version, times[*version]++}, own).first->second;
+      all.begin = std::min(all.begin, own.begin);
+      all.cost = std::max(all.cost, own.cost);
+      all.bytes = std::max(all.bytes, *bytes);
+      under_way.erase(*version);
+    }
+  }
+  std::vector<Commit> found;
+  for (const auto& [key, commit] : commits) found.push_back(commit);
+  std::ranges::sort(found, {}, &Commit::begin);
+  return found;
+}
+
+// --- recoveries ------------------------------------------------------------------------------------------------
+
+/// The recovery that has led into an epoch, as one process has lived through it. In microseconds.
+struct OwnRecovery {
+  std::int64_t noticed = 0;
+  std::array<std::int64_t, 4> phases{};  ///< interrupt, agree, rebuild, restore
+
+  std::int64_t whole() const { return phases[0] + phases[1] + phases[2] + phases[3]; }
+};
+
+std::optional<OwnRecovery> own_recovery(const Life& life, int epoch) {
+  static constexpr std::array<const char*, 3> until_rebuilt{"interrupt", "agree", "rebuild"};
+  OwnRecovery own;
+  bool known = false;
+  for (const TraceEvent* event : life.events) {
+    for (std::size_t i = 0; i < until_rebuilt.size(); ++i) {
+      if (event->name != until_rebuilt[i] || event->note("epoch") != epoch) continue;
+      own.phases[i] += event->length_us;
+      if (i == 0) own.noticed = event->begin_us;
+      known = true;
+    }
+    const Mark* mark = event->name == "restore" ? life.at(event->begin_us) : nullptr;
+    if (mark != nullptr && mark->epoch == epoch) own.phases[3] += event->length_us;
+  }
+  return known ? std::optional(own) : std::nullopt;
+}
+
+/// When the last process had made the world of `epoch`.
+std::int64_t begin_of(const Lives& lives, int epoch) {
+  std::int64_t last = 0;
+  for (const auto& [process, life] : lives)
+    if (const Mark* mark = life.in(epoch)) last = std::max(last, mark->at);
+  return last;
+}
+
+/// Whoever takes over `rank` in `epoch`, and did not have it before.
+std::optional<int> newcomer_at(const Lives& lives, int rank, int epoch) {
+  for (const auto& [process, life] : lives) {
+    const Mark* mark = life.in(epoch);
+    if (mark == nullptr || mark->rank != rank) continue;
+    if (mark == life.epochs.data() || !std::prev(mark)->rank) return process;
+  }
+  return std::nullopt;
+}
+
+json recovery_into(const Lives& lives, int epoch, const std::vector<int>& dead) {
+  OwnRecovery slowest;
+  for (const auto& [process, life] : lives) {
+    const Mark* mark = life.in(epoch);
+    const auto own = mark != nullptr && mark->rank ? own_recovery(life, epoch) : std::nullopt;
+    if (own && own->whole() >= slowest.whole()) slowest = *own;
+  }
+  const auto milliseconds = [&](std::size_t phase) { return static_cast<double>(slowest.phases[phase]) / 1000; };
+  json recovery{{"epoch", epoch},
+                {"dead", dead},
+                {"replacements", json::array()},
+                {"given_up", json::array()},
+                {"noticed_us", slowest.noticed},
+                {"interrupt_ms", milliseconds(0)},
+                {"agree_ms", milliseconds(1)},
+                {"rebuild_ms", milliseconds(2)},
+                {"restore_ms", milliseconds(3)}};
+  for (const int process : dead) {
+    const auto rank = lives.at(process).last_rank();
+    if (!rank) continue;
+    if (const auto newcomer = newcomer_at(lives, *rank, epoch)) {
+      recovery["replacements"].push_back({{"rank", *rank}, {"dead", process}, {"newcomer", *newcomer}});
+    } else {
+      recovery["given_up"].push_back({{"rank", *rank}, {"dead", process}});
+    }
+  }
+  return recovery;
+}
+
+json recoveries_in(const Lives& lives) {
+  std::set<int> epochs;
+  for (const auto& [process, life] : lives)
+    for (const Mark& mark : life.epochs) epochs.insert(mark.epoch);
+  json recoveries = json::array();
+  std::int64_t before = 0;
+  for (const int epoch : epochs) {
+    const std::int64_t now = begin_of(lives, epoch);
+    std::vector<int> dead;
+    for (const auto& [process, life] : lives)
+      if (life.died && life.end > before && life.end <= now) dead.push_back(process);
+    if (epoch > 0) recoveries.push_back(recovery_into(lives, epoch, dead));
+    before = now;
+  }
+  return recoveries;
+}
+
+/// "process 4: spare, rank 2".
+std::string title_of(int process, const Life& life) {
+  std::vector<std::string> parts;
+  for (const Mark& mark : life.epochs) {
+    std::string part = mark.rank ? fmt::format("rank {}", *mark.rank) : "spare";
+    if (parts.empty() || parts.back() != part) parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return fmt::format("process {}", process);
+  return fmt::format("process {}: {}", process, fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string name_of(Kind kind) { return names.at(static_cast<std::size_t>(kind)); }
+
+CommitEconomy Timeline::economy() const {
+  const auto seconds = [](std::int64_t microseconds) { return Seconds(static_cast<double>(microseconds) / 1e6); };
+  CommitEconomy economy{.run_time = seconds(length), .commits = commits.size(), .failures = recoveries.size()};
+  for (const Commit& commit : commits) economy.commit_time += seconds(commit.cost);
+  economy.mtbf = mtbf_of(std::nullopt, economy.run_time, economy.failures);
+  return economy;
+}
+
+Timeline timeline_of(const std::vector<TraceEvent>& events) {
+  Timeline timeline;
+  if (events.empty()) return timeline;
+  const Lives lives = lives_in(events);  // which points into `events`
+  timeline.origin_us = events.front().begin_us;
+  for (const auto& [process, life] : lives) {
+    timeline.length = std::max(timeline.length, life.end - timeline.origin_us);
+    timeline.deaths += life.died ? 1 : 0;
+    timeline.spares += !life.epochs.empty() && life.epochs.front().epoch == 0 && !life.epochs.front().rank ? 1 : 0;
+  }
+  timeline.processes = static_cast<int>(lives.size());
+  Drawing(timeline, lives).draw();
+  timeline.commits = commits_in(lives, timeline.origin_us);
+  timeline.recoveries = recoveries_in(lives);
+  return timeline;
+}
+
+json for_perfetto(const json& events) {
+  json all = json::array();
+  const std::vector<TraceEvent> understood = parsed(events);
+  for (const auto& [process, life] : lives_in(understood)) {
+    all.push_back(
+        {{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", title_of(process, life)}}}});
+    all.push_back({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}});
+  }
+  for (const json& event : events)
+    if (event.is_object() && event.value("name", "") != "process_name") all.push_back(event);
+  return {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(all)}};
+}
+
+}  // namespace mend::jobs
