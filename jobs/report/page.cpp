@@ -71,7 +71,8 @@ CommitEconomy economy_of(const JobRecords& job) {
   CommitEconomy economy{.run_time = Seconds(seconds.value("total", 0.0)),
                         .commits = job.result.value("commits", std::uint64_t{0}),
                         .commit_time = Seconds(seconds.value("commit", 0.0)),
-                        .failures = job.result.at("recoveries").size()};
+                        .failures = job.result.at("recoveries").size(),
+                        .mtbf = {}};
   economy.mtbf = mtbf_of(std::nullopt, economy.run_time, economy.failures);
   return economy;
 }

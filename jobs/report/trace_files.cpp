@@ -34,21 +34,23 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 json parse(const std::string& text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
 
 json read_file(const fs::path& file) {
-  json events = events_in(content_of(file));
+  const std::string content = content_of(file);
+  if (content.empty()) return json::array();  // killed before it wrote anything
+  json events = events_in(content);
   if (events.is_discarded()) throw UsageError(fmt::format("{} is not a trace: it has no trace events", file.string()));
   return events;
 }
 
 bool is_event(const json& event) {
   return event.is_object() && event.contains("name") && event.contains("pid") && event.contains("ts") &&
-         event.at("pid").is_number_unsigned() && event.at("ts").is_number();
+         event.at("pid").is_number_integer() && event.at("ts").is_number();
 }
 
 }  // namespace
 
-std::optional<std::int64_t> TraceEvent::note(const char* name) const {
+std::optional<std::int64_t> TraceEvent::note(const char* which) const {
   if (!notes.is_object()) return std::nullopt;
-  const auto found = notes.find(name);
+  const auto found = notes.find(which);
   if (found == notes.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<std::int64_t>();
 }
@@ -63,9 +65,10 @@ bool is_trace(const fs::path& path) {
 }
 
 json events_in(const std::string& text) {
+  const std::string whole_lines = text.substr(0, text.rfind(",\n"));
   json document = parse(text);
-  if (document.is_discarded()) document = parse(text + "]}");
-  if (document.is_discarded()) document = parse(text.substr(0, text.rfind(",\n")) + "]}");
+  for (const std::string& part : {text.substr(0, text.find_last_not_of(", \n") + 1), whole_lines})
+    if (document.is_discarded()) document = parse(part + "]}");
   if (!document.is_object() || !document.contains("traceEvents") || !document.at("traceEvents").is_array())
     return json(json::value_t::discarded);
   return document.at("traceEvents");

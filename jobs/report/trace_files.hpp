@@ -21,7 +21,7 @@ struct TraceEvent {
   nlohmann::json notes;  ///< numbers by name; null when there are none
 
   std::int64_t end_us() const { return begin_us + length_us; }
-  std::optional<std::int64_t> note(const char* name) const;
+  std::optional<std::int64_t> note(const char* which) const;
 };
 
 /// Returns true if `path` is a folder, or a file that begins as a trace does. Local.

@@ -239,7 +239,8 @@ function fillTimeline() {
     return null;
   }
   const timeline = new Timeline(model, element("timeline"), (begin, end) => {
-    element("range").textContent = `${timeText(Math.max(begin, 0))} – ${timeText(Math.min(end, model.length))}`;
+    const places = [Math.max(begin, 0), Math.min(end, model.length)];
+    element("range").textContent = axisTexts(places, 10 ** Math.floor(Math.log10((end - begin) / 100))).join(" – ");
   });
   plots.push(timeline.plot);
   timeline.onPoint = (index, left, top) => tellBar(timeline, index, left, top);

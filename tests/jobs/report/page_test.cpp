@@ -35,11 +35,6 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// What the browser has made of a page, and what it has complained about.
 struct Shown {
   std::string document;
