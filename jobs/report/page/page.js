@@ -107,8 +107,6 @@ function fillCommits() {
   if (!model.economy.commits) return element("commits-section").remove();
   element("advice").textContent = model.economy.advice + ".";
   if (model.commits.length < 2) return;
-  const axis = { stroke: () => colour("faint"), grid: { stroke: () => colour("line"), width: 1 },
-                 ticks: { stroke: () => colour("line"), width: 1 }, font: "13px system-ui, sans-serif" };
   const parent = element("commits");
   const costs = model.commits.map(commit => commit.cost / 1000);
   const plot = new uPlot({
@@ -118,8 +116,7 @@ function fillCommits() {
     legend: { show: false },
     cursor: { drag: { x: true, y: false } },
     scales: { x: { time: false }, y: { range: (_, __, max) => [0, max * 1.1 || 1] } },
-    axes: [{ ...axis, space: 90, values: (_, splits, __, ___, step) => axisTexts(splits, step) },
-           { ...axis, size: 70, values: (_, splits) => splits.map(cost => `${+cost.toPrecision(6)} ms`) }],
+    axes: [timeAxis(), { ...axis(), size: 70, values: (_, splits) => splits.map(cost => `${+cost.toPrecision(6)} ms`) }],
     series: [{}, { stroke: () => colour("commit"), width: 1, points: { show: costs.length < 400, size: 5, fill: () => colour("commit") } }],
     hooks: { setCursor: [({ cursor }) => tellCommit(cursor, plot)] },
   }, [model.commits.map(commit => commit.begin), costs], parent);

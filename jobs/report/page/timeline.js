@@ -40,6 +40,18 @@ function axisTexts(places, step) {
   return places.map(at => `${(at / size).toFixed(digits)} ${unit}`);
 }
 
+/** An axis of uPlot in the colours of the page, whichever these are when it is drawn. */
+function axis() {
+  return { stroke: () => colour("faint"), grid: { stroke: () => colour("line"), width: 1 },
+           ticks: { stroke: () => colour("line"), width: 1 }, font: "13px system-ui, sans-serif" };
+}
+
+function timeAxis() {
+  const steps = [];
+  for (let size = 1; size < 1e13; size *= 10) steps.push(size, 2 * size, 5 * size);
+  return { ...axis(), incrs: steps, space: 90, values: (_, splits, __, ___, step) => axisTexts(splits, step) };
+}
+
 /** Ranks from "3, 7-12"; null for all. */
 function ranksIn(text) {
   const parts = text.split(/[\s,;]+/).filter(part => part !== "");
@@ -112,10 +124,6 @@ class Timeline {
   }
 
   options() {
-    const axis = { stroke: () => colour("faint"), grid: { stroke: () => colour("line"), width: 1 },
-                   ticks: { stroke: () => colour("line"), width: 1 }, font: "13px system-ui, sans-serif" };
-    const steps = [];
-    for (let size = 1; size < 1e13; size *= 10) steps.push(size, 2 * size, 5 * size);
     return {
       width: this.parent.clientWidth,
       height: this.height(),
@@ -127,8 +135,8 @@ class Timeline {
         y: { dir: -1, range: (_, min, max) => this.rowsIn(min, max) },
       },
       axes: [
-        { ...axis, incrs: steps, space: 90, values: (_, splits, __, ___, step) => axisTexts(splits, step) },
-        { ...axis, grid: { show: false }, ticks: { show: false }, size: this.labelWidth(),
+        timeAxis(),
+        { ...axis(), grid: { show: false }, ticks: { show: false }, size: this.labelWidth(),
           splits: (plot, _, min, max) => this.labelled(plot, min, max),
           values: (_, splits) => splits.map(at => this.model.rows[this.shown[Math.floor(at)]]?.name ?? "") },
       ],
