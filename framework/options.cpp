@@ -210,6 +210,17 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                  "the background, and from which a job goes on where one before it has ended")
           ->type_name("DIR[,every=N]"),
       "MEND_DISK");
+  from_environment(
+      app.add_option_function<std::string>(
+             prefix + "on-term",
+             [&options](const std::string& text) {
+               options.on_term = text == "kill" ? OnTerm::kill : OnTerm::checkpoint;
+             },
+             "What SIGTERM means: checkpoint (default with --mend-disk) asks the job to leave at the next commit, "
+             "which\n"
+             "goes to disk, with exit code 4; kill (default without) ends it. A second SIGTERM ends it always")
+          ->check(CLI::IsMember({"checkpoint", "kill"})),
+      "MEND_ON_TERM");
   from_environment(add_choice(app, prefix + "agreement", options.agreement, agreements(),
                               "How processes agree: mend's own protocols, or mpi for the library's"),
                    "MEND_AGREEMENT");

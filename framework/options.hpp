@@ -51,6 +51,12 @@ enum class TraceDetail : std::uint8_t {
   messages,  ///< and the messages of agreements and failure detection, but no heartbeats
 };
 
+/// What SIGTERM means to a process of the job, and to `mend run` (--mend-on-term).
+enum class OnTerm : std::uint8_t {
+  checkpoint,  ///< a request to leave in time: at the next commit, which goes to disk
+  kill,        ///< the end
+};
+
 /// What the user may choose at run time. Each option is a command-line flag, an environment variable and a key of a
 /// TOML file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
 /// --mend-config (MEND_CONFIG) names.
@@ -67,6 +73,7 @@ struct Options {
   int versions = 2;             ///< of the data that are kept
   FindChanges find_changes = FindChanges::by_hash;
   std::optional<DiskOptions> disk;  ///< where every N-th commit goes to disk; none: nowhere
+  std::optional<OnTerm> on_term;    ///< none: checkpoint with a disk, kill without
   std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
   Detection detector = Detection::ring;
   Milliseconds heartbeat{100};            ///< between two heartbeats of a process

@@ -48,6 +48,7 @@ Role Session::role() const {
 
 Store& Session::store() const { return engine_.store(); }
 bool Session::commit_due() { return engine_.commit_due(); }
+bool Session::should_exit() { return engine_.should_exit(); }
 void Session::check() { engine_.check(); }
 bool Session::agree(bool flag) {
   const AtPlace at_place(Place::agree);
@@ -112,6 +113,8 @@ auto unless_refused(Work work, Undo undo) {
   try {
     return work();
   } catch (const ProcessFailure&) {
+    throw;
+  } catch (const agreement::Abandoned&) {  // the job ends, and what is on disk stays
     throw;
   } catch (...) {
     undo();

@@ -16,7 +16,8 @@ enum Remark : agreement::Remarks {
   // of the members, store/store_engine.cpp
   arrays_are_agreed = 1 << 4,  ///< the arrays that this rank has parts of are those that all agreed on
   can_be_packed = 1 << 5,      ///< the members say what they are
-  gives_up_its_data = 1 << 6,  ///< this rank is filled, too
+  gives_up_its_data = 1 << 6,  ///< of a restore: this rank is filled, too
+  nothing_asked = 1 << 6,      ///< of a commit: nobody has asked this rank for a version on disk, or to leave
   knows_all_groups = 1 << 7,
 };
 

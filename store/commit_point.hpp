@@ -26,6 +26,7 @@ struct CommitUnderWay {
   Version version;
   std::vector<MemberGroup*> groups;  ///< those that were in use when the commit began
   std::exception_ptr problem;        ///< why this rank could not pack its members
+  bool is_requested = false;         ///< from outside: it goes to disk, if there is one, and is waited for
 };
 
 /// Completes the exchange of a commit, and votes on it. Returns if the commit is carried. Collective. Throws as

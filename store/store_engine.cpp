@@ -153,6 +153,19 @@ std::exception_ptr StoreEngine::prepare_members() {
   }
 }
 
+/// What is provisional does not go to disk, and is not left at.
+bool StoreEngine::has_been_asked() const {
+  return asker_.has_asked && !held_.is_next_commit_provisional() && asker_.has_asked();
+}
+
+/// Whether a rank was asked for something; then this commit goes to disk. The same on all ranks. Collective.
+bool StoreEngine::demand(agreement::Remarks said) {
+  if (said & nothing_asked) return false;
+  asker_.tell(ranks_.comm);
+  if (disk_) disk_->demand(*ranks_.ballot, said);
+  return true;
+}
+
 void StoreEngine::commit_async() {
   const AtPlace at_place(Place::commit);
   finish_commit();
@@ -160,10 +173,11 @@ void StoreEngine::commit_async() {
   span.note("version", versions_.next().value);
   Stopwatch watch;
   const std::exception_ptr problem = prepare_members();
-  const agreement::Remarks said = meet_for(Motion::commit, if_so(problem == nullptr, can_be_packed));
+  const agreement::Remarks mine = if_so(problem == nullptr, can_be_packed) | if_so(!has_been_asked(), nothing_asked);
+  const agreement::Remarks said = meet_for(Motion::commit, mine);
   if (!(said & can_be_packed)) refuse_commit(ranks_, problem);
   if (!(said & arrays_are_agreed)) arrays_.reach(ranks_, members_.all());
-  CommitUnderWay begun{versions_.next(), {}, nullptr};
+  CommitUnderWay begun{versions_.next(), {}, nullptr, demand(said)};
 
   if (disk_) disk_->prepare(begun.version, members_.all());
   reach("commit.pack");
@@ -201,6 +215,10 @@ Version StoreEngine::finish_commit() {
   note_sizes();
   span.note("bytes", statistics_.changed_bytes);
   if (commit_listener_) commit_listener_();
+  if (begun.is_requested) {
+    if (disk_) disk_->finish(*ranks_.ballot, version);
+    asker_.committed(version, version_on_disk() == version);
+  }
   return version;
 }
 

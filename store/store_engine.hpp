@@ -49,6 +49,16 @@
 
 namespace mend {
 
+/// What is asked of a job from outside while it commits. The functions are called on all ranks but for the first.
+struct OutsideAsker {
+  /// Returns true if this rank was asked for something. Local.
+  std::function<bool()> has_asked;
+  /// At a commit, some rank was: all tell each other what. Collective over `comm`, whose errors may be thrown.
+  std::function<void(MPI_Comm comm)> tell;
+  /// That commit is published. `on_disk`: its version is complete there. May throw, on all ranks alike.
+  std::function<void(Version version, bool on_disk)> committed;
+};
+
 class StoreEngine final : public Store {
  public:
   /// `redundancy`: of members that have none of their own. `versions`: how many are kept, 2 or more. `disk`: the folder
@@ -96,6 +106,10 @@ class StoreEngine final : public Store {
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
   /// Calls `listener` after each commit that is published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
+  /// Has commits that are not provisional look after what is asked from outside. Local; on all ranks.
+  void heed(OutsideAsker asker) { asker_ = std::move(asker); }
+  /// The newest version that this rank knows to be on disk. Local.
+  Version version_on_disk() const { return disk_ ? disk_->newest() : Version{}; }
   /// This rank was told that there is version `announced`, or a newer one. If no rank has it, it is lost. Local.
   void hear(Version announced) { versions_.hear(announced); }
   /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
@@ -141,6 +155,8 @@ class StoreEngine final : public Store {
   enum class Fills { members, nothing };
 
   agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);
+  bool has_been_asked() const;
+  bool demand(agreement::Remarks said);
   std::exception_ptr prepare_members();
   std::shared_ptr<FileMember> find_file(std::string_view name) const;
   template <class Work>
@@ -164,6 +180,7 @@ class StoreEngine final : public Store {
   std::unique_ptr<DiskTier> disk_;  // if there is one
   Origin origin_ = Origin::nowhere;
   std::function<void()> commit_listener_;
+  OutsideAsker asker_;
 };
 
 }  // namespace mend

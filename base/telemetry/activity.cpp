@@ -1,13 +1,16 @@
 #include "base/telemetry/activity.hpp"
 
+#include "base/telemetry/job_board.hpp"
+
 #include <atomic>
 
 namespace mend {
 namespace {
 
-constexpr int call_bits = 8;
+constexpr int call_bits = board::word_bits;
 
-std::atomic<std::uint64_t> word{0};  // the call, and above it the moves
+/// The call, and above it the moves. mend run sees it too.
+std::atomic<std::uint64_t>& word() { return board::mine().activity; }
 
 Activity read(std::uint64_t value) {
   return {value >> call_bits, static_cast<MpiCall>(value & ((1U << call_bits) - 1))};
@@ -15,8 +18,8 @@ Activity read(std::uint64_t value) {
 
 /// Returns the call before.
 MpiCall move_to(MpiCall call) {
-  const Activity now = read(word.load(std::memory_order_relaxed));
-  word.store((now.moves + 1) << call_bits | static_cast<std::uint64_t>(call), std::memory_order_relaxed);
+  const Activity now = read(word().load(std::memory_order_relaxed));
+  word().store((now.moves + 1) << call_bits | static_cast<std::uint64_t>(call), std::memory_order_relaxed);
   return now.call;
 }
 
@@ -66,7 +69,7 @@ bool uses_communicator(MpiCall call) {
   }
 }
 
-Activity current_activity() { return read(word.load(std::memory_order_relaxed)); }
+Activity current_activity() { return read(word().load(std::memory_order_relaxed)); }
 
 void note_activity() { move_to(MpiCall::none); }
 

@@ -1,18 +1,21 @@
 #include "base/telemetry/place.hpp"
 
 #include "base/telemetry/activity.hpp"
+#include "base/telemetry/job_board.hpp"
 
 #include <atomic>
 
 namespace mend {
 namespace {
 
-constexpr int place_bits = 8;
+constexpr int place_bits = board::word_bits;
 constexpr int no_rank = -1;
 
-std::atomic<std::uint64_t> note{0};  // the place, and above it the microseconds
 std::atomic<int> rank_now{no_rank};
 std::atomic<std::int64_t> failure_met{0};  // in microseconds; 0: none
+
+/// The place, and above it the microseconds. mend run sees it too.
+std::atomic<std::uint64_t>& note() { return board::mine().place; }
 
 Place place_in(std::uint64_t word) { return static_cast<Place>(word & ((1U << place_bits) - 1)); }
 
@@ -28,8 +31,8 @@ bool has_come_to_recovery(Place place) {
 void write_down(Place place) {
   note_activity();
   const auto now = time_now();
-  note.store(static_cast<std::uint64_t>(now.count()) << place_bits | static_cast<std::uint64_t>(place),
-             std::memory_order_relaxed);
+  note().store(static_cast<std::uint64_t>(now.count()) << place_bits | static_cast<std::uint64_t>(place),
+               std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ std::string_view describe(Place place) {
 }
 
 CurrentPlace current_place() {
-  const std::uint64_t word = note.load(std::memory_order_relaxed);
+  const std::uint64_t word = note().load(std::memory_order_relaxed);
   const int rank = rank_now.load(std::memory_order_relaxed);
   CurrentPlace current{place_in(word), std::chrono::microseconds(word >> place_bits),
                        rank == no_rank ? std::nullopt : std::optional(Rank{rank})};
@@ -73,7 +76,7 @@ void forget_failure() { failure_met.store(0, std::memory_order_relaxed); }
 
 void note_rank(std::optional<Rank> rank) { rank_now.store(rank ? rank->value : no_rank, std::memory_order_relaxed); }
 
-AtPlace::AtPlace(Place place) : is_outermost_(place_in(note.load(std::memory_order_relaxed)) == Place::none) {
+AtPlace::AtPlace(Place place) : is_outermost_(place_in(note().load(std::memory_order_relaxed)) == Place::none) {
   if (is_outermost_) write_down(place);
 }
 

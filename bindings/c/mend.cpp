@@ -360,6 +360,8 @@ int mend_commit_due(mend_session* session, int* due) {
   return guarded([&] { *due = session_of(session).commit_due() ? 1 : 0; });
 }
 
+int mend_should_exit(mend_session* session) { return session_of(session).should_exit() ? 1 : 0; }
+
 int mend_agree(mend_session* session, int* flag) {
   return guarded([&] { *flag = session_of(session).agree(*flag != 0) ? 1 : 0; });
 }

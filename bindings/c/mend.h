@@ -177,6 +177,9 @@ int mend_versions_on_disk(const mend_session *session, unsigned long *versions, 
 void mend_statistics(const mend_session *session, mend_store_statistics *statistics);
 /** Counts a step. `*due` is set to whether to commit at its end, the same on every rank. Call it once a step on every rank. */
 int mend_commit_due(mend_session *session, int *due);
+/** Returns 1 if the job has been asked to leave (its time limit is near, SIGTERM, mend stop), otherwise 0. It changes at a commit,
+ * so at the same step on every rank. Return MEND_SUCCESS from the body then, on every rank: the job ends with exit code 4. Local. */
+int mend_should_exit(mend_session *session);
 
 /** Sets *flag to whether it is true on every rank. Collective. */
 int mend_agree(mend_session *session, int *flag);

@@ -31,7 +31,7 @@ module mend
   public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_derive, mend_comm_c2f
   public :: mend_protect, mend_protect_part, mend_protect_subset, mend_protect_replicated
   public :: mend_protect_file, mend_file_open, mend_file_path, mend_file_exists
-  public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due
+  public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due, mend_should_exit
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
   public :: mend_report_number, mend_report_text, mend_report_hash
@@ -344,6 +344,10 @@ module mend
       type(c_ptr), value :: session
       integer(c_int), intent(out) :: due
     end function
+    integer(c_int) function c_should_exit(session) bind(C, name="mend_should_exit")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
     integer(c_int) function c_agree(session, flag) bind(C, name="mend_agree")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -593,6 +597,12 @@ contains
     flag = 0
     status = c_commit_due(session, flag)
     due = flag /= 0
+  end function
+
+  logical function mend_should_exit(session)
+    type(c_ptr), intent(in) :: session
+
+    mend_should_exit = c_should_exit(session) /= 0
   end function
 
   integer(c_int) function mend_agree(session, flag) result(status)

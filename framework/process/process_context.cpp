@@ -2,6 +2,7 @@
 
 #include "base/death/crash_report.hpp"
 #include "base/launch.hpp"
+#include "base/telemetry/job_board.hpp"
 #include "base/telemetry/job_status.hpp"
 #include "framework/spawn/parent_death_signal.hpp"
 
@@ -24,6 +25,7 @@ void tell_exit(int status, void* /*unused*/) {
 /// The only thing in the framework that acts before main.
 const bool has_begun [[maybe_unused]] = [] {
   process_context().parent_death_pipe = take_parent_death_signal();
+  board::join();
   job_status::loaded();
   ::on_exit(tell_exit, nullptr);
   if (!launch::door()) report_crashes(CrashStage::early);

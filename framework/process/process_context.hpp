@@ -5,7 +5,8 @@
 // it does three things, in this order:
 //   1. A process that the job has started takes its parent-death signal (framework/spawn/parent_death_signal.hpp): it
 //      may be stopped before main too.
-//   2. The launcher is told that the process has come to life, and will be told when it exits.
+//   2. The launcher is told that the process has come to life, sees where it is (base/telemetry/job_board.hpp), and
+//      will be told when it exits.
 //   3. A process that the launcher has started reports a crash to it until the others would notice.
 
 #pragma once

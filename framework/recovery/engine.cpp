@@ -5,6 +5,7 @@
 #include "base/fault_point.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/activity.hpp"
+#include "base/telemetry/job_board.hpp"
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
@@ -58,7 +59,9 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       communicators_(world_),
       reporter_(options, core_, witness_),
       briefing_(witness_, options.spare_memory == SpareMemory::ready),
-      pacing_(options) {
+      pacing_(options),
+      requests_(options.disk ? options.disk->folder : std::filesystem::path()),
+      heeds_sigterm_(options.on_term.value_or(options.disk ? OnTerm::checkpoint : OnTerm::kill) == OnTerm::checkpoint) {
   recruiter_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
@@ -76,6 +79,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
   store_.on_commit([this] {
     BlockReserve::instance().clear();  // a newcomer has what it needs
     tell_spares();
+    show_on_board();
   });
   agreements_.on_death([this](ProcessId process) { carry_out(recovery::ProcessDied{process}); });
 }
@@ -94,11 +98,16 @@ void Engine::begin_epoch(bool newcomer) {
   asks_for_recovery_ = was_asked_for_ = false;
   briefing_.begin_epoch();
   pacing_.begin_epoch();
+  requests_.begin_epoch();
   forget_failure();
   detector_.enter(world_.members);
   trace_epoch();
   const auto& rank = part_.rank;
-  note_rank(rank && policy().blank ? world_.roster.seat(*rank).origin : rank);
+  const std::optional<Rank> shown = rank && policy().blank ? world_.roster.seat(*rank).origin : rank;
+  note_rank(shown);
+  board::mine().rank = shown ? shown->value : board::Slot::none;
+  board::mine().epoch = static_cast<std::uint32_t>(world_.epoch.value);
+  board::mine().process = static_cast<std::int32_t>(self().value);
   if (!rank) return;
   take_into_epoch(store_);
   store_.hear(witness_.announced());
@@ -124,6 +133,7 @@ void Engine::take_into_epoch(StoreEngine& store) {
 
 ExitCode Engine::run(const Body& body) {
   set_body_rules(rules_of_bodies());
+  heed_requests();
   if (!world_.roster.spares.empty() || policy().spawn) forbid_world();
   while (wait_for_rank()) {
     if (world_.epoch != Epoch{0}) forbid_world();  // the dead are in it
@@ -160,6 +170,38 @@ BodyRules Engine::rules_of_bodies() {
             job_status::finished(*end_.agreed);
             end_.has_lost ? leave_mpi_alone() : static_cast<void>(PMPI_Finalize());
           }};
+}
+
+// --- requests from outside -------------------------------------------------------------------------------------
+
+/// Commits look after them only where bodies are left by exceptions.
+void Engine::heed_requests() {
+  if (heeds_sigterm_) OutsideRequests::heed_sigterm();
+  board::mine().has_disk = disk_.exists() ? 1 : 0;
+  store_.heed({[this] { return requests_.any(); }, [this](MPI_Comm comm) { requests_.tell(comm); },
+               [this](Version version, bool on_disk) { answer_requests(version, on_disk); }});
+}
+
+void Engine::answer_requests(Version version, bool on_disk) {
+  show_on_board();
+  if (requests_.committed(version, on_disk, part_.rank == Rank{0}) == OutsideRequests::Next::go_on) return;
+  end_.fail(left_in_time, requests_.sentence());
+  throw agreement::Abandoned();
+}
+
+/// The body has returned: ends the job if that was because of should_exit(), on any rank. Collective.
+void Engine::leave_if_asked() {
+  if (!requests_.leaves() || ballot().vote(Motion::finish, !requests_.was_told())) return;
+  end_.fail(left_in_time, requests_.sentence());
+  throw agreement::Abandoned();
+}
+
+void Engine::show_on_board() const {
+  board::Slot& slot = board::mine();
+  slot.version = store_.version().value;
+  slot.committed_at = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
+  slot.disk_version = store_.version_on_disk().value;
+  slot.store_bytes = store_.statistics().memory_bytes;
 }
 
 recovery::BodyLeft Engine::leaving(Motion motion) {
@@ -375,12 +417,15 @@ recovery::BodyLeft Engine::play(const Body& body) {
   const auto rest_of_the_body = [&] {
     Session session(*this);
     const InBody in_body;
+    requests_.begin_body();
     body(session);
+    requests_.end_body();
     throw_noted_error();
     store_.require_restored();
     store_.finish_commit();
     store_.finish_disk();
     report_on_job();
+    leave_if_asked();
     reach("finish.before");
   };
   return leaving(motion_after(rest_of_the_body, body_context(), end_));

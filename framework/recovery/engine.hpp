@@ -29,6 +29,7 @@
 
 #include "detector/local/runtime_witness.hpp"
 #include "framework/commits/commit_pacing.hpp"
+#include "framework/commits/outside_requests.hpp"
 #include "framework/epoch/epoch_communicators.hpp"
 #include "framework/epoch/repair_callbacks.hpp"
 #include "framework/epoch/spare_briefing.hpp"
@@ -111,6 +112,7 @@ class Engine {
   /// Throws Abandoned if the job is over and the body has not noticed.
   agreement::Ballot& ballot();
   bool commit_due();
+  bool should_exit() { return requests_.should_exit(); }
   void check();
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { return communicators_.derive(factory); }
   std::span<const RecoveryReport> recoveries() { return reporter_.recoveries(store_.statistics()); }
@@ -168,6 +170,10 @@ class Engine {
   ExitCode report_error(ExitCode code);
   void close_restore_time() { reporter_.history().close_restore_time(store_.statistics()); }
   void report_on_job();
+  void heed_requests();
+  void answer_requests(Version version, bool on_disk);
+  void leave_if_asked();
+  void show_on_board() const;
 
   RuntimeWitness witness_;
   FailureDetector& detector_;
@@ -186,6 +192,8 @@ class Engine {
   JobReporter reporter_;
   SpareBriefing briefing_;
   CommitPacing pacing_;
+  OutsideRequests requests_;
+  bool heeds_sigterm_;
   RepairCallbacks callbacks_;
   JobEnd end_;
 };

@@ -146,7 +146,7 @@ void kill_leftovers() {
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<Look(pid_t child)>& look) {
+                   const std::function<Look(pid_t child)>& look, const std::function<bool(int signal)>& heed) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -174,6 +174,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
         kill_leftovers();
         return end;
       }
+    } else if (signal > 0 && heed && heed(signal)) {
+      continue;
     } else if (signal > 0) {
       if (asks_to_end(signal)) {
         end.asked_to_end = signal;

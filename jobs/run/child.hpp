@@ -38,9 +38,10 @@ struct Look {
 ///
 /// What the child says on standard error is shown without known noise (jobs/run/output_filter.hpp).
 ///
-/// `look`, told which process the child is, is asked ten times a second. Local; main thread; one at a time. Throws
+/// `look`, told which process the child is, is asked ten times a second. `heed` is told of each signal that would go to
+/// the child; one for which it returns true does not. Local; main thread; one at a time. Throws
 /// EnvironmentError when the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<Look(pid_t child)>& look);
+                   const std::function<Look(pid_t child)>& look, const std::function<bool(int signal)>& heed = {});
 
 }  // namespace mend::jobs

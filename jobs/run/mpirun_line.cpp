@@ -15,6 +15,7 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
       {"OMPI_MCA_mpi_ft_enable", "1"},
   };
   if (!launch.result.empty()) environment.emplace("MEND_RESULT", std::filesystem::absolute(launch.result).string());
+  if (!launch.on_term.empty()) environment.emplace("MEND_ON_TERM", launch.on_term);
   if (root) {
     // Whoever is root already decided to be; containers leave no other choice.
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");

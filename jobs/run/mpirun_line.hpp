@@ -17,6 +17,7 @@ struct Launch {
   std::string hosts;                        ///< as mpirun --host takes it; empty: mpirun's own choice
   std::filesystem::path hostfile;           ///< as mpirun --hostfile takes it; empty: none
   std::filesystem::path result;             ///< where the job writes what happened; empty: nowhere
+  std::string on_term;                      ///< as --mend-on-term takes it; empty: the program's own choice
   std::vector<std::string> mpirun_options;  ///< handed on as they are, after ours: they win
   std::vector<std::string> program;         ///< and its arguments
 

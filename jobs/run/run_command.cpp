@@ -5,6 +5,9 @@
 #include "jobs/run/executable.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/run/find_mpirun.hpp"
+#include "jobs/plan/quantities.hpp"
+#include "jobs/run/time_limit.hpp"
+#include "jobs/watch/job_requests.hpp"
 #include "jobs/watch/job_watch.hpp"
 #include "jobs/run/mpirun_line.hpp"
 #include "jobs/run/process_limits.hpp"
@@ -38,6 +41,8 @@ struct Arguments {
   int start_limit_seconds = 60;
   int start_tries = 3;
   int end_limit_seconds = 8;
+  std::string time_limit;   // as the user has typed it; empty: the allocation's
+  std::string time_margin;  // the same; empty: the usual one
   bool dry_run = false;
 };
 
@@ -63,6 +68,7 @@ class StatusFile {
   StatusFile& operator=(const StatusFile&) = delete;
 
   std::filesystem::path path() const { return folder_ / "status"; }
+  const std::filesystem::path& folder() const { return folder_; }
 
  private:
   std::filesystem::path folder_;
@@ -188,16 +194,43 @@ struct Launched {
   }
 };
 
-Launched launch_once(const Arguments& arguments, const std::filesystem::path& mpirun) {
+/// When the job is asked to leave; never without a limit. Tells which limit was taken if the user has named none.
+std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
+  const auto of_allocation = time_left_in_allocation();
+  std::optional<Seconds> limit = of_allocation;
+  if (!arguments.time_limit.empty()) {
+    const Seconds told = parse_time(arguments.time_limit);
+    limit = std::min(told, of_allocation.value_or(told));
+  }
+  if (!limit) return std::nullopt;
+  const Seconds margin = arguments.time_margin.empty() ? usual_margin(*limit) : parse_time(arguments.time_margin);
+  if (limit == of_allocation) {
+    fmt::print(stderr, "mend: Slurm ends this job in {}: it is asked to leave {} before that (--time-margin)\n",
+               text_of(*limit), text_of(margin));
+  }
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::max(Seconds{0}, *limit - margin));
+}
+
+/// Processes that are started later, for the ranks of the dead, take places on the board too.
+std::size_t places_on_board(const Launch& launch) { return 4 * static_cast<std::size_t>(launch.processes()) + 64; }
+
+Launched launch_once(const Arguments& arguments, const std::filesystem::path& mpirun,
+                     std::optional<Clock::time_point> leave_at) {
   const Launch& launch = arguments.launch;
   const StatusFile status;
+  board::Board board(status.folder(), places_on_board(launch));
+  JobRequests requests(board, leave_at);
   const auto environment = environment_of(launch, status);
   JobWatch watch(status.path(), {.start = {.limit = std::chrono::seconds(arguments.start_limit_seconds)},
                                  .end = std::chrono::seconds(arguments.end_limit_seconds),
                                  .processes = launch.processes(),
                                  .all_here = all_here(launch)});
-  const auto end =
-      run_child(mpirun_line(mpirun, launch, environment), environment, [&](pid_t child) { return watch.look(child); });
+  const auto look = [&](pid_t child) {
+    requests.look();
+    return watch.look(child);
+  };
+  const auto end = run_child(mpirun_line(mpirun, launch, environment), environment, look,
+                             [&](int signal) { return requests.heed(signal); });
   watch.read();
   Launched launched{judge(end, watch.reports(), launch.processes(),
                           {.all_here = all_here(launch),
@@ -225,10 +258,11 @@ int run(Arguments& arguments) {
 
   make_way_for(launch.result);
   tell_limits(mpirun, launch);
+  const auto leave_at = time_to_leave(arguments);
   const RepeatableInput input;
   std::optional<Launched> before;
   for (int number = 1;; ++number) {
-    const Launched launched = launch_once(arguments, mpirun);
+    const Launched launched = launch_once(arguments, mpirun, leave_at);
     const bool again =
         launched.lost_at_start && number < arguments.start_tries && !launched.fails_as(before) && input.rewind();
     if (!again) {
@@ -256,7 +290,8 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->footer(
       "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
       "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 1 when it\n"
-      "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on;\n"
+      "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on; with\n"
+      "4 when it was asked to leave, and has: the same command goes on, with --mend-disk from where it was;\n"
       "otherwise with the program's own exit code, or 128 + the signal that ended the job or mpirun. Of programs\n"
       "that do not use mend, and of those that run on other nodes alone, mpirun's word is taken.\n\n"
       "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
@@ -288,6 +323,17 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                    "Seconds until processes are killed that stop or hang in MPI after the job has finished")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
+  run_command->add_option(
+      "--time-limit", arguments->time_limit,
+      "How long the job may run (90s, 30min, 36h; default: as Slurm says of the allocation): before "
+      "that it is asked to leave at a commit, with exit code 4. It is not ended by mend");
+  run_command->add_option("--time-margin", arguments->time_margin,
+                          "How long before the limit it is asked (default: 60s, or a tenth of a limit below 10min)");
+  run_command
+      ->add_option("--on-term", launch.on_term,
+                   "What SIGTERM means: checkpoint asks the job to leave in the same way (default with --mend-disk); "
+                   "kill ends it (default without). A second SIGTERM ends it always")
+      ->check(CLI::IsMember({"checkpoint", "kill"}));
   run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
   run_command->prefix_command();
   run_command->callback([run_command, arguments, &after_dashes, &chosen] {

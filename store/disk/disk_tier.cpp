@@ -272,8 +272,8 @@ void DiskTier::seal(int ranks) {
   }
 }
 
-void DiskTier::finish(agreement::Ballot& ballot, Version published) {
-  background_.wait();  // also for what a failure has made useless: the next commit that is due finds all at leisure
+/// Completes what is under way.
+void DiskTier::settle(agreement::Ballot& ballot) {
   while (stage_ == Stage::writing || stage_ == Stage::sealing) {
     background_.wait();
     agreement::Remarks said = remarks(under_way_);
@@ -281,6 +281,21 @@ void DiskTier::finish(agreement::Ballot& ballot, Version published) {
       throw EnvironmentError("a rank refused to end the writing to disk");
     hear(said);
   }
+}
+
+void DiskTier::demand(agreement::Ballot& ballot, agreement::Remarks all) {
+  if (due_) return;
+  background_.wait();
+  const bool has_written = stage_ != Stage::nothing;  // others' versions were put aside before that
+  settle(ballot);
+  if (stage_ == Stage::given_up) return;
+  if (!has_written && !(all & ours) && is_first()) put_others_aside();
+  due_ = true;
+}
+
+void DiskTier::finish(agreement::Ballot& ballot, Version published) {
+  background_.wait();  // also for what a failure has made useless: the next commit that is due finds all at leisure
+  settle(ballot);
   due_ = false;
   left_out_ += left_out_until(published);
   if (begun_ != Version{}) begun_ = std::max(begun_, published);

@@ -71,6 +71,11 @@ class DiskTier {
   agreement::Remarks remarks(Version version);
   /// Takes the remarks that all ranks have made; may continue what is under way. Collective. Throws ProcessFailure.
   void hear(agreement::Remarks all);
+  /// After hear(): has this commit go to disk even if it is not due, once what is under way is complete. Does nothing
+  /// if writing was given up. Collective. Throws as Ballot::vote does.
+  void demand(agreement::Ballot& ballot, agreement::Remarks all);
+  /// The newest version that this process knows to be on disk.
+  Version newest() const { return complete_; }
   /// If this commit is to go to disk: tells rank 0 what arrays the members are parts of. Collective. Throws
   /// ProcessFailure.
   void prepare(Version version, const Members& members);
@@ -114,6 +119,7 @@ class DiskTier {
     std::map<std::string, SharedArray> arrays;
   };
 
+  void settle(agreement::Ballot& ballot);
   void give_up();
   void remove_attempt();
   void remove_unless_complete();

@@ -1,7 +1,7 @@
 /* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument says
  * how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
  * "file" has its state in a file in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers"
- * tells which they are. */
+ * tells which they are; "leaves" and "leaves_unasked" run until they are asked to leave. */
 
 #include "bindings/c/mend.h"
 
@@ -338,6 +338,20 @@ static int nameless_body(mend_session *session, void *data) {
   return mend_protect(session, NULL, &session, sizeof session);
 }
 
+/* Until it is asked to leave; `data` is not NULL if it looks. */
+static int leaving_body(mend_session *session, void *data) {
+  long step = 0;
+  int status = mend_protect(session, "step", &step, sizeof step);
+  if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
+  while (status == MEND_SUCCESS && !(data != NULL && mend_should_exit(session))) {
+    int due = 0;
+    step += 1;
+    status = mend_commit_due(session, &due);
+    if (status == MEND_SUCCESS && due) status = mend_commit(session, NULL);
+  }
+  return status == MEND_SUCCESS ? say(session, "left") : status;
+}
+
 int main(int argc, char **argv) {
   struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, argc > 1 && strcmp(argv[1], "async") == 0, 0, 0, MPI_COMM_NULL, 0};
   if (count.async) return mend_run(argc, argv, async_body, &count);
@@ -355,6 +369,8 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
   if (argc > 1 && strcmp(argv[1], "ends") == 0) return mend_run(argc, argv, ending_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "leaves") == 0) return mend_run(argc, argv, leaving_body, argv);
+  if (argc > 1 && strcmp(argv[1], "leaves_unasked") == 0) return mend_run(argc, argv, leaving_body, NULL);
   if (argc > 1 && strcmp(argv[1], "nameless") == 0) return mend_run(argc, argv, nameless_body, NULL);
   return mend_run(argc, argv, body, &count);
 }

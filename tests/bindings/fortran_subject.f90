@@ -64,6 +64,25 @@ contains
     end if
   end function
 
+  integer(c_int) function leaving_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer(c_int), parameter :: sigterm = 15
+    integer(c_int) :: ignored
+
+    if (c_associated(data)) continue
+    step = 0
+    status = mend_protect(session, "step", c_loc(step), c_sizeof(step))
+    if (status == MEND_SUCCESS) status = mend_restore(session)
+    do while (status == MEND_SUCCESS)
+      if (mend_should_exit(session)) exit
+      if (step == 3 .and. mend_rank(session) == 1) ignored = raise(sigterm)
+      step = step + 1
+      status = mend_commit(session)
+    end do
+    print '(a, i0, a)', "rank ", mend_rank(session), ": left"
+    flush (6)
+  end function
+
   integer(c_int) function async_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
     integer(c_long) :: from, to
@@ -402,6 +421,8 @@ program fortran_subject
     code = mend_run(wrong_body)
   case ("async")
     code = mend_run(async_body)
+  case ("leaves")
+    code = mend_run(leaving_body)
   case ("older")
     code = mend_run(older_body)
   case ("parts")

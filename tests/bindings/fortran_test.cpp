@@ -8,6 +8,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -72,6 +73,14 @@ TEST(InFortran, restart_files_in_memory_bring_everything_back) {
                                      "rank 1: values 460.0 920.0 1380.0 after 10 steps, of which 6 are new",
                                      "rank 2: values 470.0 940.0 1410.0 after 10 steps, of which 6 are new",
                                      "rank 3: values 480.0 960.0 1440.0 after 10 steps, of which 6 are new"));
+}
+
+TEST(InFortran, a_program_leaves_when_it_is_asked_to) {
+  const support::ScratchFolder folder;
+  const auto end = play_in_fortran("leaves", 0, {"--mend-disk=" + folder.path().string()});
+  EXPECT_EQ(end.exit_code, 4) << end.errors;
+  EXPECT_THAT(said(end), AllOf(testing::SizeIs(4), Each(HasSubstr("left"))));
+  EXPECT_THAT(end.errors, HasSubstr("the job has left in time (a process was sent SIGTERM); version "));
 }
 
 TEST(InFortran, a_program_that_cannot_start_is_refused_in_one_sentence) {

@@ -190,6 +190,8 @@ int main(int argc, char** argv) {
   constexpr std::string_view evolves_a_table = "evolves_a_table:";
   if (wanted.starts_with(evolves_a_table))
     return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
+  constexpr std::string_view leaves = "leaves:";
+  if (wanted.starts_with(leaves)) return mend::run(argc, argv, subject::run_until_asked(wanted.substr(leaves.size())));
   constexpr std::string_view has_ready = "has_a_spare_with_memory:";
   if (wanted.starts_with(has_ready))
     return mend::run(argc, argv, subject::die_when_a_spare_is_ready(wanted.substr(has_ready.size())));

@@ -68,4 +68,9 @@ mend::Body keep_a_pool(std::string_view what);
 /// a hash of the table.
 mend::Body evolve_a_table(std::string_view what);
 
+/// Counts steps until it is asked to leave. "asks": it looks at should_exit(); "asks_and_dies": rank 1 dies at the
+/// commit at which it would have left; "ignores": it does not look; "never_commits"; "ends": five steps after where it
+/// began. Says "goes" after three steps, and at the end which step it has come to.
+mend::Body run_until_asked(std::string_view what);
+
 }  // namespace subject

@@ -1,0 +1,123 @@
+#include "base/telemetry/job_board.hpp"
+
+#include "base/error.hpp"
+#include "base/telemetry/job_status.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace mend::board {
+namespace {
+
+struct alignas(64) Head {
+  std::atomic<std::uint32_t> slots{0};
+  std::atomic<std::uint32_t> taken{0};
+  Requests requests;
+};
+struct alignas(64) AlignedSlot : Slot {};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share these words");
+
+constinit Head own_head;
+constinit AlignedSlot own_slot;
+Head* head = &own_head;
+Slot* slot = &own_slot;
+
+AlignedSlot* slots_after(void* memory) { return reinterpret_cast<AlignedSlot*>(static_cast<std::byte*>(memory) + sizeof(Head)); }
+const AlignedSlot* slots_after(const void* memory) {
+  return reinterpret_cast<const AlignedSlot*>(static_cast<const std::byte*>(memory) + sizeof(Head));
+}
+
+/// Maps the whole file; null if that cannot be.
+void* map(int file, std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void* map_existing(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  struct stat about {};
+  const bool is_board = ::fstat(file, &about) == 0 && about.st_size >= static_cast<off_t>(sizeof(Head));
+  void* const memory = is_board ? map(file, static_cast<std::size_t>(about.st_size)) : nullptr;
+  ::close(file);
+  return memory;
+}
+
+}  // namespace
+
+std::string_view describe(Leave why) {
+  switch (why) {
+    case Leave::no: return "nobody has asked";
+    case Leave::time_limit: return "its time limit is near";
+    case Leave::signal_to_rank: return "a process was sent SIGTERM";
+    case Leave::signal_to_launcher: return "mend run was sent SIGTERM";
+    case Leave::stop: return "asked by mend stop";
+  }
+  return "?";
+}
+
+Whereabouts whereabouts(const Slot& slot) {
+  constexpr std::uint64_t low = (1U << word_bits) - 1;
+  const std::uint64_t place = slot.place;
+  return {static_cast<mend::Place>(place & low), std::chrono::microseconds(place >> word_bits),
+          static_cast<MpiCall>(slot.activity & low)};
+}
+
+void join() {
+  const char* status_file = std::getenv(job_status::environment_variable);
+  if (status_file == nullptr) return;
+  void* const memory = map_existing((std::filesystem::path(status_file).parent_path() / file_name).string());
+  if (memory == nullptr) return;
+  head = static_cast<Head*>(memory);
+  const std::uint32_t number = head->taken.fetch_add(1);
+  if (number >= head->slots) return;  // more processes were started than there is room for: nobody sees this one
+  slot = slots_after(memory) + number;
+  slot->process = Slot::none;
+  slot->rank = Slot::none;
+  slot->pid = ::getpid();
+}
+
+Slot& mine() { return *slot; }
+const Requests& requests() { return head->requests; }
+
+Board::Board(const std::filesystem::path& folder, std::size_t slots)
+    : memory_(nullptr), bytes_(sizeof(Head) + slots * sizeof(AlignedSlot)) {
+  const std::string path = (folder / file_name).string();
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int error = file < 0 ? errno : ::posix_fallocate(file, 0, static_cast<off_t>(bytes_));
+  if (error == 0) memory_ = map(file, bytes_);
+  if (error == 0 && memory_ == nullptr) error = errno;
+  if (file >= 0) ::close(file);
+  if (error != 0) throw EnvironmentError(fmt::format("cannot make the file {}: {}", path, std::strerror(error)));
+  new (memory_) Head;
+  std::uninitialized_default_construct_n(slots_after(memory_), slots);
+  static_cast<Head*>(memory_)->slots = static_cast<std::uint32_t>(slots);
+}
+
+Board::~Board() { ::munmap(memory_, bytes_); }
+
+Requests& Board::requests() { return static_cast<Head*>(memory_)->requests; }
+
+std::vector<const Slot*> Board::slots() const {
+  const auto* const made = static_cast<const Head*>(memory_);
+  const AlignedSlot* const first = slots_after(static_cast<const void*>(memory_));
+  std::vector<const Slot*> taken;
+  const std::uint32_t count = std::min(made->taken.load(), made->slots.load());
+  for (const AlignedSlot* one = first; one != first + count; ++one)
+    if (one->pid != 0) taken.push_back(one);
+  return taken;
+}
+
+}  // namespace mend::board

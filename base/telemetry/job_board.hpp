@@ -1,0 +1,97 @@
+// The board: memory that `mend run` shares with the processes of its machine. It is a file beside the status file
+// (base/telemetry/job_status.hpp). Each process keeps a slot of it up to date, so that `mend run` sees where each is
+// without asking: also one that hangs, is stopped, or is dead. In the other direction the board has what the job is
+// asked to do (framework/commits/outside_requests.hpp).
+//
+//   head   requests: leave (why), writes (how many)        written by mend run
+//   slot   process, rank, epoch, version, memory, place    written by its process, read by mend run
+//   slot   ...
+//
+// On another node the file does not exist, and without a launcher neither: then a process writes into a slot of its own
+// that nobody reads. All words are atomic; each has one writer.
+
+#pragma once
+
+#include "base/telemetry/activity.hpp"
+#include "base/telemetry/place.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace mend::board {
+
+inline constexpr const char* file_name = "board";
+
+/// Why a job is asked to leave. Of two reasons, the higher counts.
+enum class Leave : std::uint32_t { no, time_limit, signal_to_rank, signal_to_launcher, stop };
+/// "its time limit is near".
+std::string_view describe(Leave why);
+
+struct Requests {
+  std::atomic<std::uint32_t> leave{0};   ///< a Leave
+  std::atomic<std::uint32_t> writes{0};  ///< how often a version on disk was asked for
+};
+
+/// What a process says of itself. One that is no rank has no_rank.
+struct Slot {
+  static constexpr std::int32_t none = -1;
+  std::atomic<std::int32_t> pid{0};  ///< 0: the slot is free
+  std::atomic<std::int32_t> process{none};
+  std::atomic<std::int32_t> rank{none};
+  std::atomic<std::uint32_t> epoch{0};
+  std::atomic<std::uint64_t> version{0};       ///< committed or restored last
+  std::atomic<std::int64_t> committed_at{0};   ///< on Clock, in microseconds; 0: never
+  std::atomic<std::uint64_t> disk_version{0};  ///< the newest that it knows to be on disk
+  std::atomic<std::uint64_t> store_bytes{0};   ///< of all buffers of the store
+  std::atomic<std::uint64_t> place{0};         ///< base/telemetry/place.cpp: a Place, above it the microseconds
+  std::atomic<std::uint64_t> activity{0};      ///< base/telemetry/activity.cpp: an MpiCall, above it the moves
+  std::atomic<std::uint8_t> has_disk{0};       ///< --mend-disk
+  std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
+};
+
+/// How many bits the Place and the MpiCall have in those words.
+inline constexpr int word_bits = 8;
+
+/// Where a process is.
+struct Whereabouts {
+  Place place = Place::none;
+  std::chrono::microseconds since{};  ///< on Clock
+  MpiCall call = MpiCall::none;
+};
+Whereabouts whereabouts(const Slot& slot);
+
+// --- in a process of the job ---------------------------------------------------------------------------------------
+
+/// Takes a slot on the board beside `MEND_STATUS_FILE`, if there is one. Before main, once.
+void join();
+/// This process's slot. Any thread, from the beginning on.
+Slot& mine();
+/// What this job is asked for. Any thread.
+const Requests& requests();
+
+// --- in the launcher -----------------------------------------------------------------------------------------------
+
+/// A board for the processes of one launch.
+class Board {
+ public:
+  /// Makes the file in `folder`. Throws EnvironmentError.
+  Board(const std::filesystem::path& folder, std::size_t slots);
+  ~Board();
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  Requests& requests();
+  /// The slots that processes have taken. Local.
+  std::vector<const Slot*> slots() const;
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+};
+
+}  // namespace mend::board

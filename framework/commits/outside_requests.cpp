@@ -1,0 +1,81 @@
+#include "framework/commits/outside_requests.hpp"
+
+#include "base/telemetry/log.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <utility>
+
+namespace mend {
+namespace {
+
+std::atomic<bool> was_signalled{false};
+
+void on_sigterm(int signal) {
+  if (!was_signalled.exchange(true)) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+void OutsideRequests::heed_sigterm() {
+  struct sigaction before {};
+  if (::sigaction(SIGTERM, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  struct sigaction ours {};
+  ours.sa_handler = on_sigterm;
+  ours.sa_flags = SA_RESTART;
+  if (::sigaction(SIGTERM, &ours, nullptr) == 0) board::mine().heeds_sigterm = 1;
+}
+
+board::Leave OutsideRequests::asked_to_leave() const {
+  const auto by_launcher = static_cast<board::Leave>(board::requests().leave.load(std::memory_order_relaxed));
+  if (by_launcher != board::Leave::no) return by_launcher;
+  return was_signalled.load(std::memory_order_relaxed) ? board::Leave::signal_to_rank : board::Leave::no;
+}
+
+bool OutsideRequests::any() const {
+  if (leaves_ || is_closed_) return false;
+  return asked_to_leave() != board::Leave::no || board::requests().writes != writes_done_;
+}
+
+void OutsideRequests::tell(MPI_Comm comm) {
+  std::array<std::uint32_t, 3> said{static_cast<std::uint32_t>(asked_to_leave()), board::requests().writes,
+                                    looks_ ? 1U : 0U};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, said.data(), 3, MPI_UINT32_T, MPI_MAX, comm), "MPI_Allreduce");
+  leave_ = static_cast<board::Leave>(said[0]);
+  writes_ = said[1];
+  all_look_ = said[2] != 0;
+}
+
+OutsideRequests::Next OutsideRequests::committed(Version version, bool on_disk, bool speaks) {
+  writes_done_ = writes_;
+  if (leave_ == board::Leave::no || is_closed_) return Next::go_on;
+  sentence_ = fmt::format("the job has left in time ({})", board::describe(leave_));
+  if (on_disk)
+    sentence_ += fmt::format("; version {} is on disk: start again with --mend-disk={}", version.value, disk_.string());
+  if (all_look_) {
+    leaves_ = true;
+    return Next::go_on;
+  }
+  if (on_disk) return Next::end;
+  if (speaks && !std::exchange(has_warned_, true)) {
+    log::warn(fmt::format("the job is asked to leave ({}) and goes on: {}, and the program does not ask should_exit()",
+                          board::describe(leave_),
+                          disk_.empty() ? "nothing is on disk (--mend-disk)" : "the disk cannot be written"));
+  }
+  return Next::go_on;
+}
+
+bool OutsideRequests::should_exit() {
+  looks_ = true;
+  was_told_ = was_told_ || leaves_;
+  return leaves_;
+}
+
+}  // namespace mend

@@ -1,0 +1,69 @@
+#include "jobs/run/time_limit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace mend::jobs {
+namespace {
+
+std::optional<long long> number_in(std::string_view text) {
+  long long number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+/// Digits and colons are all that is handed to the shell.
+std::optional<Seconds> ask_squeue(long long job) {
+  const std::string command = fmt::format("timeout 5 squeue --noheader --jobs={} --format=%L 2>/dev/null", job);
+  const std::unique_ptr<FILE, int (*)(FILE*)> answer(::popen(command.c_str(), "r"), ::pclose);
+  std::array<char, 64> line{};
+  if (!answer || std::fgets(line.data(), line.size(), answer.get()) == nullptr) return std::nullopt;
+  const std::string_view text(line.data());
+  return parse_slurm_time(text.substr(0, text.find_last_not_of(" \n") + 1));
+}
+
+}  // namespace
+
+std::optional<Seconds> parse_slurm_time(std::string_view text) {
+  long long days = 0;
+  if (const auto dash = text.find('-'); dash != std::string_view::npos) {
+    const auto number = number_in(text.substr(0, dash));
+    if (!number) return std::nullopt;
+    days = *number;
+    text.remove_prefix(dash + 1);
+  }
+  long long seconds = 0;
+  for (bool more = true; more;) {
+    const auto colon = text.find(':');
+    const auto number = number_in(text.substr(0, colon));
+    if (!number) return std::nullopt;
+    seconds = 60 * seconds + *number;
+    more = colon != std::string_view::npos;
+    if (more) text.remove_prefix(colon + 1);
+  }
+  return Seconds(static_cast<double>(days * 86'400 + seconds));
+}
+
+std::optional<Seconds> time_left_in_allocation() {
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  const auto number = job == nullptr ? std::nullopt : number_in(job);
+  if (!number) return std::nullopt;
+  const char* const text = std::getenv("SLURM_JOB_END_TIME");
+  const auto end = text == nullptr ? std::nullopt : number_in(text);
+  if (!end || *end == 0) return ask_squeue(*number);
+  const std::chrono::system_clock::time_point at{std::chrono::seconds(*end)};
+  return std::max(Seconds{0}, Seconds(at - std::chrono::system_clock::now()));
+}
+
+Seconds usual_margin(Seconds limit) { return std::min(Seconds{60}, limit / 10); }
+
+}  // namespace mend::jobs

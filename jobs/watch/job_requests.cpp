@@ -1,0 +1,48 @@
+#include "jobs/watch/job_requests.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+namespace mend::jobs {
+namespace {
+
+void say(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
+
+}  // namespace
+
+void JobRequests::look() {
+  if (!leave_at_ || Clock::now() < *leave_at_) return;
+  leave_at_.reset();
+  say(ask_to_leave(board::Leave::time_limit)
+          ? "the time limit is near: the job is asked to leave at its next commit"
+          : "the time limit is near, but no process of the job runs on this machine that could be asked to leave");
+}
+
+bool JobRequests::heed(int signal) {
+  if (signal != SIGTERM || was_signalled_) return false;
+  was_signalled_ = true;
+  const auto slots = board_.slots();
+  const bool heeds = std::ranges::any_of(slots, [](const board::Slot* slot) { return slot->heeds_sigterm != 0; });
+  if (!heeds || !ask_to_leave(board::Leave::signal_to_launcher)) return false;
+  say("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
+  return true;
+}
+
+bool JobRequests::ask_to_leave(board::Leave why) {
+  board_.requests().leave = std::max(board_.requests().leave.load(), static_cast<std::uint32_t>(why));
+  return !board_.slots().empty();
+}
+
+bool JobRequests::ask_for_version() {
+  ++board_.requests().writes;
+  return !board_.slots().empty();
+}
+
+bool JobRequests::has_disk() const {
+  return std::ranges::any_of(board_.slots(), [](const board::Slot* slot) { return slot->has_disk != 0; });
+}
+
+bool JobRequests::leaves() const { return board_.requests().leave != 0; }
+
+}  // namespace mend::jobs

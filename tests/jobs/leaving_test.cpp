@@ -1,0 +1,190 @@
+// Jobs that are asked to leave while they run, by real signals and limits, and the launches that go on from there.
+
+#include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <csignal>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Leaving : public testing::Test {
+ protected:
+  /// So many commits from one version on disk to the next that only what is asked for is written.
+  std::string disk() const { return "--mend-disk=" + scratch_.path().string() + ",every=1000000"; }
+
+  std::vector<std::string> line(const std::string& what, const std::vector<std::string>& options,
+                                const std::vector<std::string>& of_program, int ranks = 3, int spares = 1) const {
+    std::vector<std::string> words{"run", "-n", std::to_string(ranks), "--spares", std::to_string(spares)};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", MEND_SUBJECT, "leaves:" + what});
+    words.insert(words.end(), of_program.begin(), of_program.end());
+    return words;
+  }
+
+  /// The next launch goes on where the one before has left, on `ranks` ranks.
+  void expect_to_go_on(const std::string& step, int ranks) const {
+    MendProcess next(line("ends", {}, {disk()}, ranks, 0));
+    EXPECT_EQ(next.wait(), 0) << next.errors();
+    const std::string there = std::to_string(std::stol(step) + 5);
+    EXPECT_THAT(next.output(), HasSubstr("has " + there + " of " + there + " steps, from version N, in epoch 0"));
+    EXPECT_THAT(next.errors(), HasSubstr("continues from version " + step));
+  }
+
+  support::ScratchFolder scratch_;
+};
+
+/// The version that the last sentence says to be on disk; "0" if there is none.
+std::string version_in(const std::string& errors) {
+  std::smatch found;
+  return std::regex_search(errors, found, std::regex(R"(; version (\d+) is on disk: start again with --mend-disk=)"))
+             ? found[1].str()
+             : "0";
+}
+
+/// What the ranks said about where they left.
+std::vector<std::string> lines_with(const std::string& text, const std::string& words) {
+  std::vector<std::string> found;
+  for (const auto& one : support::lines_of(text))
+    if (const auto at = one.find(words); at != std::string::npos) found.push_back(one.substr(at));
+  return found;
+}
+
+TEST_F(Leaving, sigterm_brings_a_program_that_does_not_look_to_disk_and_ends_it_with_a_code_of_its_own) {
+  MendProcess job(line("ignores", {}, {disk()}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), AllOf(HasSubstr("mend: SIGTERM: the job is asked to leave at its next commit; a second "
+                                            "SIGTERM ends it at once"),
+                                  HasSubstr("the job has left in time (mend run was sent SIGTERM); version ")));
+  EXPECT_THAT(job.output(), Not(HasSubstr("left at version")));
+  const std::string version = version_in(job.errors());
+  ASSERT_NE(version, "0") << job.errors();
+  expect_to_go_on(version, 3);
+  // Members that are the same on all ranks, or parts of an array, go on with any number of ranks.
+  expect_to_go_on(std::to_string(std::stol(version)), 2);
+}
+
+TEST_F(Leaving, should_exit_becomes_true_at_the_same_step_on_all_ranks) {
+  MendProcess job(line("asks", {}, {disk()}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  const std::string version = version_in(job.errors());
+  const auto left = lines_with(job.output(), "left at version");
+  EXPECT_THAT(left, AllOf(SizeIs(3), Each("left at version " + version)));
+  expect_to_go_on(version, 4);
+}
+
+TEST_F(Leaving, a_program_that_looks_needs_no_disk) {
+  MendProcess job(line("asks", {"--on-term", "checkpoint"}, {}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(lines_with(job.output(), "left at version"), SizeIs(3));
+  EXPECT_THAT(job.errors(), AllOf(HasSubstr("the job has left in time (mend run was sent SIGTERM)\n"),
+                                  Not(HasSubstr("on disk"))));
+}
+
+TEST_F(Leaving, sigterm_to_one_rank_is_for_all) {
+  MendProcess job(line("asks", {}, {disk()}));
+  job.wait_for_output("goes");
+  // mpirun has the words too: it is the parent of all.
+  const pid_t mpirun = only_child(job.pid());
+  auto processes = processes_with_argument("leaves:asks");
+  std::erase_if(processes, [&](pid_t one) { return one == mpirun || one == job.pid(); });
+  ASSERT_THAT(processes, SizeIs(4));
+  std::ranges::sort(processes);
+  ::kill(processes.front(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (a process was sent SIGTERM); version "));
+  EXPECT_THAT(lines_with(job.output(), "left at version"), SizeIs(3));
+}
+
+TEST_F(Leaving, a_time_limit_that_is_near_is_a_request) {
+  MendProcess job(line("ignores", {"--time-limit", "2s", "--time-margin", "500ms"}, {disk()}));
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), AllOf(HasSubstr("the time limit is near: the job is asked to leave at its next commit"),
+                                  HasSubstr("the job has left in time (its time limit is near); version ")));
+  expect_to_go_on(version_in(job.errors()), 3);
+}
+
+TEST_F(Leaving, a_limit_makes_no_difference_to_a_job_that_finishes_before) {
+  MendProcess job(line("ends", {"--time-limit", "1h"}, {disk()}));
+  EXPECT_EQ(job.wait(), 0) << job.errors();
+  EXPECT_THAT(job.errors(), IsEmpty());
+}
+
+TEST_F(Leaving, a_second_sigterm_ends_the_job_at_once) {
+  MendProcess job(line("never_commits", {}, {disk()}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  job.wait_for_errors("a second SIGTERM ends it at once");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 128 + SIGTERM) << job.errors();
+}
+
+TEST_F(Leaving, kill_and_no_disk_end_the_job_at_the_first_sigterm) {
+  for (const auto& [options, of_program] : {std::pair(std::vector<std::string>{"--on-term", "kill"}, std::vector{disk()}),
+                                            std::pair(std::vector<std::string>{}, std::vector<std::string>{})}) {
+    MendProcess job(line("asks", options, of_program));
+    job.wait_for_output("goes");
+    ::kill(job.pid(), SIGTERM);
+    EXPECT_EQ(job.wait(), 128 + SIGTERM) << job.errors();
+    EXPECT_THAT(job.errors(), HasSubstr("the job was ended by SIGTERM"));
+  }
+}
+
+TEST_F(Leaving, without_a_disk_a_program_that_does_not_look_goes_on_and_that_is_said_once) {
+  MendProcess job(line("ignores", {"--on-term", "checkpoint"}, {}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  job.wait_for_errors("the job is asked to leave (mend run was sent SIGTERM) and goes on: nothing is on disk "
+                      "(--mend-disk), and the program does not ask should_exit()");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 128 + SIGTERM) << job.errors();
+  EXPECT_THAT(lines_with(job.errors(), "and goes on"), SizeIs(1));
+}
+
+TEST_F(Leaving, a_rank_that_dies_at_that_commit_is_replaced_and_all_leave_at_the_next) {
+  MendProcess job(line("asks_and_dies", {}, {disk()}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), HasSubstr("rank 1: process 1 died (SIGKILL)"));
+  const std::string version = version_in(job.errors());
+  EXPECT_THAT(lines_with(job.output(), "left at version"), AllOf(SizeIs(3), Each("left at version " + version)));
+  EXPECT_THAT(lines_with(job.output(), "has "), Each(HasSubstr("in epoch 1")));
+  expect_to_go_on(version, 3);
+}
+
+TEST_F(Leaving, programs_in_c_leave_too) {
+  for (const char* how : {"leaves", "leaves_unasked"}) {
+    MendProcess job({"run", "-n", "2", "--time-limit", "2s", "--time-margin", "500ms", "--", MEND_C_SUBJECT, how,
+                     disk()});
+    EXPECT_EQ(job.wait(), 4) << how << job.errors();
+    EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (its time limit is near); version ")) << how;
+    EXPECT_THAT(lines_with(job.output(), "left"), SizeIs(how == std::string("leaves") ? 2 : 0));
+  }
+}
+
+TEST_F(Leaving, limits_that_are_no_times_are_refused) {
+  MendProcess job(line("ends", {"--time-limit", "soon"}, {}));
+  EXPECT_EQ(job.wait(), 2);
+  EXPECT_THAT(job.errors(), HasSubstr("'soon' is not a time"));
+}
+
+}  // namespace
