@@ -296,7 +296,8 @@ std::string name_of(Kind kind) { return names.at(static_cast<std::size_t>(kind))
 
 CommitEconomy Timeline::economy() const {
   const auto seconds = [](std::int64_t microseconds) { return Seconds(static_cast<double>(microseconds) / 1e6); };
-  CommitEconomy economy{.run_time = seconds(length), .commits = commits.size(), .failures = recoveries.size(), .mtbf = {}};
+  CommitEconomy economy{
+      .run_time = seconds(length), .commits = commits.size(), .failures = recoveries.size(), .mtbf = {}};
   for (const Commit& commit : commits) economy.commit_time += seconds(commit.cost);
   economy.mtbf = mtbf_of(std::nullopt, economy.run_time, economy.failures);
   return economy;

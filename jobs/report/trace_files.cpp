@@ -65,10 +65,11 @@ bool is_trace(const fs::path& path) {
 }
 
 json events_in(const std::string& text) {
+  const std::string whole_events = text.substr(0, text.find_last_not_of(", \n") + 1);
   const std::string whole_lines = text.substr(0, text.rfind(",\n"));
   json document = parse(text);
-  for (const std::string& part : {text.substr(0, text.find_last_not_of(", \n") + 1), whole_lines})
-    if (document.is_discarded()) document = parse(part + "]}");
+  for (const std::string& mended : {text + "}", whole_events + "]}", whole_lines + "]}"})
+    if (document.is_discarded()) document = parse(mended);
   if (!document.is_object() || !document.contains("traceEvents") || !document.at("traceEvents").is_array())
     return json(json::value_t::discarded);
   return document.at("traceEvents");

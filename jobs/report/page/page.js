@@ -106,7 +106,7 @@ function fillRecoveries(timeline) {
 function fillCommits() {
   if (!model.economy.commits) return element("commits-section").remove();
   element("advice").textContent = model.economy.advice + ".";
-  if (model.commits.length < 2) return;
+  if (model.commits.length < 2) return element("commits-chart").remove();
   const parent = element("commits");
   const costs = model.commits.map(commit => commit.cost / 1000);
   const plot = new uPlot({

@@ -18,7 +18,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 
 std::string browser() {
   for (const char* name : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"})
@@ -120,7 +119,7 @@ TEST_F(Browser, shows_the_numbers_of_the_traces) {
   EXPECT_THAT(text_in(shown.document, "recoveries", "table"),
               HasSubstr("|1|10 ms|rank 1|process 4|1.00|2.50|4.00|5.25|12.75|"));
   EXPECT_EQ(text_in(shown.document, "advice", "p"), model.at("economy").at("advice").get<std::string>() + ".");
-  EXPECT_THAT(shown.document, HasSubstr("<canvas"));
+  EXPECT_NE(shown.document.find("<canvas"), std::string::npos);
 }
 
 TEST_F(Browser, shows_what_there_is_of_a_result_alone) {
@@ -132,7 +131,8 @@ TEST_F(Browser, shows_what_there_is_of_a_result_alone) {
   EXPECT_EQ(text_in(shown.document, "name", "h1"), "&lt;heat&gt;");
   EXPECT_THAT(text_in(shown.document, "recoveries", "table"), HasSubstr("|1|rank 2|process 4|2.50|2.50|"));
   EXPECT_THAT(text_in(shown.document, "reported", "table"), HasSubstr("|norm|0.5|"));
-  EXPECT_THAT(shown.document, Not(HasSubstr("timeline-section")));
+  for (const char* left_out : {"<section id=\"timeline-section\"", "<div id=\"commits-chart\""})
+    EXPECT_EQ(shown.document.find(left_out), std::string::npos) << left_out << ": there is nothing to draw";
 }
 
 TEST_F(Browser, does_what_keys_and_the_search_ask_for) {
@@ -157,7 +157,9 @@ TEST_F(Browser, does_what_keys_and_the_search_ask_for) {
   })();</script>)");
   const Shown shown = show(page, scratch_.path());
   EXPECT_THAT(shown.complaints, IsEmpty());
-  EXPECT_EQ(text_in(shown.document, "said", "p"), "");
+  EXPECT_EQ(text_in(shown.document, "said", "p"),
+            "0.0 ms – 41.0 ms; 6.2 ms – 29.1 ms; 11.9 ms – 23.4 ms; 0.0 ms – 41.0 ms; rank 0 rank 2 rank 3; "
+            "rank 0 rank 1 rank 2 rank 3 spare 4; dark; rank 1, process 1process died, at 10 ms");
 }
 
 /// Measured in the page, where each step of a zoom is drawn at once and its pixels are read.
