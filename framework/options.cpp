@@ -306,6 +306,12 @@ void read_file(const std::string& file, Options& options) {
   }
 }
 
+/// Whether no value follows.
+bool is_flag(const CLI::App& app, std::string_view name) {
+  const CLI::Option* option = app.get_option_no_throw(std::string(name));
+  return option != nullptr && option->get_items_expected_max() == 0;
+}
+
 std::vector<std::string> names_of_options(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
@@ -339,6 +345,16 @@ void add_options(CLI::App& app, Options& options) {
           ->group(group);
   refuse_flag_as_value(*config);
   define(app, options, "--mend-", true);
+  app.add_flag("--mend-help", options.help, "Print this group of options on one process, and do nothing else")
+      ->group(group);
+}
+
+std::string describe_options() {
+  Options defaults;
+  CLI::App app;
+  app.set_help_flag();
+  add_options(app, defaults);
+  return CLI::Formatter().make_groups(&app, CLI::AppFormatMode::Normal);
 }
 
 void refuse_flag_as_value(CLI::Option& option) {
@@ -381,7 +397,7 @@ Options take_options(int& argc, char** argv, const Options& unless_chosen) {
       continue;
     }
     ours.emplace_back(argument);
-    const bool has_value = argument.find('=') != std::string_view::npos;
+    const bool has_value = argument.find('=') != std::string_view::npos || is_flag(parser, argument);
     if (!has_value && i + 1 < argc) ours.emplace_back(argv[++i]);
   }
   if (argc > 0) {

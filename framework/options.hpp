@@ -84,6 +84,7 @@ struct Options {
   std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
   std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
   TraceDetail trace_detail = TraceDetail::spans;
+  bool help = false;                      ///< print these options, and do nothing else
 };
 
 /// Adds mend's options to the application's own command line, as a group in its --help. `app` fills `options` when it
@@ -94,6 +95,10 @@ void add_options(CLI::App& app, Options& options);
 /// application's own parser does not see them. `unless_chosen` has the values of options that are not given. Local.
 /// Throws UsageError for a wrong value or an unknown --mend- flag.
 Options take_options(int& argc, char** argv, const Options& unless_chosen = {});
+
+/// These options and what they mean, as --mend-help prints them: the group in the --help of an application that has
+/// called add_options. Local.
+std::string describe_options();
 
 /// Makes `option` refuse a value that looks like a flag, as in `--mend-disk --steps 5`, where the value was forgotten.
 /// Local.

@@ -57,7 +57,7 @@ int run(const Options& options, const Body& body) {
   }
   std::optional<FolderLock> claim;
   try {
-    if (options.disk) {
+    if (options.disk && !options.help) {
       prepare_folder(options.disk->folder);
       if (launch::speaks_for_all()) claim.emplace(options.disk->folder, FolderLock::As::first);
     }

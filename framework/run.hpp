@@ -18,7 +18,8 @@ using Body = std::function<void(Session&)>;
 /// Every process that was launched must call it, once. It initialises MPI (MPI_THREAD_FUNNELED) and finalises it. If
 /// the caller has initialised MPI with at least that level, the caller finalises it. Of the processes launched, as many
 /// as `options.spares` wait, use no CPU, and take over the ranks of processes that die. An exception other than
-/// ProcessFailure that leaves the body ends the job on all ranks; its text is printed once.
+/// ProcessFailure that leaves the body ends the job on all ranks; its text is printed once. With `options.help` the
+/// options are printed once, and the body is not entered.
 int run(const Options& options, const Body& body);
 
 /// Runs `body` with options from the command line and the environment (take_options). `argv` stays as it is, with

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -65,6 +66,10 @@ Start start_together(Start mine) {
 }
 
 Job::Job(const Options& options) {
+  if (options.help) {
+    help();
+    return;
+  }
   if (launch::door()) {
     or_fail_stop([&] { join(options); });
     return;
@@ -94,6 +99,16 @@ Job::Job(const Options& options) {
     return;
   }
   begin(options);
+}
+
+/// Does what --mend-help asks for, instead of beginning a job: nobody waits for the others.
+void Job::help() {
+  if (launch::speaks_for_all()) {
+    fmt::print("{}", describe_options());
+    std::fflush(stdout);
+  }
+  refused_ = ExitCode::ok;
+  job_status::finished(*refused_);
 }
 
 /// Ends the job for what is wrong here before it has begun. The runtime ends everybody as soon as one leaves: not

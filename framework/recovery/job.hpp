@@ -19,7 +19,7 @@ class Job {
   /// wrong, it has been reported, and refused() returns the exit code. Collective over all processes launched.
   explicit Job(const Options& options);
 
-  /// Also set in a process that the job has started later and does not need: it exits with success.
+  /// Also set, to success, by --mend-help, and in a process that the job has started later and does not need.
   std::optional<ExitCode> refused() const { return refused_; }
   /// Must not be called if the job is refused or closed.
   Engine& engine() { return *engine_; }
@@ -36,6 +36,7 @@ class Job {
   bool leaves_mpi_alone() const { return has_lost_; }
 
  private:
+  void help();
   void refuse(const std::exception& error);
   void leave_together(const std::exception& error);
   void begin(const Options& options);

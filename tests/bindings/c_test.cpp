@@ -24,6 +24,8 @@ TEST(InC, the_body_is_entered_again) {
   EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1, 0 repairs, agreed, taken back")));
 }
 
+TEST(InC, help_is_printed_once) { expect_help(play_in_c("again", 0, {"--mend-help"})); }
+
 TEST(InC, the_body_goes_on_in_place) {
   const auto end = play_in_c("in_place", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -26,6 +26,8 @@ TEST(InFortran, the_body_is_entered_again) {
   EXPECT_THAT(said(end), Each(HasSubstr("taken back")));
 }
 
+TEST(InFortran, help_is_printed_once) { expect_help(play_in_fortran("again", 0, {"--mend-help"})); }
+
 TEST(InFortran, the_body_goes_on_in_place) {
   const auto end = play_in_fortran("in_place", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

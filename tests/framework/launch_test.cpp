@@ -150,6 +150,15 @@ TEST(Options, are_read_and_the_callers_arguments_stay_as_they_are) {
   EXPECT_THAT(said(end), ElementsAre("rank 0: shows_its_arguments a --mend-versions 3 b"));
 }
 
+TEST(Help, is_printed_once_and_the_body_is_not_entered) {
+  expect_help(play("nobody_dies", 2, 0, {"--mend-help"}));
+  expect_help(play("nobody_dies", 3, 1, {"--mend-help", "--mend-versions", "3"}));
+  expect_help(mpirun({"--with-ft", "ulfm"}, 2, {MEND_SUBJECT, "nobody_dies", "--mend-help"}));
+  Job alone;
+  alone.command = {MEND_SUBJECT, "nobody_dies", "--mend-help"};
+  expect_help(support::run_job(alone));
+}
+
 TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
   const auto loud = play("rank_1_dies", 3, 1, {"--mend-log", "info"});
   EXPECT_EQ(loud.exit_code, 0);

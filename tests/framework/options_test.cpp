@@ -232,6 +232,19 @@ TEST(TakeOptions, does_not_mistake_the_next_flag_for_a_value) {
   EXPECT_THAT(refusal({"--mend-config", "--mend-spares"}), HasSubstr("--mend-config"));
 }
 
+TEST(TakeOptions, takes_no_value_after_a_flag) {
+  CommandLine line({"--mend-help", "input", "--mend-versions", "3"});
+  const Options options = line.take();
+  EXPECT_TRUE(options.help);
+  EXPECT_EQ(options.versions, 3);
+  EXPECT_THAT(line.left(), ElementsAre("input"));
+}
+
+TEST(DescribeOptions, names_each_with_its_variable) {
+  for (const std::string name : {"--mend-help", "--mend-spares", "MEND_SPARES", "Resilience (mend)"})
+    EXPECT_THAT(mend::describe_options(), HasSubstr(name));
+}
+
 TEST(TakeOptions, bears_an_empty_command_line) {
   char* none[] = {nullptr};
   int argc = 0;

@@ -35,3 +35,12 @@ void expect_end(const support::JobEnd& end, int code, const std::string& regex) 
   EXPECT_THAT(support::complaints(end), testing::ElementsAre(testing::ContainsRegex(regex)));
   EXPECT_THAT(said(end), testing::IsEmpty());
 }
+
+void expect_help(const support::JobEnd& end) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, testing::IsEmpty());
+  const std::vector<std::string> lines = support::lines_of(end.output);
+  EXPECT_EQ(std::ranges::count(lines, "Resilience (mend):"), 1) << end.output;
+  EXPECT_THAT(lines, testing::Contains(testing::HasSubstr("--mend-commit-every")));
+  EXPECT_THAT(lines, testing::Each(testing::Not(testing::StartsWith("rank "))));
+}

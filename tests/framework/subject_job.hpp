@@ -19,6 +19,9 @@ std::vector<std::string> said(const support::JobEnd& end);
 /// What every one of `ranks` ranks says after count() to `steps` when nothing was lost.
 std::vector<std::string> counted(int ranks, long steps, int epoch);
 
+/// Fails the current test unless the job ended well, and its output is mend's options, once.
+void expect_help(const support::JobEnd& end);
+
 /// Fails the current test unless the job ended with `code` and one sentence on standard error that matches `regex`,
 /// and no rank said anything.
 void expect_end(const support::JobEnd& end, int code, const std::string& regex);
