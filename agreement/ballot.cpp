@@ -1,28 +1,46 @@
 #include "agreement/ballot.hpp"
 
+#include "agreement/members_with.hpp"
 #include "base/death/fail_stop.hpp"
+#include "base/name_runs.hpp"
+#include "base/telemetry/place.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <utility>
+#include <vector>
 
 namespace mend::agreement {
 namespace {
 
 // A contribution has one bit for each motion that says "this is what I came for", and one that says "in favour".
 // The bitwise and keeps a motion's bit only if all came for it. Abandoning and recovering must win over everything
-// instead, so they are sent inverted: their bit is missing when somebody wants them.
+// instead, so they are sent inverted: their bit is missing when somebody wants them. So is a second bit of the others,
+// which tells what anybody came for.
 constexpr std::uint32_t in_favour_bit = 1U << 8;
 constexpr std::uint32_t nobody_recovers_bit = 1U << 9;
 constexpr std::uint32_t nobody_abandons_bit = 1U << 10;
+constexpr int nobody_shift = 11;
 constexpr int remarks_shift = 16;
 
+constexpr std::array<std::pair<Motion, Place>, 4> orderly{{{Motion::commit, Place::commit},
+                                                           {Motion::restore, Place::restore},
+                                                           {Motion::flag, Place::agree},
+                                                           {Motion::finish, Place::finish}}};
+constexpr std::uint32_t nobody_bits = ((1U << orderly.size()) - 1) << nobody_shift;
+static_assert(orderly.size() <= static_cast<std::size_t>(remarks_shift - nobody_shift));
+
 constexpr std::uint32_t bit_of(Motion motion) { return 1U << static_cast<std::uint32_t>(motion); }
+constexpr std::uint32_t nobody_bit_of(Motion motion) { return (bit_of(motion) << nobody_shift) & nobody_bits; }
 
 std::uint32_t contribution(Motion motion, bool in_favour) {
-  std::uint32_t bits = bit_of(motion) | nobody_recovers_bit | nobody_abandons_bit;
+  std::uint32_t bits = bit_of(motion) | nobody_recovers_bit | nobody_abandons_bit | nobody_bits;
   if (in_favour) bits |= in_favour_bit;
   if (motion == Motion::recover) bits &= ~nobody_recovers_bit;
   if (motion == Motion::abandon) bits &= ~nobody_abandons_bit;
-  return bits;
+  return bits & ~nobody_bit_of(motion);
 }
 
 }  // namespace
@@ -58,9 +76,25 @@ Ruling Ballot::rule(Motion motion, bool in_favour, Remarks& remarks) {
   const Outcome outcome = or_fail_stop([&] { return agreement_->agree(mine); });
   if (!(outcome.value & nobody_abandons_bit)) return Ruling::abandon;
   if (!(outcome.value & nobody_recovers_bit) || outcome.somebody_died) return Ruling::recover;
-  if (!(outcome.value & bit_of(motion))) return Ruling::confused;
+  if (!(outcome.value & bit_of(motion))) return confuse(motion, outcome.value);
   remarks = static_cast<Remarks>(outcome.value >> remarks_shift);
   return outcome.value & in_favour_bit ? Ruling::carried : Ruling::rejected;
+}
+
+/// All know that ranks came for different motions, and for which: now they tell each other who did.
+Ruling Ballot::confuse(Motion mine, std::uint32_t value) {
+  std::vector<std::string> parts;
+  for (const auto& [motion, place] : orderly) {
+    if (value & nobody_bit_of(motion)) continue;
+    const auto came = or_fail_stop([&] { return members_with(*agreement_, rank_.value, ranks_, motion == mine); });
+    if (!came) return Ruling::recover;
+    std::vector<Rank> ranks;
+    for (const int rank : *came) ranks.push_back(Rank{rank});
+    if (ranks.empty()) continue;
+    parts.push_back(fmt::format("{} {} {}", name_ranks(ranks), ranks.size() == 1 ? "is" : "are", describe(place)));
+  }
+  confusion_ = fmt::format("{}: every rank must come to these in the same order", fmt::join(parts, ", "));
+  return Ruling::confused;
 }
 
 bool Ballot::vote(Motion motion, bool in_favour) {
@@ -76,10 +110,7 @@ bool Ballot::vote(Motion motion, bool in_favour, Remarks& remarks) {
     case Ruling::abandon: throw Abandoned();
     case Ruling::confused: break;
   }
-  throw UsageError(fmt::format(
-      "this rank reached {} while another rank reached something else: commit, restore, agree and the end of the "
-      "body are collective, so every rank must come to them in the same order",
-      name_of(motion)));
+  throw OrderError(confusion_);
 }
 
 }  // namespace mend::agreement

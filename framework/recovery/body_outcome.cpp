@@ -21,6 +21,8 @@ agreement::Motion motion_after(const std::function<void()>& work, const BodyCont
     log::debug(fmt::format("rank {} left the body: {}", context.rank().value, failure.what()));
     return Motion::recover;
   } catch (const agreement::Abandoned&) {  // another rank has said why
+  } catch (const agreement::OrderError& error) {
+    end.fail(ExitCode::usage, error.what());
   } catch (const UsageErrorOfRank& error) {
     end.fail(ExitCode::usage, error.what());
   } catch (const UsageError& error) {

@@ -270,12 +270,7 @@ std::optional<Event> Engine::perform(const recovery::CallSpares& call) {
 std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
   reach("ballot.before");
   const Ruling ruling = world_.ballot->cast(cast.motion, true);
-  if (ruling == Ruling::confused) {
-    end_.fail(ExitCode::usage,
-              fmt::format("rank {} has left the body while another rank is in a commit, restore or agree: "
-                          "every rank must come to these in the same order",
-                          rank().value));
-  }
+  if (ruling == Ruling::confused) end_.fail(ExitCode::usage, world_.ballot->confusion());
   return recovery::Ruled{ruling, reporter_.casualties().known()};
 }
 

@@ -108,13 +108,18 @@ void WorldMaker::adopt(const recovery::Position& position, bool complete) {
   world_.ballot.reset();
   world_.application = std::move(candidate_.application);
   world_.store = std::move(candidate_.store);
-  if (world_.application) {
-    world_.ballot = std::make_unique<agreement::Ballot>(
-        agreements_.over(candidate_.ranks_group, world_.application.get(), holders_of(world_.roster)));
-  }
+  begin_ballot(candidate_.ranks_group);
   world_.base = std::move(candidate_.base);
   require_consistency(world_, complete);
   agreements_.forget_groups_before(candidate_.base_group);
+}
+
+/// The ranks of the world decide by the agreements of group `id` from now on.
+void WorldMaker::begin_ballot(agreement::GroupId id) {
+  const Communicator& ranks = world_.application;
+  if (!ranks) return;
+  world_.ballot = std::make_unique<agreement::Ballot>(agreements_.over(id, ranks.get(), holders_of(world_.roster)),
+                                                      Rank{ranks.rank()}, ranks.size());
 }
 
 void WorldMaker::found() {
@@ -122,10 +127,7 @@ void WorldMaker::found() {
   const agreement::GroupId base_group = agreements_.number_group();
   const agreement::GroupId ranks_group = agreements_.number_group();
   world_.everyone = agreements_.over(base_group, world_.base.get(), world_.members);
-  if (world_.application) {
-    world_.ballot = std::make_unique<agreement::Ballot>(
-        agreements_.over(ranks_group, world_.application.get(), holders_of(world_.roster)));
-  }
+  begin_ballot(ranks_group);
 }
 
 }  // namespace mend

@@ -78,6 +78,7 @@ class WorldMaker {
     Communicator store;
   };
 
+  void begin_ballot(agreement::GroupId id);
   MPI_Comm base() const { return world_.base ? world_.base.get() : MPI_COMM_WORLD; }
 
   World& world_;

@@ -1,6 +1,7 @@
 // The ballot and its rule, over every mixture of motions that up to four ranks may come with.
 
 #include "agreement/ballot.hpp"
+#include "agreement/members_with.hpp"
 
 #include "base/error.hpp"
 
@@ -8,6 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -18,6 +22,7 @@ using namespace mend::agreement;
 struct Meeting {
   std::uint32_t others = ~0U;
   bool somebody_died = false;
+  std::vector<std::uint32_t> others_later;  // in the second agreement, and so on; as in the first if there are no more
   std::vector<std::uint32_t> contributions;
 };
 
@@ -26,15 +31,20 @@ class Arranged final : public Agreement {
  public:
   explicit Arranged(Meeting& meeting) : meeting_(meeting) {}
   Outcome agree(std::uint32_t contribution) override {
+    const std::size_t before = meeting_.contributions.size();
     meeting_.contributions.push_back(contribution);
-    return {contribution & meeting_.others, meeting_.somebody_died};
+    const auto& later = meeting_.others_later;
+    const bool is_later = before > 0 && before <= later.size();
+    return {contribution & (is_later ? later[before - 1] : meeting_.others), meeting_.somebody_died};
   }
 
  private:
   Meeting& meeting_;
 };
 
-Ballot ballot_in(Meeting& meeting) { return Ballot(std::make_unique<Arranged>(meeting)); }
+Ballot ballot_in(Meeting& meeting, int rank = 0, int ranks = 4) {
+  return Ballot(std::make_unique<Arranged>(meeting), mend::Rank{rank}, ranks);
+}
 
 struct Vote {
   Motion motion;
@@ -142,15 +152,60 @@ TEST(Vote, throws_what_ends_it) {
   EXPECT_THROW(ballot_in(given_up).vote(Motion::commit, true), Abandoned);
 }
 
-TEST(Vote, tells_ranks_that_lost_each_other_what_this_one_came_for) {
+/// What members contribute to an agreement on which of them something is true of.
+std::uint32_t those(std::initializer_list<unsigned> members) {
+  std::uint32_t bits = (1U << 31U) - 1;
+  for (const unsigned member : members) bits &= ~(1U << member);
+  return bits;
+}
+
+TEST(Vote, tells_ranks_that_lost_each_other_who_of_them_is_where) {
   Meeting meeting;
-  meeting.others = contribution_of({Motion::flag});
+  meeting.others = contribution_of({Motion::flag}) & contribution_of({Motion::finish});
+  meeting.others_later = {those({2}), those({3}), those({1})};
+  Ballot ballot = ballot_in(meeting);
+  const std::string sentence =
+      "ranks 0, 2 are in commit(), rank 3 is in agree(), rank 1 is at the end of the body: every rank must come to "
+      "these in the same order";
   try {
-    ballot_in(meeting).vote(Motion::commit, true);
+    ballot.vote(Motion::commit, true);
     FAIL() << "carried though another came for something else";
-  } catch (const mend::UsageError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("this rank reached commit while another rank reached something else"));
+  } catch (const OrderError& error) {
+    EXPECT_EQ(error.what(), sentence);
   }
+  EXPECT_EQ(ballot.confusion(), sentence);
+  EXPECT_EQ(meeting.contributions.size(), 4U);
+}
+
+TEST(Vote, that_is_carried_takes_one_agreement) {
+  Meeting meeting;
+  ballot_in(meeting).vote(Motion::commit, true);
+  EXPECT_EQ(meeting.contributions.size(), 1U);
+}
+
+TEST(Vote, of_ranks_that_lost_each_other_is_interrupted_by_a_death_while_they_say_where_they_are) {
+  /// Somebody dies in the second agreement.
+  class Dying final : public Agreement {
+   public:
+    Outcome agree(std::uint32_t contribution) override {
+      const bool is_first = std::exchange(is_first_, false);
+      return {contribution & (is_first ? contribution_of({Motion::flag}) : ~0U), !is_first};
+    }
+
+   private:
+    bool is_first_ = true;
+  };
+  Ballot ballot(std::make_unique<Dying>(), mend::Rank{0}, 2);
+  EXPECT_EQ(ballot.cast(Motion::commit, true), Ruling::recover);
+  EXPECT_TRUE(ballot.is_closed());
+}
+
+TEST(MembersWith, are_found_by_as_many_agreements_as_are_needed) {
+  Meeting meeting;
+  meeting.others = those({2, 30});
+  meeting.others_later = {those({0}), those({1})};
+  const auto found = members_with(*std::make_unique<Arranged>(meeting), 32, 64, true);
+  EXPECT_THAT(found.value(), testing::ElementsAre(2, 30, 31, 32, 63));
 }
 
 }  // namespace

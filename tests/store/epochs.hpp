@@ -67,7 +67,7 @@ class Epochs {
     MPI_Comm_dup(all_, &made);
     mend::throw_errors_of(made);
     comm_ = mend::Communicator(made);
-    ballot_.emplace(std::make_unique<mend::agreement::MpixAgreement>(comm_.get()));
+    ballot_.emplace(std::make_unique<mend::agreement::MpixAgreement>(comm_.get()), mend::Rank{rank_}, size_);
     store_->begin_epoch(comm_.get(), *ballot_, nodes_, epoch_);
   }
 

@@ -77,7 +77,7 @@ class Stub final : public agreement::Agreement {
 inline std::uint32_t ballot_contribution(agreement::Motion motion) {
   auto stub = std::make_unique<Stub>();
   Stub& seen = *stub;
-  agreement::Ballot ballot(std::move(stub));
+  agreement::Ballot ballot(std::move(stub), Rank{0}, 1);
   ballot.cast(motion, true);
   return seen.contributed;
 }
