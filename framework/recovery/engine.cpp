@@ -1,5 +1,6 @@
 #include "framework/recovery/engine.hpp"
 
+#include "agreement/members_with.hpp"
 #include "base/assert.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"
@@ -95,7 +96,8 @@ void Engine::begin_epoch(bool newcomer) {
   part_ = {core_.rank(), newcomer};
   communicators_.begin_epoch();
   reporter_.begin_epoch(world_, store_.statistics());
-  asks_for_recovery_ = was_asked_for_ = false;
+  asks_for_recovery_ = false;
+  request_ = {};
   briefing_.begin_epoch();
   pacing_.begin_epoch();
   requests_.begin_epoch();
@@ -281,11 +283,26 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
       decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
                  reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
   if (decision.what == Intent::recover) {
-    was_asked_for_ = decision.asked;
+    if (decision.asked) request_ = {true, who_asks()};
     if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
     leave_epoch();
   }
   return recovery::Decided{decision};
+}
+
+/// The ranks that ask for a recovery without having met a failure; none if somebody dies meanwhile, or if there are
+/// many: that would take long. Collective over all processes.
+std::vector<Rank> Engine::who_asks() {
+  constexpr std::size_t most_processes = 1000;
+  std::vector<Rank> ranks;
+  if (world_.members.size() > most_processes) return ranks;
+  const auto asking = agreement::members_with(*world_.everyone, world_.base.rank(),
+                                              static_cast<int>(world_.members.size()), asks_for_recovery_);
+  for (const int member : asking.value_or(std::vector<int>{})) {
+    if (const auto rank = world_.roster.rank_of(world_.members[static_cast<std::size_t>(member)]))
+      ranks.push_back(*rank);
+  }
+  return ranks;
 }
 
 std::optional<Event> Engine::perform(const recovery::NewCandidate&) {
@@ -477,7 +494,7 @@ void Engine::leave_epoch() {
 /// The communicators of an epoch are there: the first, or the one after a recovery.
 void Engine::enter_epoch(bool newcomer) {
   if (world_.epoch == Epoch{0}) return begin_epoch(newcomer);
-  if (!core_.saves()) reporter_.end_recovery(core_, world_, {asks_for_recovery_, was_asked_for_});
+  if (!core_.saves()) reporter_.end_recovery(core_, world_, request_);
   begin_epoch(newcomer);
   if (core_.saves()) return;
   const auto spares = static_cast<std::size_t>(reporter_.first_spares());

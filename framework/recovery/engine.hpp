@@ -141,6 +141,7 @@ class Engine {
   std::optional<recovery::Event> perform(const recovery::CallSpares& call);
   std::optional<recovery::Event> perform(const recovery::CastBallot& cast);
   std::optional<recovery::Event> perform(const recovery::DecideJob& decide);
+  std::vector<Rank> who_asks();
   std::optional<recovery::Event> perform(const recovery::NewCandidate&);
   std::optional<recovery::Event> perform(const recovery::Settle&);
   std::optional<recovery::Event> perform(const recovery::Shrink&);
@@ -187,7 +188,7 @@ class Engine {
 
   Part part_;
   bool asks_for_recovery_ = false;  // in this epoch, without having met a failure
-  bool was_asked_for_ = false;      // this recovery, by a rank that had met none
+  Request request_;                 // for this recovery, of all ranks
   EpochCommunicators communicators_;
   JobReporter reporter_;
   SpareBriefing briefing_;

@@ -36,6 +36,14 @@ std::vector<Loss> losses_of(const RecoveryReport& report) {
   return losses;
 }
 
+std::string describe_request(const Request& request) {
+  if (!request.by_any) return "the ranks lost each other though nobody died";
+  return fmt::format(
+      "nobody died, and {} asked for a recovery (by repair(), or by a process failure that left the body though none "
+      "had been met)",
+      request.ranks.empty() ? "a rank" : name_ranks(request.ranks));
+}
+
 }  // namespace
 
 std::string in_brackets(const DeathCause& cause) {
@@ -43,7 +51,7 @@ std::string in_brackets(const DeathCause& cause) {
 }
 
 std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
-                              const CauseOf& cause_of, bool asked) {
+                              const CauseOf& cause_of, const Request& request) {
   std::vector<std::string> parts;
   for (const auto& [rank, dead, newcomer] : report.replacements) {
     parts.push_back(fmt::format("rank {}: process {} died{}, process {} took over", rank.value, dead.value,
@@ -55,9 +63,7 @@ std::string describe_recovery(const RecoveryReport& report, std::optional<std::s
   }
   for (const ProcessId spare : spares_among(report))
     parts.push_back(fmt::format("spare process {} died{}", spare.value, in_brackets(cause_of(spare))));
-  if (parts.empty())
-    parts.emplace_back(asked ? "nobody died, and a rank asked for a recovery"
-                             : "the ranks lost each other though nobody died");
+  if (parts.empty()) parts.push_back(describe_request(request));
   parts.push_back(fmt::format("the ranks are complete after {:.1f} ms", report.until_rebuilt().count()));
   return fmt::format("{}{}", fmt::join(parts, "; "), count_spares(spares_left));
 }
@@ -85,15 +91,15 @@ void Announcer::enter(const Roster& roster, const std::vector<ProcessId>& member
   say_what_is_known();
 }
 
-void Announcer::tell(const RecoveryReport& report, std::vector<RecoveryReport> before, bool asked) {
+void Announcer::tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request) {
   const std::lock_guard lock(mutex_);
   say_all();
   RecoveryReport news = report;
   std::erase_if(news.dead, [&](ProcessId process) { return told_.contains(process); });
   told_.insert(report.dead.begin(), report.dead.end());
-  waiting_.push_back({report.dead, [this, news, before = std::move(before), asked] {
+  waiting_.push_back({report.dead, [this, news, before = std::move(before), request] {
                         const CauseOf cause_of = [this](ProcessId process) { return witness_.cause_of(process); };
-                        return describe_recovery(news, spares_left(), cause_of, asked) +
+                        return describe_recovery(news, spares_left(), cause_of, request) +
                                describe_repeated(find_repeated_death(before, losses_of(news), cause_of));
                       }});
 }

@@ -23,10 +23,16 @@
 
 namespace mend {
 
+/// Whether ranks that had met no failure have asked for a recovery, and which, as far as it is known: ascending.
+struct Request {
+  bool by_any = false;
+  std::vector<Rank> ranks{};
+};
+
 /// "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5 ms; 1 spare is left".
-/// `spares_left`: nothing in a job that had none. `asked`: a rank that had met no failure has asked for it. Pure.
+/// `spares_left`: nothing in a job that had none. Pure.
 std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
-                              const CauseOf& cause_of, bool asked = false);
+                              const CauseOf& cause_of, const Request& request = {});
 
 /// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty for nothing. Pure.
 std::string describe_repeated(const std::optional<RepeatedDeath>& repeated);
@@ -44,8 +50,8 @@ class Announcer {
 
   /// An epoch begins: who is there, in the order in which they speak for all. Local.
   void enter(const Roster& roster, const std::vector<ProcessId>& members);
-  /// This recovery has brought that about; `before`: those with no commit in between; `asked`: as above. Local.
-  void tell(const RecoveryReport& report, std::vector<RecoveryReport> before, bool asked);
+  /// This recovery has brought that about; `before`: those with no commit in between. Local.
+  void tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request);
   /// Says all that waits; after a short while at the most. At the end of the job. Local.
   void finish();
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -48,12 +49,9 @@ void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Req
   history_.clock().stamp(report, casualties_.first_of(course.dead, course.before));
   history_.clock().trace(report);
   const auto fruitless = before(course);
-  if (request.by_this_rank && report.dead.empty()) {
-    log::notice(fmt::format(
-        "rank {} asked for a recovery: it called repair(), or ended its body with a process failure, and had met none",
-        numbered(*core.rank()).value));
-  }
-  announcer_.tell(report, {fruitless.begin(), fruitless.end()}, request.by_any_rank);
+  std::ranges::transform(request.ranks, request.ranks.begin(), numbered);
+  std::ranges::sort(request.ranks);
+  announcer_.tell(report, {fruitless.begin(), fruitless.end()}, request);
   history_.add(std::move(report));
 }
 

@@ -43,12 +43,8 @@ class JobReporter {
   void join_job(const JobRecord& record);
   /// `world` has the communicators of a new epoch. Local.
   void begin_epoch(const World& world, const StoreStatistics& store);
-  /// Who wanted a recovery without having met a failure.
-  struct Request {
-    bool by_this_rank = false;
-    bool by_any_rank = false;
-  };
-  /// A recovery of `core` has led to `world`: adds its report to the history, and announces it. Local.
+  /// A recovery of `core` has led to `world`: adds its report to the history, and announces it. `request`: with the
+  /// ranks as they were before it. Local.
   void end_recovery(const RecoveryCore& core, const World& world, Request request);
   /// Returns true if end_of_body() has anything to report: the same on all ranks. Local.
   bool has_a_report() const { return !result_.path.empty() || !history_.recoveries().empty(); }

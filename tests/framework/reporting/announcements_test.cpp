@@ -57,9 +57,13 @@ TEST(ARecovery, of_a_job_without_spares_does_not_count_them) {
 }
 
 TEST(ARecovery, without_a_death_is_told_as_one_that_a_rank_asked_for_if_it_did) {
-  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({}), true),
-            "nobody died, and a rank asked for a recovery; the ranks are complete after 6.5 ms; 1 spare is left");
-  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({}), false),
+  const std::string how = "(by repair(), or by a process failure that left the body though none had been met)";
+  const std::string end = "; the ranks are complete after 6.5 ms; 1 spare is left";
+  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({}), {true, {}}),
+            "nobody died, and a rank asked for a recovery " + how + end);
+  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({}), {true, {Rank{0}, Rank{2}}}),
+            "nobody died, and ranks 0, 2 asked for a recovery " + how + end);
+  EXPECT_EQ(mend::describe_recovery(recovery({}), 1, causes({})),
             "the ranks lost each other though nobody died; the ranks are complete after 6.5 ms; 1 spare is left");
 }
 

@@ -9,7 +9,10 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <thread>
 
 namespace subject {
@@ -178,6 +181,26 @@ Scenarios repair_scenarios() {
     if (session.epoch() == mend::Epoch{0}) {
       int nothing = 0;
       MPI_Recv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 7, session.comm(), MPI_STATUS_IGNORE);
+    }
+    session.agree(true);
+    say(session, "has recovered");
+  };
+  all["ranks_0_and_2_ask_for_a_recovery"] = [](mend::Session& session) {
+    if (session.epoch() == mend::Epoch{0}) {
+      sigset_t signals;
+      sigemptyset(&signals);
+      sigaddset(&signals, SIGUSR2);
+      pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+      const pid_t self = ::getpid();
+      std::array<pid_t, 3> processes{};
+      MPI_Allgather(&self, 1, MPI_INT, processes.data(), 1, MPI_INT, session.comm());
+      if (session.rank() == mend::Rank{1}) MPI_Recv(nullptr, 0, MPI_INT, 0, 7, session.comm(), MPI_STATUS_IGNORE);
+      // When both are here, neither comes to an MPI call that would tell it that the other asks.
+      int signal = 0;
+      const pid_t other = processes.at(static_cast<std::size_t>(2 - session.rank().value));
+      ::tgkill(other, other, SIGUSR2);
+      sigwait(&signals, &signal);
+      session.repair();
     }
     session.agree(true);
     say(session, "has recovered");
