@@ -19,6 +19,12 @@ enum Remark : agreement::Remarks {
   gives_up_its_data = 1 << 6,  ///< of a restore: this rank is filled, too
   nothing_asked = 1 << 6,      ///< of a commit: nobody has asked this rank for a version on disk, or to leave
   knows_all_groups = 1 << 7,
+  // one of three, so that all hear none of them when ranks differ
+  has_restored_0_mod_3 = 1 << 8,  ///< how many restores of this rank have met nobody since the last ballot
+  has_restored_1_mod_3 = 1 << 9,
+  has_restored_2_mod_3 = 1 << 10,
 };
+inline constexpr agreement::Remarks has_restored_as_often =
+    has_restored_0_mod_3 | has_restored_1_mod_3 | has_restored_2_mod_3;
 
 }  // namespace mend

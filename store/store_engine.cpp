@@ -3,21 +3,26 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
+#include "base/name_runs.hpp"
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
 #include "store/files/file_member.hpp"
 #include "store/snapshot/part_boxes.hpp"
 #include "store/ballot_remarks.hpp"
 #include "store/snapshot/block_reserve.hpp"
+#include "transport/collectives.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mend {
 
@@ -39,6 +44,7 @@ void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::spa
   groups_.begin_epoch(ranks_, !is_first_epoch_);
   versions_.begin_epoch(is_first_epoch_);
   members_.begin_epoch();
+  lonely_restores_ = 0;
   if (disk_) disk_->begin_epoch(comm, is_first_epoch_);
 }
 
@@ -109,6 +115,22 @@ auto StoreEngine::whole(Work work) {
   }
 }
 
+/// Some ranks have called restore() more often than others. It had nothing to do; after a failure it would have, and
+/// wait for all. Collective.
+void StoreEngine::refuse_lonely_restores() {
+  const std::vector<int> counts = gather_padded(ranks_.comm, std::vector<int>{lonely_restores_}).all;
+  std::map<int, std::vector<Rank>> ranks_by_count;
+  for (int rank = 0; rank < ranks_.count(); ++rank)
+    ranks_by_count[counts.at(static_cast<std::size_t>(rank))].push_back(Rank{rank});
+  std::vector<std::string> parts;
+  for (const auto& [count, ranks] : ranks_by_count)
+    parts.push_back(fmt::format("{} {}", name_ranks(ranks), counted(static_cast<std::size_t>(count), "time")));
+  throw agreement::OrderError(fmt::format(
+      "before the first commit, restore() was called by {}: every rank must call it as often, because it waits for all "
+      "ranks once there is something to restore",
+      fmt::join(parts, ", by ")));
+}
+
 /// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
 /// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone. `mine`: what this
 /// rank says of itself beside. Then all ranks know the same of versions and groups.
@@ -120,8 +142,11 @@ agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine)
   if (disk_) said |= disk_->remarks(of_disk);
   if (groups_.are_known_to_all()) said |= knows_all_groups;
   if (arrays_.is_reached()) said |= arrays_are_agreed;
+  said |= static_cast<agreement::Remarks>(has_restored_0_mod_3 << lonely_restores_ % 3);
   if (!ranks_.ballot->vote(motion, true, said))
     throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
+  if (!(said & has_restored_as_often)) refuse_lonely_restores();
+  lonely_restores_ = 0;
   if (disk_ && motion == Motion::commit) disk_->hear(said);
   if (versions_.may_differ()) {
     KnownVersions::Numbers known = versions_.told();
@@ -302,7 +327,10 @@ Version StoreEngine::restore_others() {
 }
 
 Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) {
-  if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) return Version{};  // known without asking
+  if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) {  // known without asking
+    ++lonely_restores_;
+    return Version{};
+  }
   trace::Span span("restore");
   Stopwatch watch;
   const agreement::Remarks said = meet_for(Motion::restore, if_so(what == Fills::members, gives_up_its_data));

@@ -157,6 +157,7 @@ class StoreEngine final : public Store {
   agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);
   bool has_been_asked() const;
   bool demand(agreement::Remarks said);
+  [[noreturn]] void refuse_lonely_restores();
   std::exception_ptr prepare_members();
   std::shared_ptr<FileMember> find_file(std::string_view name) const;
   template <class Work>
@@ -176,6 +177,7 @@ class StoreEngine final : public Store {
   MemberGroups groups_;
   ArrayAgreement arrays_;
   std::optional<CommitUnderWay> commit_;
+  int lonely_restores_ = 0;  // since the last ballot, without one: there was nothing to restore
   StoreStatistics statistics_;
   std::unique_ptr<DiskTier> disk_;  // if there is one
   Origin origin_ = Origin::nowhere;

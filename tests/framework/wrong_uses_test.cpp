@@ -172,6 +172,10 @@ std::vector<WrongUse> of_data() {
       {run(3, 1, "protects_after_restore"), 2,
        "member 'sum' was protected after restore.., so it does not have its data of version 1"},
       {run(3, 1, "rank_1_protects_no_more_after_the_failure"), 2,
+      {run(3, 0, "restores_twice_on_one_rank"), 2,
+       "before the first commit, restore.. was called by ranks 0, 2 1 time, by rank 1 2 times: every rank must"},
+      {run(3, 0, "restores_on_one_rank_alone"), 2,
+       "before the first commit, restore.. was called by ranks 0, 2 0 times, by rank 1 1 time: every rank must"},
        "^mend.[0-9]. [0-9:.]+: rank 1: version 5 has data of 'late', which this rank has not protected since"},
       {run(3, 0, "protects_too_large_a_redundancy"), 2, "needs 10 ranks or more"},
   };

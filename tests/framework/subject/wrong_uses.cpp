@@ -120,6 +120,24 @@ Scenarios wrong_uses() {
   all["restores_from_a_rank_that_is_not_there"] =
       in_the_third_step([](mend::Session& session) { session.store().restore_from(mend::Rank{77}); });
   all["throws_no_memory"] = on_rank_1([](mend::Session&) { throw std::bad_alloc(); });
+  all["leaves_a_child_behind"] = on_rank_1([](mend::Session& session) {
+    if (session.epoch() != mend::Epoch{0}) return;
+    if (::fork() == 0) ::execlp("sleep", "sleep", "60", nullptr);
+    std::raise(SIGKILL);
+  });
+  all["restores_twice_on_one_rank"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    if (session.rank() == mend::Rank{1}) session.store().restore();
+    session.store().commit();
+  };
+  all["restores_on_one_rank_alone"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    if (session.rank() == mend::Rank{1}) session.store().restore();
+    session.store().commit();
+  };
   all["throws_a_mistake"] = on_rank_1([](mend::Session&) { throw std::out_of_range("no such cell"); });
   all["throws_a_word"] = on_rank_1([](mend::Session&) { throw "a word"; });
   all["asks_for_a_hole"] = on_rank_1([](mend::Session& session) { session.rank_in_comm(mend::Rank{-1}); });
