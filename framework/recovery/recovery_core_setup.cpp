@@ -32,10 +32,9 @@ RecoveryCore core_at_the_start(const Options& options, const FailureDetector& de
   const int size = static_cast<int>(launched.size());
   const int spares = options.spares;
   if (spares < 0 || spares >= size) {
-    throw UsageError(
-        fmt::format("{} spares of {} processes leave nobody to work: launch more processes or ask for fewer "
-                    "spares",
-                    spares, size));
+    throw UsageError(fmt::format("{} of {}: nobody is left to work; launch more processes or ask for fewer spares",
+                                 spares == 1 ? "1 spare" : fmt::format("{} spares", spares),
+                                 size == 1 ? "1 process" : fmt::format("{} processes", size)));
   }
   std::vector<Placed> introduced;
   for (const Acquaintance& other : detector.acquaintances()) introduced.push_back({other.process, other.peer.node});

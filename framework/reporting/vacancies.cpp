@@ -14,6 +14,11 @@ namespace {
 
 constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
 
+constexpr const char* about_silence =
+    "it stood still for longer than --mend-timeout and was ended: find out what stops it there (SIGSTOP, or reading "
+    "from "
+    "a terminal, for instance), or give it more time (--mend-timeout MS)";
+
 std::vector<Rank> ranks_of(const std::vector<Loss>& lost) {
   std::vector<Rank> ranks;
   for (const Loss& one : lost) ranks.push_back(one.rank);
@@ -96,11 +101,17 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
                        name_lost(lost), policy.blank ? "blank" : "shrink", history);
   }
   const std::string loss = name_loss(vacancies, policy);
+  const bool stood_still = row && row->cause.kind == DeathCause::Kind::silence;
   if (tries) {
+    const std::string in_vain = counted(static_cast<std::size_t>(*tries), "recovery", "recoveries");
+    if (stood_still) {
+      return fmt::format("{}, and no more processes are started after {} in a row without a commit{}: {}", loss,
+                         in_vain, history, about_silence);
+    }
     return fmt::format(
         "{}, and no more processes are started after {} in a row without a commit: perhaps it is the "
         "program that fails; if not, allow for more (--mend-tries N){}",
-        loss, counted(static_cast<std::size_t>(*tries), "recovery", "recoveries"), history);
+        loss, in_vain, history);
   }
   if (policy.spawn) {
     return fmt::format(
@@ -108,12 +119,7 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
         "(--mend-on-failure spare,spawn,shrink){}",
         loss, more_spares, history);
   }
-  if (row && row->cause.kind == DeathCause::Kind::silence) {
-    return fmt::format(
-        "{}{}: it stood still for longer than --mend-timeout and was ended: find out what it does there, or give it "
-        "more time (--mend-timeout MS)",
-        loss, history);
-  }
+  if (stood_still) return fmt::format("{}{}: {}", loss, history, about_silence);
   if (row) {
     return fmt::format("{}{}: find out what ends it there (a lack of memory, for instance), or {}", loss, history,
                        more_spares);

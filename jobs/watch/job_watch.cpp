@@ -4,6 +4,7 @@
 #include "jobs/watch/process_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -133,6 +134,25 @@ bool JobWatch::wanted(pid_t child) {
   return !end_job;
 }
 
+/// What processes of the job have started and left behind is this process's now. As long as it holds the job's output,
+/// mpirun, which is process `child`, waits for it.
+void JobWatch::tell_of_leftovers(pid_t child, bool over) {
+  constexpr std::chrono::milliseconds time_to_end{500};  // for an mpirun that waits for nothing
+  over_since_ = over ? std::optional(over_since_.value_or(now_)) : std::nullopt;
+  if (!over_since_ || now_ - *over_since_ < time_to_end || told_of_leftovers_) return;
+  std::vector<std::string> names;
+  for (const pid_t process : children_of(::getpid())) {
+    if (process != child && condition_of(process) != Condition::gone)
+      names.push_back(fmt::format("{} ({})", process, name_of(process)));
+  }
+  if (names.empty()) return;
+  told_of_leftovers_ = true;
+  say(fmt::format(
+      "the processes of the job have ended, but not what they have started: process {}; mend waits for 10 s, "
+      "and then kills it",
+      fmt::join(names, ", process ")));
+}
+
 Look JobWatch::look(pid_t child) {
   advance_clock();
   std::error_code ignored;
@@ -147,7 +167,9 @@ Look JobWatch::look(pid_t child) {
   had_processes_ = had_processes_ || has_children || reports_.loaded > 0;
   // Others may have been started elsewhere, which mpirun may wait for: those of other machines have no stage here.
   const bool all_ran_here = settings_.all_here || std::ssize(reports_.stages) >= settings_.processes;
-  look.over = (had_processes_ && !has_children && all_ran_here) || reports_.waits_for_the_lost();
+  const bool all_have_ended = had_processes_ && !has_children && all_ran_here;
+  tell_of_leftovers(child, all_have_ended);
+  look.over = all_have_ended || reports_.waits_for_the_lost();
   return look;
 }
 

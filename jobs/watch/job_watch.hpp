@@ -54,6 +54,7 @@ class JobWatch {
   StartSight see_start(pid_t child) const;
   EndSight see_end() const;
   bool wanted(pid_t child);
+  void tell_of_leftovers(pid_t child, bool over);
 
   std::filesystem::path status_file_;
   Settings settings_;
@@ -69,6 +70,8 @@ class JobWatch {
   std::set<pid_t> killed_at_end_;
   std::optional<int> lost_at_limit_;
   bool had_processes_ = false;
+  std::optional<std::chrono::milliseconds> over_since_;
+  bool told_of_leftovers_ = false;
 };
 
 }  // namespace mend::jobs

@@ -36,6 +36,12 @@ Condition condition_of(pid_t process) {
   return entry->state == 'T' ? Condition::stopped : Condition::alive;
 }
 
+std::string name_of(pid_t process) {
+  std::string name;
+  std::getline(std::ifstream(fmt::format("/proc/{}/comm", process)), name);
+  return name;
+}
+
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> pids;
   std::error_code ignored;

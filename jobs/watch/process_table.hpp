@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace mend::jobs {
@@ -16,6 +17,9 @@ enum class Condition {
 
 /// Local.
 Condition condition_of(pid_t process);
+
+/// What the kernel calls it: its program's file, up to 15 characters. Empty if it is gone. Local.
+std::string name_of(pid_t process);
 
 /// Those that have not been waited for included. Local.
 std::vector<pid_t> children_of(pid_t parent);

@@ -277,7 +277,7 @@ TEST(FenixMistakes, a_part_of_the_processes_is_refused) {
 
 TEST(FenixMistakes, too_many_spares_are_refused) {
   const auto end = play_fenix(MEND_FENIX_MISTAKES, 0, "", {"spares", "4"});
-  expect_end(end, 2, "4 spares of 4 processes leave nobody to work");
+  expect_end(end, 2, "4 spares of 4 processes: nobody is left to work");
 }
 
 TEST(FenixMistakes, a_second_init_ends_the_job) {

@@ -133,14 +133,14 @@ TEST(ByItself, a_program_runs_as_a_single_rank) {
 TEST(ByItself, a_program_asked_for_spares_is_refused) {
   Job job;
   job.command = {MEND_SUBJECT, "nobody_dies", "--mend-spares", "1"};
-  expect_end(support::run_job(job), 2, "1 spares of 1 processes leave nobody to work");
+  expect_end(support::run_job(job), 2, "1 spare of 1 process: nobody is left to work");
 }
 
 TEST(Options, that_are_wrong_are_refused_in_one_sentence_on_one_rank) {
   expect_end(play("nobody_dies", 3, 0, {"--mend-spares", "many"}), 2, "--mend-spares.*many");
   expect_end(play("nobody_dies", 3, 0, {"--mend-no-such-thing", "1"}), 2, "--mend-no-such-thing");
   expect_end(mpirun({"--with-ft", "ulfm"}, 3, {MEND_SUBJECT, "nobody_dies", "--mend-spares", "3"}), 2,
-             "3 spares of 3 processes leave nobody to work");
+             "3 spares of 3 processes: nobody is left to work");
   expect_end(play("nobody_dies", 3, 0, {"--mend-log", "loud"}), 2, "--mend-log");
 }
 

@@ -78,6 +78,9 @@ std::vector<WrongUse> of_the_command() {
       {{"run", "-n", "two", MEND_SUBJECT}, 2, "two"},
       {{"run", "-n", "0", MEND_SUBJECT}, 2, "ranks"},
       {{"run", "-n", "2", "--spares", "-1", MEND_SUBJECT}, 2, "spares"},
+      {{"run", "-n", "3", "--spares", "2", "--", MEND_SUBJECT, "--mend-spares", "1"},
+       2,
+       "the program's --mend-spares 1 contradicts --spares 2 of mend run: give the number to mend run alone"},
       {{"run", "-n", "2", "--spars", "1", MEND_SUBJECT}, 2, "unknown option --spars"},
       {{"run", "-n", "2", "--", "/nonexistent/program"}, 2, "is not a program that can be run"},
       {{"run", "-n", "2", "--", "/tmp"}, 2, "is not a program that can be run"},
@@ -143,6 +146,9 @@ std::vector<WrongUse> of_porting() {
       {run(3, 1, "process_1_refuses"), 2, "process 1 finds no paper"},
   };
 }
+      {run(3, 1, "leaves_a_child_behind"), 0,
+       "^mend: the processes of the job have ended, but not what they have started: process [0-9]+ .sleep.; mend "
+       "waits"},
 
 std::vector<WrongUse> of_order() {
   return {

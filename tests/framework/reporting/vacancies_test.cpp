@@ -99,8 +99,14 @@ TEST(AVacantRank, that_stood_still_again_and_again_is_told_to_look_there_or_to_g
   again.row = {Rank{1}, 3, {DeathCause::Kind::silence, 1000}};
   EXPECT_EQ(mend::describe_vacancies(again, Policy::parse("spare"), unknown),
             "rank 1 (process 5) died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
-            "(silent for 1000 ms): it stood still for longer than --mend-timeout and was ended: find out what it does "
-            "there, or give it more time (--mend-timeout MS)");
+            "(silent for 1000 ms): it stood still for longer than --mend-timeout and was ended: find out what stops it "
+            "there (SIGSTOP, or reading from a terminal, for instance), or give it more time (--mend-timeout MS)");
+  again.tries = 10;
+  EXPECT_EQ(mend::describe_vacancies(again, Policy::parse("spare,spawn"), unknown),
+            "rank 1 (process 5) died and no spare is left, and no more processes are started after 10 recoveries in a "
+            "row without a commit; rank 1 has died 3 times in a row with no commit in between (silent for 1000 ms): it "
+            "stood still for longer than --mend-timeout and was ended: find out what stops it there (SIGSTOP, or "
+            "reading from a terminal, for instance), or give it more time (--mend-timeout MS)");
 }
 
 TEST(AVacantRank, of_a_job_that_neither_had_spares_nor_uses_them_does_not_speak_of_them) {

@@ -3,6 +3,7 @@
 #include "tests/framework/subject/subject.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
