@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +35,8 @@ using mend::Session;
 std::exception_ptr last_error;
 std::string last_text;
 bool job_is_over = false;  // a function of the API has said so
+/// Why members of these names are not protected, though the program wanted them to be.
+std::map<std::string, std::exception_ptr> unprotected;
 
 /// A callback has returned this, on the way through C++ code.
 struct Returned {
@@ -78,6 +81,28 @@ int guarded(unsigned long* version, Work work) {
     const mend::Version of_work = work();
     if (version != nullptr) *version = of_work.value;
   });
+}
+
+/// Protects what has this name. A program that does not look at what is returned must not lose its data for that: it is
+/// told by require_protected().
+template <class Work>
+int protecting(const char* name, Work work) {
+  const int status = guarded(work);
+  const std::string known = name == nullptr ? "" : name;
+  if (status == MEND_ERROR) unprotected[known] = last_error;
+  if (status == MEND_SUCCESS) unprotected.erase(known);
+  return status;
+}
+
+/// Throws what was wrong with a member that is to be committed or restored, and is not protected.
+void require_protected() {
+  if (unprotected.empty()) return;
+  const auto& [name, error] = *unprotected.begin();
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& why) {
+    throw mend::UsageError(fmt::format("member '{}' could not be protected: {}", name, why.what()));
+  }
 }
 
 const char* text_of(const char* text, const char* what) {
@@ -194,9 +219,13 @@ void leave_with(int status) {
 }  // namespace
 
 int mend_run(int argc, char** argv, mend_body body, void* data) {
+  if (body == nullptr)
+    return mend::refuse("mend_run was given no body: name the function that is to run on every rank");
   return mend::run(argc, argv, [&](Session& session) {
     last_error = nullptr;
+    unprotected.clear();
     leave_with(call(body, session, data));
+    require_protected();
   });
 }
 
@@ -262,11 +291,11 @@ int mend_comm_derive(mend_session* session, int (*factory)(MPI_Comm, MPI_Comm*, 
 }
 
 int mend_protect(mend_session* session, const char* name, void* data, size_t bytes) {
-  return guarded([&] { session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes)); });
+  return protecting(name, [&] { session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes)); });
 }
 
 int mend_protect_with(mend_session* session, const char* name, void* data, size_t bytes, const char* redundancy) {
-  return guarded([&] {
+  return protecting(name, [&] {
     session_of(session).store().protect(text_of(name, "name"), bytes_at(data, bytes),
                                         mend::Redundancy::parse(text_of(redundancy, "redundancy")));
   });
@@ -274,7 +303,7 @@ int mend_protect_with(mend_session* session, const char* name, void* data, size_
 
 int mend_protect_part(mend_session* session, const char* name, void* data, const char* element, int axes,
                       const size_t* whole, const size_t* offset, const size_t* extents, const char* redundancy) {
-  return guarded([&] {
+  return protecting(name, [&] {
     protect_array(
         session_of(session), name, data,
         {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)},
@@ -284,7 +313,7 @@ int mend_protect_part(mend_session* session, const char* name, void* data, const
 
 int mend_protect_subset(mend_session* session, const char* name, void* data, size_t element_bytes, int ranges,
                         const size_t* begins, const size_t* ends, const char* redundancy) {
-  return guarded([&] {
+  return protecting(name, [&] {
     auto subset = subset_at(data, element_bytes, ranges, begins, ends);
     protect_member(session_of(session), name, mend::MemberOf<mend::Subset<std::byte>>::make(subset), redundancy);
   });
@@ -292,13 +321,13 @@ int mend_protect_subset(mend_session* session, const char* name, void* data, siz
 
 int mend_protect_replicated(mend_session* session, const char* name, void* data, const char* element, size_t count,
                             const char* redundancy) {
-  return guarded([&] {
+  return protecting(name, [&] {
     protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy);
   });
 }
 
 int mend_protect_file(mend_session* session, const char* name, const char* redundancy) {
-  return guarded([&] {
+  return protecting(name, [&] {
     mend::Store& store = session_of(session).store();
     const auto own = redundancy_of(redundancy);
     own ? store.file(text_of(name, "name"), *own) : store.file(text_of(name, "name"));
@@ -329,31 +358,52 @@ int mend_file_exists(mend_session* session, const char* name) {
 }
 
 int mend_commit(mend_session* session, unsigned long* version) {
-  return guarded(version, [&] { return session_of(session).store().commit(); });
+  return guarded(version, [&] {
+    require_protected();
+    return session_of(session).store().commit();
+  });
 }
 
 int mend_commit_async(mend_session* session) {
-  return guarded([&] { session_of(session).store().commit_async(); });
+  return guarded([&] {
+    require_protected();
+    session_of(session).store().commit_async();
+  });
 }
 
 int mend_finish_commit(mend_session* session, unsigned long* version) {
-  return guarded(version, [&] { return session_of(session).store().finish_commit(); });
+  return guarded(version, [&] {
+    require_protected();
+    return session_of(session).store().finish_commit();
+  });
 }
 
 int mend_restore(mend_session* session, unsigned long* version) {
-  return guarded(version, [&] { return session_of(session).store().restore(); });
+  return guarded(version, [&] {
+    require_protected();
+    return session_of(session).store().restore();
+  });
 }
 
 int mend_restore_version(mend_session* session, unsigned long wanted, unsigned long* version) {
-  return guarded(version, [&] { return session_of(session).store().restore(mend::Version{wanted}); });
+  return guarded(version, [&] {
+    require_protected();
+    return session_of(session).store().restore(mend::Version{wanted});
+  });
 }
 
 int mend_restore_from(mend_session* session, int rank, unsigned long* version) {
-  return guarded(version, [&] { return session_of(session).store().restore_from(mend::Rank{rank}); });
+  return guarded(version, [&] {
+    require_protected();
+    return session_of(session).store().restore_from(mend::Rank{rank});
+  });
 }
 
 int mend_restore_others(mend_session* session, unsigned long* version) {
-  return guarded(version, [&] { return session_of(session).store().restore_others(); });
+  return guarded(version, [&] {
+    require_protected();
+    return session_of(session).store().restore_others();
+  });
 }
 
 int mend_commit_due(mend_session* session, int* due) {
@@ -386,6 +436,7 @@ int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*),
 
 int mend_transaction(mend_session* session, mend_work work, void* data, int* committed) {
   return guarded([&] {
+    require_protected();
     Session& in = session_of(session);
     const auto do_work = [&] {
       int well = 1;

@@ -5,6 +5,7 @@
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
+#include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
@@ -63,6 +64,16 @@ int refuse_world() {
   if (!is_inside()) return MPIX_ERR_REVOKED;
   if (errors_are_thrown() && is_catchable(EnvironmentError(sentence))) throw UsageError(sentence);
   return refuse(sentence);
+}
+
+/// A rank in MPI_COMM_WORLD, or its size, is an answer that calls in it would not get: in a program that divides its
+/// work by that, and in no other, it is wrong.
+void warn_of_world(MPI_Comm comm, const char* call) {
+  if (!is_forbidden(comm) || !is_inside() || current_place().place != Place::none || !launch::speaks_for_all()) return;
+  if (std::exchange(process_context().warned_of_world, true)) return;
+  log::warn(fmt::format(
+      "{} was asked about MPI_COMM_WORLD, which also contains spares and dead processes: ask it about session.comm()",
+      call));
 }
 
 /// MPI_COMM_WORLD is revoked: its own errors say so, or nothing specific.
@@ -132,6 +143,22 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
   return PMPI_Comm_disconnect(comm);
 }
+
+// All ways lead through PMPI, as in communicator_hooks.cpp: Fortran asks, too.
+
+int PMPI_Comm_size(MPI_Comm comm, int* size) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");
+  mend::warn_of_world(comm, "MPI_Comm_size");
+  return library(comm, size);
+}
+extern "C" decltype(MPI_Comm_size) MPI_Comm_size __attribute__((weak, alias("PMPI_Comm_size")));
+
+int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_rank)>("PMPI_Comm_rank");
+  mend::warn_of_world(comm, "MPI_Comm_rank");
+  return library(comm, rank);
+}
+extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMPI_Comm_rank")));
 
 // Errors of MPI_File_open do not come to the communicator's handler, but to that of files, which returns them. Open MPI
 // 5.0 may crash when it makes a window of what is revoked.

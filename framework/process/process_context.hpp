@@ -37,8 +37,9 @@ struct ProcessContext {
 
   BodyState body = BodyState::outside;
   std::thread::id thread_of_body;
-  bool refuses_exit = false;   ///< the exit handler of body_guard.cpp is registered
-  bool forbids_world = false;  ///< MPI_COMM_WORLD has been revoked (forbid_world)
+  bool refuses_exit = false;     ///< the exit handler of body_guard.cpp is registered
+  bool forbids_world = false;    ///< MPI_COMM_WORLD has been revoked (forbid_world)
+  bool warned_of_world = false;  ///< that its ranks and its size are not those of the job
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
 

@@ -322,6 +322,17 @@ static int wrong_body(mend_session *session, void *data) {
   return status;
 }
 
+/* As a program that does not look at what functions return. */
+static int careless_body(mend_session *session, void *data) {
+  static long total;
+  const size_t whole = 4, offset = mend_rank(session), extent = 1;
+  (void)data;
+  mend_protect_part(session, "total", &total, "double", 1, &whole, &offset, &extent, NULL);
+  mend_restore(session, NULL);
+  mend_commit(session, NULL);
+  return MEND_SUCCESS;
+}
+
 static int unknown_body(mend_session *session, void *data) {
   (void)data;
   return mend_protect_with(session, "total", NULL, 0, "mirror");
@@ -367,6 +378,8 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "older_than_kept") == 0) return mend_run(argc, argv, older_than_kept_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong_work") == 0) return mend_run(argc, argv, wrong_work_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "careless") == 0) return mend_run(argc, argv, careless_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "bodiless") == 0) return mend_run(argc, argv, NULL, NULL);
   if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
   if (argc > 1 && strcmp(argv[1], "ends") == 0) return mend_run(argc, argv, ending_body, NULL);
   if (argc > 1 && strcmp(argv[1], "leaves") == 0) return mend_run(argc, argv, leaving_body, argv);

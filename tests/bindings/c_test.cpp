@@ -123,6 +123,9 @@ TEST(InC, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_c("unmade", 0), 1, "making a communicator failed: MPI_ERR_TOPOLOGY");
   expect_end(play_in_c("wrong_parts", 0), 2, "the whole, the offset or the extents of a protected part are NULL");
   expect_end(play_in_c("older_than_kept", 0), 2, "version 7");
+  expect_end(play_in_c("careless", 0), 2,
+             "member 'total' could not be protected: 'double' is not an element of an array");
+  expect_end(play_in_c("bodiless", 0), 2, "mend_run was given no body");
   expect_end(play_in_c("unknown", 0), 2, "'mirror' is not a redundancy: give partner, replicas:K");
 }
 

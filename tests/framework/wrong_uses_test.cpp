@@ -128,6 +128,8 @@ std::vector<WrongUse> of_porting() {
       {run(3, 1, "allocates_a_shared_window_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},
       {run(3, 1, "makes_a_dynamic_window_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},
       {run(3, 1, "starts_a_process_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},
+      {run(3, 1, "asks_for_the_size_of_the_world"), 0,
+       "MPI_Comm_size was asked about MPI_COMM_WORLD, which also contains spares"},
       {run(3, 0, "meets_in_no_communicator"), 1, "an MPI call failed: MPI_ERR_COMM.*session.comm.. is another"},
       {run(3, 1, "meets_in_no_communicator"), 1, "an MPI call failed: MPI_ERR_COMM.*session.comm.. is another"},
       {run(3, 0, "makes_a_type_of_nothing"), 1, "an MPI call failed: MPI_ERR_"},
@@ -144,11 +146,14 @@ std::vector<WrongUse> of_porting() {
       {run(3, 0, "runs_inside_a_run"), 0, "mend::run is called once in a process"},
       {run(2, 0, "inside_own_mpi_of_too_low_a_level"), 2, "mend needs MPI_THREAD_FUNNELED"},
       {run(3, 1, "process_1_refuses"), 2, "process 1 finds no paper"},
-  };
-}
       {run(3, 1, "leaves_a_child_behind"), 0,
        "^mend: the processes of the job have ended, but not what they have started: process [0-9]+ .sleep.; mend "
        "waits"},
+  };
+}
+
+/// What all ranks say that are not where the others are.
+std::string in_order(const std::string& where) { return where + ": every rank must come to these in the same order$"; }
 
 std::vector<WrongUse> of_order() {
   return {
@@ -158,9 +163,6 @@ std::vector<WrongUse> of_order() {
       {run(3, 0, "finish_against_commit"), 2, in_order("ranks 1, 2 are in commit.., rank 0 is at the end of the body")},
       {run(3, 0, "one_rank_returns"), 2, in_order("ranks 0, 2 are in commit.., rank 1 is at the end of the body")},
       {run(3, 0, "derives_with_nonsense"), 2, "a Cartesian topology needs dimensions"},
-/// What all ranks say that are not where the others are.
-std::string in_order(const std::string& where) { return where + ": every rank must come to these in the same order$"; }
-
       {run(4, 1, "repairs_in_a_callback"), 2, "was called by a callback of on_repair"},
       {run(3, 1, "repairs_inside_a_transaction"), 2, "was called inside a transaction"},
   };
@@ -170,6 +172,10 @@ std::vector<WrongUse> of_data() {
   return {
       {run(3, 0, "one_rank_misuses"), 2, "rank 1: a protected member needs a name"},
       {run(3, 0, "restores_a_version_that_is_not_kept"), 2, "rank [0-2]: version 77 cannot be restored"},
+      {run(3, 0, "restores_twice_on_one_rank"), 2,
+       "before the first commit, restore.. was called by ranks 0, 2 1 time, by rank 1 2 times: every rank must"},
+      {run(3, 0, "restores_on_one_rank_alone"), 2,
+       "before the first commit, restore.. was called by ranks 0, 2 0 times, by rank 1 1 time: every rank must"},
       {run(3, 0, "restores_different_versions"), 2, "rank [0-2]: .*version"},
       {run(3, 0, "restores_from_a_rank_that_is_not_there"), 2, "there is no rank 77 to restore from"},
       {run(3, 0, "asks_for_a_hole"), 2, "rank 1: there is no rank -1 among 3"},
@@ -178,10 +184,6 @@ std::vector<WrongUse> of_data() {
       {run(3, 1, "protects_after_restore"), 2,
        "member 'sum' was protected after restore.., so it does not have its data of version 1"},
       {run(3, 1, "rank_1_protects_no_more_after_the_failure"), 2,
-      {run(3, 0, "restores_twice_on_one_rank"), 2,
-       "before the first commit, restore.. was called by ranks 0, 2 1 time, by rank 1 2 times: every rank must"},
-      {run(3, 0, "restores_on_one_rank_alone"), 2,
-       "before the first commit, restore.. was called by ranks 0, 2 0 times, by rank 1 1 time: every rank must"},
        "^mend.[0-9]. [0-9:.]+: rank 1: version 5 has data of 'late', which this rank has not protected since"},
       {run(3, 0, "protects_too_large_a_redundancy"), 2, "needs 10 ranks or more"},
   };

@@ -87,6 +87,11 @@ Scenarios wrong_uses() {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_spawn("/bin/true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, MPI_ERRCODES_IGNORE);
   });
+  all["asks_for_the_size_of_the_world"] = in_the_third_step([](mend::Session&) {
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &size);
+  });
   all["meets_in_no_communicator"] = in_the_third_step([](mend::Session&) { MPI_Barrier(MPI_COMM_NULL); });
   all["makes_a_type_of_nothing"] = in_the_third_step([](mend::Session&) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -115,12 +120,6 @@ Scenarios wrong_uses() {
   };
   all["restores_a_version_that_is_not_kept"] =
       in_the_third_step([](mend::Session& session) { session.store().restore(mend::Version{77}); });
-  all["restores_different_versions"] = in_the_third_step([](mend::Session& session) {
-    session.store().restore(mend::Version{session.rank() == mend::Rank{0} ? 1U : 2U});
-  });
-  all["restores_from_a_rank_that_is_not_there"] =
-      in_the_third_step([](mend::Session& session) { session.store().restore_from(mend::Rank{77}); });
-  all["throws_no_memory"] = on_rank_1([](mend::Session&) { throw std::bad_alloc(); });
   all["leaves_a_child_behind"] = on_rank_1([](mend::Session& session) {
     if (session.epoch() != mend::Epoch{0}) return;
     if (::fork() == 0) ::execlp("sleep", "sleep", "60", nullptr);
@@ -139,6 +138,12 @@ Scenarios wrong_uses() {
     if (session.rank() == mend::Rank{1}) session.store().restore();
     session.store().commit();
   };
+  all["restores_different_versions"] = in_the_third_step([](mend::Session& session) {
+    session.store().restore(mend::Version{session.rank() == mend::Rank{0} ? 1U : 2U});
+  });
+  all["restores_from_a_rank_that_is_not_there"] =
+      in_the_third_step([](mend::Session& session) { session.store().restore_from(mend::Rank{77}); });
+  all["throws_no_memory"] = on_rank_1([](mend::Session&) { throw std::bad_alloc(); });
   all["throws_a_mistake"] = on_rank_1([](mend::Session&) { throw std::out_of_range("no such cell"); });
   all["throws_a_word"] = on_rank_1([](mend::Session&) { throw "a word"; });
   all["asks_for_a_hole"] = on_rank_1([](mend::Session& session) { session.rank_in_comm(mend::Rank{-1}); });
