@@ -83,7 +83,7 @@ struct Options {
   LogLevel log_level = LogLevel::notice;  ///< what is written on standard error
   std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
   std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
-  TraceDetail trace_detail = TraceDetail::spans;
+  TraceDetail trace_detail = TraceDetail::spans;  ///< what the trace holds
   bool help = false;                      ///< print these options, and do nothing else
 };
 
