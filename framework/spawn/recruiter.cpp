@@ -19,6 +19,7 @@
 #include <cstring>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 namespace mend {
 namespace {
@@ -236,27 +237,41 @@ void Recruiter::attend(const std::stop_token& stop) {
   }
 }
 
-/// Lets those in who have come. Each says first who it is.
+/// Lets those in who have come. Each says first who it is. One for whom this process lacks something, such as memory or
+/// a thread, is turned away alone.
 void Recruiter::open_door() {
   if (auto line = door_->poll()) callers_.push_back(std::move(line));
-  std::erase_if(callers_, [&](auto& caller) {
+  for (auto& caller : std::exchange(callers_, {})) {
     const auto said = caller->poll();
-    if (!said) return caller->ended();
-    Call call;
-    if (said->size() != sizeof call) return true;
-    std::memcpy(static_cast<void*>(&call), said->data(), sizeof call);
-    if (const auto expected = waiting_.find(call.process); expected != waiting_.end() && !expected->second.line) {
-      Candidate& newcomer = expected->second;
-      newcomer.line = std::move(caller);
-      newcomer.called_as = call.identity;
-      newcomer.runs_as(call.identity);
-      if (auto there = detector::LocalProcess::find(call.identity)) {
-        newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.line, std::move(*there),
-                                                                 detector_.standing().timeout);
-      }
+    if (said) {
+      hear(*said, std::move(caller));
+    } else if (!caller->ended()) {
+      callers_.push_back(std::move(caller));
     }
-    return true;
-  });
+  }
+}
+
+/// A caller has said who it is: it has come, unless nobody waits for it.
+void Recruiter::hear(std::span<const std::byte> said, std::unique_ptr<Connection> caller) {
+  Call call;
+  if (said.size() != sizeof call) return;
+  std::memcpy(static_cast<void*>(&call), said.data(), sizeof call);
+  const auto expected = waiting_.find(call.process);
+  if (expected == waiting_.end() || expected->second.line) return;
+  Candidate& newcomer = expected->second;
+  newcomer.line = std::move(caller);
+  newcomer.called_as = call.identity;
+  try {
+    newcomer.runs_as(call.identity);
+    if (auto there = detector::LocalProcess::find(call.identity)) {
+      newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.line, std::move(*there),
+                                                               detector_.standing().timeout);
+    }
+  } catch (const std::exception& error) {
+    log::warn(fmt::format("a process was started to take over a rank, and cannot be watched: {}", error.what()));
+    ++failures_;
+    waiting_.erase(expected);
+  }
 }
 
 /// Takes note of what the runtime has said of those on their way. Returns false when it cannot start them.
@@ -353,9 +368,27 @@ bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
   return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
 }
 
+/// Returns false if an error of this process alone was in the way, such as a lack of memory. That may pass, so it
+/// counts as a process that has not come.
+bool Recruiter::try_to_find(const World& world) {
+  try {
+    guest_ = await_guest(world);
+    return true;
+  } catch (const std::exception& error) {
+    if (++failures_ >= most_failures) {
+      failures_ = 0;
+      throw;
+    }
+    log::warn(
+        fmt::format("no process could be started to take over a rank, and this is tried again: {}", error.what()));
+    return false;
+  }
+}
+
 std::optional<ProcessId> Recruiter::find(const World& world) {
   std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
-  guest_ = await_guest(world);
+  while (!try_to_find(world)) {
+  }
   return guest_ ? std::optional(guest_->who.process) : std::nullopt;
 }
 

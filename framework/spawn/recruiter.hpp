@@ -36,6 +36,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -130,7 +131,9 @@ class Recruiter {
   Clock::time_point deadline() const { return Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_); }
   void start(const World& world);
   void start_up_to(std::size_t count, const World& world);
+  bool try_to_find(const World& world);
   void open_door();
+  void hear(std::span<const std::byte> said, std::unique_ptr<transport::Connection> caller);
   bool all_have_come() const;
   void attend(const std::stop_token& stop);
   std::string lateness() const;
