@@ -197,7 +197,7 @@ void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
   service_.reset();
   Reach mine;
   const std::optional<Ipv4> host = choose_host(all, placed, self);
-  std::string obstacle = "the machines have no network in common";
+  std::string obstacle = host ? "another process cannot listen" : "the machines have no network in common";
   if (host) {
     try {
       service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_, stalls_);
