@@ -42,7 +42,7 @@ void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   }
   check_mpi(MPI_Bcast(&is_mistake, 1, MPI_INT, first.value(), ranks.comm), "MPI_Bcast");
   broadcast_bytes(ranks.comm, first.value(), text);
-  if (problem) std::rethrow_exception(problem);
+  if (problem) throw AgreedProblem{problem};
   if (is_mistake != 0) throw UsageErrorOfRank(first.value(), text);
   throw EnvironmentError(
       fmt::format("nothing was committed, because rank {} could not pack its members: {}", first.value(), text));

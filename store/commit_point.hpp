@@ -38,9 +38,9 @@ void vote_on_commit(const CommitUnderWay& commit, const EpochRanks& ranks);
 void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, MemberGroups& groups,
                     KnownVersions& versions);
 
-/// Ends a commit that was refused. Throws `problem` on a rank that has one. On the others: UsageErrorOfRank if the
-/// problem of the first rank that has one is a UsageError, otherwise EnvironmentError; both with that rank and its
-/// text. At least one rank must have a problem. Collective.
+/// Ends a commit that was refused. Throws AgreedProblem on a rank that has a `problem`. On the others: UsageErrorOfRank
+/// if the problem of the first rank that has one is a UsageError, otherwise EnvironmentError; both with that rank and
+/// its text. At least one rank must have a problem. Collective.
 [[noreturn]] void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem);
 
 }  // namespace mend

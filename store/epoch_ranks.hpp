@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <exception>
 #include <vector>
 
 namespace mend {
@@ -18,6 +19,12 @@ struct EpochRanks {
   std::vector<NodeId> nodes;  ///< where each runs
 
   int count() const { return static_cast<int>(nodes.size()); }
+};
+
+/// Thrown where a ballot has told all ranks that a member of this one cannot be packed or filled. Carries what the
+/// member has thrown, which the application gets: the same exception met anywhere else is known to this rank alone.
+struct AgreedProblem {
+  std::exception_ptr problem;
 };
 
 }  // namespace mend

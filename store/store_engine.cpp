@@ -1,6 +1,7 @@
 #include "store/store_engine.hpp"
 
 #include "base/assert.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/name_runs.hpp"
@@ -20,6 +21,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,6 +106,22 @@ void StoreEngine::forget_members() {
   arrays_.end();
 }
 
+/// Does `work`, in which ranks wait for each other: `place` is where they do. A lack of memory that they have not
+/// agreed on ends this process, for they would wait on.
+template <class Work>
+auto StoreEngine::together(Place place, Work work) {
+  const AtPlace at_place(place);
+  std::exception_ptr problem;
+  try {
+    return work();
+  } catch (const AgreedProblem& agreed) {
+    problem = agreed.problem;
+  } catch (const std::bad_alloc&) {
+    fail_stop("there is no memory for its part of a commit or restore");
+  }
+  std::rethrow_exception(problem);
+}
+
 /// Does `work`; if it throws, lets go of what that has begun, so that nothing finishes it later.
 template <class Work>
 auto StoreEngine::whole(Work work) {
@@ -162,9 +180,18 @@ agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine)
 // --- commit ----------------------------------------------------------------------------------------------------
 
 Version StoreEngine::commit() {
-  const AtPlace at_place(Place::commit);
-  commit_async();
-  return finish_commit();
+  return together(Place::commit, [&] {
+    begin_commit();
+    return end_commit();
+  });
+}
+
+void StoreEngine::commit_async() {
+  together(Place::commit, [&] { begin_commit(); });
+}
+
+Version StoreEngine::finish_commit() {
+  return together(Place::commit, [&] { return end_commit(); });
 }
 
 /// What is in the way of that, if anything. Local.
@@ -191,9 +218,8 @@ bool StoreEngine::demand(agreement::Remarks said) {
   return true;
 }
 
-void StoreEngine::commit_async() {
-  const AtPlace at_place(Place::commit);
-  finish_commit();
+void StoreEngine::begin_commit() {
+  end_commit();
   trace::Span span("commit");
   span.note("version", versions_.next().value);
   Stopwatch watch;
@@ -217,8 +243,7 @@ void StoreEngine::commit_async() {
   statistics_.commit_time += watch.elapsed();
 }
 
-Version StoreEngine::finish_commit() {
-  const AtPlace at_place(Place::commit);
+Version StoreEngine::end_commit() {
   if (!commit_) return versions_.published();
   trace::Span span("commit");
   span.note("version", versions_.next().value);
@@ -288,28 +313,24 @@ void StoreEngine::note_sizes() {
 }
 
 void StoreEngine::finish_disk() {
-  const AtPlace at_place(Place::commit);
   if (!disk_ || ranks_.ballot == nullptr) return;
-  finish_commit();
-  disk_->finish(*ranks_.ballot, versions_.published());
+  together(Place::commit, [&] {
+    end_commit();
+    disk_->finish(*ranks_.ballot, versions_.published());
+  });
 }
 
 // --- restore ---------------------------------------------------------------------------------------------------
 
 Version StoreEngine::restore() {
-  const AtPlace at_place(Place::restore);
-  finish_commit();
-  return restore_version({}, Fills::members);
+  return together(Place::restore, [&] { return restore_version({}, Fills::members); });
 }
 
 Version StoreEngine::restore(Version wanted) {
-  const AtPlace at_place(Place::restore);
-  finish_commit();
-  return restore_version(wanted, Fills::members);
+  return together(Place::restore, [&] { return restore_version(wanted, Fills::members); });
 }
 
 Version StoreEngine::restore_others() {
-  const AtPlace at_place(Place::restore);
   finish_commit();
   // A snapshot fills the members that there are.
   const struct MembersSetAside {
@@ -323,10 +344,11 @@ Version StoreEngine::restore_others() {
     Members members_;
     std::map<Redundancy, Members> of_groups_;
   } meanwhile(*this);
-  return restore_version({}, Fills::nothing);
+  return together(Place::restore, [&] { return restore_version({}, Fills::nothing); });
 }
 
 Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) {
+  end_commit();
   if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) {  // known without asking
     ++lonely_restores_;
     return Version{};
@@ -345,17 +367,18 @@ Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) 
 }
 
 Version StoreEngine::restore_from(Rank from) {
-  const AtPlace at_place(Place::restore);
-  finish_commit();
-  trace::Span span("restore");
-  Stopwatch watch;
-  meet_for(Motion::restore, gives_up_its_data);
-  restorer().require_rank_for_all(from);
-  versions_.begin_restore();
-  const Restorer::Restored restored = whole([&] { return restorer().restore_from(from); });
-  versions_.restored(restored.version, false);  // ranks have other data than they have committed
-  span.note("version", restored.version.value);
-  return has_gone_back_to(restored, Fills::members, watch);
+  return together(Place::restore, [&] {
+    end_commit();
+    trace::Span span("restore");
+    Stopwatch watch;
+    meet_for(Motion::restore, gives_up_its_data);
+    restorer().require_rank_for_all(from);
+    versions_.begin_restore();
+    const Restorer::Restored restored = whole([&] { return restorer().restore_from(from); });
+    versions_.restored(restored.version, false);  // ranks have other data than they have committed
+    span.note("version", restored.version.value);
+    return has_gone_back_to(restored, Fills::members, watch);
+  });
 }
 
 Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, Stopwatch watch) {
@@ -372,9 +395,11 @@ Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, S
 
 void StoreEngine::save_what_is_left() {
   if (!disk_) return;
-  meet_for(Motion::restore, gives_up_its_data);
-  if (!versions_.are_of_others(ranks_.count())) return;
-  whole([&] { restorer().save_what_is_left(); });
+  together(Place::restore, [&] {
+    meet_for(Motion::restore, gives_up_its_data);
+    if (!versions_.are_of_others(ranks_.count())) return;
+    whole([&] { restorer().save_what_is_left(); });
+  });
 }
 
 }  // namespace mend

@@ -24,6 +24,7 @@
 #include "agreement/ballot.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "base/telemetry/place.hpp"
 #include "store/array_agreement.hpp"
 #include "store/commit_point.hpp"
 #include "store/disk/disk_tier.hpp"
@@ -154,10 +155,14 @@ class StoreEngine final : public Store {
   /// What a restore does with the members of this rank.
   enum class Fills { members, nothing };
 
+  template <class Work>
+  auto together(Place place, Work work);
   agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);
   bool has_been_asked() const;
   bool demand(agreement::Remarks said);
   [[noreturn]] void refuse_lonely_restores();
+  void begin_commit();
+  Version end_commit();
   std::exception_ptr prepare_members();
   std::shared_ptr<FileMember> find_file(std::string_view name) const;
   template <class Work>

@@ -279,7 +279,7 @@ Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, co
 void Restorer::confirm(std::exception_ptr problem) {
   reach("restore.vote");
   const bool restored = ranks_.ballot->vote(Motion::restore, problem == nullptr);
-  if (problem) std::rethrow_exception(problem);
+  if (problem) throw AgreedProblem{problem};
   if (!restored) throw agreement::Abandoned();
 }
 

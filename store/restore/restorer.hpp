@@ -28,7 +28,7 @@
 namespace mend {
 
 /// One restore, for which all ranks have met. Its functions are collective unless they say otherwise. If they throw,
-/// messages may be under way (MemberGroups::end_epoch).
+/// messages may be under way (MemberGroups::end_epoch). A member that cannot be filled is an AgreedProblem.
 class Restorer {
  public:
   /// `disk`: null if there is none. All must outlive this.

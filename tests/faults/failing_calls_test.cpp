@@ -101,28 +101,48 @@ Attempt run(const Program& program, int process, Kind kind, const std::optional<
   return attempt;
 }
 
-/// What the frames are called, the innermost of mend's first.
-std::string place_of(const Program& program, const Call& call) {
-  std::string command = fmt::format("addr2line -f -C -e {}", program.line.front());
+std::vector<unsigned long> addresses_of(const Call& call) {
+  std::vector<unsigned long> addresses;
   std::istringstream frames(call.frames);
   for (std::string frame; std::getline(frames, frame, '.');) {
-    command += fmt::format(" {:x}", std::stoul(frame, nullptr, 16) - 1);  // of the call, not of what comes after it
+    addresses.push_back(std::stoul(frame, nullptr, 16) - 1);  // of the call, not of what comes after it
+  }
+  return addresses;
+}
+
+/// What the innermost frame of mend's is called, or of anybody's if there is none; for each call. One look into the
+/// program is enough for all.
+std::vector<std::string> places_of(const Program& program, const std::vector<Call>& calls) {
+  std::string command = fmt::format("addr2line -f -C -e {}", program.line.front());
+  for (const Call& call : calls) {
+    for (const unsigned long address : addresses_of(call)) command += fmt::format(" {:x}", address);
   }
   const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), &::pclose);
-  std::array<char, 4096> line{};
-  std::string first;
-  while (output && std::fgets(line.data(), line.size(), output.get()) != nullptr) {
-    std::string name(line.data());
-    name = name.substr(0, name.find_first_of("(\n"));
-    if (std::fgets(line.data(), line.size(), output.get()) == nullptr) break;
-    std::string where(line.data());
-    where = where.substr(where.rfind('/') + 1);
-    where = where.substr(0, where.find_first_of(" \n"));
-    if (first.empty()) first = name + " " + where;
-    if (name.starts_with("mend::") || name.starts_with("main")) return name + " " + where;
+  const auto next_line = [&] {
+    std::array<char, 4096> line{};
+    const bool is_there = output && std::fgets(line.data(), line.size(), output.get()) != nullptr;
+    return std::string(is_there ? line.data() : "");
+  };
+  std::vector<std::string> places;
+  for (const Call& call : calls) {
+    std::string first;
+    std::string of_mend;
+    for (std::size_t left = addresses_of(call).size(); left > 0; --left) {
+      std::string name = next_line();
+      name = name.substr(0, name.find_first_of("(\n"));
+      std::string where = next_line();
+      where = where.substr(where.rfind('/') + 1);
+      where = where.substr(0, where.find_first_of(" \n"));
+      if (first.empty()) first = name + " " + where;
+      const bool is_of_mend = name.starts_with("mend::") || name.starts_with("main");
+      if (of_mend.empty() && is_of_mend) of_mend = name + " " + where;
+    }
+    places.push_back(of_mend.empty() ? first : of_mend);
   }
-  return first;
+  return places;
 }
+
+std::string place_of(const Program& program, const Call& call) { return places_of(program, {call}).front(); }
 
 /// What the ranks say at the end, but for how they have come there.
 std::vector<std::string> results(const support::JobEnd& end) {
@@ -253,7 +273,8 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
   }
 }
 
-/// The process that is started is turned away, perhaps when it is needed; the next one must find an open door.
+/// The process that is started is turned away, perhaps when it is needed; the next one must find an open door, and take
+/// over.
 TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
   const auto is_of_a_line = [](const Call& call) {
@@ -263,8 +284,26 @@ TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
   ASSERT_NE(found, undisturbed.listed.end());
   const Attempt failed = run(in_cpp, 0, Kind::system, *found);
   EXPECT_TRUE(failed.has_failed);
-  judge(in_cpp, failed, *found, 0);
+  EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << last_words(failed.end);
   EXPECT_THAT(failed.end.errors, testing::Not(testing::HasSubstr("Bad file descriptor")));
+}
+
+/// The others wait in a commit for what this process is to send: it ends, and they recover.
+TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone) {
+  std::vector<Call> calls = run(in_cpp, 2, Kind::memory, std::nullopt).listed;
+  std::erase_if(calls, [](const Call& call) { return call.phase != "commit" || call.nth != 1; });
+  const std::vector<std::string> places = places_of(in_cpp, calls);
+  for (const char* const place : {"mend::encode", "mend::publish_commit"}) {
+    const auto at = std::ranges::find_if(places, [&](const std::string& one) { return one.starts_with(place); });
+    const auto found = calls.begin() + (at - places.begin());
+    if (found == calls.end()) {
+      ADD_FAILURE() << "no memory is asked for in " << place;
+      continue;
+    }
+    const Attempt failed = run(in_cpp, 2, Kind::memory, *found);
+    EXPECT_TRUE(failed.has_failed) << place;
+    EXPECT_EQ(judge(in_cpp, failed, *found, 2), "recovered") << last_words(failed.end);
+  }
 }
 
 constexpr std::size_t quick = 6;
