@@ -245,6 +245,7 @@ std::optional<Event> Engine::attempt(const recovery::Action& action) {
   } catch (const CommonError&) {
     throw;
   } catch (const std::exception& error) {
+    if (core_.state() == recovery::State::ended) fail_stop(error.what());  // nothing follows that could tell the others
     end_.own_error = error.what();
     log::debug(fmt::format("process {} has an error of its own: {}", self().value, end_.own_error));
     return recovery::LocalError{};

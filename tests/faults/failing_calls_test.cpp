@@ -288,22 +288,32 @@ TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
   EXPECT_THAT(failed.end.errors, testing::Not(testing::HasSubstr("Bad file descriptor")));
 }
 
-/// The others wait in a commit for what this process is to send: it ends, and they recover.
-TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone) {
+/// Has process 2 lack memory where the functions `wanted` ask for it in `phase`.
+void expect_to_cost_that_process_alone(const std::string& phase, const std::vector<std::string>& wanted) {
   std::vector<Call> calls = run(in_cpp, 2, Kind::memory, std::nullopt).listed;
-  std::erase_if(calls, [](const Call& call) { return call.phase != "commit" || call.nth != 1; });
+  std::erase_if(calls, [&](const Call& call) { return call.phase != phase || call.nth != 1; });
   const std::vector<std::string> places = places_of(in_cpp, calls);
-  for (const char* const place : {"mend::encode", "mend::publish_commit"}) {
+  for (const std::string& place : wanted) {
     const auto at = std::ranges::find_if(places, [&](const std::string& one) { return one.starts_with(place); });
-    const auto found = calls.begin() + (at - places.begin());
-    if (found == calls.end()) {
+    if (at == places.end()) {
       ADD_FAILURE() << "no memory is asked for in " << place;
       continue;
     }
-    const Attempt failed = run(in_cpp, 2, Kind::memory, *found);
+    const Call& call = calls[static_cast<std::size_t>(at - places.begin())];
+    const Attempt failed = run(in_cpp, 2, Kind::memory, call);
     EXPECT_TRUE(failed.has_failed) << place;
-    EXPECT_EQ(judge(in_cpp, failed, *found, 2), "recovered") << last_words(failed.end);
+    EXPECT_EQ(judge(in_cpp, failed, call, 2), "recovered") << last_words(failed.end);
   }
+}
+
+/// The others wait in a commit for what this process is to send: it ends, and they recover.
+TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone) {
+  expect_to_cost_that_process_alone("commit", {"mend::encode", "mend::publish_commit"});
+}
+
+/// All have agreed to end: this process must not begin the body again.
+TEST(AFailingAllocation, after_the_end_is_agreed_costs_that_process_alone) {
+  expect_to_cost_that_process_alone("end", {"mend::FailureDetector::end"});
 }
 
 constexpr std::size_t quick = 6;
