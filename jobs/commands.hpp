@@ -17,6 +17,8 @@ using Action = std::function<int()>;
 /// the first "--", which the parser never sees; it and `chosen` must outlive the parsing. The action throws UsageError
 /// for arguments that make no sense.
 void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen);
+/// mend status, mend commit and mend stop, which talk to the mend run of a job.
+void add_control_commands(CLI::App& mend, Action& chosen);
 void add_report_command(CLI::App& mend, Action& chosen);
 void add_plan_command(CLI::App& mend, Action& chosen);
 void add_doctor_command(CLI::App& mend, Action& chosen);

@@ -34,7 +34,9 @@ constinit AlignedSlot own_slot;
 Head* head = &own_head;
 Slot* slot = &own_slot;
 
-AlignedSlot* slots_after(void* memory) { return reinterpret_cast<AlignedSlot*>(static_cast<std::byte*>(memory) + sizeof(Head)); }
+AlignedSlot* slots_after(void* memory) {
+  return reinterpret_cast<AlignedSlot*>(static_cast<std::byte*>(memory) + sizeof(Head));
+}
 const AlignedSlot* slots_after(const void* memory) {
   return reinterpret_cast<const AlignedSlot*>(static_cast<const std::byte*>(memory) + sizeof(Head));
 }
@@ -108,7 +110,7 @@ Board::Board(const std::filesystem::path& folder, std::size_t slots)
 
 Board::~Board() { ::munmap(memory_, bytes_); }
 
-Requests& Board::requests() { return static_cast<Head*>(memory_)->requests; }
+Requests& Board::requests() const { return static_cast<Head*>(memory_)->requests; }
 
 std::vector<const Slot*> Board::slots() const {
   const auto* const made = static_cast<const Head*>(memory_);

@@ -85,7 +85,7 @@ class Board {
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
-  Requests& requests();
+  Requests& requests() const;
   /// The slots that processes have taken. Local.
   std::vector<const Slot*> slots() const;
 

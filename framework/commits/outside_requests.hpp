@@ -6,7 +6,8 @@
 // what they were asked for. All learn of it at the same commit:
 //
 //   asked --ballot--> tell --> the commit is written to disk --> committed
-//                                                                   |- the program asks should_exit(): true from here on
+//                                                                   |- the program asks should_exit(): true from here
+//                                                                   on
 //                                                                   |- it never has, and the version is on disk: end
 //                                                                   '- neither: the job goes on, and says so once
 //
@@ -68,10 +69,10 @@ class OutsideRequests {
   board::Leave asked_to_leave() const;
 
   std::filesystem::path disk_;
-  bool looks_ = false;      // this process has called should_exit()
-  bool all_look_ = false;   // some process has
-  bool leaves_ = false;     // agreed
-  bool was_told_ = false;   // leaves_, by should_exit()
+  bool looks_ = false;     // this process has called should_exit()
+  bool all_look_ = false;  // some process has
+  bool leaves_ = false;    // agreed
+  bool was_told_ = false;  // leaves_, by should_exit()
   bool has_warned_ = false;
   bool is_closed_ = false;
   board::Leave leave_ = board::Leave::no;  // agreed

@@ -4,6 +4,8 @@
 #include "jobs/run/child.hpp"
 #include "jobs/run/executable.hpp"
 #include "jobs/commands.hpp"
+#include "jobs/control/job_socket.hpp"
+#include "jobs/control/job_state.hpp"
 #include "jobs/run/find_mpirun.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/run/time_limit.hpp"
@@ -29,6 +31,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -214,6 +217,42 @@ std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
 /// Processes that are started later, for the ranks of the dead, take places on the board too.
 std::size_t places_on_board(const Launch& launch) { return 4 * static_cast<std::size_t>(launch.processes()) + 64; }
 
+std::string answer_to_request(bool taken, const std::string& sentence) {
+  return nlohmann::json{{"taken", taken}, {"sentence", sentence}}.dump();
+}
+
+/// What mend status, mend commit and mend stop are answered.
+std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
+                      JobRequests& requests) {
+  if (question == "status") return state_of(facts, board).dump() + "\n";
+  if (question != "commit" && question != "stop")
+    return answer_to_request(false, "this mend run knows no such request");
+  if (!requests.is_heard()) {
+    return answer_to_request(
+        false, fmt::format("no process of job {} has come to mend::run on the machine of its mend run", facts.job));
+  }
+  if (question == "commit" && !requests.has_disk())
+    return answer_to_request(false, fmt::format("job {} has no disk: start it with --mend-disk", facts.job));
+  if (question == "commit") {
+    requests.ask_for_version();
+    return answer_to_request(true, fmt::format("job {} writes its next commit to disk", facts.job));
+  }
+  requests.ask_to_leave(board::Leave::stop);
+  return answer_to_request(
+      true, fmt::format("job {} is asked to leave at its next commit{}", facts.job,
+                        requests.has_disk() ? "" : "; it has no disk, and leaves only if it asks should_exit()"));
+}
+
+/// Listens for them. A job that cannot be watched runs all the same.
+std::unique_ptr<JobSocket> listen(pid_t job, JobSocket::Answer answer) {
+  try {
+    return std::make_unique<JobSocket>(job, std::move(answer));
+  } catch (const EnvironmentError& error) {
+    fmt::print(stderr, "mend: mend status will not find this job: {}\n", error.what());
+    return nullptr;
+  }
+}
+
 Launched launch_once(const Arguments& arguments, const std::filesystem::path& mpirun,
                      std::optional<Clock::time_point> leave_at) {
   const Launch& launch = arguments.launch;
@@ -225,8 +264,12 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
                                  .end = std::chrono::seconds(arguments.end_limit_seconds),
                                  .processes = launch.processes(),
                                  .all_here = all_here(launch)});
+  const JobFacts facts{::getpid(), launch.program.front(), launch.ranks, launch.spares, Clock::now()};
+  const auto socket =
+      listen(facts.job, [&](const std::string& question) { return answer_to(question, facts, board, requests); });
   const auto look = [&](pid_t child) {
     requests.look();
+    if (socket) socket->poll();
     return watch.look(child);
   };
   const auto end = run_child(mpirun_line(mpirun, launch, environment), environment, look,

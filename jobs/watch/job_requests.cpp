@@ -39,6 +39,10 @@ bool JobRequests::ask_for_version() {
   return !board_.slots().empty();
 }
 
+bool JobRequests::is_heard() const {
+  return std::ranges::any_of(board_.slots(), [](const board::Slot* slot) { return slot->rank != board::Slot::none; });
+}
+
 bool JobRequests::has_disk() const {
   return std::ranges::any_of(board_.slots(), [](const board::Slot* slot) { return slot->has_disk != 0; });
 }

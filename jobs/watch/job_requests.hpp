@@ -24,6 +24,8 @@ class JobRequests {
   bool ask_to_leave(board::Leave why);
   bool ask_for_version();
 
+  /// Whether a process of the job that heeds requests is on this machine. Local.
+  bool is_heard() const;
   /// Whether the job has a disk (--mend-disk), as far as it has begun. Local.
   bool has_disk() const;
   /// Whether it was asked to leave.

@@ -67,19 +67,20 @@ contains
   integer(c_int) function leaving_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
     integer(c_int), parameter :: sigterm = 15
-    integer(c_int) :: ignored
+    integer(c_int) :: ignored, rank
 
     if (c_associated(data)) continue
     step = 0
+    rank = mend_rank(session)
     status = mend_protect(session, "step", c_loc(step), c_sizeof(step))
     if (status == MEND_SUCCESS) status = mend_restore(session)
     do while (status == MEND_SUCCESS)
       if (mend_should_exit(session)) exit
-      if (step == 3 .and. mend_rank(session) == 1) ignored = raise(sigterm)
+      if (step == 3 .and. rank == 1) ignored = raise(sigterm)
       step = step + 1
       status = mend_commit(session)
     end do
-    print '(a, i0, a)', "rank ", mend_rank(session), ": left"
+    print '(a, i0, a)', "rank ", rank, ": left"
     flush (6)
   end function
 

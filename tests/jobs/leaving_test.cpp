@@ -95,8 +95,8 @@ TEST_F(Leaving, a_program_that_looks_needs_no_disk) {
   ::kill(job.pid(), SIGTERM);
   EXPECT_EQ(job.wait(), 4) << job.errors();
   EXPECT_THAT(lines_with(job.output(), "left at version"), SizeIs(3));
-  EXPECT_THAT(job.errors(), AllOf(HasSubstr("the job has left in time (mend run was sent SIGTERM)\n"),
-                                  Not(HasSubstr("on disk"))));
+  EXPECT_THAT(job.errors(),
+              AllOf(HasSubstr("the job has left in time (mend run was sent SIGTERM)\n"), Not(HasSubstr("on disk"))));
 }
 
 TEST_F(Leaving, sigterm_to_one_rank_is_for_all) {
@@ -138,8 +138,9 @@ TEST_F(Leaving, a_second_sigterm_ends_the_job_at_once) {
 }
 
 TEST_F(Leaving, kill_and_no_disk_end_the_job_at_the_first_sigterm) {
-  for (const auto& [options, of_program] : {std::pair(std::vector<std::string>{"--on-term", "kill"}, std::vector{disk()}),
-                                            std::pair(std::vector<std::string>{}, std::vector<std::string>{})}) {
+  for (const auto& [options, of_program] :
+       {std::pair(std::vector<std::string>{"--on-term", "kill"}, std::vector{disk()}),
+        std::pair(std::vector<std::string>{}, std::vector<std::string>{})}) {
     MendProcess job(line("asks", options, of_program));
     job.wait_for_output("goes");
     ::kill(job.pid(), SIGTERM);
@@ -152,8 +153,9 @@ TEST_F(Leaving, without_a_disk_a_program_that_does_not_look_goes_on_and_that_is_
   MendProcess job(line("ignores", {"--on-term", "checkpoint"}, {}));
   job.wait_for_output("goes");
   ::kill(job.pid(), SIGTERM);
-  job.wait_for_errors("the job is asked to leave (mend run was sent SIGTERM) and goes on: nothing is on disk "
-                      "(--mend-disk), and the program does not ask should_exit()");
+  job.wait_for_errors(
+      "the job is asked to leave (mend run was sent SIGTERM) and goes on: nothing is on disk "
+      "(--mend-disk), and the program does not ask should_exit()");
   ::kill(job.pid(), SIGTERM);
   EXPECT_EQ(job.wait(), 128 + SIGTERM) << job.errors();
   EXPECT_THAT(lines_with(job.errors(), "and goes on"), SizeIs(1));
@@ -173,8 +175,8 @@ TEST_F(Leaving, a_rank_that_dies_at_that_commit_is_replaced_and_all_leave_at_the
 
 TEST_F(Leaving, programs_in_c_leave_too) {
   for (const char* how : {"leaves", "leaves_unasked"}) {
-    MendProcess job({"run", "-n", "2", "--time-limit", "2s", "--time-margin", "500ms", "--", MEND_C_SUBJECT, how,
-                     disk()});
+    MendProcess job(
+        {"run", "-n", "2", "--time-limit", "2s", "--time-margin", "500ms", "--", MEND_C_SUBJECT, how, disk()});
     EXPECT_EQ(job.wait(), 4) << how << job.errors();
     EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (its time limit is near); version ")) << how;
     EXPECT_THAT(lines_with(job.output(), "left"), SizeIs(how == std::string("leaves") ? 2 : 0));

@@ -74,9 +74,9 @@ bool MendProcess::read_some(std::chrono::milliseconds patience) {
   return true;
 }
 
-void MendProcess::wait_for(const std::string& text, const std::string& stream) {
+void MendProcess::wait_for(const std::string& text, const std::string& stream, std::size_t from) {
   const auto until = Clock::now() + deadline;
-  while (stream.find(text) == std::string::npos) {
+  while (stream.find(text, from) == std::string::npos) {
     ASSERT_LT(Clock::now(), until) << "'" << text << "' has not come; so far: " << output_ << errors_;
     ASSERT_TRUE(read_some(std::chrono::milliseconds(100))) << "'" << text << "' never came: " << output_ << errors_;
   }

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ class MendProcess {
 
   /// Waits until standard output has this text.
   void wait_for_output(const std::string& text) { wait_for(text, output_); }
-  /// Waits until standard error has this text.
-  void wait_for_errors(const std::string& text) { wait_for(text, errors_); }
+  /// Waits until standard error has this text, from there on.
+  void wait_for_errors(const std::string& text, std::size_t from = 0) { wait_for(text, errors_, from); }
   /// Waits for the end; returns the exit code, or 1000 + the signal that ended it.
   int wait();
 
@@ -32,7 +33,7 @@ class MendProcess {
   const std::string& errors() const { return errors_; }
 
  private:
-  void wait_for(const std::string& text, const std::string& stream);
+  void wait_for(const std::string& text, const std::string& stream, std::size_t from = 0);
   /// Reads what there is; false once both streams have ended.
   bool read_some(std::chrono::milliseconds patience);
 

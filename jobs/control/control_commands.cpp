@@ -1,0 +1,127 @@
+// mend status, mend commit and mend stop: watch a job that runs, and ask it for something.
+
+#include "base/error.hpp"
+#include "jobs/commands.hpp"
+#include "jobs/control/job_socket.hpp"
+#include "jobs/control/job_state.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace mend::jobs {
+namespace {
+
+using nlohmann::json;
+
+constexpr int ok = static_cast<int>(ExitCode::ok);
+constexpr int failed = static_cast<int>(ExitCode::failed);
+
+struct Arguments {
+  std::vector<pid_t> job;  // none or one
+  bool as_json = false;
+  bool watch = false;
+};
+
+void complain(const std::exception& error) { std::fprintf(stderr, "mend: %s\n", error.what()); }
+
+int show(pid_t job, bool as_json) {
+  const std::string state = ask(job, "status");
+  fmt::print("{}", as_json ? state : to_text(json::parse(state)));
+  return ok;
+}
+
+/// Once a second, until the job has ended.
+int watch(pid_t job, bool as_json) {
+  show(job, as_json);
+  for (;;) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    try {
+      const std::string state = ask(job, "status");
+      if (::isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
+      fmt::print("{}", as_json ? state : to_text(json::parse(state)));
+      std::fflush(stdout);
+    } catch (const UsageError&) {  // nobody listens any more
+      if (!as_json) fmt::print("job {} has ended\n", job);
+      return ok;
+    }
+  }
+}
+
+/// Those of the user's jobs that run. One that does not answer is told of, and does not hide the others.
+int show_all(bool as_json) {
+  json states = json::array();
+  int code = ok;
+  for (const pid_t job : known_jobs()) {
+    try {
+      states.push_back(json::parse(ask(job, "status")));
+    } catch (const UsageError&) {  // it has ended
+    } catch (const std::exception& error) {
+      complain(error);
+      code = failed;
+    }
+  }
+  if (as_json) {
+    fmt::print("{}\n", states.dump());
+  } else {
+    for (const json& state : states) fmt::print("{}", to_text(state));
+    if (states.empty() && code == ok) fmt::print("no job of yours runs on this machine\n");
+  }
+  return code;
+}
+
+int status(const Arguments& arguments) {
+  if (arguments.job.empty()) {
+    if (arguments.watch) throw UsageError("which job is to be watched? mend status lists those that run");
+    return show_all(arguments.as_json);
+  }
+  return arguments.watch ? watch(arguments.job.front(), arguments.as_json)
+                         : show(arguments.job.front(), arguments.as_json);
+}
+
+/// Of a question that is a request: whether it was taken, and a sentence.
+int request(pid_t job, const std::string& question) {
+  const json answer = json::parse(ask(job, question));
+  const bool taken = answer["taken"];
+  const std::string sentence = answer["sentence"];
+  fmt::print(taken ? stdout : stderr, "{}{}\n", taken ? "" : "mend: ", sentence);
+  return taken ? ok : failed;
+}
+
+constexpr const char* who_may =
+    "JOB is the process number of the job's mend run, as mend status lists it. Only who has started the job may ask,\n"
+    "on the machine where its mend run is.";
+
+void add_request(CLI::App& mend, Action& chosen, const char* name, const char* what) {
+  auto job = std::make_shared<pid_t>(0);
+  auto* command = mend.add_subcommand(name, what);
+  command->footer(who_may);
+  command->add_option("job", *job, "The job")->required()->check(CLI::PositiveNumber);
+  command->callback([job, name, &chosen] { chosen = [job, name] { return request(*job, name); }; });
+}
+
+}  // namespace
+
+void add_control_commands(CLI::App& mend, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* command = mend.add_subcommand("status", "Show a job that runs: its ranks, commits, and where each rank is");
+  command->footer(who_may);
+  command->add_option("job", arguments->job, "The job; none: all of yours on this machine")
+      ->expected(0, 1)
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", arguments->as_json, "As JSON, for scripts");
+  command->add_flag("--watch", arguments->watch, "Again every second, until the job has ended");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return status(*arguments); }; });
+  add_request(mend, chosen, "commit", "Have a job write its next commit to disk, due or not");
+  add_request(mend, chosen, "stop", "Have a job leave at its next commit, which goes to disk (exit code 4)");
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,174 @@
+// mend status, mend commit and mend stop, on real jobs: that compute, that have lost a rank, that stand still.
+
+#include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
+#include "tests/support/scoped_environment.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Ended {
+  explicit Ended(const std::vector<std::string>& arguments) {
+    MendProcess process(arguments);
+    code = process.wait();
+    output = process.output();
+    errors = process.errors();
+  }
+  int code = 0;
+  std::string output;
+  std::string errors;
+};
+
+/// Sockets are in a folder of the test's own.
+class Control : public testing::Test {
+ protected:
+  MendProcess start(const std::string& what, const std::vector<std::string>& of_program = {}) const {
+    std::vector<std::string> line{"run", "-n", "2", "--spares", "1", "--", MEND_SUBJECT, "leaves:" + what};
+    line.insert(line.end(), of_program.begin(), of_program.end());
+    return MendProcess(line);
+  }
+  std::string disk() const { return "--mend-disk=" + (scratch_.path() / "disk").string() + ",every=1000000"; }
+
+  support::ScratchFolder scratch_;
+  support::ScopedEnvironment runtime_{{"XDG_RUNTIME_DIR", scratch_.path().string()}};
+};
+
+std::string name_of(const MendProcess& job) { return std::to_string(job.pid()); }
+
+json state_of(const MendProcess& job) {
+  const Ended status({"status", name_of(job), "--json"});
+  EXPECT_EQ(status.code, 0) << status.errors;
+  return json::parse(status.output);
+}
+
+/// What status says of rank `rank`; nothing if nobody has it.
+json rank_in(const json& state, int rank) {
+  const auto found = std::ranges::find(state["processes"], json(rank), [](const json& one) { return one["rank"]; });
+  return found == state["processes"].end() ? json() : *found;
+}
+
+TEST_F(Control, status_shows_ranks_spares_commits_and_where_each_process_is) {
+  MendProcess job = start("ignores", {disk()});
+  job.wait_for_output("rank 1: goes");
+  const json state = state_of(job);
+  EXPECT_EQ(state["ranks"], 2);
+  EXPECT_EQ(state["spares_left"], 1);
+  EXPECT_EQ(state["epoch"], 0);
+  EXPECT_GT(state["version"], 0);
+  EXPECT_EQ(state["version_on_disk"], 0);
+  EXPECT_THAT(state["processes"], testing::SizeIs(3));
+  EXPECT_EQ(state["processes"][2]["where"], "waiting as a spare");
+  EXPECT_GT(rank_in(state, 1)["memory_bytes"], 1'000'000);
+  EXPECT_GT(rank_in(state, 1)["store_bytes"], 0);
+  const Ended text({"status", name_of(job)});
+  EXPECT_THAT(text.output, AllOf(HasSubstr("2 ranks, 1 of 1 spares left; epoch 0"), HasSubstr("last commit: version "),
+                                 HasSubstr("nothing on disk yet"), HasSubstr("waiting as a spare")));
+  EXPECT_THAT(Ended({"status"}).output, HasSubstr("job " + name_of(job) + ": "));
+}
+
+TEST_F(Control, status_tells_of_a_rank_that_was_replaced_and_of_one_that_stands_still) {
+  MendProcess job = start("ignores", {"--mend-timeout=30000"});
+  job.wait_for_output("rank 1: goes");
+  const pid_t victim = rank_in(state_of(job), 1)["pid"];
+  ::kill(victim, SIGKILL);
+  job.wait_for_errors("process 1 died (SIGKILL)");
+  const json after = state_of(job);
+  EXPECT_EQ(after["epoch"], 1);
+  EXPECT_EQ(after["spares_left"], 0);
+  EXPECT_EQ(rank_in(after, 1)["process"], 2);
+  ::kill(rank_in(after, 1)["pid"].get<pid_t>(), SIGSTOP);
+  EXPECT_TRUE(support::soon([&] { return rank_in(state_of(job), 1)["where"] == "stopped"; }));
+  EXPECT_TRUE(support::soon([&] { return rank_in(state_of(job), 0)["where"] != "computes"; }));
+}
+
+TEST_F(Control, a_launcher_that_stands_still_does_not_hang_status) {
+  MendProcess job = start("ignores");
+  job.wait_for_output("rank 1: goes");
+  ::kill(job.pid(), SIGSTOP);
+  const auto begun = std::chrono::steady_clock::now();
+  const Ended status({"status"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(15));
+  EXPECT_EQ(status.code, 1);
+  EXPECT_THAT(status.errors, HasSubstr("job " + name_of(job) + " has not answered within 3 s"));
+  ::kill(job.pid(), SIGCONT);
+}
+
+TEST_F(Control, commit_brings_a_version_to_disk_and_the_job_goes_on) {
+  MendProcess job = start("ignores", {disk()});
+  job.wait_for_output("rank 1: goes");
+  const Ended commit({"commit", name_of(job)});
+  EXPECT_EQ(commit.code, 0) << commit.errors;
+  EXPECT_EQ(commit.output, "job " + name_of(job) + " writes its next commit to disk\n");
+  job.wait_for_errors(" is on disk, in ");
+  EXPECT_TRUE(support::soon([&] { return state_of(job)["version_on_disk"] > 0; }));
+  const json first = state_of(job);
+  EXPECT_TRUE(support::soon([&] { return state_of(job)["version"] > first["version"]; }));
+  EXPECT_EQ(Ended({"commit", name_of(job)}).code, 0);
+  EXPECT_TRUE(support::soon([&] { return state_of(job)["version_on_disk"] > first["version_on_disk"]; }));
+}
+
+TEST_F(Control, stop_ends_the_job_at_its_next_commit) {
+  MendProcess job = start("asks", {disk()});
+  job.wait_for_output("rank 1: goes");
+  const Ended stop({"stop", name_of(job)});
+  EXPECT_EQ(stop.output, "job " + name_of(job) + " is asked to leave at its next commit\n");
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (asked by mend stop); version "));
+  EXPECT_THAT(Ended({"stop", "2147483"}).errors, HasSubstr("there is no job 2147483 of yours on this machine"));
+}
+
+TEST_F(Control, watch_ends_with_the_job) {
+  MendProcess job = start("asks", {disk()});
+  job.wait_for_output("rank 1: goes");
+  MendProcess watch({"status", name_of(job), "--watch"});
+  watch.wait_for_output("last commit: version ");
+  EXPECT_EQ(Ended({"stop", name_of(job)}).code, 0);
+  EXPECT_EQ(job.wait(), 4);
+  EXPECT_EQ(watch.wait(), 0);
+  EXPECT_THAT(watch.output(), HasSubstr(" has ended\n"));
+}
+
+TEST_F(Control, what_cannot_be_is_said) {
+  EXPECT_EQ(Ended({"status"}).output, "no job of yours runs on this machine\n");
+  EXPECT_EQ(Ended({"status", "--watch"}).code, 2);
+  MendProcess job = start("ignores");
+  job.wait_for_output("rank 1: goes");
+  const Ended commit({"commit", name_of(job)});
+  EXPECT_EQ(commit.code, 1);
+  EXPECT_THAT(commit.errors, HasSubstr("has no disk: start it with --mend-disk"));
+  EXPECT_THAT(Ended({"stop", name_of(job)}).output, HasSubstr("leaves only if it asks should_exit()"));
+}
+
+TEST_F(Control, the_folder_is_the_users_alone_and_empty_when_the_job_has_ended) {
+  const auto folder = scratch_.path() / "mend";
+  {
+    MendProcess job = start("ends");
+    EXPECT_EQ(job.wait(), 0);
+  }
+  struct stat about {};
+  ASSERT_EQ(::lstat(folder.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0700U);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::permissions(folder, std::filesystem::perms::all);
+  MendProcess job = start("ends");
+  EXPECT_EQ(job.wait(), 0);
+  EXPECT_THAT(job.errors(), HasSubstr("mend status will not find this job: " + folder.string() +
+                                      " is not a folder that is yours alone"));
+}
+
+}  // namespace
