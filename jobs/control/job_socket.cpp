@@ -192,9 +192,9 @@ std::string ask(pid_t job, const std::string& question, Seconds patience) {
     throw no_job;
   }
   if (!outcome || *outcome || answer.empty()) {
-    throw EnvironmentError(fmt::format(
-        "job {} has not answered within {:.0f} s: its mend run is stopped, or is ending (ps -p {})", job,
-        patience.count(), job));
+    throw EnvironmentError(
+        fmt::format("job {} has not answered within {:.0f} s: its mend run is stopped, or is ending (ps -p {})", job,
+                    patience.count(), job));
   }
   return answer;
 }

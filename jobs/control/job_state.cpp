@@ -137,10 +137,10 @@ json state_of(const JobFacts& facts, const board::Board& board) {
 }
 
 std::string to_text(const json& state) {
-  std::string text = fmt::format("job {}: {}; {} ranks, {} of {} spares left; epoch {}; running for {}\n",
-                                 state["job"].dump(), state["program"].get<std::string>(), state["ranks"].dump(),
-                                 state["spares_left"].dump(), state["spares"].dump(), state["epoch"].dump(),
-                                 text_of(Seconds(state["running_s"].get<double>())));
+  std::string text =
+      fmt::format("job {}: {}; {} ranks, {} of {} spares left; epoch {}; running for {}\n", state["job"].dump(),
+                  state["program"].get<std::string>(), state["ranks"].dump(), state["spares_left"].dump(),
+                  state["spares"].dump(), state["epoch"].dump(), text_of(Seconds(state["running_s"].get<double>())));
   text += fmt::format("  {}\n", commits_text(state));
   if (!state["asked_to_leave"].is_null())
     text += fmt::format("  asked to leave: {}\n", state["asked_to_leave"].get<std::string>());

@@ -44,6 +44,7 @@ struct Arguments {
   int start_limit_seconds = 60;
   int start_tries = 3;
   int end_limit_seconds = 8;
+  int relaunches = 0;
   std::string time_limit;   // as the user has typed it; empty: the allocation's
   std::string time_margin;  // the same; empty: the usual one
   bool dry_run = false;
@@ -183,7 +184,13 @@ struct Launched {
   bool lost_at_start = false;
   bool killed_at_start = false;
   std::vector<EarlyCrash> crashes{};
+  bool has_disk = false;  ///< or may have: its processes are elsewhere
+  bool was_asked_to_leave = false;
 
+  /// Whether so much has died that only a new launch can go on.
+  bool has_lost_too_much() const {
+    return verdict.exit_code == static_cast<int>(ExitCode::unrecoverable) && !was_asked_to_leave;
+  }
   /// What has happened to a process of it.
   std::string loss() const {
     if (!crashes.empty()) return describe(crashes);
@@ -284,7 +291,21 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
   launched.crashes = watch.reports().early_crashes;
+  launched.has_disk = requests.has_disk() || !all_here(launch);
+  launched.was_asked_to_leave = requests.leaves();
   return launched;
+}
+
+/// Tells why not, if it is only for the lack of a disk.
+bool goes_on_from_disk(const Launched& launched) {
+  if (!launched.has_lost_too_much()) return false;
+  if (!launched.has_disk)
+    fmt::print(stderr, "mend: the job is not launched anew (--relaunch): it has no disk (--mend-disk)\n");
+  return launched.has_disk;
+}
+
+void tell(const Verdict& verdict) {
+  if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
 }
 
 int run(Arguments& arguments) {
@@ -304,13 +325,22 @@ int run(Arguments& arguments) {
   const auto leave_at = time_to_leave(arguments);
   const RepeatableInput input;
   std::optional<Launched> before;
+  int relaunched = 0;
   for (int number = 1;; ++number) {
     const Launched launched = launch_once(arguments, mpirun, leave_at);
+    if (relaunched < arguments.relaunches && goes_on_from_disk(launched) && input.rewind()) {
+      tell(launched.verdict);
+      fmt::print(stderr, "mend: too much has died to go on in place: the job is launched anew (relaunch {} of {})\n",
+                 ++relaunched, arguments.relaunches);
+      number = 0;
+      before.reset();
+      continue;
+    }
     const bool again =
         launched.lost_at_start && number < arguments.start_tries && !launched.fails_as(before) && input.rewind();
     if (!again) {
       const Verdict& verdict = launched.verdict;
-      if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
+      tell(verdict);
       if (verdict.exit_code == 0 && !launch.result.empty() && !std::filesystem::exists(launch.result)) {
         std::fprintf(stderr, "mend: there is no result in %s: the program does not use mend, or ran on another disk\n",
                      launch.result.c_str());
@@ -365,6 +395,12 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       ->add_option("--end-limit", arguments->end_limit_seconds,
                    "Seconds until processes are killed that stop or hang in MPI after the job has finished")
       ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run_command
+      ->add_option("--relaunch", arguments->relaunches,
+                   "How often the job is launched anew when too much has died to go on in place; it goes on from disk "
+                   "(--mend-disk)")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   run_command->add_option(
       "--time-limit", arguments->time_limit,
