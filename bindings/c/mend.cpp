@@ -83,8 +83,8 @@ int guarded(unsigned long* version, Work work) {
   });
 }
 
-/// Protects what has this name. A program that does not look at what is returned must not lose its data for that: it is
-/// told by require_protected().
+/// Protects what has this name. A program that does not look at what is returned must not lose its data for that:
+/// unless it asks what is wrong, it is told by require_protected().
 template <class Work>
 int protecting(const char* name, Work work) {
   const int status = guarded(work);
@@ -546,4 +546,7 @@ int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
   });
 }
 
-const char* mend_error_text(void) { return last_text.c_str(); }
+const char* mend_error_text(void) {
+  unprotected.clear();  // the program knows
+  return last_text.c_str();
+}
