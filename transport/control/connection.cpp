@@ -81,8 +81,9 @@ class Connection::Impl {
     const std::uint64_t size = message.size();
     const std::array<asio::const_buffer, 2> whole{bytes_of(size), asio::buffer(message.data(), message.size())};
     const std::lock_guard one_at_a_time(writing_);
-    Error ignored;  // the reader meets it too
-    asio::write(socket_, whole, ignored);
+    Error error;
+    asio::write(socket_, whole, error);
+    if (error) hang_up();  // the other side would wait for the rest
   }
 
   void ask() {
@@ -90,8 +91,7 @@ class Connection::Impl {
     if (!unless_busy) return;
     const auto sent = ::send(socket_.native_handle(), &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
     const bool in_part = sent > 0 && sent < static_cast<ssize_t>(sizeof question);
-    Error ignored;
-    if (in_part) socket_.shutdown(tcp::socket::shutdown_both, ignored);  // what came after would make no sense
+    if (in_part) hang_up();  // what came after would make no sense
   }
 
   Clock::time_point heard() const {
@@ -111,6 +111,12 @@ class Connection::Impl {
   }
 
  private:
+  /// Ends the line: the reader sees it, and so does the other side.
+  void hang_up() {
+    Error ignored;
+    socket_.shutdown(tcp::socket::shutdown_both, ignored);
+  }
+
   std::optional<std::vector<std::byte>> take() {
     if (arrived_.empty()) return std::nullopt;
     auto message = std::move(arrived_.front());
@@ -120,8 +126,9 @@ class Connection::Impl {
 
   void reply() {
     const std::lock_guard one_at_a_time(writing_);
-    Error ignored;
-    asio::write(socket_, bytes_of(answer), ignored);
+    Error error;
+    asio::write(socket_, bytes_of(answer), error);
+    if (error) hang_up();
   }
 
   void note_sign_of_life() {
