@@ -84,7 +84,7 @@ struct Options {
   std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
   std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
   TraceDetail trace_detail = TraceDetail::spans;  ///< what the trace holds
-  bool help = false;                      ///< print these options, and do nothing else
+  bool help = false;                              ///< print these options, and do nothing else
 };
 
 /// Adds mend's options to the application's own command line, as a group in its --help. `app` fills `options` when it
