@@ -234,6 +234,13 @@ TEST(Log, tells_once_who_has_asked_for_a_recovery_when_several_have) {
   EXPECT_THAT(notes(end), ElementsAre(testing::StartsWith("nobody died, and ranks 0, 2 asked for a recovery (by")));
 }
 
+TEST(AProgram, that_leaves_processes_of_its_own_behind_is_told_for_which_the_job_waits) {
+  const auto end = play("leaves_a_child_behind", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors,
+              testing::ContainsRegex("have ended, but not what they have started: process [0-9]+ .sleep.;"));
+}
+
 /// What mend has said against the job; Open MPI shows the stack of a process that crashes.
 std::vector<std::string> said_by_mend(const JobEnd& end) {
   std::vector<std::string> lines = support::complaints(end);

@@ -146,9 +146,6 @@ std::vector<WrongUse> of_porting() {
       {run(3, 0, "runs_inside_a_run"), 0, "mend::run is called once in a process"},
       {run(2, 0, "inside_own_mpi_of_too_low_a_level"), 2, "mend needs MPI_THREAD_FUNNELED"},
       {run(3, 1, "process_1_refuses"), 2, "process 1 finds no paper"},
-      {run(3, 1, "leaves_a_child_behind"), 0,
-       "^mend: the processes of the job have ended, but not what they have started: process [0-9]+ .sleep.; mend "
-       "waits"},
   };
 }
 
