@@ -64,6 +64,7 @@ enum class ExitCode : int {
   failed = 1,         ///< the application's own error
   usage = 2,          ///< wrong arguments
   unrecoverable = 3,  ///< spares exhausted or data lost
+  left_in_time = 4,   ///< the job was asked to leave, and has; its next launch goes on
 };
 
 }  // namespace mend

@@ -28,9 +28,6 @@
 
 namespace mend {
 
-/// The exit code of a job that was asked to leave, and has. Its next launch goes on.
-inline constexpr ExitCode left_in_time{4};
-
 class OutsideRequests {
  public:
   /// What the ranks do after a commit at which they had been asked.

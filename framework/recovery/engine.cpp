@@ -187,14 +187,14 @@ void Engine::heed_requests() {
 void Engine::answer_requests(Version version, bool on_disk) {
   show_on_board();
   if (requests_.committed(version, on_disk, part_.rank == Rank{0}) == OutsideRequests::Next::go_on) return;
-  end_.fail(left_in_time, requests_.sentence());
+  end_.fail(ExitCode::left_in_time, requests_.sentence());
   throw agreement::Abandoned();
 }
 
 /// The body has returned: ends the job if that was because of should_exit(), on any rank. Collective.
 void Engine::leave_if_asked() {
   if (!requests_.leaves() || ballot().vote(Motion::finish, !requests_.was_told())) return;
-  end_.fail(left_in_time, requests_.sentence());
+  end_.fail(ExitCode::left_in_time, requests_.sentence());
   throw agreement::Abandoned();
 }
 

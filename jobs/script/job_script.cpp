@@ -36,11 +36,11 @@ std::string optional_line(std::string_view prefix, const std::string& value) {
   return value.empty() ? "" : fmt::format("{}{}\n", prefix, value);
 }
 
-/// Exit code 3: too much died. What was committed is on disk, and another launch goes on from there.
+/// Exit code 3 or 4: what was committed is on disk, and another launch goes on from there.
 std::string requeue_lines(std::string_view count, int most, std::string_view command) {
   return fmt::format(R"(code=$?
-# 3: too many processes died to go on in place. The next launch goes on from the disk.
-if [ $code -eq 3 ] && [ "{}" -lt {} ]; then
+# 3: too many processes died to go on in place. 4: the job left before its time limit. The next launch goes on from the disk.
+if {{ [ $code -eq 3 ] || [ $code -eq 4 ]; }} && [ "{}" -lt {} ]; then
   {}
 fi
 exit $code
@@ -116,7 +116,8 @@ std::string lsf(const JobDescription& job) {
 std::string flux(const JobDescription& job) {
   if (job.requeues > 0) {
     throw UsageError(
-        "Flux does not launch a batch job anew: leave --requeue out, and submit the script again when it ends with 3");
+        "Flux does not launch a batch job anew: leave --requeue out, and submit the script again when it ends with 3 "
+        "or 4");
   }
   std::string text = fmt::format(
       "#!/bin/bash\n"

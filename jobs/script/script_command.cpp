@@ -52,7 +52,9 @@ void add_script_command(CLI::App& mend, const std::vector<std::string>& after_da
   script->add_option("--queue", job.queue, "Queue, or partition");
   script->add_option("--account", job.account, "Account, project or bank that is charged");
   script->add_option("--disk", job.disk, "Folder that all nodes see, for --mend-disk");
-  script->add_option("--requeue", job.requeues, "How often the job is launched anew when too much has died")
+  script
+      ->add_option("--requeue", job.requeues,
+                   "How often the job is launched anew when too much has died, or it left in time")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   script->callback([arguments, &after_dashes, &chosen] {
