@@ -90,7 +90,7 @@ class ProtectedField {
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
     throw_errors_of(made);
     comm_ = Communicator(made);
-    ballot_.emplace(std::make_unique<agreement::MpixAgreement>(made));
+    ballot_.emplace(std::make_unique<agreement::MpixAgreement>(made), Rank{comm_.rank()}, comm_.size());
     const std::vector<NodeId> nodes(static_cast<std::size_t>(comm_.size()));
     store_->begin_epoch(made, *ballot_, nodes, epoch_);
     store_->protect("field", field_);
