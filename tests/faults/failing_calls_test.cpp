@@ -249,22 +249,24 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
   struct Wanted {
     std::string function;
-    std::string phase;  // empty: any after the start
+    std::string phase;       // empty: any after the start
+    std::string place = "";  // a part of the name of who makes the call
   };
   const std::vector<Wanted> all{
       {"getifaddrs", "start"},  // as it introduces itself
       {"pipe2", ""},            // as it has a process started in the background
       {"listen", ""},           // the same
       {"pthread_create", "recovery"},
-      {"fopen64", "end"},  // as it writes what it has traced
-      {"writev", "end"},   // the same
+      {"open", "", "mend::trace"},      // as it begins to trace
+      {"write", "end", "mend::trace"},  // as it writes what it has traced
   };
-  for (const auto& [function, phase] : all) {
+  for (const auto& [function, phase, place] : all) {
     const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
-      return call.function == function && (phase.empty() ? call.phase != "start" : call.phase == phase);
+      return call.function == function && (phase.empty() ? call.phase != "start" : call.phase == phase) &&
+             (place.empty() || place_of(in_cpp, call).find(place) != std::string::npos);
     });
     if (found == undisturbed.listed.end()) {
-      ADD_FAILURE() << "no call of " << function << " in " << phase;
+      ADD_FAILURE() << "no call of " << function << " in " << phase << " " << place;
       continue;
     }
     const Attempt failed = run(in_cpp, 0, Kind::system, *found);
