@@ -149,6 +149,7 @@ TEST_P(AStepOfTheTutorial, has_the_answer_of_the_plain_program_although_a_proces
       play(step, 4, {"--mend-commit-every=100"}, at_step_1000([&] { EXPECT_EQ(kill_process(step, 1), 1); }));
   ASSERT_EQ(killed.end.exit_code, 0) << killed.end.errors;
   EXPECT_THAT(killed.result.at("recoveries"), SizeIs(1));
+  EXPECT_THAT(killed.end.errors, HasSubstr("1 recovery: 1 process died, 1 rank was taken over")) << "survivors survive";
   EXPECT_EQ(answer(killed.end.output), plain);
   const bool begins_anew = killed.end.output.find("step 500") != killed.end.output.rfind("step 500");
   EXPECT_EQ(begins_anew, step == "step2_run") << killed.end.output;
