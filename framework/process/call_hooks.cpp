@@ -16,6 +16,22 @@ int note_if_found(int code, const int* flag) {
 
 }  // namespace
 
+namespace mend {
+namespace {
+
+/// MPI_Sendrecv that receives from MPI_PROC_NULL, as a send and such a receive. When the send fails on a revoked
+/// communicator, Open MPI (5.0 and 6.0) cancels the receive also where it has begun none, and crashes.
+int send_without_source(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                        MPI_Status* status) {
+  static const auto send = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
+  static const auto receive = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
+  const int code = send(data, count, type, to, tag, comm);
+  return code == MPI_SUCCESS ? receive(nullptr, 0, type, MPI_PROC_NULL, MPI_ANY_TAG, comm, status) : code;
+}
+
+}  // namespace
+}  // namespace mend
+
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
 // All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
@@ -50,6 +66,7 @@ int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to,
                   MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
   const InMpiCall call(MpiCall::sendrecv);
+  if (from == MPI_PROC_NULL) return mend::send_without_source(out, out_count, out_type, to, out_tag, comm, status);
   return library(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
 }
 MEND_SAME_AS_PMPI(MPI_Sendrecv);
@@ -58,6 +75,7 @@ int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int o
                           MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
   const InMpiCall call(MpiCall::sendrecv_replace);
+  if (from == MPI_PROC_NULL) return mend::send_without_source(buf, count, type, to, out_tag, comm, status);
   return library(buf, count, type, to, out_tag, from, in_tag, comm, status);
 }
 MEND_SAME_AS_PMPI(MPI_Sendrecv_replace);
