@@ -3,7 +3,10 @@
 #include "tests/support/world.hpp"
 
 #include <gtest/gtest.h>
+#include <mpi-ext.h>
 #include <mpi.h>
+
+#include <vector>
 
 namespace {
 
@@ -14,6 +17,12 @@ MPI_Comm pair_that_returns_errors() {
   MPI_Comm_dup(MPI_COMM_WORLD, &pair);
   MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
   return pair;
+}
+
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  return error_class;
 }
 
 TEST(Sendrecv, without_a_source_sends_and_has_an_empty_status) {
@@ -35,6 +44,27 @@ TEST(Sendrecv, without_a_source_sends_and_has_an_empty_status) {
     EXPECT_EQ(received, 1);
   }
   MPI_Comm_free(&pair);
+}
+
+/// As the last rank of a line, which waits for its neighbour when another has died.
+TEST(Sendrecv, without_a_source_ends_when_the_communicator_is_revoked) {
+  for (int i = 0; i < 20; ++i) {
+    MPI_Comm pair = pair_that_returns_errors();
+    MPI_Barrier(pair);
+    if (support::world_rank() == 1) {
+      MPIX_Comm_revoke(pair);
+    } else {
+      std::vector<int> data(1 << 20);  // more than is sent without asking
+      const int count = static_cast<int>(data.size());
+      const int code = i % 2 == 0 ? MPI_Sendrecv(data.data(), count, MPI_INT, 1, tag, nullptr, 0, MPI_INT,
+                                                 MPI_PROC_NULL, tag, pair, MPI_STATUS_IGNORE)
+                                  : MPI_Sendrecv_replace(data.data(), count, MPI_INT, 1, tag, MPI_PROC_NULL, tag, pair,
+                                                         MPI_STATUS_IGNORE);
+      EXPECT_EQ(class_of(code), MPIX_ERR_REVOKED);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);  // the other end must be there to refuse the rest of the message
+    MPI_Comm_free(&pair);
+  }
 }
 
 }  // namespace
