@@ -1,0 +1,120 @@
+#include "replay/ledger.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace mend::replay {
+namespace {
+
+/// Finalizer of SplitMix64 (Steele, Lea, Flood, 2014).
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ value >> 27U) * 0x94d049bb133111ebU;
+  return value ^ value >> 31U;
+}
+
+std::uint64_t weight(int from, int to, const Channel& channel) {
+  const auto word = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
+  const std::uint64_t ends = mixed(word(from) << 32U | word(to));
+  return mixed(ends ^ mixed(std::uint64_t{channel.context} << 32U | word(channel.tag))) | 1U;
+}
+
+}  // namespace
+
+std::uint64_t Ledger::chained(std::uint64_t before, std::uint64_t content) {
+  return mixed(std::rotl(before, 23) ^ content) + 1;
+}
+
+Ledger::Sent Ledger::note_sent(const Channel& channel, std::span<const std::byte> copy) {
+  OfPhase& phase = now();
+  Sends& sends = phase.sends[channel];
+  const std::uint64_t number = sends.count++;
+  phase.log[channel.peer].push_back({channel, number, copy});
+  if (number >= sends.theirs.count) {
+    const auto peer = peers_.find(channel.peer);
+    const bool is_past = peer != peers_.end() && peer->second > phase_;
+    if (is_past) note(channel, number + 1, Difference::What::more);
+    return {!is_past, copy};
+  }
+  sends.hash = chained(sends.hash, hash_(copy));
+  if (number + 1 == sends.theirs.count && sends.hash != sends.theirs.hash)
+    note(channel, number + 1, Difference::What::content);
+  return {false, copy};
+}
+
+void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes) {
+  Received& received = now().received[channel];
+  ++received.count;
+  received.hash = chained(received.hash, hash_(bytes));
+}
+
+void Ledger::cut() {
+  for (const auto& [channel, sends] : now().sends)
+    if (sends.count < sends.theirs.count) note(channel, sends.count + 1, Difference::What::fewer);
+  if (phase_ == Phase::setup) {
+    phase_ = Phase::interval;
+    return;
+  }
+  OfPhase& interval = now();
+  interval.memory.clear();
+  interval.log.clear();
+  interval.sends.clear();
+  interval.received.clear();
+}
+
+std::uint64_t Ledger::balance() const {
+  std::uint64_t sum = 0;
+  for (const auto& [channel, sends] : now().sends) sum += sends.count * weight(self_, channel.peer, channel);
+  for (const auto& [channel, received] : now().received) sum -= received.count * weight(channel.peer, self_, channel);
+  return sum;
+}
+
+std::map<Channel, std::uint64_t> Ledger::sent_to(int peer) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, sends] : now().sends)
+    if (channel.peer == peer) counts[channel] = sends.count;
+  return counts;
+}
+
+std::map<Channel, std::uint64_t> Ledger::received_from(int peer) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, received] : now().received)
+    if (channel.peer == peer) counts[channel] = received.count;
+  return counts;
+}
+
+Receipts Ledger::receipts_for(int peer) const {
+  const auto of = [&](const OfPhase& phase) {
+    std::vector<Receipt> receipts;
+    for (const auto& [channel, received] : phase.received) {
+      if (channel.peer == peer) receipts.push_back({channel.context, channel.tag, received.count, received.hash});
+    }
+    return receipts;
+  };
+  return {phase_, of(phases_[0]), of(phases_[1])};
+}
+
+std::vector<Resent> Ledger::hear(int peer, const Receipts& receipts) {
+  std::vector<Resent> resent;
+  peers_[peer] = receipts.phase;
+  hear_phase(phases_[0], peer, receipts.setup, resent);
+  hear_phase(phases_[1], peer, receipts.interval, resent);
+  return resent;
+}
+
+void Ledger::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent) {
+  for (auto& [channel, sends] : phase.sends)
+    if (channel.peer == peer) sends.theirs = {};
+  for (const Receipt& receipt : receipts)
+    phase.sends[{peer, receipt.context, receipt.tag}].theirs = {receipt.count, receipt.hash};
+  const auto log = phase.log.find(peer);
+  if (log == phase.log.end()) return;
+  for (const Entry& entry : log->second)
+    if (entry.number >= phase.sends.at(entry.channel).theirs.count) resent.push_back({entry.channel, entry.bytes});
+}
+
+void Ledger::note(const Channel& channel, std::uint64_t number, Difference::What what) {
+  if (!difference_) difference_ = Difference{channel, number, what};
+}
+
+}  // namespace mend::replay
