@@ -6,9 +6,11 @@
 #include <asio.hpp>
 #include <gmock/gmock.h>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <string>
@@ -258,6 +260,35 @@ TEST_F(Doorway, line_ends_with_the_other_side_and_says_so) {
   host->on_end([&] { ++calls; });
   EXPECT_EQ(calls, 1) << "told at once";
   host->send(bytes_of("to nobody"));
+}
+
+/// A message in memory that cannot be read, so that the system refuses to send it.
+class Unreadable {
+ public:
+  Unreadable() : bytes_(::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Unreadable() { ::munmap(bytes_, size); }
+  Unreadable(const Unreadable&) = delete;
+  Unreadable& operator=(const Unreadable&) = delete;
+
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(bytes_), size}; }
+
+ private:
+  static constexpr std::size_t size = 1 << 16;
+  void* bytes_;
+};
+
+TEST_F(Doorway, line_is_hung_up_when_a_message_cannot_be_sent) {
+  std::promise<void> told;
+  const auto caller = Connection::dial(door_.address());
+  const auto host = open();
+  host->on_end([&] { told.set_value(); });
+  caller->send(bytes_of("before"));
+  caller->send(Unreadable().bytes());
+  ASSERT_EQ(told.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready)
+      << "the other side waits for what will not come";
+  EXPECT_EQ(text_of(host->wait()), "before");
+  EXPECT_EQ(text_of(host->wait()), "(nothing)");
+  EXPECT_EQ(text_of(caller->wait()), "(nothing)");
 }
 
 TEST_F(Doorway, line_that_is_hung_up_here_tells_nobody_here) {
