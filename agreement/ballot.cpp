@@ -25,10 +25,7 @@ constexpr std::uint32_t nobody_abandons_bit = 1U << 10;
 constexpr int nobody_shift = 11;
 constexpr int remarks_shift = 16;
 
-constexpr std::array<std::pair<Motion, Place>, 4> orderly{{{Motion::commit, Place::commit},
-                                                           {Motion::restore, Place::restore},
-                                                           {Motion::flag, Place::agree},
-                                                           {Motion::finish, Place::finish}}};
+constexpr std::array orderly{Motion::commit, Motion::restore, Motion::flag, Motion::finish, Motion::disk};
 constexpr std::uint32_t nobody_bits = ((1U << orderly.size()) - 1) << nobody_shift;
 static_assert(orderly.size() <= static_cast<std::size_t>(remarks_shift - nobody_shift));
 
@@ -43,6 +40,17 @@ std::uint32_t contribution(Motion motion, bool in_favour) {
   return bits & ~nobody_bit_of(motion);
 }
 
+/// Where ranks are that came for one of the orderly motions.
+std::string_view whereabouts(Motion motion) {
+  switch (motion) {
+    case Motion::commit: return describe(Place::commit);
+    case Motion::restore: return describe(Place::restore);
+    case Motion::flag: return describe(Place::agree);
+    case Motion::disk: return "in finish_disk() or at the end of the body";
+    default: return describe(Place::finish);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Motion motion) {
@@ -51,6 +59,7 @@ std::string_view name_of(Motion motion) {
     case Motion::restore: return "restore";
     case Motion::flag: return "agree";
     case Motion::finish: return "the end of the body";
+    case Motion::disk: return "the disk";
     case Motion::recover: return "recovery";
     case Motion::abandon: return "giving up";
   }
@@ -84,14 +93,14 @@ Ruling Ballot::rule(Motion motion, bool in_favour, Remarks& remarks) {
 /// All know that ranks came for different motions, and for which: now they tell each other who did.
 Ruling Ballot::confuse(Motion mine, std::uint32_t value) {
   std::vector<std::string> parts;
-  for (const auto& [motion, place] : orderly) {
+  for (const Motion motion : orderly) {
     if (value & nobody_bit_of(motion)) continue;
     const auto came = or_fail_stop([&] { return members_with(*agreement_, rank_.value, ranks_, motion == mine); });
     if (!came) return Ruling::recover;
     std::vector<Rank> ranks;
     for (const int rank : *came) ranks.push_back(Rank{rank});
     if (ranks.empty()) continue;
-    parts.push_back(fmt::format("{} {} {}", name_ranks(ranks), ranks.size() == 1 ? "is" : "are", describe(place)));
+    parts.push_back(fmt::format("{} {} {}", name_ranks(ranks), ranks.size() == 1 ? "is" : "are", whereabouts(motion)));
   }
   confusion_ = fmt::format("{}: every rank must come to these in the same order", fmt::join(parts, ", "));
   return Ruling::confused;

@@ -29,8 +29,9 @@ enum class Motion : std::uint32_t {
   restore = 1,  ///< go on from the version that has been restored
   flag = 2,     ///< the application's own question (Session::agree)
   finish = 3,   ///< the body has returned
-  recover = 4,  ///< a failure was met
-  abandon = 5,  ///< this rank cannot go on: end the job
+  disk = 4,     ///< how far the writing to disk has come, in which nothing else is to be done
+  recover = 5,  ///< a failure was met
+  abandon = 6,  ///< this rank cannot go on: end the job
 };
 std::string_view name_of(Motion motion);
 

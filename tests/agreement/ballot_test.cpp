@@ -51,8 +51,8 @@ struct Vote {
   bool in_favour = true;
 };
 
-constexpr std::array<Motion, 6> all_motions{Motion::commit, Motion::restore, Motion::flag,
-                                            Motion::finish, Motion::recover, Motion::abandon};
+constexpr std::array<Motion, 7> all_motions{Motion::commit, Motion::restore, Motion::flag,   Motion::finish,
+                                            Motion::disk,   Motion::recover, Motion::abandon};
 
 std::uint32_t contribution_of(Vote vote) {
   Meeting alone;

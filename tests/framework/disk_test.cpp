@@ -78,6 +78,22 @@ TEST_F(Disk, is_told_of_when_it_is_slower_than_the_commits) {
                                     "written; the newest on disk is version 1\n"));
 }
 
+TEST_F(Disk, that_one_rank_waits_for_while_others_do_something_else_is_told_of) {
+  const std::vector<std::pair<std::string, std::string>> others{
+      {"end_against_commit", "ranks 0, 2 are in commit()"},
+      {"end_against_restore", "ranks 0, 2 are in restore()"},
+      {"end_against_agree", "ranks 0, 2 are in agree()"},
+      {"finish_disk_against_commit", "ranks 0, 2 are in commit()"}};
+  for (const auto& [scenario, where] : others) {
+    const auto end = play(scenario, 3, 0, {option(1)});
+    EXPECT_EQ(end.exit_code, 2) << scenario;
+    EXPECT_THAT(support::complaints(end),
+                ElementsAre(HasSubstr(where + ", rank 1 is in finish_disk() or at the end of the body: every rank must "
+                                              "come to these in the same order")))
+        << scenario;
+  }
+}
+
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
   const auto first = evolve(fmt::format("{}", first_steps), 4, 0);
   EXPECT_EQ(hash_said(first, 4), undisturbed(first_steps));

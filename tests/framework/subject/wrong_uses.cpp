@@ -152,6 +152,24 @@ Scenarios wrong_uses() {
     session.store().protect("value", value);
     if (session.rank() != mend::Rank{1}) session.store().commit();
   };
+  const auto after_a_commit = [](std::function<void(mend::Session&)> of_rank_1,
+                                 std::function<void(mend::Session&)> of_others) {
+    return [=](mend::Session& session) {
+      long value = 0;
+      session.store().protect("value", value);
+      session.store().commit();
+      session.rank() == mend::Rank{1} ? of_rank_1(session) : of_others(session);
+    };
+  };
+  const auto return_now = [](mend::Session&) {};
+  const auto commit = [](mend::Session& session) { session.store().commit(); };
+  const auto restore = [](mend::Session& session) { session.store().restore(); };
+  const auto agree = [](mend::Session& session) { session.agree(true); };
+  const auto finish_disk = [](mend::Session& session) { session.store().finish_disk(); };
+  all["end_against_commit"] = after_a_commit(return_now, commit);
+  all["end_against_restore"] = after_a_commit(return_now, restore);
+  all["end_against_agree"] = after_a_commit(return_now, agree);
+  all["finish_disk_against_commit"] = after_a_commit(finish_disk, commit);
   all["protects_two_objects_under_one_name"] = [](mend::Session& session) {
     long step = 0;
     long sum = 0;
