@@ -216,9 +216,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              [&options](const std::string& text) {
                options.on_term = text == "kill" ? OnTerm::kill : OnTerm::checkpoint;
              },
-             "What SIGTERM means: checkpoint (default with --mend-disk) asks the job to leave at the next commit, "
-             "which\n"
-             "goes to disk, with exit code 4; kill (default without) ends it. A second SIGTERM ends it always")
+             "What SIGTERM means: checkpoint (default with --mend-disk) asks the job to leave at the next commit,\n"
+             "which goes to disk, with exit code 4; kill (default without) ends it. A second SIGTERM ends it always")
           ->check(CLI::IsMember({"checkpoint", "kill"})),
       "MEND_ON_TERM");
   from_environment(add_choice(app, prefix + "agreement", options.agreement, agreements(),

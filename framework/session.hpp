@@ -78,11 +78,10 @@ class Session {
   bool commit_due();
 
   /// Returns true if the job has been asked to leave: because its time limit is near (mend run --time-limit), by
-  /// SIGTERM
-  /// (--mend-on-term checkpoint) or by `mend stop`. It becomes true at a commit, so at the same step on every rank;
-  /// with
-  /// --mend-disk, that commit is on disk then. Leave the body in good order, on every rank: the job ends with exit code
-  /// 4, and its next launch goes on. A program that never calls this is ended at the commit, if it has a disk. Local.
+  /// SIGTERM (--mend-on-term checkpoint) or by `mend stop`. It becomes true at a commit, so at the same step on every
+  /// rank; with --mend-disk, that commit is on disk then. Leave the body in good order, on every rank: the job ends
+  /// with exit code 4, and its next launch goes on. A program that never calls this is ended at the commit, if it has a
+  /// disk. Local.
   bool should_exit();
 
   /// Returns true if `flag` is true on every rank. Use it to leave an iterative solver together. Collective. Throws

@@ -84,8 +84,8 @@ class Ledger {
 
   /// A message was sent.
   struct Sent {
-    bool needed = true;               ///< the receiver does not have it
-    std::span<const std::byte> bytes; ///< the copy; it stays where it is until the next cut()
+    bool needed = true;                ///< the receiver does not have it
+    std::span<const std::byte> bytes;  ///< the copy; it stays where it is until the next cut()
   };
   /// Writes down that `size` bytes are sent, which `fill` packs into the copy. Nothing is packed when there is no log.
   template <class Fill>

@@ -1,26 +1,25 @@
 #include "base/telemetry/activity.hpp"
 
 #include "base/telemetry/job_board.hpp"
+#include "base/telemetry/packed_word.hpp"
 
 #include <atomic>
 
 namespace mend {
 namespace {
 
-constexpr int call_bits = board::word_bits;
+using Word = PackedWord<MpiCall>;  // with the moves
 
-/// The call, and above it the moves. mend run sees it too.
+/// A Word. mend run sees it too.
 std::atomic<std::uint64_t>& word() { return board::mine().activity; }
 
-Activity read(std::uint64_t value) {
-  return {value >> call_bits, static_cast<MpiCall>(value & ((1U << call_bits) - 1))};
-}
+Word word_now() { return Word::from(word().load(std::memory_order_relaxed)); }
 
 /// Returns the call before.
 MpiCall move_to(MpiCall call) {
-  const Activity now = read(word().load(std::memory_order_relaxed));
-  word().store((now.moves + 1) << call_bits | static_cast<std::uint64_t>(call), std::memory_order_relaxed);
-  return now.call;
+  const Word now = word_now();
+  word().store(Word{call, now.number + 1}.packed(), std::memory_order_relaxed);
+  return now.what;
 }
 
 }  // namespace
@@ -69,7 +68,10 @@ bool uses_communicator(MpiCall call) {
   }
 }
 
-Activity current_activity() { return read(word().load(std::memory_order_relaxed)); }
+Activity current_activity() {
+  const Word now = word_now();
+  return {now.number, now.what};
+}
 
 void note_activity() { move_to(MpiCall::none); }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/telemetry/job_status.hpp"
+#include "base/telemetry/packed_word.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -37,9 +38,6 @@ Slot* slot = &own_slot;
 AlignedSlot* slots_after(void* memory) {
   return reinterpret_cast<AlignedSlot*>(static_cast<std::byte*>(memory) + sizeof(Head));
 }
-const AlignedSlot* slots_after(const void* memory) {
-  return reinterpret_cast<const AlignedSlot*>(static_cast<const std::byte*>(memory) + sizeof(Head));
-}
 
 /// Maps the whole file; null if that cannot be.
 void* map(int file, std::size_t bytes) {
@@ -71,10 +69,8 @@ std::string_view describe(Leave why) {
 }
 
 Whereabouts whereabouts(const Slot& slot) {
-  constexpr std::uint64_t low = (1U << word_bits) - 1;
-  const std::uint64_t place = slot.place;
-  return {static_cast<mend::Place>(place & low), std::chrono::microseconds(place >> word_bits),
-          static_cast<MpiCall>(slot.activity & low)};
+  const auto place = PackedWord<mend::Place>::from(slot.place);
+  return {place.what, std::chrono::microseconds(place.number), PackedWord<MpiCall>::from(slot.activity).what};
 }
 
 void join() {
@@ -114,7 +110,7 @@ Requests& Board::requests() const { return static_cast<Head*>(memory_)->requests
 
 std::vector<const Slot*> Board::slots() const {
   const auto* const made = static_cast<const Head*>(memory_);
-  const AlignedSlot* const first = slots_after(static_cast<const void*>(memory_));
+  const AlignedSlot* const first = slots_after(memory_);
   std::vector<const Slot*> taken;
   const std::uint32_t count = std::min(made->taken.load(), made->slots.load());
   for (const AlignedSlot* one = first; one != first + count; ++one)

@@ -37,7 +37,7 @@ struct Requests {
   std::atomic<std::uint32_t> writes{0};  ///< how often a version on disk was asked for
 };
 
-/// What a process says of itself. One that is no rank has no_rank.
+/// What a process says of itself. The rank of a spare is `none`.
 struct Slot {
   static constexpr std::int32_t none = -1;
   std::atomic<std::int32_t> pid{0};  ///< 0: the slot is free
@@ -48,14 +48,11 @@ struct Slot {
   std::atomic<std::int64_t> committed_at{0};   ///< on Clock, in microseconds; 0: never
   std::atomic<std::uint64_t> disk_version{0};  ///< the newest that it knows to be on disk
   std::atomic<std::uint64_t> store_bytes{0};   ///< of all buffers of the store
-  std::atomic<std::uint64_t> place{0};         ///< base/telemetry/place.cpp: a Place, above it the microseconds
-  std::atomic<std::uint64_t> activity{0};      ///< base/telemetry/activity.cpp: an MpiCall, above it the moves
+  std::atomic<std::uint64_t> place{0};         ///< PackedWord: a Place, and the microseconds on Clock
+  std::atomic<std::uint64_t> activity{0};      ///< PackedWord: an MpiCall, and the moves
   std::atomic<std::uint8_t> has_disk{0};       ///< --mend-disk
   std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
 };
-
-/// How many bits the Place and the MpiCall have in those words.
-inline constexpr int word_bits = 8;
 
 /// Where a process is.
 struct Whereabouts {

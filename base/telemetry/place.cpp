@@ -2,22 +2,23 @@
 
 #include "base/telemetry/activity.hpp"
 #include "base/telemetry/job_board.hpp"
+#include "base/telemetry/packed_word.hpp"
 
 #include <atomic>
 
 namespace mend {
 namespace {
 
-constexpr int place_bits = board::word_bits;
+using Word = PackedWord<Place>;  // with the microseconds
 constexpr int no_rank = -1;
 
 std::atomic<int> rank_now{no_rank};
 std::atomic<std::int64_t> failure_met{0};  // in microseconds; 0: none
 
-/// The place, and above it the microseconds. mend run sees it too.
+/// A Word. mend run sees it too.
 std::atomic<std::uint64_t>& note() { return board::mine().place; }
 
-Place place_in(std::uint64_t word) { return static_cast<Place>(word & ((1U << place_bits) - 1)); }
+Word word_now() { return Word::from(note().load(std::memory_order_relaxed)); }
 
 std::chrono::microseconds time_now() {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
@@ -31,8 +32,7 @@ bool has_come_to_recovery(Place place) {
 void write_down(Place place) {
   note_activity();
   const auto now = time_now();
-  note().store(static_cast<std::uint64_t>(now.count()) << place_bits | static_cast<std::uint64_t>(place),
-               std::memory_order_relaxed);
+  note().store(Word{place, static_cast<std::uint64_t>(now.count())}.packed(), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -58,9 +58,9 @@ std::string_view describe(Place place) {
 }
 
 CurrentPlace current_place() {
-  const std::uint64_t word = note().load(std::memory_order_relaxed);
+  const Word word = word_now();
   const int rank = rank_now.load(std::memory_order_relaxed);
-  CurrentPlace current{place_in(word), std::chrono::microseconds(word >> place_bits),
+  CurrentPlace current{word.what, std::chrono::microseconds(word.number),
                        rank == no_rank ? std::nullopt : std::optional(Rank{rank})};
   const std::chrono::microseconds met{failure_met.load(std::memory_order_relaxed)};
   if (met.count() != 0 && current.rank && !has_come_to_recovery(current.place)) {
@@ -76,7 +76,7 @@ void forget_failure() { failure_met.store(0, std::memory_order_relaxed); }
 
 void note_rank(std::optional<Rank> rank) { rank_now.store(rank ? rank->value : no_rank, std::memory_order_relaxed); }
 
-AtPlace::AtPlace(Place place) : is_outermost_(place_in(note().load(std::memory_order_relaxed)) == Place::none) {
+AtPlace::AtPlace(Place place) : is_outermost_(word_now().what == Place::none) {
   if (is_outermost_) write_down(place);
 }
 

@@ -6,10 +6,10 @@
 // what they were asked for. All learn of it at the same commit:
 //
 //   asked --ballot--> tell --> the commit is written to disk --> committed
-//                                                                   |- the program asks should_exit(): true from here
-//                                                                   on
-//                                                                   |- it never has, and the version is on disk: end
-//                                                                   '- neither: the job goes on, and says so once
+//
+//   then   the program asks should_exit(): true from here on
+//          it never has, and the version is on disk: the job ends
+//          neither: the job goes on, and says so once
 //
 // A failure takes back what was agreed; those who were asked say so again at the next commit.
 

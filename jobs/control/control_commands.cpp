@@ -33,9 +33,13 @@ struct Arguments {
 
 void complain(const std::exception& error) { std::fprintf(stderr, "mend: %s\n", error.what()); }
 
-int show(pid_t job, bool as_json) {
+std::string state_of(pid_t job, bool as_json) {
   const std::string state = ask(job, "status");
-  fmt::print("{}", as_json ? state : to_text(json::parse(state)));
+  return as_json ? state : to_text(json::parse(state));
+}
+
+int show(pid_t job, bool as_json) {
+  fmt::print("{}", state_of(job, as_json));
   return ok;
 }
 
@@ -45,9 +49,9 @@ int watch(pid_t job, bool as_json) {
   for (;;) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     try {
-      const std::string state = ask(job, "status");
+      const std::string state = state_of(job, as_json);
       if (::isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
-      fmt::print("{}", as_json ? state : to_text(json::parse(state)));
+      fmt::print("{}", state);
       std::fflush(stdout);
     } catch (const UsageError&) {  // nobody listens any more
       if (!as_json) fmt::print("job {} has ended\n", job);

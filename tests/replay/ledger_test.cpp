@@ -132,7 +132,8 @@ class Job {
   std::string differences() const {
     std::string text;
     for (int rank = 0; rank < program_.ranks; ++rank)
-      if (processes_[static_cast<std::size_t>(rank)].ledger.difference()) text += fmt::format("rank {} differs; ", rank);
+      if (processes_[static_cast<std::size_t>(rank)].ledger.difference())
+        text += fmt::format("rank {} differs; ", rank);
     return text;
   }
   const Deeds& deeds() const { return deeds_; }
@@ -230,7 +231,8 @@ class Job {
 
 std::vector<std::uint64_t> undisturbed(const Program& program, std::mt19937_64& random) {
   Job job(program);
-  while (job.step(random)) {}
+  while (job.step(random)) {
+  }
   EXPECT_TRUE(job.has_ended());
   return job.values();
 }
@@ -249,7 +251,8 @@ TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
     while (goes_on) {
       if (died < deaths && drawn(random, 0, 12) == 0) {
         std::set<int> dead;
-        for (int more = drawn(random, 1, program.ranks); more > 0; --more) dead.insert(drawn(random, 0, program.ranks - 1));
+        for (int more = drawn(random, 1, program.ranks); more > 0; --more)
+          dead.insert(drawn(random, 0, program.ranks - 1));
         const bool anybody_is_left = static_cast<int>(dead.size()) < program.ranks;
         if (anybody_is_left) job.kill(dead);
         ++died;
@@ -334,7 +337,8 @@ TEST(Ledger, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_was
   ledger.cut();
   send(ledger, to_one, 3);
   std::vector<std::uint64_t> numbers;
-  for (const Resent& resent : ledger.hear(1, Ledger(1, &hash).receipts_for(0))) numbers.push_back(number_in(resent.bytes));
+  for (const Resent& resent : ledger.hear(1, Ledger(1, &hash).receipts_for(0)))
+    numbers.push_back(number_in(resent.bytes));
   EXPECT_THAT(numbers, ElementsAre(1, 3));
   EXPECT_EQ(ledger.bytes(), 16);
 }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace mend {
+
+/// An enumerator and a number that share one word, so that both are read and written at once: the enumerator is in the
+/// low 8 bits.
+template <class Enum>
+struct PackedWord {
+  static constexpr int enum_bits = 8;
+  static_assert(sizeof(Enum) * 8 <= enum_bits);
+
+  Enum what{};
+  std::uint64_t number = 0;
+
+  static PackedWord from(std::uint64_t word) {
+    return {static_cast<Enum>(word & ((1U << enum_bits) - 1)), word >> enum_bits};
+  }
+  std::uint64_t packed() const { return number << enum_bits | static_cast<std::uint64_t>(what); }
+};
+
+}  // namespace mend
