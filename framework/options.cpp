@@ -220,6 +220,11 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "which goes to disk, with exit code 4; kill (default without) ends it. A second SIGTERM ends it always")
           ->check(CLI::IsMember({"checkpoint", "kill"})),
       "MEND_ON_TERM");
+  from_environment(add_choice<Rollback>(
+                       app, prefix + "rollback", options.rollback, {{"all", Rollback::all}, {"local", Rollback::local}},
+                       "Who goes back to the last commit when a process has died: all ranks, or only the one that\n"
+                       "takes over (local; the program must send the same messages again)"),
+                   "MEND_ROLLBACK");
   from_environment(add_choice(app, prefix + "agreement", options.agreement, agreements(),
                               "How processes agree: mend's own protocols, or mpi for the library's"),
                    "MEND_AGREEMENT");

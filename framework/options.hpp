@@ -45,6 +45,12 @@ enum class Detection : std::uint8_t {
   runtime,  ///< only as far as the runtime sees that they end: for debuggers, which stop processes
 };
 
+/// Who goes back to the last commit when a process has died (--mend-rollback).
+enum class Rollback : std::uint8_t {
+  all,    ///< every rank
+  local,  ///< only the process that takes over the rank; the others go on with what they have
+};
+
 /// What a trace holds (--mend-trace-detail).
 enum class TraceDetail : std::uint8_t {
   spans,     ///< commits, recoveries, deaths
@@ -73,7 +79,8 @@ struct Options {
   int versions = 2;             ///< of the data that are kept
   FindChanges find_changes = FindChanges::by_hash;
   std::optional<DiskOptions> disk;  ///< where every N-th commit goes to disk; none: nowhere
-  std::optional<OnTerm> on_term;    ///< none: checkpoint with a disk, kill without
+  Rollback rollback = Rollback::all;
+  std::optional<OnTerm> on_term;  ///< none: checkpoint with a disk, kill without
   std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
   Detection detector = Detection::ring;
   Milliseconds heartbeat{100};            ///< between two heartbeats of a process

@@ -20,7 +20,7 @@ void require_rank(Rank rank, int size) {
 
 }  // namespace
 
-MPI_Comm Session::comm() const { return engine_.world().application.get(); }
+MPI_Comm Session::comm() const { return engine_.session_comm(); }
 
 Rank Session::rank() const { return engine_.rank(); }
 int Session::size() const { return engine_.world().roster.size(); }
@@ -46,16 +46,14 @@ Role Session::role() const {
   return engine_.newcomer() ? Role::newcomer : Role::survivor;
 }
 
-Store& Session::store() const { return engine_.store(); }
+Store& Session::store() const { return engine_.session_store(); }
 bool Session::commit_due() { return engine_.commit_due(); }
 bool Session::should_exit() { return engine_.should_exit(); }
 void Session::check() { engine_.check(); }
-bool Session::agree(bool flag) {
-  const AtPlace at_place(Place::agree);
-  return engine_.ballot().vote(agreement::Motion::flag, flag);
-}
+bool Session::agree(bool flag) { return engine_.agree(flag); }
 
 MPI_Comm Session::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
+  engine_.refuse_if_local("derive()");
   const AtPlace at_place(Place::derive);
   return engine_.derive(factory);
 }
@@ -125,6 +123,7 @@ auto unless_refused(Work work, Undo undo) {
 }  // namespace
 
 bool transaction(Session& session, const std::function<bool()>& work) {
+  session.engine_.refuse_if_local("transaction()");
   StoreEngine& store = session.engine_.store();
   store.finish_commit();
   if (!store.has_version()) store.commit();  // something to go back to

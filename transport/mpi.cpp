@@ -103,6 +103,12 @@ bool is_unspecific(int code) {
   return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
 }
 
+bool means_failure(MPI_Comm comm, int code) {
+  const ErrorsReturned quiet;
+  return outcome_of(code) == MpiOutcome::failure ||
+         (is_unspecific(code) && (is_revoked(comm) || has_dead_members(comm)));
+}
+
 std::string mpi_text(int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -122,10 +128,9 @@ void handle_error(MPI_Comm comm, int code) {
   const OnError how = handling().on_error;
   if (how == OnError::returns) return;
   if (is_outdated(comm)) return how == OnError::throws ? refuse_outdated() : void();
-  bool failure = outcome_of(code) == MpiOutcome::failure;
+  const bool failure = means_failure(comm, code);
   {
     const ErrorsReturned quiet;
-    if (is_unspecific(code)) failure = failure || is_revoked(comm) || has_dead_members(comm);
     if (failure && handling().failure_listener) handling().failure_listener();
   }
   if (how == OnError::tells_and_returns) return;
@@ -152,6 +157,8 @@ void throw_noted_error() {
 }
 
 void on_process_failure(std::function<void()> listener) { handling().failure_listener = std::move(listener); }
+
+bool errors_are_returned() { return handling().on_error == OnError::returns; }
 
 void hand_errors_to(ErrorReceiver receiver) {
   handling().receiver = receiver;

@@ -27,6 +27,9 @@ MpiOutcome outcome_of(int code);
 /// a revoked communicator, may end with such an error.
 bool is_unspecific(int code);
 
+/// Whether `code` of a call on `comm` means that a process died, also where it does not say so itself. Local.
+bool means_failure(MPI_Comm comm, int code);
+
 /// The text of a code, from MPI_Error_string.
 std::string mpi_text(int code);
 
@@ -80,6 +83,8 @@ class ErrorsHandled {
 
 /// Whether an error of an MPI call is thrown now, and may be: not on the way of another exception. Main thread only.
 bool errors_are_thrown();
+/// Whether an error of an MPI call is returned, and nothing else. Main thread only.
+bool errors_are_returned();
 
 /// Who is handed an error: in which communicator, with what code, and whether a process failure was met. May throw, or
 /// longjmp: there is nothing to destroy between it and the MPI call.

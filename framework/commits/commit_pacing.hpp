@@ -29,6 +29,10 @@ class CommitPacing {
   /// are thrown, when a measurement is due.
   bool due(const RecoveryHistory& history, const StoreStatistics& store, MPI_Comm comm);
 
+  /// The steps that due() has counted since it was true last. Local.
+  int steps_since_commit() const { return schedule_.since_commit(); }
+  void set_steps_since_commit(int steps) { schedule_.set_since_commit(steps); }
+
   CommitEconomy economy(const RecoveryHistory& history, const StoreStatistics& store) const;
   Seconds run_time() const { return since_start_.elapsed(); }
 

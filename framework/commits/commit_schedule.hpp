@@ -28,6 +28,9 @@ class CommitSchedule {
   void measured(Seconds commit_cost, Seconds step_time, Seconds mtbf);
 
   int interval() const { return interval_; }
+  /// Steps counted since a commit was due last.
+  int since_commit() const { return since_commit_; }
+  void set_since_commit(int steps) { since_commit_ = steps; }
 
  private:
   bool automatic_ = false;

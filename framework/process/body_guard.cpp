@@ -82,6 +82,7 @@ bool is_error_of_revoked(int code) { return outcome_of(code) == MpiOutcome::fail
 /// Of calls on MPI_COMM_WORLD and MPI_COMM_SELF, and of those whose communicator is none. Inside of mend's own calls,
 /// errors are returned.
 void on_error_elsewhere(MPI_Comm* comm, int* code, ...) {
+  if (errors_are_returned()) return;
   if (is_forbidden(*comm) && is_error_of_revoked(*code)) {
     refuse_world();
     return;

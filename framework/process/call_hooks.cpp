@@ -4,8 +4,13 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
+#include "framework/replay/local_rollback.hpp"
 
 #include <mpi.h>
+
+#include <numeric>
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -29,6 +34,37 @@ int send_without_source(const void* data, int count, MPI_Datatype type, int to, 
   return code == MPI_SUCCESS ? receive(nullptr, 0, type, MPI_PROC_NULL, MPI_ANY_TAG, comm, status) : code;
 }
 
+/// `count` blocks of equal length: their lengths and where they begin.
+struct EqualBlocks {
+  EqualBlocks(int ranks, int length) : lengths(static_cast<std::size_t>(ranks), length), offsets(lengths.size()) {
+    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  }
+  std::vector<int> lengths;
+  std::vector<int> offsets;
+};
+
+/// Has the library complete requests, of which some are receives of local rollback: `finish` has completed those. They
+/// are gone when the library says so.
+template <class Finish, class Library>
+int complete(LocalRollback& local, int count, MPI_Request* requests, Finish finish, Library library) {
+  return local.in_call([&] {
+    const std::vector<MPI_Request> before(requests, requests + count);
+    const int code = finish(before);
+    if (code != MPI_SUCCESS) return code;
+    const int of_library = library();
+    local.messages().forget(before, {requests, static_cast<std::size_t>(count)});
+    return of_library;
+  });
+}
+
+/// The local rollback that has one of the requests.
+LocalRollback* owner_of(int count, const MPI_Request* requests) {
+  LocalRollback* const local = local_rollback();
+  const bool has_any =
+      local != nullptr && count > 0 && local->messages().has_any({requests, static_cast<std::size_t>(count)});
+  return has_any ? local : nullptr;
+}
+
 }  // namespace
 }  // namespace mend
 
@@ -44,6 +80,13 @@ using mend::of_the_library;
 int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
   const InMpiCall call(MpiCall::send);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      return local->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+                                    mend::LoggedMessages::SendEnds::as_send);
+    });
+  }
   return library(buf, count, type, to, tag, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Send);
@@ -51,6 +94,13 @@ MEND_SAME_AS_PMPI(MPI_Send);
 int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Ssend)>("PMPI_Ssend");
   const InMpiCall call(MpiCall::ssend);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      return local->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+                                    mend::LoggedMessages::SendEnds::as_synchronous);
+    });
+  }
   return library(buf, count, type, to, tag, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Ssend);
@@ -58,6 +108,11 @@ MEND_SAME_AS_PMPI(MPI_Ssend);
 int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
   const InMpiCall call(MpiCall::recv);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call(
+        [&] { return local->messages().receive(front, mend::Traffic::messages, buf, count, type, from, tag, status); });
+  }
   return library(buf, count, type, from, tag, comm, status);
 }
 MEND_SAME_AS_PMPI(MPI_Recv);
@@ -66,6 +121,15 @@ int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to,
                   MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
   const InMpiCall call(MpiCall::sendrecv);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const int code = local->messages().send(front, mend::Traffic::messages, out, out_count, out_type, to, out_tag,
+                                              mend::LoggedMessages::SendEnds::at_once);
+      if (code != MPI_SUCCESS) return code;
+      return local->messages().receive(front, mend::Traffic::messages, in, in_count, in_type, from, in_tag, status);
+    });
+  }
   if (from == MPI_PROC_NULL) return mend::send_without_source(out, out_count, out_type, to, out_tag, comm, status);
   return library(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
 }
@@ -75,6 +139,16 @@ int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int o
                           MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
   const InMpiCall call(MpiCall::sendrecv_replace);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const int code = local->messages().send(front, mend::Traffic::messages, buf, count, type, to, out_tag,
+                                              mend::LoggedMessages::SendEnds::at_once);
+      return code != MPI_SUCCESS
+                 ? code
+                 : local->messages().receive(front, mend::Traffic::messages, buf, count, type, from, in_tag, status);
+    });
+  }
   if (from == MPI_PROC_NULL) return mend::send_without_source(buf, count, type, to, out_tag, comm, status);
   return library(buf, count, type, to, out_tag, from, in_tag, comm, status);
 }
@@ -83,6 +157,10 @@ MEND_SAME_AS_PMPI(MPI_Sendrecv_replace);
 int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Probe)>("PMPI_Probe");
   const InMpiCall call(MpiCall::probe);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->messages().probe(front, from, tag, nullptr, status); });
+  }
   return library(from, tag, comm, status);
 }
 MEND_SAME_AS_PMPI(MPI_Probe);
@@ -90,6 +168,11 @@ MEND_SAME_AS_PMPI(MPI_Probe);
 int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Wait)>("PMPI_Wait");
   const InMpiCall call(MpiCall::wait);
+  if (auto* local = mend::owner_of(1, request)) {
+    return mend::complete(
+        *local, 1, request, [&](const auto& before) { return local->messages().finish(before); },
+        [&] { return library(request, status); });
+  }
   return library(request, status);
 }
 MEND_SAME_AS_PMPI(MPI_Wait);
@@ -97,6 +180,11 @@ MEND_SAME_AS_PMPI(MPI_Wait);
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Waitall)>("PMPI_Waitall");
   const InMpiCall call(MpiCall::waitall);
+  if (auto* local = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *local, count, requests, [&](const auto& before) { return local->messages().finish(before); },
+        [&] { return library(count, requests, statuses); });
+  }
   return library(count, requests, statuses);
 }
 MEND_SAME_AS_PMPI(MPI_Waitall);
@@ -104,6 +192,15 @@ MEND_SAME_AS_PMPI(MPI_Waitall);
 int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Waitany)>("PMPI_Waitany");
   const InMpiCall call(MpiCall::waitany);
+  if (auto* local = mend::owner_of(count, requests)) {
+    for (;;) {
+      int flag = 0;
+      const int code = mend::complete(
+          *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+          [&] { return PMPI_Testany(count, requests, index, &flag, status); });
+      if (code != MPI_SUCCESS || flag != 0) return code;
+    }
+  }
   return library(count, requests, index, status);
 }
 MEND_SAME_AS_PMPI(MPI_Waitany);
@@ -111,6 +208,14 @@ MEND_SAME_AS_PMPI(MPI_Waitany);
 int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
   const InMpiCall call(MpiCall::waitsome);
+  if (auto* local = mend::owner_of(count, requests)) {
+    for (;;) {
+      const int code = mend::complete(
+          *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+          [&] { return PMPI_Testsome(count, requests, done, indices, statuses); });
+      if (code != MPI_SUCCESS || *done != 0) return code;
+    }
+  }
   return library(count, requests, done, indices, statuses);
 }
 MEND_SAME_AS_PMPI(MPI_Waitsome);
@@ -118,6 +223,10 @@ MEND_SAME_AS_PMPI(MPI_Waitsome);
 int PMPI_Barrier(MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Barrier)>("PMPI_Barrier");
   const InMpiCall call(MpiCall::barrier);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().barrier(front); });
+  }
   return library(comm);
 }
 MEND_SAME_AS_PMPI(MPI_Barrier);
@@ -125,6 +234,10 @@ MEND_SAME_AS_PMPI(MPI_Barrier);
 int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Bcast)>("PMPI_Bcast");
   const InMpiCall call(MpiCall::bcast);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().bcast(front, buf, count, type, root); });
+  }
   return library(buf, count, type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Bcast);
@@ -132,6 +245,10 @@ MEND_SAME_AS_PMPI(MPI_Bcast);
 int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce)>("PMPI_Reduce");
   const InMpiCall call(MpiCall::reduce);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().reduce(front, out, in, count, type, op, root); });
+  }
   return library(out, in, count, type, op, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Reduce);
@@ -139,6 +256,10 @@ MEND_SAME_AS_PMPI(MPI_Reduce);
 int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
   const InMpiCall call(MpiCall::allreduce);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().allreduce(front, out, in, count, type, op); });
+  }
   return library(out, in, count, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Allreduce);
@@ -146,6 +267,7 @@ MEND_SAME_AS_PMPI(MPI_Allreduce);
 int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
   const InMpiCall call(MpiCall::reduce_scatter);
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Reduce_scatter");
   return library(out, in, counts, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
@@ -153,6 +275,7 @@ MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
 int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
   const InMpiCall call(MpiCall::reduce_scatter_block);
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Reduce_scatter_block");
   return library(out, in, count, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);
@@ -160,6 +283,10 @@ MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);
 int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scan)>("PMPI_Scan");
   const InMpiCall call(MpiCall::scan);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().scan(front, out, in, count, type, op); });
+  }
   return library(out, in, count, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Scan);
@@ -167,6 +294,10 @@ MEND_SAME_AS_PMPI(MPI_Scan);
 int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Exscan)>("PMPI_Exscan");
   const InMpiCall call(MpiCall::exscan);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().exscan(front, out, in, count, type, op); });
+  }
   return library(out, in, count, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Exscan);
@@ -175,6 +306,14 @@ int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in,
                 int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
   const InMpiCall call(MpiCall::gather);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const mend::EqualBlocks blocks(front.size, in_count);
+      return local->collectives().gatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
+                                          blocks.offsets.data(), in_type, root);
+    });
+  }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Gather);
@@ -183,6 +322,12 @@ int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in
                  const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
   const InMpiCall call(MpiCall::gatherv);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      return local->collectives().gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root);
+    });
+  }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Gatherv);
@@ -191,6 +336,14 @@ int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in
                  int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
   const InMpiCall call(MpiCall::scatter);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const mend::EqualBlocks blocks(front.size, out_count);
+      return local->collectives().scatterv(front, out, blocks.lengths.data(), blocks.offsets.data(), out_type, in,
+                                           in_count, in_type, root);
+    });
+  }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Scatter);
@@ -199,6 +352,12 @@ int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], 
                   int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
   const InMpiCall call(MpiCall::scatterv);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      return local->collectives().scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root);
+    });
+  }
   return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Scatterv);
@@ -207,6 +366,14 @@ int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* 
                    MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
   const InMpiCall call(MpiCall::allgather);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const mend::EqualBlocks blocks(front.size, in_count);
+      return local->collectives().allgatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
+                                             blocks.offsets.data(), in_type);
+    });
+  }
   return library(out, out_count, out_type, in, in_count, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Allgather);
@@ -215,6 +382,12 @@ int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void*
                     const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
   const InMpiCall call(MpiCall::allgatherv);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      return local->collectives().allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type);
+    });
+  }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Allgatherv);
@@ -223,6 +396,15 @@ int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* i
                   MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
   const InMpiCall call(MpiCall::alltoall);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const mend::EqualBlocks sent(front.size, out_count);
+      const mend::EqualBlocks received(front.size, in_count);
+      return local->collectives().alltoallv(front, out, sent.lengths.data(), sent.offsets.data(), out_type, in,
+                                            received.lengths.data(), received.offsets.data(), in_type);
+    });
+  }
   return library(out, out_count, out_type, in, in_count, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Alltoall);
@@ -231,6 +413,13 @@ int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offset
                    const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
   const InMpiCall call(MpiCall::alltoallv);
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      return local->collectives().alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
+                                            in_type);
+    });
+  }
   return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Alltoallv);
@@ -239,24 +428,43 @@ MEND_SAME_AS_PMPI(MPI_Alltoallv);
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
+  if (auto* local = mend::owner_of(1, request)) {
+    return mend::complete(
+        *local, 1, request, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(request, flag, status), flag); });
+  }
   return note_if_found(library(request, flag, status), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Test);
 
 int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
+  if (auto* local = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(count, requests, flag, statuses), flag); });
+  }
   return note_if_found(library(count, requests, flag, statuses), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Testall);
 
 int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
+  if (auto* local = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(count, requests, index, flag, status), flag); });
+  }
   return note_if_found(library(count, requests, index, flag, status), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Testany);
 
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->messages().probe(front, from, tag, flag, status); });
+  }
   return note_if_found(library(from, tag, comm, flag, status), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Iprobe);

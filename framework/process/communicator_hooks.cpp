@@ -2,6 +2,7 @@
 
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
+#include "framework/replay/local_rollback.hpp"
 
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 /// Lets `make` derive a communicator. Errors may jump out of this: there is nothing to destroy.
 template <class Make>
 int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
+  if (auto* local = local_rollback_of(parent)) local->refuse("a call that makes a communicator");
   const int code = make();
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);

@@ -23,6 +23,8 @@
 
 namespace mend {
 
+class LocalRollback;
+
 /// Where the main thread is, as seen from a body (framework/process/body_guard.hpp).
 enum class BodyState { outside, inside, refused, over };
 
@@ -42,6 +44,7 @@ struct ProcessContext {
   bool warned_of_world = false;  ///< that its ranks and its size are not those of the job
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
+  LocalRollback* local_rollback = nullptr;  ///< that stands in for MPI (framework/replay/local_rollback.hpp), if any
 
   std::atomic<bool> death_concerns_others = false;
   ProcessId self;  ///< once its death concerns others

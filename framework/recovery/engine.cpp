@@ -62,7 +62,8 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       briefing_(witness_, options.spare_memory == SpareMemory::ready),
       pacing_(options),
       requests_(options.disk ? options.disk->folder : std::filesystem::path()),
-      heeds_sigterm_(options.on_term.value_or(options.disk ? OnTerm::checkpoint : OnTerm::kill) == OnTerm::checkpoint) {
+      heeds_sigterm_(options.on_term.value_or(options.disk ? OnTerm::checkpoint : OnTerm::kill) == OnTerm::checkpoint),
+      rollback_(options.rollback) {
   recruiter_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
@@ -163,7 +164,7 @@ void Engine::abandon(ExitCode code, const std::string& sentence) {
 }
 
 BodyRules Engine::rules_of_bodies() {
-  return {[this] { return world_.application.get(); },
+  return {[this] { return session_comm(); },
           [this](const std::string& sentence) {
             // A failure that is met meanwhile comes first, and is recovered from here.
             while (!end_.agreed) abandon(ExitCode::usage, fmt::format("rank {}: {}", rank().value, sentence));
@@ -427,21 +428,60 @@ recovery::BodyLeft Engine::play(const Body& body) {
   store_.forget_members();
   callbacks_.clear();
   reporter_.answer() = {};
+  if (rollback_ == Rollback::local) return play_locally(body);
   const auto rest_of_the_body = [&] {
     Session session(*this);
     const InBody in_body;
     requests_.begin_body();
     body(session);
     requests_.end_body();
-    throw_noted_error();
-    store_.require_restored();
-    store_.finish_commit();
-    store_.finish_disk();
-    report_on_job();
-    leave_if_asked();
-    reach("finish.before");
+    end_of_body();
   };
   return leaving(motion_after(rest_of_the_body, body_context(), end_));
+}
+
+/// The body has returned. Collective.
+void Engine::end_of_body() {
+  throw_noted_error();
+  store_.require_restored();
+  store_.finish_commit();
+  store_.finish_disk();
+  report_on_job();
+  leave_if_asked();
+  reach("finish.before");
+}
+
+/// The same with local rollback: a rank whose body has returned gives others what they need to go on, until all have
+/// come to the end.
+recovery::BodyLeft Engine::play_locally(const Body& body) {
+  local_.emplace(*this);
+  local_store_.emplace(*this, *local_);
+  const auto end = [&] { local_->through_failures([&] { end_of_body(); }); };
+  const auto rest_of_the_body = [&] {
+    local_->join();
+    Session session(*this);
+    const InBody in_body;
+    requests_.begin_body();
+    body(session);
+    requests_.end_body();
+    end();
+  };
+  Motion motion = motion_after(rest_of_the_body, body_context(), end_);
+  while (motion == Motion::finish && !end_.agreed) {
+    drive(leaving(motion));
+    if (end_.agreed) break;
+    const auto again = [&] {
+      local_->join();
+      end();
+    };
+    motion = motion_after(again, body_context(), end_);
+  }
+  {
+    const ErrorsReturned quiet;
+    local_store_.reset();
+    local_.reset();
+  }
+  return leaving(motion);
 }
 
 Event Engine::wait_as_spare() {
@@ -544,6 +584,7 @@ void Engine::check() {
   note_activity();
   throw_noted_error();
   if (!knows_of_failure()) return;
+  if (local_) return local_->recover();
   carry_out(recovery::FailureNoticed{});
   throw ProcessFailure("the runtime reported a death");
 }
@@ -561,8 +602,29 @@ agreement::Ballot& Engine::ballot() {
   return *world_.ballot;
 }
 
+bool Engine::agree(bool flag) {
+  const AtPlace at_place(Place::agree);
+  return local_ ? local_->agree(flag) : ballot().vote(Motion::flag, flag);
+}
+
+void Engine::refuse_if_local(const char* call) const {
+  if (local_)
+    throw UsageError(fmt::format("{} is not covered by --mend-rollback local: use --mend-rollback all", call));
+}
+
+void Engine::recover_in_place() {
+  if (end_.agreed) throw agreement::Abandoned();
+  const int steps = pacing_.steps_since_commit();
+  carry_out(recovery::FailureNoticed{});
+  drive(leaving(Motion::recover));
+  if (end_.agreed) throw agreement::Abandoned();
+  pacing_.begin_step();
+  pacing_.set_steps_since_commit(steps);
+}
+
 /// As if the body were left and entered again, but for that.
 void Engine::repair() {
+  refuse_if_local("repair()");
   if (end_.agreed) throw agreement::Abandoned();
   if (callbacks_.under_way())
     throw UsageError(

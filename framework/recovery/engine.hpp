@@ -43,6 +43,8 @@
 #include "framework/recovery/job_end.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
+#include "framework/replay/local_rollback.hpp"
+#include "framework/replay/local_store.hpp"
 #include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
 #include "framework/spawn/recruiter.hpp"
@@ -111,6 +113,11 @@ class Engine {
   StoreEngine& store() { return store_; }
   /// Throws Abandoned if the job is over and the body has not noticed.
   agreement::Ballot& ballot();
+  MPI_Comm session_comm() const { return local_ ? local_->comm() : world_.application.get(); }
+  Store& session_store() { return local_store_ ? static_cast<Store&>(*local_store_) : store_; }
+  bool agree(bool flag);
+  /// Throws UsageError if ranks roll back locally: `call` is not covered by that. Local.
+  void refuse_if_local(const char* call) const;
   bool commit_due();
   bool should_exit() { return requests_.should_exit(); }
   void check();
@@ -119,6 +126,13 @@ class Engine {
   /// The same as all ranks report them (over_all_ranks), once these have finished; empty in a spare.
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return reporter_.recoveries_of_all_ranks(); }
   Answer& answer() { return reporter_.answer(); }
+  // --- for local rollback --------------------------------------------------------------------------------------
+  /// As repair(), from inside of a call of a rank that stays where it is. Collective over all processes. Throws
+  /// Abandoned when the job ends.
+  void recover_in_place();
+  int steps_since_commit() const { return pacing_.steps_since_commit(); }
+  void set_steps_since_commit(int steps) { pacing_.set_steps_since_commit(steps); }
+
   void repair();
   void on_repair(std::function<void()> callback) { callbacks_.add(std::move(callback)); }
 
@@ -131,6 +145,8 @@ class Engine {
 
   Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
   recovery::BodyLeft play(const Body& body);
+  recovery::BodyLeft play_locally(const Body& body);
+  void end_of_body();
   recovery::BodyLeft leaving(agreement::Motion motion);
   bool has_met_failure() const;
   recovery::Event wait_as_spare();
@@ -196,6 +212,9 @@ class Engine {
   OutsideRequests requests_;
   bool heeds_sigterm_;
   RepairCallbacks callbacks_;
+  Rollback rollback_;
+  std::optional<LocalRollback> local_;  // in a body, with --mend-rollback local
+  std::optional<LocalStore> local_store_;
   JobEnd end_;
 };
 

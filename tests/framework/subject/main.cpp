@@ -190,6 +190,9 @@ int main(int argc, char** argv) {
   constexpr std::string_view evolves_a_table = "evolves_a_table:";
   if (wanted.starts_with(evolves_a_table))
     return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
+  constexpr std::string_view locally = "rolls_back_locally:";
+  if (wanted.starts_with(locally))
+    return mend::run(argc, argv, subject::roll_back_locally(wanted.substr(locally.size())));
   constexpr std::string_view leaves = "leaves:";
   if (wanted.starts_with(leaves)) return mend::run(argc, argv, subject::run_until_asked(wanted.substr(leaves.size())));
   constexpr std::string_view has_ready = "has_a_spare_with_memory:";
@@ -198,7 +201,8 @@ int main(int argc, char** argv) {
   for (const auto& scenarios :
        {subject::error_scenarios(), subject::data_scenarios(), subject::communicator_scenarios(),
         subject::repair_scenarios(), subject::stall_scenarios(), subject::wrong_uses(),
-        subject::fewer_ranks_scenarios(), subject::disk_scenarios(), subject::file_scenarios()}) {
+        subject::fewer_ranks_scenarios(), subject::disk_scenarios(), subject::file_scenarios(),
+        subject::local_rollback_scenarios()}) {
     if (const auto at = scenarios.find(wanted); at != scenarios.end()) return mend::run(argc, argv, at->second);
   }
   std::fprintf(stderr, "there is no scenario '%s'\n", std::string(wanted).c_str());

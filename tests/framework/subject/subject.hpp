@@ -39,6 +39,7 @@ Scenarios wrong_uses();
 Scenarios disk_scenarios();
 Scenarios file_scenarios();
 Scenarios fewer_ranks_scenarios();
+Scenarios local_rollback_scenarios();
 
 /// Rank 1 dies, and rank 3 when it then comes to this fault point; those that are left go on in place.
 mend::Body give_up_two(std::string_view point);
@@ -72,5 +73,10 @@ mend::Body evolve_a_table(std::string_view what);
 /// commit at which it would have left; "ignores": it does not look; "never_commits"; "ends": five steps after where it
 /// began. Says "goes" after three steps, and at the end which step it has come to.
 mend::Body run_until_asked(std::string_view what);
+
+/// For --mend-rollback local. "1@5,2@7": rank 1 dies before step 5, and rank 2 before step 7. With -1 for a step:
+/// before restore(). "2@5+recovery.begin": from that step on, when it comes to this fault point. "1'@5": the process
+/// that has taken over rank 1. Says what it has computed, in how many steps, and how often it entered the body.
+mend::Body roll_back_locally(std::string_view what);
 
 }  // namespace subject

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "transport/mpi.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+
+namespace mend {
+
+/// What is sent beneath a front.
+enum class Traffic : std::uint8_t {
+  messages,     ///< the application's own
+  collectives,  ///< those that collective calls are made of
+};
+
+/// A communicator as the application sees it, over all recoveries. Messages go through those beneath it, which belong
+/// to the epoch. The ranks have the same numbers in all.
+struct Front {
+  Communicator handle;                                          ///< what the application holds; carries no message
+  std::array<MPI_Comm, 2> lines{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic
+  std::uint32_t number = 0;                                     ///< the same on all ranks
+  int rank = 0;
+  int size = 0;
+
+  MPI_Comm line(Traffic traffic) const { return lines[static_cast<std::size_t>(traffic)]; }
+  std::uint32_t context(Traffic traffic) const { return 2 * number + static_cast<std::uint32_t>(traffic); }
+};
+
+}  // namespace mend

@@ -1,0 +1,329 @@
+#include "framework/replay/local_rollback.hpp"
+
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "base/telemetry/log.hpp"
+#include "framework/process/process_context.hpp"
+#include "framework/recovery/engine.hpp"
+#include "store/snapshot/hash.hpp"
+#include "transport/collectives.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace mend {
+namespace {
+
+using replay::Phase;
+
+/// A tenth of the machine's memory, for all processes on it alike: what a log may have.
+std::size_t most_log_bytes() {
+  static const std::size_t most =
+      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE)) / 10;
+  return most;
+}
+
+void put(std::vector<std::uint64_t>& packet, const std::vector<replay::Receipt>& receipts) {
+  packet.push_back(receipts.size());
+  for (const replay::Receipt& one : receipts) {
+    const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.tag));
+    packet.insert(packet.end(), {std::uint64_t{one.context} << 32U | tag, one.count, one.hash});
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::uint64_t>& packet) : packet_(packet) {}
+  std::uint64_t next() { return packet_.at(at_++); }
+  std::vector<replay::Receipt> receipts() {
+    std::vector<replay::Receipt> all(next());
+    for (replay::Receipt& one : all) {
+      const std::uint64_t channel = next();
+      one = {static_cast<std::uint32_t>(channel >> 32U), static_cast<int>(static_cast<std::uint32_t>(channel)), next(),
+             0};
+      one.hash = next();
+    }
+    return all;
+  }
+
+ private:
+  const std::vector<std::uint64_t>& packet_;
+  std::size_t at_ = 0;
+};
+
+const char* text_of(replay::Ledger::Difference::What what) {
+  using What = replay::Ledger::Difference::What;
+  switch (what) {
+    case What::content: return "has another content";
+    case What::more: return "was not sent the first time";
+    case What::fewer: return "was sent the first time, and not now";
+  }
+  return "?";
+}
+
+/// While it lives, calls on fronts are mend's own.
+class Inside {
+ public:
+  explicit Inside(int& depth) : depth_(depth) { ++depth_; }
+  ~Inside() { --depth_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  int& depth_;
+};
+
+}  // namespace
+
+LocalRollback::LocalRollback(Engine& engine)
+    : engine_(engine),
+      ledger_(engine.rank().value, &hash_of),
+      messages_(ledger_, [this] { recover(); }),
+      collectives_(messages_),
+      ranks_(engine.world().roster.size()) {
+  session_.rank = engine.rank().value;
+  session_.size = ranks_;
+  process_context().local_rollback = this;
+}
+
+LocalRollback::~LocalRollback() {
+  process_context().local_rollback = nullptr;
+  if (!messages_.uses_lines()) return;
+  for (const MPI_Comm line : session_.lines)
+    if (line != MPI_COMM_NULL) revoke(line);
+  messages_.end_epoch();
+}
+
+const Front* LocalRollback::front_of(MPI_Comm comm) const {
+  return inside_ == 0 && comm == session_.handle.get() && comm != MPI_COMM_NULL ? &session_ : nullptr;
+}
+
+LocalRollback* local_rollback() {
+  LocalRollback* const one = process_context().local_rollback;
+  return one != nullptr && one->is_outside() ? one : nullptr;
+}
+
+LocalRollback* local_rollback_of(MPI_Comm comm) {
+  LocalRollback* const one = process_context().local_rollback;
+  return one != nullptr && one->front_of(comm) != nullptr ? one : nullptr;
+}
+
+int LocalRollback::in_call(const std::function<int()>& work) {
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside(inside_);
+    if (leaves_) return MPIX_ERR_REVOKED;
+    try {
+      code = work();
+      check_ledger();
+      check_log();
+    } catch (const ProcessFailure&) {
+      code = MPIX_ERR_PROC_FAILED;
+    }
+  }
+  if (code != MPI_SUCCESS) handle_error(session_.line(Traffic::messages), code);  // the front may be of an old epoch
+  return code;
+}
+
+void LocalRollback::refuse(const char* call) const {
+  throw UsageError(
+      fmt::format("{} on session.comm() is not covered by --mend-rollback local: use --mend-rollback all", call));
+}
+
+bool LocalRollback::agree(bool flag) {
+  const Inside inside(inside_);
+  int all = flag ? 1 : 0;
+  check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND), "agree()");
+  return all != 0;
+}
+
+// --- recovery --------------------------------------------------------------------------------------------------
+
+void LocalRollback::join() {
+  const Inside inside(inside_);
+  try {
+    begin_epoch();
+  } catch (const ProcessFailure&) {
+    if (leaves_) throw;
+    recover();
+  }
+}
+
+void LocalRollback::recover() {
+  const Inside inside(inside_);
+  for (;;) {
+    if (leaves_) leave();
+    engine_.recover_in_place();
+    try {
+      begin_epoch();
+      return;
+    } catch (const ProcessFailure&) {
+    }
+  }
+}
+
+/// All leave the body, and go back.
+void LocalRollback::leave() {
+  leaves_ = true;
+  throw ProcessFailure("local rollback: all ranks go back");
+}
+
+void LocalRollback::begin_epoch() {
+  if (engine_.world().roster.size() != ranks_) leave();  // ranks were given up: the same on all
+  messages_.end_epoch();
+  make_lines();
+  others_.assign(static_cast<std::size_t>(ranks_), Header{});
+  if (engine_.world().epoch == Epoch{0}) return;
+  const int self = session_.rank;
+  std::vector<std::vector<std::uint64_t>> packets(static_cast<std::size_t>(ranks_));
+  packets[static_cast<std::size_t>(self)] = packet_for(self);
+  for (int distance = 1; distance < ranks_; ++distance) {
+    const int to = (self + distance) % ranks_;
+    const int from = (self - distance + ranks_) % ranks_;
+    packets[static_cast<std::size_t>(from)] = exchanged(to, from, packet_for(to));
+  }
+  for (int peer = 0; peer < ranks_; ++peer) hear(peer, packets[static_cast<std::size_t>(peer)]);
+  const bool go_on = std::ranges::none_of(others_, [](const Header& one) { return one.refuses != 0; });
+  if (!engine_.ballot().vote(agreement::Motion::flag, go_on)) {  // so that all leave, or none
+    if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
+    leave();
+  }
+  for (int peer = 0; peer < ranks_; ++peer) {
+    Reader reader(packets[static_cast<std::size_t>(peer)]);
+    for (int i = 0; i < 4; ++i) reader.next();
+    replay::Receipts receipts{static_cast<Phase>(others_[static_cast<std::size_t>(peer)].phase), {}, {}};
+    receipts.setup = reader.receipts();
+    receipts.interval = reader.receipts();
+    for (const replay::Resent& one : ledger_.hear(peer, receipts)) {
+      const auto traffic = static_cast<std::size_t>(one.channel.context % 2);
+      check_mpi(messages_.resend(session_.lines[traffic], peer, one.channel.tag, one.bytes), "MPI_Isend");
+    }
+  }
+  serve();
+  messages_.begin_epoch();
+}
+
+void LocalRollback::make_lines() {
+  const MPI_Comm application = engine_.world().application.get();
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
+  collectives_line_ = Communicator(made);
+  if (!session_.handle) {
+    check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
+    session_.handle = Communicator(made);
+  } else {
+    check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");  // others may enter the body now
+    const Communicator of_others(made);
+  }
+  session_.lines = {application, collectives_line_.get()};
+}
+
+std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
+  const replay::Receipts receipts = ledger_.receipts_for(peer);
+  std::vector<std::uint64_t> packet{static_cast<std::uint64_t>(receipts.phase), version_.value, steps_,
+                                    refusal_.empty() ? 0U : 1U};
+  put(packet, receipts.setup);
+  put(packet, receipts.interval);
+  return packet;
+}
+
+std::vector<std::uint64_t> LocalRollback::exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const {
+  constexpr int tag = 0;
+  const MPI_Comm line = session_.line(Traffic::messages);
+  std::uint64_t out = packet.size();
+  std::uint64_t in = 0;
+  check_mpi(PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag, &in, 1, MPI_UINT64_T, from, tag, line, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+  std::vector<std::uint64_t> got(in);
+  check_mpi(PMPI_Sendrecv(packet.data(), static_cast<int>(out), MPI_UINT64_T, to, tag, got.data(), static_cast<int>(in),
+                          MPI_UINT64_T, from, tag, line, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+  return got;
+}
+
+void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
+  Reader reader(packet);
+  Header& header = others_[static_cast<std::size_t>(peer)];
+  header.phase = reader.next();
+  header.version = reader.next();
+  header.steps = reader.next();
+  header.refuses = reader.next();
+}
+
+bool LocalRollback::restores_alone() const {
+  return std::ranges::any_of(others_, [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; });
+}
+
+/// A newcomer restores: those who are past that give it its data.
+void LocalRollback::serve() {
+  const auto is_in_setup = [](const Header& one) { return static_cast<Phase>(one.phase) == Phase::setup; };
+  if (!has_restored() || std::ranges::none_of(others_, is_in_setup)) return;
+  if (engine_.store().restore_others() != version_) leave();
+}
+
+void LocalRollback::restored(Version version) {
+  const auto is_past = [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; };
+  const auto other = std::ranges::find_if(others_, is_past);
+  if (other != others_.end()) {
+    if (Version{other->version} != version) leave();
+    engine_.set_steps_since_commit(static_cast<int>(other->steps));
+  }
+  version_ = version;
+  steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  ledger_.cut();
+  check_ledger();
+}
+
+void LocalRollback::committed(Version version) {
+  messages_.settle();
+  version_ = version;
+  steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  ledger_.cut();
+  check_ledger();
+}
+
+// --- what is in the way ----------------------------------------------------------------------------------------
+
+/// This rank sends something else than the one before it did: what it computes does not fit what the others have.
+void LocalRollback::check_ledger() {
+  const auto& difference = ledger_.difference();
+  if (!difference || !refusal_.empty()) return;
+  refusal_ = fmt::format(
+      "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
+      "numbers without a seed, or the time, are usual causes)",
+      difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what));
+  recover();  // where all learn of it
+}
+
+void LocalRollback::check_log() {
+  if (!refusal_.empty() || ledger_.bytes() <= most_log_bytes()) return;
+  refusal_ =
+      fmt::format("its log of messages has {} MiB, a tenth of the memory: commit more often", ledger_.bytes() >> 20U);
+  recover();
+}
+
+void LocalRollback::require_nothing_under_way(const char* where) {
+  const Inside inside(inside_);
+  const MPI_Comm line = session_.line(Traffic::collectives);
+  std::array<std::uint64_t, 2> sums{ledger_.balance(), messages_.has_pending_receives() ? 1U : 0U};
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
+  if (sums[1] != 0) {
+    const auto first = lowest_rank_with(line, messages_.has_pending_receives());
+    throw UsageErrorOfRank(
+        first.value_or(0),
+        fmt::format("a receive of MPI_Irecv was not completed before {}: with --mend-rollback local, complete all "
+                    "requests before",
+                    where));
+  }
+  if (sums[0] == 0) return;
+  throw agreement::OrderError(
+      fmt::format("messages are under way at {}: with --mend-rollback local, every message is received before", where));
+}
+
+}  // namespace mend

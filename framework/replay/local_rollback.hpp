@@ -1,0 +1,132 @@
+// Local rollback (--mend-rollback local): when a process dies, only the one that takes over its rank goes back. All
+// others stay in the MPI call that they are in, and go on when the message that it waits for is there again.
+//
+// There is one in each entry of the body. It stands between the application's MPI calls on session.comm() and MPI
+// (framework/process/call_hooks.cpp), and between the application and the store (local_store.hpp). A call that a
+// failure interrupts comes to recover():
+//
+//   recover in place      as Session::repair does, in the call
+//   new lines             beneath the fronts
+//   tell each other       who is in which phase, and what was received (replay/ledger.hpp)
+//   send again            what the others do not have
+//   restore_others        if a newcomer is on its way to its restore(), and this rank is past it
+//   receive again
+//
+// A rank that cannot give the others what they need (its log was too large; it sends something else than its
+// predecessor did) says so when all tell each other. Then all leave the body, and go back together.
+
+#pragma once
+
+#include "framework/replay/front.hpp"
+#include "framework/replay/logged_collectives.hpp"
+#include "framework/replay/logged_messages.hpp"
+#include "replay/ledger.hpp"
+
+#include "base/ids.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+class Engine;
+
+class LocalRollback {
+ public:
+  /// `engine` outlives it. Its calls are intercepted from now on. Local.
+  explicit LocalRollback(Engine& engine);
+  ~LocalRollback();
+  LocalRollback(const LocalRollback&) = delete;
+  LocalRollback& operator=(const LocalRollback&) = delete;
+
+  /// The communicators of the epoch are there, and the body is about to be entered; or it has been left, and others go
+  /// on in it. Collective over the ranks. Throws ProcessFailure when all go back.
+  void join();
+  /// A failure was met: returns when this rank can go on. Collective over the ranks. Throws ProcessFailure when all go
+  /// back, and agreement::Abandoned when the job ends.
+  void recover();
+  /// Does `work` until no failure interrupts it. Collective if `work` is.
+  template <class Work>
+  auto through_failures(Work work) {
+    for (;;) {
+      try {
+        return work();
+      } catch (const ProcessFailure&) {
+        recover();
+      }
+    }
+  }
+
+  /// What the application sees as session.comm(). Local.
+  MPI_Comm comm() const { return session_.handle.get(); }
+  /// `flag` is true on every rank. Collective; the same again for a rank that goes back.
+  bool agree(bool flag);
+
+  // --- for the store -------------------------------------------------------------------------------------------
+  /// Returns true if this rank is the only one, with others like it, that has not restored. Local.
+  bool restores_alone() const;
+  /// All ranks have restored, or this one alone has. Local.
+  void restored(Version version);
+  /// All ranks have committed. Local.
+  void committed(Version version);
+  /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
+  void require_nothing_under_way(const char* where);
+  /// Returns true once this entry has restored. Local.
+  bool has_restored() const { return ledger_.phase() == replay::Phase::interval; }
+
+  // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
+  /// The front of `comm`, if this rollback stands in for it now. Local.
+  const Front* front_of(MPI_Comm comm) const;
+  /// Does `work`, which returns MPI's code, inside of an intercepted call.
+  int in_call(const std::function<int()>& work);
+  /// Returns true unless the main thread is in one of its own calls. Local.
+  bool is_outside() const { return inside_ == 0; }
+  /// Throws UsageError: `call` is not covered.
+  [[noreturn]] void refuse(const char* call) const;
+  LoggedMessages& messages() { return messages_; }
+  LoggedCollectives& collectives() { return collectives_; }
+
+ private:
+  /// What each rank tells all others of itself after a recovery.
+  struct Header {
+    std::uint64_t phase;    ///< replay::Phase
+    std::uint64_t version;  ///< restored or committed last
+    std::uint64_t steps;    ///< since the commit before that, as commit_due() counts
+    std::uint64_t refuses;  ///< cannot give others what they need
+  };
+
+  void begin_epoch();
+  void make_lines();
+  std::vector<std::uint64_t> packet_for(int peer) const;
+  std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
+  void hear(int peer, const std::vector<std::uint64_t>& packet);
+  void serve();
+  [[noreturn]] void leave();
+  void check_ledger();
+  void check_log();
+
+  Engine& engine_;
+  replay::Ledger ledger_;
+  LoggedMessages messages_;
+  LoggedCollectives collectives_;
+  Front session_;
+  Communicator collectives_line_;
+  Version version_{};
+  std::uint64_t steps_ = 0;
+  int ranks_;
+  std::vector<Header> others_;  // by rank, this one too
+  std::string refusal_;         // why this rank refuses, if it does
+  bool leaves_ = false;
+  mutable int inside_ = 0;
+};
+
+/// The one that stands in for `comm` now, if any. Main thread. Local.
+LocalRollback* local_rollback_of(MPI_Comm comm);
+/// The one of this process, unless it is in one of its own calls. Main thread. Local.
+LocalRollback* local_rollback();
+
+}  // namespace mend

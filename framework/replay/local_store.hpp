@@ -1,0 +1,48 @@
+#pragma once
+
+#include "store/store.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace mend {
+
+class Engine;
+class LocalRollback;
+
+/// The store as the application sees it under local rollback: its calls go on after failures, and what would have to be
+/// done again by ranks that do not go back is refused.
+class LocalStore final : public Store {
+ public:
+  /// Both outlive it.
+  LocalStore(Engine& engine, LocalRollback& rollback) : engine_(engine), rollback_(rollback) {}
+
+  using Store::protect;
+  using Store::replace;
+  using Store::restore;
+  using Store::restore_from;
+  void protect(std::string_view name, std::unique_ptr<Member> member) override;
+  void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) override;
+  File file(std::string_view name) override;
+  File file(std::string_view name, Redundancy redundancy) override;
+  void replace(std::string_view name, std::unique_ptr<Member> member) override;
+  void unprotect(std::string_view name) override;
+  Version commit() override;
+  void commit_async() override { commit(); }
+  Version finish_commit() override { return version(); }
+  void finish_disk() override;
+  Version restore() override;
+  Version restore(Version wanted) override;
+  Version restore_from(Rank from) override;
+  Version restore_others() override;
+  Version version() const override;
+  KeptVersions versions() const override;
+  Origin restored_from() const override;
+  const StoreStatistics& statistics() const override;
+
+ private:
+  Engine& engine_;
+  LocalRollback& rollback_;
+};
+
+}  // namespace mend

@@ -1,0 +1,42 @@
+// Collective calls that are made of logged messages (logged_messages.hpp), so that a rank that goes back gets the same
+// results again. The order of the operands depends on the ranks alone, so a reduction has the same bits each time.
+//
+// Barrier: dissemination (Hensgen, Finkel, Manber, 1988). Bcast and Reduce: binomial trees; Reduce is linear, in the
+// order of the ranks, if the operation does not commute. Scan: a chain. The others: direct messages.
+
+#pragma once
+
+#include "framework/replay/logged_messages.hpp"
+
+#include <mpi.h>
+
+namespace mend {
+
+class LoggedCollectives {
+ public:
+  explicit LoggedCollectives(LoggedMessages& messages) : messages_(messages) {}
+
+  // As MPI's calls, whose codes they return; they throw as those of LoggedMessages.
+  int barrier(const Front& front);
+  int bcast(const Front& front, void* data, int count, MPI_Datatype type, int root);
+  int reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
+  int allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in, const int* in_counts,
+              const int* offsets, MPI_Datatype in_type, int root);
+  int scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets, MPI_Datatype out_type,
+               void* in, int in_count, MPI_Datatype in_type, int root);
+  int allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+                 const int* in_counts, const int* offsets, MPI_Datatype in_type);
+  int alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets, MPI_Datatype in_type);
+
+ private:
+  int send(const Front& front, const void* data, int count, MPI_Datatype type, int to);
+  int receive(const Front& front, void* data, int count, MPI_Datatype type, int from);
+
+  LoggedMessages& messages_;
+};
+
+}  // namespace mend

@@ -1,0 +1,312 @@
+#include "framework/replay/logged_messages.hpp"
+
+#include "base/error.hpp"
+#include "store/snapshot/hash.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace mend {
+namespace {
+
+/// MPI's own call, whose errors are returned.
+template <class Call>
+int quietly(Call call) {
+  const ErrorsReturned quiet;
+  return call();
+}
+
+/// Whether `count` values lie in memory as they are packed.
+bool is_plain(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_STRUCT;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) return false;
+  int size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_size(type, &size);
+  PMPI_Type_get_extent(type, &lower, &extent);
+  return lower == 0 && extent == size;
+}
+
+int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) {
+  if (!is_plain(type)) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
+  if (count < 0) return MPI_ERR_COUNT;
+  int one = 0;
+  PMPI_Type_size(type, &one);
+  const long long all = static_cast<long long>(one) * count;
+  if (all > std::numeric_limits<int>::max())
+    throw UsageError("--mend-rollback local does not cover messages of 2 GiB and more: send them in parts");
+  *size = static_cast<int>(all);
+  return MPI_SUCCESS;
+}
+
+void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
+  if (is_plain(type)) {
+    if (!into.empty()) std::memcpy(into.data(), data, into.size());
+    return;
+  }
+  int position = 0;
+  quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
+}
+
+void require_covered(int from, const char* call) {
+  if (from != MPI_ANY_SOURCE) return;
+  throw UsageError(
+      fmt::format("{} was called with MPI_ANY_SOURCE, which --mend-rollback local does not cover: name the "
+                  "source, or use --mend-rollback all",
+                  call));
+}
+
+}  // namespace
+
+LoggedMessages::LoggedMessages(replay::Ledger& ledger, std::function<void()> recover)
+    : ledger_(ledger), recover_(std::move(recover)) {}
+
+// --- sending ---------------------------------------------------------------------------------------------------
+
+int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
+                         int tag, SendEnds ends) {
+  if (to == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (to < 0 || to >= front.size) return MPI_ERR_RANK;
+  int size = 0;
+  if (const int code = packed_size(count, type, front.line(traffic), &size); code != MPI_SUCCESS) return code;
+  const replay::Ledger::Sent sent =
+      ledger_.send({to, front.context(traffic), tag}, static_cast<std::size_t>(size),
+                   [&](std::span<std::byte> copy) { pack(data, count, type, front.line(traffic), copy); });
+  if (!sent.needed) return MPI_SUCCESS;
+  const int code = quietly([&] {
+    switch (ends) {
+      case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, front.line(traffic));
+      case SendEnds::as_synchronous:
+        return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, front.line(traffic));
+      case SendEnds::at_once: break;
+    }
+    return begin_send(sent.bytes, to, tag, front.line(traffic));
+  });
+  if (code == MPI_SUCCESS || !means_failure(front.line(traffic), code)) return code;
+  recover_();  // which sends it again
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line) {
+  constexpr std::size_t many = 64;
+  if (sends_.size() >= many) {
+    std::vector<int> ended(sends_.size());
+    int count = 0;
+    PMPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data(), MPI_STATUSES_IGNORE);
+    std::erase(sends_, MPI_REQUEST_NULL);
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, line, &request);
+  if (request != MPI_REQUEST_NULL) sends_.push_back(request);
+  return code;
+}
+
+int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes) {
+  return begin_send(bytes, to, tag, line);
+}
+
+// --- receiving -------------------------------------------------------------------------------------------------
+
+void LoggedMessages::note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data,
+                          int count, MPI_Datatype type) {
+  const replay::Channel channel{from, front.context(traffic), status.MPI_TAG};
+  int elements = 0;
+  PMPI_Get_elements(&status, MPI_BYTE, &elements);
+  const auto bytes = static_cast<std::size_t>(elements);
+  if (is_plain(type)) return ledger_.receive(channel, {static_cast<const std::byte*>(data), bytes});
+  int size = 0;
+  packed_size(count, type, front.line(traffic), &size);
+  packed_.resize(static_cast<std::size_t>(size));
+  pack(data, count, type, front.line(traffic), packed_);
+  ledger_.receive(channel, std::span<const std::byte>(packed_).first(bytes));
+}
+
+int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from,
+                            int tag, MPI_Status* status) {
+  require_covered(from, "a receive");
+  for (;;) {
+    const MPI_Comm line = front.line(traffic);
+    MPI_Status got{};
+    const int code = quietly([&] { return PMPI_Recv(data, count, type, from, tag, line, &got); });
+    if (code == MPI_SUCCESS) {
+      const bool has_message = from != MPI_PROC_NULL;
+      const bool is_first = !has_message || traffic == Traffic::collectives ||
+                            finish_earlier(front, from, got.MPI_TAG, nullptr) == Try::complete;
+      if (is_first) {
+        if (has_message) note(front, traffic, from, got, data, count, type);
+        if (status != MPI_STATUS_IGNORE) *status = got;
+        return MPI_SUCCESS;
+      }
+    } else if (!means_failure(line, code)) {
+      return code;
+    }
+    recover_();
+  }
+}
+
+int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_Status* status) {
+  require_covered(from, "a probe");
+  for (;;) {
+    const MPI_Comm line = front.line(Traffic::messages);
+    const int code = quietly([&] {
+      return flag == nullptr ? PMPI_Probe(from, tag, line, status) : PMPI_Iprobe(from, tag, line, flag, status);
+    });
+    if (code == MPI_SUCCESS || !means_failure(line, code)) return code;
+    recover_();
+  }
+}
+
+int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
+                                  MPI_Request* request) {
+  require_covered(from, "MPI_Irecv");
+  if (from == MPI_PROC_NULL) {
+    return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.line(Traffic::messages), request); });
+  }
+  Receive& receive = receives_.emplace_back(Receive{&front, data, count, type, from, tag});
+  int code = post(receive);
+  if (code != MPI_SUCCESS && means_failure(front.line(Traffic::messages), code)) {
+    recover_();  // which posts it again
+    code = MPI_SUCCESS;
+  }
+  if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &cancel, &receive, &receive.handle);
+  if (code != MPI_SUCCESS) {
+    receives_.pop_back();
+    return code;
+  }
+  // Its callbacks find the list by their own entry.
+  by_handle_[receive.handle] = &receive;
+  *request = receive.handle;
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::post(Receive& receive) {
+  return quietly([&] {
+    return PMPI_Irecv(receive.data, receive.count, receive.type, receive.from, receive.tag,
+                      receive.front->line(Traffic::messages), &receive.beneath);
+  });
+}
+
+int LoggedMessages::fill_status(void* receive, MPI_Status* status) {
+  const MPI_Status& got = static_cast<const Receive*>(receive)->status;
+  int bytes = 0;
+  PMPI_Get_elements(&got, MPI_BYTE, &bytes);
+  PMPI_Status_set_elements(status, MPI_BYTE, bytes);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = got.MPI_SOURCE;
+  status->MPI_TAG = got.MPI_TAG;
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::let_go(void*) { return MPI_SUCCESS; }
+
+int LoggedMessages::cancel(void*, int) { return MPI_SUCCESS; }  // it goes on, as MPI allows
+
+LoggedMessages::Receive* LoggedMessages::find(MPI_Request request) const {
+  const auto known = by_handle_.find(request);
+  return known == by_handle_.end() ? nullptr : known->second;
+}
+
+bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
+  return !by_handle_.empty() && std::ranges::any_of(requests, [&](MPI_Request one) { return find(one) != nullptr; });
+}
+
+/// The receives that were posted before `before`, and whose messages came earlier than one from `from` with `tag`.
+LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, int from, int tag, const Receive* before) {
+  for (Receive& one : receives_) {
+    if (&one == before) break;
+    const bool came_earlier = one.front == &front && one.from == from && (one.tag == tag || one.tag == MPI_ANY_TAG);
+    if (one.is_complete || !came_earlier) continue;
+    int code = MPI_SUCCESS;
+    if (finish(one, true, &code) != Try::complete) return Try::interrupted;
+  }
+  return Try::complete;
+}
+
+LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* code) {
+  if (receive.is_complete) return Try::complete;
+  if (receive.beneath == MPI_REQUEST_NULL) return Try::interrupted;  // its message was not noted
+  MPI_Status got{};
+  int has_come = 1;
+  *code =
+      quietly([&] { return waits ? PMPI_Wait(&receive.beneath, &got) : PMPI_Test(&receive.beneath, &has_come, &got); });
+  if (*code != MPI_SUCCESS)
+    return means_failure(receive.front->line(Traffic::messages), *code) ? Try::interrupted : Try::failed;
+  if (has_come == 0) return Try::waits;
+  if (finish_earlier(*receive.front, receive.from, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
+  note(*receive.front, Traffic::messages, receive.from, got, receive.data, receive.count, receive.type);
+  receive.status = got;
+  receive.is_complete = true;
+  PMPI_Grequest_complete(receive.handle);
+  return Try::complete;
+}
+
+int LoggedMessages::finish(std::span<const MPI_Request> requests) {
+  for (const MPI_Request request : requests) {
+    Receive* const receive = find(request);
+    if (receive == nullptr) continue;
+    int code = MPI_SUCCESS;
+    for (Try how = Try::waits; how != Try::complete;) {
+      how = finish(*receive, true, &code);
+      if (how == Try::failed) return code;
+      if (how == Try::interrupted) recover_();
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::try_to_finish(std::span<const MPI_Request> requests) {
+  for (const MPI_Request request : requests) {
+    Receive* const receive = find(request);
+    if (receive == nullptr) continue;
+    int code = MPI_SUCCESS;
+    switch (finish(*receive, false, &code)) {
+      case Try::failed: return code;
+      case Try::interrupted: recover_(); break;
+      default: break;
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    Receive* const receive = before[i] == after[i] ? nullptr : find(before[i]);
+    if (receive == nullptr) continue;
+    by_handle_.erase(before[i]);
+    receives_.remove_if([&](const Receive& one) { return &one == receive; });
+  }
+}
+
+// --- from epoch to epoch ---------------------------------------------------------------------------------------
+
+void LoggedMessages::end_epoch() {
+  const ErrorsReturned quiet;
+  for (MPI_Request& send : sends_) PMPI_Wait(&send, MPI_STATUS_IGNORE);
+  sends_.clear();
+  for (Receive& receive : receives_)
+    if (receive.beneath != MPI_REQUEST_NULL) PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
+}
+
+void LoggedMessages::begin_epoch() {
+  for (Receive& receive : receives_) {
+    if (receive.is_complete) continue;
+    check_mpi(post(receive), "MPI_Irecv");
+  }
+}
+
+void LoggedMessages::settle() {
+  quietly([&] { return PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); });
+  sends_.clear();
+}
+
+}  // namespace mend

@@ -1,0 +1,105 @@
+// Point-to-point messages that are sent again after a recovery. Each is packed into the ledger (replay/ledger.hpp)
+// before it is sent. A call that a failure interrupts recovers, and goes on.
+//
+// A send that does not block is complete at once: what is sent is the copy. So only receives are kept until the
+// application has completed them. The application's request is a generalized one; beneath it is a receive of the epoch,
+// which is posted again after a recovery.
+//
+// A receive counts as received when it is noted in the ledger, and receives of a channel are noted in the order in
+// which their messages came. What was not noted before a recovery is sent and received again.
+
+#pragma once
+
+#include "framework/replay/front.hpp"
+#include "replay/ledger.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace mend {
+
+class LoggedMessages {
+ public:
+  /// How a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
+  enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
+
+  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch.
+  LoggedMessages(replay::Ledger& ledger, std::function<void()> recover);
+  LoggedMessages(const LoggedMessages&) = delete;
+  LoggedMessages& operator=(const LoggedMessages&) = delete;
+
+  // As MPI's calls, whose codes they return. They throw what `recover` throws, and UsageError for what is not covered.
+  int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
+           SendEnds ends);
+  int receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from, int tag,
+              MPI_Status* status);
+  int begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
+                    MPI_Request* request);
+  int probe(const Front& front, int from, int tag, int* flag, MPI_Status* status);
+
+  /// Returns true if one of the requests is a receive of begin_receive().
+  bool has_any(std::span<const MPI_Request> requests) const;
+  /// Completes those of `requests` that are receives of begin_receive(), so that MPI's own call finds them complete.
+  int finish(std::span<const MPI_Request> requests);
+  /// The same for those whose message has come.
+  int try_to_finish(std::span<const MPI_Request> requests);
+
+  /// MPI's own call has turned `before` into `after`: the requests that are gone are forgotten. Local.
+  void forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after);
+
+  /// Returns true if there are receives that the application has not completed. Local.
+  bool has_pending_receives() const { return !receives_.empty(); }
+
+  /// Returns true if something may be under way on the lines. Local.
+  bool uses_lines() const { return !sends_.empty() || !receives_.empty(); }
+  /// The lines of the epoch were revoked: nothing uses them any more when this returns. Local.
+  void end_epoch();
+  /// Sends what the ledger says again. Local.
+  int resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes);
+  /// Posts the receives again that are not complete. Local.
+  void begin_epoch();
+  /// Every message was received: nothing uses the log any more when this returns. Local.
+  void settle();
+
+ private:
+  struct Receive {
+    const Front* front;
+    void* data;
+    int count;
+    MPI_Datatype type;
+    int from;
+    int tag;
+    MPI_Request beneath = MPI_REQUEST_NULL;
+    MPI_Request handle = MPI_REQUEST_NULL;
+    bool is_complete = false;
+    MPI_Status status{};
+  };
+  using Receives = std::list<Receive>;  // in the order in which they were posted
+
+  static int fill_status(void* receive, MPI_Status* status);
+  static int let_go(void* receive);
+  static int cancel(void* receive, int complete);
+  enum class Try : std::uint8_t { complete, waits, interrupted, failed };
+  Try finish(Receive& receive, bool waits, int* code);
+  Try finish_earlier(const Front& front, int from, int tag, const Receive* before);
+  Receive* find(MPI_Request request) const;
+  int post(Receive& receive);
+  void note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data, int count,
+            MPI_Datatype type);
+  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line);
+
+  replay::Ledger& ledger_;
+  std::function<void()> recover_;
+  Receives receives_;
+  std::unordered_map<MPI_Request, Receive*> by_handle_;
+  std::vector<MPI_Request> sends_;  // of copies
+  std::vector<std::byte> packed_;
+};
+
+}  // namespace mend

@@ -1,0 +1,131 @@
+// --mend-rollback local: only the process that takes over a rank goes back.
+
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const std::vector<std::string> locally{"--mend-rollback", "local", "--mend-commit-every", "4"};
+
+support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spares = 3,
+                             std::vector<std::string> options = locally) {
+  return play("rolls_back_locally:" + deaths, ranks, spares, options);
+}
+
+/// What the ranks say of their result without a death; the part before the steps.
+std::vector<std::string> undisturbed() {
+  static const std::vector<std::string> results = [] {
+    std::vector<std::string> lines = said(play_locally("", 4, 0));
+    for (std::string& line : lines) line = line.substr(0, line.find(','));
+    return lines;
+  }();
+  return results;
+}
+
+/// Fails the current test unless all ranks have the results of an undisturbed run; `steps`: how many each has computed,
+/// by rank, -1 where any number is right. Survivors have entered the body once.
+void expect_right(const support::JobEnd& end, const std::vector<int>& steps) {
+  ASSERT_THAT(undisturbed(), SizeIs(4));
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  std::vector<std::string> lines = said(end);
+  // A rank that dies after its body says its result twice.
+  const auto of_same_rank = [](const std::string& one, const std::string& other) {
+    return one.substr(0, one.find(',')) == other.substr(0, other.find(','));
+  };
+  lines.erase(std::ranges::unique(lines, of_same_rank).begin(), lines.end());
+  ASSERT_THAT(lines, SizeIs(4)) << end.errors;
+  for (std::size_t rank = 0; rank < lines.size(); ++rank) {
+    EXPECT_THAT(lines[rank], testing::StartsWith(undisturbed()[rank] + ",")) << end.errors;
+    EXPECT_THAT(lines[rank], testing::EndsWith("entry 1")) << end.errors;
+    if (steps[rank] >= 0) {
+      EXPECT_THAT(lines[rank], HasSubstr(fmt::format(", {} steps", steps[rank])));
+    }
+  }
+}
+
+TEST(LocalRollback, gives_the_same_result_as_the_global_one_without_a_death) {
+  const auto global = play_locally("", 4, 0, {"--mend-commit-every", "4"});
+  EXPECT_EQ(said(global), said(play_locally("", 4, 0)));
+}
+
+class WhoeverDies : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(LocalRollback, WhoeverDies, testing::Values(0, 1, 3));
+
+TEST_P(WhoeverDies, is_the_only_one_that_goes_back) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;  // from the commit at step 4
+  expect_right(play_locally(fmt::format("{}@6", GetParam())), steps);
+}
+
+TEST(LocalRollback, works_before_the_first_commit) { expect_right(play_locally("2@3"), {12, 12, 12, 12}); }
+TEST(LocalRollback, works_before_restore) { expect_right(play_locally("2@-1"), {12, 12, 12, 12}); }
+TEST(LocalRollback, works_right_after_a_commit) { expect_right(play_locally("1@8"), {12, 4, 12, 12}); }
+TEST(LocalRollback, works_when_two_die_at_once) { expect_right(play_locally("1@6,3@6"), {12, 8, 12, 8}); }
+TEST(LocalRollback, works_when_one_dies_after_the_other) { expect_right(play_locally("1@5,2@7"), {12, 8, 8, 12}); }
+TEST(LocalRollback, works_when_the_successor_dies_too) { expect_right(play_locally("1@6,1'@5"), {12, 8, 12, 12}); }
+TEST(LocalRollback, works_when_the_successor_dies_in_the_setup) {
+  expect_right(play_locally("1@6,1'@-1"), {12, 8, 12, 12});
+}
+TEST(LocalRollback, works_with_processes_that_are_started) {
+  auto options = locally;
+  options.insert(options.end(), {"--mend-on-failure", "spawn"});
+  expect_right(play_locally("1@6", 4, 0, options), {12, 8, 12, 12});
+}
+TEST(LocalRollback, works_with_a_disk) {
+  const support::ScratchFolder disk;
+  auto options = locally;
+  options.insert(options.end(), {"--mend-disk", disk.path().string() + ",every=1"});
+  expect_right(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
+}
+
+class AtThisPoint : public testing::TestWithParam<const char*> {};
+
+std::string name_of(const testing::TestParamInfo<const char*>& point) {
+  std::string name = point.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(LocalRollback, AtThisPoint,
+                         testing::Values("ballot.before", "decision.before", "recovery.begin", "recovery.shrink",
+                                         "recovery.plan", "recovery.split", "recovery.confirm", "recovery.done",
+                                         "restore.inventory", "restore.exchange", "restore.vote", "restore.done",
+                                         "commit.pack", "commit.exchange", "commit.vote", "commit.publish",
+                                         "finish.before"),
+                         name_of);
+
+TEST_P(AtThisPoint, a_survivor_may_die_too) {
+  expect_right(play_locally(fmt::format("1@6,3@6+{}", GetParam())), {-1, -1, -1, -1});
+}
+
+TEST(LocalRollback, has_all_go_back_when_a_rank_does_not_send_the_same_again) {
+  const auto end = play("is_not_send_deterministic", 3, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3"));
+  EXPECT_THAT(end.errors, HasSubstr("the program is not send-deterministic"));
+}
+
+TEST(LocalRollback, refuses_what_it_does_not_cover) {
+  const std::vector<std::pair<std::string, std::string>> uses{
+      {"receives_from_any", "MPI_ANY_SOURCE, which --mend-rollback local does not cover"},
+      {"begins_a_barrier", "MPI_Ibarrier on session.comm.. is not covered"},
+      {"makes_a_communicator", "a call that makes a communicator on session.comm.. is not covered"},
+      {"commits_with_a_message_under_way", "messages are under way at commit"},
+      {"commits_with_a_receive_pending", "rank 1: a receive of MPI_Irecv was not completed before commit"},
+      {"restores_twice", "restore.. was called twice"}};
+  for (const auto& [scenario, sentence] : uses) {
+    SCOPED_TRACE(scenario);
+    expect_end(play(scenario, 2, 1, locally), 2, sentence);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,201 @@
+// Bodies for --mend-rollback local: what they say shows who went back, and whether anything was lost.
+
+#include "tests/framework/subject/subject.hpp"
+
+#include "base/fault_point.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace subject {
+namespace {
+
+constexpr int steps = 12;
+
+/// "1@5,2@7": who dies before which step. "restore": before restore(). "2@5+recovery.begin": from step 5 on at this
+/// fault point. A name with a ' dies as the successor of the first: "1'@5".
+struct Death {
+  int rank = -1;
+  int predecessors = 0;
+  int step = 0;  ///< -1: before restore()
+  std::string place;
+};
+
+std::vector<Death> deaths_in(std::string_view text) {
+  std::vector<Death> deaths;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(','), text.size());
+    const std::string one(text.substr(0, end));
+    const auto at = one.find('@');
+    const auto plus = one.find('+');
+    Death& death = deaths.emplace_back();
+    death.rank = std::stoi(one);
+    death.predecessors = static_cast<int>(std::ranges::count(one.substr(0, at), '\''));
+    death.step = std::stoi(one.substr(at + 1));
+    if (plus != std::string::npos) death.place = one.substr(plus + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return deaths;
+}
+
+void die_if_planned(const mend::Session& session, const std::vector<Death>& deaths, int step) {
+  for (const Death& death : deaths) {
+    const bool is_this = session.rank().value == death.rank && session.predecessors() == death.predecessors;
+    if (!is_this || step != death.step) continue;
+    if (death.place.empty()) die();
+    mend::on_fault_point([place = death.place](std::string_view point) {
+      if (point == place) die();
+    });
+  }
+}
+
+/// Many kinds of MPI calls, by which every rank's state depends on all others'.
+class Work {
+ public:
+  explicit Work(const mend::Session& session)
+      : comm_(session.comm()), rank_(session.rank().value), size_(session.size()) {
+    MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &column_);
+    MPI_Type_commit(&column_);
+  }
+  ~Work() { MPI_Type_free(&column_); }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  void step(std::vector<double>& state) const {
+    const int right = (rank_ + 1) % size_;
+    const int left = (rank_ + size_ - 1) % size_;
+    std::vector<double> from_left(state.size());
+    std::vector<double> from_right(6);
+    std::array<MPI_Request, 4> requests{};
+    MPI_Irecv(from_left.data(), static_cast<int>(from_left.size()), MPI_DOUBLE, left, 1, comm_, &requests[0]);
+    MPI_Irecv(from_right.data(), 1, column_, right, 2, comm_, &requests[1]);
+    MPI_Isend(state.data(), static_cast<int>(state.size()), MPI_DOUBLE, right, 1, comm_, &requests[2]);
+    MPI_Isend(state.data(), 1, column_, left, 2, comm_, &requests[3]);
+    int index = 0;
+    MPI_Status status;
+    MPI_Waitany(2, requests.data(), &index, &status);
+    MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE);
+    double swapped = state[1];
+    MPI_Sendrecv_replace(&swapped, 1, MPI_DOUBLE, right, 3, left, 3, comm_, &status);
+    double all = state[0];
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    double before = 0;
+    MPI_Scan(&state[0], &before, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    std::vector<double> heads(static_cast<std::size_t>(size_));
+    MPI_Allgather(&state[2], 1, MPI_DOUBLE, heads.data(), 1, MPI_DOUBLE, comm_);
+    std::vector<double> turned(heads.size());
+    MPI_Alltoall(heads.data(), 1, MPI_DOUBLE, turned.data(), 1, MPI_DOUBLE, comm_);
+    if (rank_ == 0) MPI_Send(&all, 1, MPI_DOUBLE, size_ - 1, 4, comm_);
+    if (rank_ == size_ - 1) {
+      MPI_Probe(0, 4, comm_, &status);
+      MPI_Recv(&before, 1, MPI_DOUBLE, 0, MPI_ANY_TAG, comm_, &status);
+      if (status.MPI_TAG != 4) throw std::runtime_error("the tag of a message is lost");
+    }
+    MPI_Bcast(&before, 1, MPI_DOUBLE, size_ - 1, comm_);
+    const double sum = std::accumulate(turned.begin(), turned.end(), swapped + before + from_right[4]);
+    for (std::size_t i = 0; i < state.size(); ++i)
+      state[i] = 0.3 * state[i] + 0.2 * from_left[i] + 0.001 * sum + 0.0001 * all;
+  }
+
+ private:
+  MPI_Comm comm_;
+  int rank_;
+  int size_;
+  MPI_Datatype column_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+mend::Body roll_back_locally(std::string_view what) {
+  return [deaths = deaths_in(what), entries = std::make_shared<int>(0)](mend::Session& session) {
+    ++*entries;
+    const Work work(session);
+    double seed = 17;
+    MPI_Bcast(&seed, 1, MPI_DOUBLE, 0, session.comm());
+    std::vector<double> state(20'000);
+    for (std::size_t i = 0; i < state.size(); ++i)
+      state[i] = seed + session.rank().value + 0.01 * static_cast<double>(i % 11);
+    work.step(state);  // of the setup
+    int step = 0;
+    session.store().protect("state", state);
+    session.store().protect("step", mend::replicated(step));
+    die_if_planned(session, deaths, -1);
+    session.store().restore();
+    int computed = 0;
+    while (step < steps) {
+      die_if_planned(session, deaths, step);
+      work.step(state);
+      ++step;
+      ++computed;
+      if (!session.agree(true)) throw std::runtime_error("all agree, and are told that they do not");
+      if (session.commit_due()) session.store().commit();
+    }
+    say(session, fmt::format("sum {:a}, {} steps, entry {}", std::accumulate(state.begin(), state.end(), 0.0), computed,
+                             *entries));
+  };
+}
+
+Scenarios local_rollback_scenarios() {
+  Scenarios all;
+  const auto in_body = [](const std::function<void(mend::Session&)>& work) {
+    return [work](mend::Session& session) {
+      long step = 0;
+      session.store().protect("step", step);
+      session.store().restore();
+      work(session);
+      session.store().commit();
+      say(session, "was not refused");
+    };
+  };
+  all["receives_from_any"] = in_body([](mend::Session& session) {
+    int value = 0;
+    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, session.comm(), MPI_STATUS_IGNORE);
+  });
+  all["begins_a_barrier"] = in_body([](mend::Session& session) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(session.comm(), &request);
+  });
+  all["makes_a_communicator"] = in_body([](mend::Session& session) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(session.comm(), &made);
+  });
+  all["commits_with_a_message_under_way"] = in_body([](mend::Session& session) {
+    const int value = 3;
+    if (session.rank() == mend::Rank{0}) MPI_Send(&value, 1, MPI_INT, 1, 0, session.comm());
+  });
+  all["commits_with_a_receive_pending"] = in_body([](mend::Session& session) {
+    static int value = 0;
+    static MPI_Request request = MPI_REQUEST_NULL;
+    if (session.rank() == mend::Rank{1}) MPI_Irecv(&value, 1, MPI_INT, 0, 0, session.comm(), &request);
+  });
+  all["restores_twice"] = in_body([](mend::Session& session) { session.store().restore(); });
+  all["is_not_send_deterministic"] = [](mend::Session& session) {
+    long sum = 0;
+    int step = 0;
+    session.store().protect("sum", sum);
+    session.store().protect("step", step);
+    session.store().restore();
+    for (; step < 4; ++step) {
+      long mine = ::getpid();
+      MPI_Bcast(&mine, 1, MPI_LONG, 1, session.comm());
+      sum += mine;
+      if (step == 2 && is_first(session, 1)) die();
+    }
+    session.store().commit();
+    say(session, fmt::format("epoch {}", session.epoch().value));
+  };
+  return all;
+}
+
+}  // namespace subject
