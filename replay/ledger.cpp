@@ -13,7 +13,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31U;
 }
 
-std::uint64_t weight(int from, int to, const Channel& channel) {
+std::uint64_t weight(int from, int to, const Ledger::Channel& channel) {
   const auto word = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
   const std::uint64_t ends = mixed(word(from) << 32U | word(to));
   return mixed(ends ^ mixed(std::uint64_t{channel.context} << 32U | word(channel.tag))) | 1U;
@@ -69,21 +69,21 @@ std::uint64_t Ledger::balance() const {
   return sum;
 }
 
-std::map<Channel, std::uint64_t> Ledger::sent_to(int peer) const {
+std::map<Ledger::Channel, std::uint64_t> Ledger::sent_to(int peer) const {
   std::map<Channel, std::uint64_t> counts;
   for (const auto& [channel, sends] : now().sends)
     if (channel.peer == peer) counts[channel] = sends.count;
   return counts;
 }
 
-std::map<Channel, std::uint64_t> Ledger::received_from(int peer) const {
+std::map<Ledger::Channel, std::uint64_t> Ledger::received_from(int peer) const {
   std::map<Channel, std::uint64_t> counts;
   for (const auto& [channel, received] : now().received)
     if (channel.peer == peer) counts[channel] = received.count;
   return counts;
 }
 
-Receipts Ledger::receipts_for(int peer) const {
+Ledger::Receipts Ledger::receipts_for(int peer) const {
   const auto of = [&](const OfPhase& phase) {
     std::vector<Receipt> receipts;
     for (const auto& [channel, received] : phase.received) {
@@ -94,7 +94,7 @@ Receipts Ledger::receipts_for(int peer) const {
   return {phase_, of(phases_[0]), of(phases_[1])};
 }
 
-std::vector<Resent> Ledger::hear(int peer, const Receipts& receipts) {
+std::vector<Ledger::Resent> Ledger::hear(int peer, const Receipts& receipts) {
   std::vector<Resent> resent;
   peers_[peer] = receipts.phase;
   hear_phase(phases_[0], peer, receipts.setup, resent);

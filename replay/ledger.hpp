@@ -40,42 +40,42 @@
 
 namespace mend::replay {
 
-/// One direction of messages between this rank and `peer`. What is sent there arrives in the same order.
-struct Channel {
-  int peer = 0;
-  std::uint32_t context = 0;  ///< the communicator, and what of it: the same number on both sides
-  int tag = 0;
-  auto operator<=>(const Channel&) const = default;
-};
-
-/// The parts of a job between which no message is under way.
-enum class Phase : std::uint8_t { setup, interval };
-
-/// How much came on a channel from its beginning in a phase.
-struct Receipt {
-  std::uint32_t context = 0;
-  int tag = 0;
-  std::uint64_t count = 0;
-  std::uint64_t hash = 0;  ///< over the contents, in order
-  bool operator==(const Receipt&) const = default;
-};
-
-/// What a rank tells another of the messages that it has received from it.
-struct Receipts {
-  Phase phase = Phase::setup;  ///< in which the rank is
-  std::vector<Receipt> setup;
-  std::vector<Receipt> interval;
-  bool operator==(const Receipts&) const = default;
-};
-
-/// A message that is sent again. The bytes stay where they are until the next cut().
-struct Resent {
-  Channel channel;
-  std::span<const std::byte> bytes;
-};
-
 class Ledger {
  public:
+  /// One direction of messages between this rank and `peer`. What is sent there arrives in the same order.
+  struct Channel {
+    int peer = 0;
+    std::uint32_t context = 0;  ///< the communicator, and what of it: the same number on both sides
+    int tag = 0;
+    auto operator<=>(const Channel&) const = default;
+  };
+
+  /// The parts of a job between which no message is under way.
+  enum class Phase : std::uint8_t { setup, interval };
+
+  /// How much came on a channel from its beginning in a phase.
+  struct Receipt {
+    std::uint32_t context = 0;
+    int tag = 0;
+    std::uint64_t count = 0;
+    std::uint64_t hash = 0;  ///< over the contents, in order
+    bool operator==(const Receipt&) const = default;
+  };
+
+  /// What a rank tells another of the messages that it has received from it.
+  struct Receipts {
+    Phase phase = Phase::setup;  ///< in which the rank is
+    std::vector<Receipt> setup;
+    std::vector<Receipt> interval;
+    bool operator==(const Receipts&) const = default;
+  };
+
+  /// A message that is sent again. The bytes stay where they are until the next cut().
+  struct Resent {
+    Channel channel;
+    std::span<const std::byte> bytes;
+  };
+
   /// Returns 64 bits that depend on all bytes.
   using Hash = std::uint64_t (*)(std::span<const std::byte>);
 

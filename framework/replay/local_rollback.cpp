@@ -20,7 +20,7 @@
 namespace mend {
 namespace {
 
-using replay::Phase;
+using Phase = replay::Ledger::Phase;
 
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
@@ -29,9 +29,9 @@ std::size_t most_log_bytes() {
   return most;
 }
 
-void put(std::vector<std::uint64_t>& packet, const std::vector<replay::Receipt>& receipts) {
+void put(std::vector<std::uint64_t>& packet, const std::vector<replay::Ledger::Receipt>& receipts) {
   packet.push_back(receipts.size());
-  for (const replay::Receipt& one : receipts) {
+  for (const replay::Ledger::Receipt& one : receipts) {
     const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.tag));
     packet.insert(packet.end(), {std::uint64_t{one.context} << 32U | tag, one.count, one.hash});
   }
@@ -41,9 +41,9 @@ class Reader {
  public:
   explicit Reader(const std::vector<std::uint64_t>& packet) : packet_(packet) {}
   std::uint64_t next() { return packet_.at(at_++); }
-  std::vector<replay::Receipt> receipts() {
-    std::vector<replay::Receipt> all(next());
-    for (replay::Receipt& one : all) {
+  std::vector<replay::Ledger::Receipt> receipts() {
+    std::vector<replay::Ledger::Receipt> all(next());
+    for (replay::Ledger::Receipt& one : all) {
       const std::uint64_t channel = next();
       one = {static_cast<std::uint32_t>(channel >> 32U), static_cast<int>(static_cast<std::uint32_t>(channel)), next(),
              0};
@@ -197,10 +197,10 @@ void LocalRollback::begin_epoch() {
   for (int peer = 0; peer < ranks_; ++peer) {
     Reader reader(packets[static_cast<std::size_t>(peer)]);
     for (int i = 0; i < 4; ++i) reader.next();
-    replay::Receipts receipts{static_cast<Phase>(others_[static_cast<std::size_t>(peer)].phase), {}, {}};
+    replay::Ledger::Receipts receipts{static_cast<Phase>(others_[static_cast<std::size_t>(peer)].phase), {}, {}};
     receipts.setup = reader.receipts();
     receipts.interval = reader.receipts();
-    for (const replay::Resent& one : ledger_.hear(peer, receipts)) {
+    for (const replay::Ledger::Resent& one : ledger_.hear(peer, receipts)) {
       const auto traffic = static_cast<std::size_t>(one.channel.context % 2);
       check_mpi(messages_.resend(session_.lines[traffic], peer, one.channel.tag, one.bytes), "MPI_Isend");
     }
@@ -225,7 +225,7 @@ void LocalRollback::make_lines() {
 }
 
 std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
-  const replay::Receipts receipts = ledger_.receipts_for(peer);
+  const replay::Ledger::Receipts receipts = ledger_.receipts_for(peer);
   std::vector<std::uint64_t> packet{static_cast<std::uint64_t>(receipts.phase), version_.value, steps_,
                                     refusal_.empty() ? 0U : 1U};
   put(packet, receipts.setup);

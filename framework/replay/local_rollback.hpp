@@ -76,7 +76,7 @@ class LocalRollback {
   /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
   void require_nothing_under_way(const char* where);
   /// Returns true once this entry has restored. Local.
-  bool has_restored() const { return ledger_.phase() == replay::Phase::interval; }
+  bool has_restored() const { return ledger_.phase() == replay::Ledger::Phase::interval; }
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
   /// The front of `comm`, if this rollback stands in for it now. Local.
@@ -93,7 +93,7 @@ class LocalRollback {
  private:
   /// What each rank tells all others of itself after a recovery.
   struct Header {
-    std::uint64_t phase;    ///< replay::Phase
+    std::uint64_t phase;    ///< replay::Ledger::Phase
     std::uint64_t version;  ///< restored or committed last
     std::uint64_t steps;    ///< since the commit before that, as commit_due() counts
     std::uint64_t refuses;  ///< cannot give others what they need

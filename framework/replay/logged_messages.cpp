@@ -119,7 +119,7 @@ int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::
 
 void LoggedMessages::note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data,
                           int count, MPI_Datatype type) {
-  const replay::Channel channel{from, front.context(traffic), status.MPI_TAG};
+  const replay::Ledger::Channel channel{from, front.context(traffic), status.MPI_TAG};
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);

@@ -41,12 +41,12 @@ std::uint64_t number_in(std::span<const std::byte> bytes) {
   return number;
 }
 
-Ledger::Sent send(Ledger& ledger, const Channel& channel, std::uint64_t number) {
+Ledger::Sent send(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
   return ledger.send(channel, sizeof number,
                      [&](std::span<std::byte> copy) { std::memcpy(copy.data(), &number, sizeof number); });
 }
 
-void receive(Ledger& ledger, const Channel& channel, std::uint64_t number) {
+void receive(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
   ledger.receive(channel, std::as_bytes(std::span(&number, 1)));
 }
 
@@ -113,7 +113,7 @@ class Job {
     for (const int rank : dead) process(rank) = newcomer(rank);
     for (int from = 0; from < program_.ranks; ++from) {
       for (int to = 0; to < program_.ranks; ++to) {
-        for (const Resent& resent : process(from).ledger.hear(to, process(to).ledger.receipts_for(from))) {
+        for (const Ledger::Resent& resent : process(from).ledger.hear(to, process(to).ledger.receipts_for(from))) {
           network_[{from, to}].emplace_back(resent.channel.tag, number_in(resent.bytes));
           ++deeds_.resent;
         }
@@ -178,7 +178,7 @@ class Job {
     Process& one = process(rank);
     if (is_at_cut(one)) return cut(rank);
     const Step& step = steps_of(one)[one.next++];
-    const Channel channel{step.peer, 0, step.tag};
+    const Ledger::Channel channel{step.peer, 0, step.tag};
     if (step.sends) {
       one.value = mixed(one.value + 1);
       const bool needed = send(one.ledger, channel, one.value).needed;
@@ -275,10 +275,10 @@ TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
 
 // --- one rank --------------------------------------------------------------------------------------------------
 
-constexpr Channel to_one{1, 0, 7};
+constexpr Ledger::Channel to_one{1, 0, 7};
 
 /// What rank 1, which is past the setup, has received from rank 0.
-Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
+Ledger::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
   Ledger other(1, &hash);
   for (const std::uint64_t number : in_setup) receive(other, {0, 0, 7}, number);
   other.cut();
@@ -337,7 +337,7 @@ TEST(Ledger, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_was
   ledger.cut();
   send(ledger, to_one, 3);
   std::vector<std::uint64_t> numbers;
-  for (const Resent& resent : ledger.hear(1, Ledger(1, &hash).receipts_for(0)))
+  for (const Ledger::Resent& resent : ledger.hear(1, Ledger(1, &hash).receipts_for(0)))
     numbers.push_back(number_in(resent.bytes));
   EXPECT_THAT(numbers, ElementsAre(1, 3));
   EXPECT_EQ(ledger.bytes(), 16);
@@ -351,7 +351,7 @@ TEST(Ledger, sees_that_a_message_is_under_way) {
   receive(receiver, {0, 0, 8}, 1);  // another tag
   EXPECT_NE(sender.balance() + receiver.balance(), 0);
   EXPECT_THAT(sender.sent_to(1), ElementsAre(std::pair(to_one, 1U)));
-  EXPECT_THAT(receiver.received_from(0), ElementsAre(std::pair(Channel{0, 0, 8}, 1U)));
+  EXPECT_THAT(receiver.received_from(0), ElementsAre(std::pair(Ledger::Channel{0, 0, 8}, 1U)));
 }
 
 TEST(LogMemory, keeps_what_it_gave_where_it_is_and_takes_it_again) {
