@@ -16,6 +16,7 @@ set(MEND_PUBLIC_HEADERS
   framework/mend_kokkos.hpp
   framework/options.hpp
   framework/recovery_report.hpp
+  framework/rollback.hpp
   framework/run.hpp
   framework/session.hpp
   spares/failure_policy.hpp

@@ -3,6 +3,7 @@
 #include "agreement/protocol.hpp"
 #include "base/clock.hpp"
 #include "base/log_level.hpp"
+#include "framework/rollback.hpp"
 #include "spares/failure_policy.hpp"
 #include "store/redundancy.hpp"
 #include "store/store_options.hpp"
@@ -45,12 +46,6 @@ enum class Detection : std::uint8_t {
   runtime,  ///< only as far as the runtime sees that they end: for debuggers, which stop processes
 };
 
-/// Who goes back to the last commit when a process has died (--mend-rollback).
-enum class Rollback : std::uint8_t {
-  all,    ///< every rank
-  local,  ///< only the process that takes over the rank; the others go on with what they have
-};
-
 /// What a trace holds (--mend-trace-detail).
 enum class TraceDetail : std::uint8_t {
   spans,     ///< commits, recoveries, deaths
@@ -78,9 +73,9 @@ struct Options {
   Redundancy redundancy;        ///< of members that have none of their own
   int versions = 2;             ///< of the data that are kept
   FindChanges find_changes = FindChanges::by_hash;
-  std::optional<DiskOptions> disk;  ///< where every N-th commit goes to disk; none: nowhere
-  Rollback rollback = Rollback::all;
-  std::optional<OnTerm> on_term;  ///< none: checkpoint with a disk, kill without
+  std::optional<DiskOptions> disk;    ///< where every N-th commit goes to disk; none: nowhere
+  Rollback rollback = Rollback::all;  ///< who goes back when a process has died
+  std::optional<OnTerm> on_term;      ///< none: checkpoint with a disk, kill without
   std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
   Detection detector = Detection::ring;
   Milliseconds heartbeat{100};            ///< between two heartbeats of a process

@@ -46,6 +46,7 @@ Role Session::role() const {
   return engine_.newcomer() ? Role::newcomer : Role::survivor;
 }
 
+Rollback Session::rollback() const { return engine_.rollback(); }
 Store& Session::store() const { return engine_.session_store(); }
 bool Session::commit_due() { return engine_.commit_due(); }
 bool Session::should_exit() { return engine_.should_exit(); }

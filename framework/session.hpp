@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "framework/recovery_report.hpp"
+#include "framework/rollback.hpp"
 #include "store/member.hpp"
 #include "store/store.hpp"
 
@@ -69,6 +70,9 @@ class Session {
   ProcessId process() const;
   /// How many processes held this rank before this one. Local.
   int predecessors() const;
+
+  /// Who goes back when a process dies (--mend-rollback). Local.
+  Rollback rollback() const;
 
   /// The data that the ranks protect. Local.
   Store& store() const;

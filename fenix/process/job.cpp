@@ -172,6 +172,8 @@ Options options_of(const StartArguments& arguments) {
                           options.spares, arguments.spares));
   }
   options.spares = arguments.spares;
+  if (options.rollback == Rollback::local)
+    throw UsageError("--mend-rollback local does not cover programs for Fenix: use --mend-rollback all");
   if (options.disk && mend::launch::speaks_for_all()) {
     log::warn("Fenix's data groups are kept in memory alone: --mend-disk does nothing here");
   }

@@ -66,6 +66,11 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       rollback_(options.rollback) {
   recruiter_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
+  if (rollback_ == Rollback::local && !options.commit_every.steps) {
+    throw UsageError(
+        "--mend-rollback local needs a fixed number of steps between commits, because auto depends on measured times: "
+        "give --mend-commit-every N");
+  }
   if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
       self() == ProcessId{0}) {
     log::warn(

@@ -116,6 +116,7 @@ class Engine {
   MPI_Comm session_comm() const { return local_ ? local_->comm() : world_.application.get(); }
   Store& session_store() { return local_store_ ? static_cast<Store&>(*local_store_) : store_; }
   bool agree(bool flag);
+  Rollback rollback() const { return rollback_; }
   /// Throws UsageError if ranks roll back locally: `call` is not covered by that. Local.
   void refuse_if_local(const char* call) const;
   bool commit_due();
