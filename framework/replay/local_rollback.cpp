@@ -171,7 +171,7 @@ void LocalRollback::recover() {
 /// All leave the body, and go back.
 void LocalRollback::leave() {
   leaves_ = true;
-  throw ProcessFailure("local rollback: all ranks go back");
+  throw ProcessFailure("all ranks go back to the last commit");
 }
 
 void LocalRollback::begin_epoch() {

@@ -89,8 +89,9 @@ TEST(TheInterface, is_listed_as_it_is) {
 }
 
 /// What C++ alone needs: C hands over its arguments, the data, or the code that is returned instead; it unprotects a
-/// name before it protects another object by it; and it has no objects that belong to an entry of the body.
-constexpr std::array alone_in_cpp{"Session::store", "Store::replace", "Session::of_this_entry"};
+/// name before it protects another object by it; it has no objects that belong to an entry of the body; and local
+/// rollback covers C++ alone.
+constexpr std::array alone_in_cpp{"Session::store", "Store::replace", "Session::of_this_entry", "Session::rollback"};
 
 TEST(TheInterface, is_in_c_what_it_is_in_cpp) {
   const auto cpp = all_in_cpp();
