@@ -1,7 +1,12 @@
 #include "framework/replay/logged_collectives.hpp"
 
+#include "framework/replay/plain_type.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace mend {
@@ -35,16 +40,16 @@ class Values {
     MPI_Aint extent = 0;
     PMPI_Type_get_true_extent(type, &lower_, &extent);
     const MPI_Aint bytes = count == 0 ? 0 : extent + (count - 1) * extent_of(type);
-    bytes_.resize(static_cast<std::size_t>(bytes));
+    bytes_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
   }
-  void* data() { return bytes_.data() - lower_; }
+  void* data() { return bytes_.get() - lower_; }
   int copy_of(const void* values) { return copy(values, count_, type_, data(), count_, type_); }
 
  private:
   MPI_Datatype type_;
   int count_;
   MPI_Aint lower_ = 0;
-  std::vector<std::byte> bytes_;
+  std::unique_ptr<std::byte[]> bytes_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "framework/replay/logged_messages.hpp"
 
 #include "base/error.hpp"
+#include "framework/replay/plain_type.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace mend {
@@ -21,28 +23,11 @@ int quietly(Call call) {
   return call();
 }
 
-/// Whether `count` values lie in memory as they are packed.
-bool is_plain(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_COMBINER_STRUCT;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) return false;
-  int size = 0;
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  PMPI_Type_size(type, &size);
-  PMPI_Type_get_extent(type, &lower, &extent);
-  return lower == 0 && extent == size;
-}
-
 int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) {
-  if (!is_plain(type)) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
+  const std::optional<int> one = plain_size(type);
+  if (!one) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
   if (count < 0) return MPI_ERR_COUNT;
-  int one = 0;
-  PMPI_Type_size(type, &one);
-  const long long all = static_cast<long long>(one) * count;
+  const long long all = static_cast<long long>(*one) * count;
   if (all > std::numeric_limits<int>::max())
     throw UsageError("--mend-rollback local does not cover messages of 2 GiB and more: send them in parts");
   *size = static_cast<int>(all);
@@ -50,7 +35,7 @@ int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) {
 }
 
 void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
-  if (is_plain(type)) {
+  if (plain_size(type)) {
     if (!into.empty()) std::memcpy(into.data(), data, into.size());
     return;
   }
@@ -123,7 +108,7 @@ void LoggedMessages::note(const Front& front, Traffic traffic, int from, const M
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);
-  if (is_plain(type)) return ledger_.receive(channel, {static_cast<const std::byte*>(data), bytes});
+  if (plain_size(type)) return ledger_.receive(channel, {static_cast<const std::byte*>(data), bytes});
   int size = 0;
   packed_size(count, type, front.line(traffic), &size);
   packed_.resize(static_cast<std::size_t>(size));

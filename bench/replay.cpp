@@ -1,0 +1,129 @@
+// What local rollback costs while nobody dies: messages and collectives of session.comm() with --mend-rollback local,
+// which are logged, beside the library's own on MPI_COMM_WORLD. Started by mend run with the number of ranks to
+// measure.
+//
+// Both are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+
+#include "base/clock.hpp"
+#include "base/median.hpp"
+#include "framework/mend.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mend::bench {
+namespace {
+
+struct Arguments {
+  int rounds = 31;
+};
+
+/// What is done on a communicator, once.
+struct Subject {
+  std::string name;
+  std::size_t bytes;
+  int times;  ///< in a round
+  std::function<void(MPI_Comm)> once;
+};
+
+/// There and back between the ranks 0 and 1; the others look on.
+void ping_pong(MPI_Comm comm, std::vector<std::byte>& data) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const auto count = static_cast<int>(data.size());
+  if (rank == 0) MPI_Send(data.data(), count, MPI_BYTE, 1, 0, comm);
+  if (rank <= 1) MPI_Recv(data.data(), count, MPI_BYTE, 1 - rank, 0, comm, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Send(data.data(), count, MPI_BYTE, 0, 0, comm);
+}
+
+/// To the next rank, from the one before, with requests.
+void ring(MPI_Comm comm, std::vector<std::byte>& data, std::vector<std::byte>& other) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const auto count = static_cast<int>(data.size());
+  MPI_Request requests[2];
+  MPI_Irecv(other.data(), count, MPI_BYTE, (rank + size - 1) % size, 0, comm, &requests[0]);
+  MPI_Isend(data.data(), count, MPI_BYTE, (rank + 1) % size, 0, comm, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/// How long one of them takes, as rank 0 sees it.
+double microseconds(const Subject& subject, MPI_Comm comm) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Stopwatch watch;
+  for (int i = 0; i < subject.times; ++i) subject.once(comm);
+  return 1000 * Milliseconds(watch.elapsed()).count() / subject.times;
+}
+
+std::vector<Subject> all_subjects(std::vector<std::byte>& data, std::vector<std::byte>& other) {
+  std::vector<Subject> subjects;
+  const auto resize = [&](std::size_t bytes) {
+    if (data.size() == bytes) return;
+    data.assign(bytes, std::byte{1});
+    other.assign(bytes, std::byte{2});
+  };
+  for (const auto& [bytes, times] : {std::pair<std::size_t, int>{8, 1000}, {16384, 300}, {1U << 20U, 20}}) {
+    subjects.push_back({"ping-pong", bytes, times, [=, &data](MPI_Comm comm) {
+                          resize(bytes);
+                          ping_pong(comm, data);
+                        }});
+    subjects.push_back({"ring", bytes, times, [=, &data, &other](MPI_Comm comm) {
+                          resize(bytes);
+                          ring(comm, data, other);
+                        }});
+    subjects.push_back({"allreduce", bytes, times, [=, &data, &other](MPI_Comm comm) {
+                          resize(bytes);
+                          MPI_Allreduce(data.data(), other.data(), static_cast<int>(bytes), MPI_BYTE, MPI_BOR, comm);
+                        }});
+  }
+  subjects.push_back({"barrier", 0, 1000, [](MPI_Comm comm) { MPI_Barrier(comm); }});
+  return subjects;
+}
+
+void compare(Session& session, const Arguments& arguments) {
+  std::vector<std::byte> data;
+  std::vector<std::byte> other;
+  int round = 0;
+  session.store().protect("round", round);
+  session.store().restore();
+  if (session.rank() == 0)
+    fmt::print("{} ranks; microseconds, medians of {} rounds\n{:<10} {:>8} {:>10} {:>10} {:>6}\n",
+               static_cast<int>(session.size()), arguments.rounds, "", "bytes", "plain", "logged", "ratio");
+  for (const Subject& subject : all_subjects(data, other)) {
+    std::vector<double> plain;
+    std::vector<double> logged;
+    for (round = 0; round < arguments.rounds; ++round) {
+      plain.push_back(microseconds(subject, MPI_COMM_WORLD));
+      logged.push_back(microseconds(subject, session.comm()));
+      session.store().commit();  // drops the log
+    }
+    if (session.rank() != 0) continue;
+    const double before = median(plain);
+    const double with = median(logged);
+    fmt::print("{:<10} {:>8} {:>10.2f} {:>10.2f} {:>6.2f}\n", subject.name, subject.bytes, before, with, with / before);
+  }
+}
+
+}  // namespace
+}  // namespace mend::bench
+
+int main(int argc, char** argv) {
+  mend::bench::Arguments arguments;
+  CLI::App app("What local rollback costs. Start it with mend run -n N, N of 2 and more, without spares.",
+               "bench_replay");
+  app.add_option("--rounds", arguments.rounds, "Times that each is measured")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  mend::Options options;
+  options.rollback = mend::Rollback::local;
+  return mend::run(options, [&](mend::Session& session) { mend::bench::compare(session, arguments); });
+}
