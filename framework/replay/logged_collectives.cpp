@@ -1,12 +1,8 @@
 #include "framework/replay/logged_collectives.hpp"
 
-#include "framework/replay/plain_type.hpp"
-
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace mend {

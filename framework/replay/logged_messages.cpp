@@ -1,7 +1,6 @@
 #include "framework/replay/logged_messages.hpp"
 
 #include "base/error.hpp"
-#include "framework/replay/plain_type.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
@@ -21,6 +20,29 @@ template <class Call>
 int quietly(Call call) {
   const ErrorsReturned quiet;
   return call();
+}
+
+/// The size of a value of one of MPI's own types that lies in memory as it is packed; otherwise nothing.
+std::optional<int> plain_size(MPI_Datatype type) {
+  // MPI's own types are never freed, so what was found out of one stays true. Only the session's thread comes here.
+  static MPI_Datatype known = MPI_DATATYPE_NULL;
+  static std::optional<int> known_size;
+  if (type == known) return known_size;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_STRUCT;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) return std::nullopt;
+  int size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_size(type, &size);
+  PMPI_Type_get_extent(type, &lower, &extent);
+  if (lower != 0 || extent != size) return std::nullopt;
+  known = type;
+  known_size = size;
+  return size;
 }
 
 int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) {
