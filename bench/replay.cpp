@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mend::bench {
@@ -27,8 +28,8 @@ struct Arguments {
 /// What is done on a communicator, once.
 struct Subject {
   std::string name;
-  std::size_t bytes;
-  int times;  ///< in a round
+  std::size_t bytes;  ///< of the data
+  int times;          ///< in a round
   std::function<void(MPI_Comm)> once;
 };
 
@@ -63,25 +64,15 @@ double microseconds(const Subject& subject, MPI_Comm comm) {
   return 1000 * Milliseconds(watch.elapsed()).count() / subject.times;
 }
 
+/// They use `data` and `other`, which have the size that each subject names.
 std::vector<Subject> all_subjects(std::vector<std::byte>& data, std::vector<std::byte>& other) {
   std::vector<Subject> subjects;
-  const auto resize = [&](std::size_t bytes) {
-    if (data.size() == bytes) return;
-    data.assign(bytes, std::byte{1});
-    other.assign(bytes, std::byte{2});
-  };
   for (const auto& [bytes, times] : {std::pair<std::size_t, int>{8, 1000}, {16384, 300}, {1U << 20U, 20}}) {
-    subjects.push_back({"ping-pong", bytes, times, [=, &data](MPI_Comm comm) {
-                          resize(bytes);
-                          ping_pong(comm, data);
-                        }});
-    subjects.push_back({"ring", bytes, times, [=, &data, &other](MPI_Comm comm) {
-                          resize(bytes);
-                          ring(comm, data, other);
-                        }});
-    subjects.push_back({"allreduce", bytes, times, [=, &data, &other](MPI_Comm comm) {
-                          resize(bytes);
-                          MPI_Allreduce(data.data(), other.data(), static_cast<int>(bytes), MPI_BYTE, MPI_BOR, comm);
+    subjects.push_back({"ping-pong", bytes, times, [&](MPI_Comm comm) { ping_pong(comm, data); }});
+    subjects.push_back({"ring", bytes, times, [&](MPI_Comm comm) { ring(comm, data, other); }});
+    subjects.push_back({"allreduce", bytes, times, [&](MPI_Comm comm) {
+                          MPI_Allreduce(data.data(), other.data(), static_cast<int>(data.size()), MPI_BYTE, MPI_BOR,
+                                        comm);
                         }});
   }
   subjects.push_back({"barrier", 0, 1000, [](MPI_Comm comm) { MPI_Barrier(comm); }});
@@ -100,6 +91,8 @@ void compare(Session& session, const Arguments& arguments) {
   for (const Subject& subject : all_subjects(data, other)) {
     std::vector<double> plain;
     std::vector<double> logged;
+    data.assign(subject.bytes, std::byte{1});
+    other.assign(subject.bytes, std::byte{2});
     for (round = 0; round < arguments.rounds; ++round) {
       plain.push_back(microseconds(subject, MPI_COMM_WORLD));
       logged.push_back(microseconds(subject, session.comm()));
