@@ -34,9 +34,23 @@ TEST(MendSimulate, takes_the_users_own_scale_and_latency) {
   EXPECT_GT(time("20"), time("2") + 2 * 18);
 }
 
+TEST(MendSimulate, tells_table_I_and_a_size_of_ones_own) {
+  MendProcess table({"simulate", "rollback", "--figure", "replay-I"});
+  EXPECT_EQ(table.wait(), 0) << table.errors();
+  EXPECT_THAT(table.output(), HasSubstr("CG            256        16    3.60 /"));
+  // One cluster of all: everyone goes back, and nothing is logged.
+  MendProcess own({"simulate", "rollback", "--processes", "32", "--clusters", "1", "--pattern", "FT"});
+  EXPECT_EQ(own.wait(), 0) << own.errors();
+  EXPECT_THAT(own.output(), AllOf(HasSubstr(" 0.00 % of the messages"), HasSubstr("100.00 % of the processes")));
+}
+
 TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"simulate"}, {"simulate", "weather"}, {"simulate", "agreement", "--figure", "9z"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"simulate"},
+                                                    {"simulate", "weather"},
+                                                    {"simulate", "agreement", "--figure", "9z"},
+                                                    {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
+                                                    {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
+                                                    {"simulate", "rollback", "--clusters", "9"}}) {
     MendProcess run(arguments);
     EXPECT_EQ(run.wait(), 2);
     EXPECT_EQ(std::count(run.errors().begin(), run.errors().end(), '\n'), 1) << run.errors();
