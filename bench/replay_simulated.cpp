@@ -12,6 +12,9 @@
 // shape than consecutive ranks.
 
 #include "base/error.hpp"
+#include "bench/rollback_failures.hpp"
+#include "framework/commits/commit_schedule.hpp"
+#include "jobs/plan/quantities.hpp"
 #include "replay/recovery_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -243,6 +246,156 @@ void print_own(const Own& own) {
   std::puts(fmt::format("  {:5.2f} % of the processes go back when one dies, on average", here.rolled_back).c_str());
 }
 
+/// What failures cost a job under global and under local rollback, with units as people write them.
+struct Failures {
+  bool wanted = false;
+  std::uint32_t nodes = 0;
+  std::uint32_t ranks_per_node = 1;
+  std::vector<std::string> node_mtbf{"1y", "2y", "5y", "10y", "20y"};
+  std::string length = "24h";
+  std::string state;
+  std::string memory_speed = "4GB";
+  std::string network = "10GB";
+  std::string commit_cost;
+  std::string interval;
+  std::string detection = "1s";
+  std::string recovery;
+  double logging = 0;
+  double replay_speed = 1;
+  double watts_busy = 10;
+  double watts_waiting = 5;
+  std::uint32_t runs = 100;
+  std::uint64_t seed = 1;
+};
+
+FailingJob failing_job(const Failures& given, const std::string& node_mtbf) {
+  FailingJob job;
+  job.nodes = given.nodes;
+  job.ranks_per_node = given.ranks_per_node;
+  job.node_mtbf = jobs::parse_time(node_mtbf);
+  job.work = jobs::parse_time(given.length);
+  if (!given.commit_cost.empty()) {
+    job.commit_cost = jobs::parse_time(given.commit_cost);
+  } else if (!given.state.empty()) {
+    const double state = jobs::parse_size(given.state);
+    job.commit_cost = Seconds(state / jobs::parse_size(given.memory_speed) +
+                              state * given.ranks_per_node / jobs::parse_size(given.network));
+  } else {
+    throw UsageError("the cost of a commit is not known: give --state-per-rank, or --commit-cost");
+  }
+  job.recovery =
+      given.recovery.empty() ? jobs::parse_time(given.detection) + job.commit_cost : jobs::parse_time(given.recovery);
+  const Seconds mtbf = job.node_mtbf / job.nodes;
+  job.interval = given.interval.empty() ? daly_interval(job.commit_cost, mtbf) : jobs::parse_time(given.interval);
+  constexpr double most_commits = 1e6;
+  if (job.work > most_commits * job.interval) {
+    throw UsageError(
+        fmt::format("{} of work with a commit after each {} are more than a million commits: give a "
+                    "shorter --length or a longer --interval",
+                    jobs::text_of(job.work), jobs::text_of(job.interval)));
+  }
+  job.logging = given.logging / 100;
+  job.replay_speed = given.replay_speed;
+  if (job.interval + job.commit_cost + job.recovery > 3 * mtbf) {
+    throw UsageError(fmt::format(
+        "a node of the job fails every {}, and an interval with its commit and a recovery take {}: such a job makes no "
+        "progress; use fewer nodes, commit more often or commit less data",
+        jobs::text_of(mtbf), jobs::text_of(job.interval + job.commit_cost + job.recovery)));
+  }
+  return job;
+}
+
+/// Means over the runs, beside the same job without failures and without logs.
+struct Lost {
+  double failures = 0;
+  Seconds time{};
+  double again_hours = 0;    ///< of ranks
+  double waiting_hours = 0;  ///< of ranks
+  double kilowatt_hours = 0;
+};
+
+Lost lost(const Failures& given, const FailingJob& job, Rollback rollback) {
+  FailingJob quiet = job;
+  quiet.logging = 0;
+  quiet.node_mtbf = Seconds(1e300);
+  const JobCost undisturbed = FailingJobRun(quiet, Rollback::global, given.seed).run();
+  const auto joules = [&](const JobCost& cost) {
+    return given.watts_busy * cost.computing.count() + given.watts_waiting * cost.waiting.count();
+  };
+  Lost mean;
+  for (std::uint32_t run = 0; run < given.runs; ++run) {
+    const JobCost cost = FailingJobRun(job, rollback, given.seed + run).run();
+    mean.failures += static_cast<double>(cost.failures) / given.runs;
+    mean.time += (cost.time - undisturbed.time) / given.runs;
+    mean.again_hours += cost.computed_again.count() / 3600 / given.runs;
+    mean.waiting_hours += cost.waiting.count() / 3600 / given.runs;
+    mean.kilowatt_hours += (joules(cost) - joules(undisturbed)) / 3.6e6 / given.runs;
+  }
+  return mean;
+}
+
+void print_failures(const Failures& given) {
+  const FailingJob first = failing_job(given, given.node_mtbf.front());
+  std::puts(fmt::format("{} ranks on {} nodes work for {}; a commit takes {}, a recovery {}; {:g} W for a rank that "
+                        "computes, {:g} W for one that waits.",
+                        static_cast<std::uint64_t>(given.nodes) * given.ranks_per_node, given.nodes,
+                        jobs::text_of(first.work), jobs::text_of(first.commit_cost), jobs::text_of(first.recovery),
+                        given.watts_busy, given.watts_waiting)
+                .c_str());
+  std::puts(
+      fmt::format("Lost to failures, mean of {} simulated jobs (docs/replay.md says what is assumed):\n", given.runs)
+          .c_str());
+  std::puts("node MTBF  interval  rollback  failures  time lost  rank-hours again  rank-hours waiting   kWh lost");
+  for (const std::string& mtbf : given.node_mtbf) {
+    const FailingJob job = failing_job(given, mtbf);
+    for (const Rollback rollback : {Rollback::global, Rollback::local}) {
+      const Lost mean = lost(given, job, rollback);
+      std::puts(fmt::format("{:>9}  {:>8}  {:8}  {:8.1f}  {:>9}  {:16.1f}  {:18.1f}  {:9.1f}", mtbf,
+                            jobs::text_of(job.interval), rollback == Rollback::global ? "global" : "local",
+                            mean.failures, mean.time.count() < 0.001 ? "0s" : jobs::text_of(mean.time),
+                            mean.again_hours, mean.waiting_hours, mean.kilowatt_hours)
+                    .c_str());
+    }
+  }
+}
+
+/// Adds the options of `--failures` and returns its flag.
+CLI::Option* add_failures(CLI::App& app, Failures& given) {
+  auto* wanted = app.add_flag("--failures", given.wanted,
+                              "Instead: what failures cost a job under global and under local rollback");
+  const auto option = [&](const char* name, auto& value, const char* text) {
+    return app.add_option(name, value, text)->needs(wanted)->group("With --failures");
+  };
+  wanted->needs(option("--nodes", given.nodes, "Nodes of the job")->check(CLI::Range(1, 10'000'000)));
+  option("--ranks-per-node", given.ranks_per_node, "Ranks on each")->check(CLI::Range(1, 4096))->capture_default_str();
+  option("--node-mtbf", given.node_mtbf, "Mean times between failures of a node, a table row each")
+      ->delimiter(',')
+      ->capture_default_str();
+  option("--length", given.length, "Work of the job")->capture_default_str();
+  option("--state-per-rank", given.state, "What a rank commits: gives the cost of a commit, as in mend plan");
+  option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes")->capture_default_str();
+  option("--network", given.network, "Bytes per second that a node sends")->capture_default_str();
+  option("--commit-cost", given.commit_cost, "Time of a commit, measured");
+  option("--interval", given.interval, "Work between two commits; default: Daly's for each failure rate");
+  option("--detection", given.detection, "Until a death is known")->capture_default_str();
+  option("--recovery", given.recovery, "From a death until ranks compute; default: detection and a commit");
+  option("--logging-cost", given.logging, "Local rollback: by how many percent logs slow the work down")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  option("--replay-speed", given.replay_speed, "Local rollback: how many times faster work is done again")
+      ->check(CLI::Range(0.01, 1000.0))
+      ->capture_default_str();
+  option("--watts-busy", given.watts_busy, "Of a rank that computes or commits")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  option("--watts-waiting", given.watts_waiting, "Of a rank that waits")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  option("--runs", given.runs, "Jobs for each mean")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  option("--seed", given.seed, "Of the first; each next one has the next number")->capture_default_str();
+  return wanted;
+}
+
 /// The largest difference to table I that is accepted, in points.
 constexpr double most_apart = 4.0;
 constexpr int most_processes = 2048;  // every pair of them has an entry
@@ -268,6 +421,8 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember(patterns))
       ->needs(processes)
       ->capture_default_str();
+  Failures failures;
+  add_failures(app, failures)->excludes(preset)->excludes(processes);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -275,6 +430,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;
+  }
+  if (failures.wanted) {
+    print_failures(failures);
+    return 0;
   }
   if (own.processes == 0) return print_table() <= most_apart ? 0 : 1;
   print_own(own);

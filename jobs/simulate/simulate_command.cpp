@@ -42,6 +42,7 @@ void add_simulate_command(CLI::App& mend, Action& chosen) {
       "mend simulate agreement --figure era-2a                  a figure of a paper, beside what the paper says\n"
       "mend simulate detector --figure ring-3\n"
       "mend simulate rollback --figure replay-I\n"
+      "mend simulate rollback --failures --nodes 1024 --state-per-rank 1GiB    what failures cost a job\n"
       "mend simulate agreement --help                           all figures and options\n\n"
       "Exits with 0; with 1 when a simulated protocol breaks its promises; with 2 for wrong arguments.");
   command->prefix_command();

@@ -44,13 +44,29 @@ TEST(MendSimulate, tells_table_I_and_a_size_of_ones_own) {
   EXPECT_THAT(own.output(), AllOf(HasSubstr(" 0.00 % of the messages"), HasSubstr("100.00 % of the processes")));
 }
 
+TEST(MendSimulate, tells_what_failures_cost_under_both_kinds_of_rollback) {
+  const std::vector<std::string> line{"simulate", "rollback",    "--failures", "--nodes", "1024", "--state-per-rank",
+                                      "1GiB",     "--node-mtbf", "1y,5y",      "--runs",  "3"};
+  MendProcess first(line);
+  EXPECT_EQ(first.wait(), 0) << first.errors();
+  EXPECT_THAT(first.output(), AllOf(HasSubstr("1y"), HasSubstr("5y"), HasSubstr("global"), HasSubstr("local")));
+  MendProcess second(line);
+  EXPECT_EQ(second.wait(), 0) << second.errors();
+  EXPECT_EQ(first.output(), second.output());
+}
+
 TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"simulate"},
-                                                    {"simulate", "weather"},
-                                                    {"simulate", "agreement", "--figure", "9z"},
-                                                    {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
-                                                    {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
-                                                    {"simulate", "rollback", "--clusters", "9"}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"simulate"},
+        {"simulate", "weather"},
+        {"simulate", "agreement", "--figure", "9z"},
+        {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
+        {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
+        {"simulate", "rollback", "--clusters", "9"},
+        {"simulate", "rollback", "--failures"},
+        {"simulate", "rollback", "--failures", "--nodes", "8"},
+        {"simulate", "rollback", "--failures", "--nodes", "8", "--commit-cost", "soon"},
+        {"simulate", "rollback", "--failures", "--nodes", "8", "--commit-cost", "2s", "--node-mtbf", "8s"}}) {
     MendProcess run(arguments);
     EXPECT_EQ(run.wait(), 2);
     EXPECT_EQ(std::count(run.errors().begin(), run.errors().end(), '\n'), 1) << run.errors();
