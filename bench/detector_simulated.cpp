@@ -420,9 +420,9 @@ int run(int argc, char** argv) {
           {"ring-3", "ring-4", "ring-5", "ring-6", "ring-equation-1", "false-suspicions", "ring-256000"}));
   Effort effort{10'000, 100, 200, true};
   app.add_flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
-  app.add_option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  auto* runs = app.add_option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
+                   ->check(CLI::PositiveNumber)
+                   ->capture_default_str();
   app.add_option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -435,7 +435,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;
   }
-  if (quick) effort = {500, 10, 5, false};
+  if (quick) effort = {runs->count() > 0 ? effort.runs : 500, 10, 5, false};
   say("Simulated: messages take anything up to tau = 1 us, as in the paper's simulator. \"Cores\" are mend's "
       "detectors,");
   say("heartbeats and all; \"outline\" is the paper's own simplification, which does not send heartbeats one by one");

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
+#include "jobs/shell_words.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,21 +10,84 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace mend::jobs {
 namespace {
 
 constexpr std::array<std::string_view, 3> subjects{"agreement", "detector", "rollback"};
 
+/// A figure of a paper, and the words that simulate it. Few enough runs for all of them to take seconds.
+struct Preset {
+  std::string_view title;
+  std::vector<std::string> words;
+};
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all{
+      {"ERA agreement, figure 2a", {"agreement", "--figure", "era-2a"}},
+      {"ERA agreement, figure 2b", {"agreement", "--figure", "era-2b"}},
+      {"ERA agreement, figure 2c", {"agreement", "--figure", "era-2c"}},
+      {"ERA agreement, table 2d", {"agreement", "--figure", "era-2d"}},
+      {"validate-all, strict and loose", {"agreement", "--figure", "validate-all"}},
+      {"Ring failure detector, figure 3", {"detector", "--figure", "ring-3"}},
+      {"Ring failure detector, figure 4", {"detector", "--figure", "ring-4", "--quick", "--runs", "100"}},
+      {"Ring failure detector, figure 5", {"detector", "--figure", "ring-5", "--quick", "--runs", "100"}},
+      {"Ring failure detector, figures 6 and 7", {"detector", "--figure", "ring-6", "--quick"}},
+      {"Ring failure detector, equation 1", {"detector", "--figure", "ring-equation-1"}},
+      {"Send-deterministic checkpoints, table I", {"rollback", "--figure", "replay-I"}}};
+  return all;
+}
+
+std::filesystem::path program_of(std::string_view subject) {
+  return std::filesystem::canonical("/proc/self/exe").parent_path() / fmt::format("mend-simulate-{}", subject);
+}
+
+/// What the simulation prints, without spaces at the ends of lines and without empty lines at its end.
+std::string printed_by(const Preset& preset) {
+  std::string line = shell_quoted(program_of(preset.words.front()).string());
+  for (std::size_t i = 1; i < preset.words.size(); ++i) line += " " + shell_quoted(preset.words[i]);
+  std::FILE* const pipe = ::popen(line.c_str(), "r");
+  if (pipe == nullptr) throw EnvironmentError(fmt::format("{} cannot be run: {}", line, std::strerror(errno)));
+  std::string text;
+  for (int letter = std::fgetc(pipe); letter != EOF; letter = std::fgetc(pipe)) {
+    if (letter == '\n') text.erase(text.find_last_not_of(' ') + 1);
+    text += static_cast<char>(letter);
+  }
+  if (::pclose(pipe) != 0) {
+    throw EnvironmentError(fmt::format(
+        "'{}' has failed: run it alone to see why; it comes with mend's benchmarks (MEND_BUILD_BENCHMARKS)", line));
+  }
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
+/// Markdown: a section for each figure, as in docs/papers.md.
+int all_figures() {
+  for (const Preset& preset : presets()) {
+    std::printf("## %s\n\n    mend simulate", std::string(preset.title).c_str());
+    for (const std::string& word : preset.words) std::printf(" %s", word.c_str());
+    std::printf("\n\n```text\n%s\n```\n\n", printed_by(preset).c_str());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int simulate(std::vector<std::string> words) {
+  if (!words.empty() && words.front() == "--all-figures") {
+    if (words.size() > 1) throw UsageError(fmt::format("--all-figures stands alone: leave {} out", words[1]));
+    return all_figures();
+  }
   if (words.empty() || std::ranges::find(subjects, words.front()) == subjects.end()) {
-    throw UsageError(fmt::format("{} cannot be simulated: give agreement, detector or rollback",
+    throw UsageError(fmt::format("{} cannot be simulated: give agreement, detector, rollback or --all-figures",
                                  words.empty() ? "this" : words.front()));
   }
-  const auto program = std::filesystem::canonical("/proc/self/exe").parent_path() / ("mend-simulate-" + words.front());
+  const auto program = program_of(words.front());
   words.front() = program.string();
   std::vector<char*> line;
   for (std::string& word : words) line.push_back(word.data());
@@ -43,6 +107,7 @@ void add_simulate_command(CLI::App& mend, Action& chosen) {
       "mend simulate detector --figure ring-3\n"
       "mend simulate rollback --figure replay-I\n"
       "mend simulate rollback --failures --nodes 1024 --state-per-rank 1GiB    what failures cost a job\n"
+      "mend simulate --all-figures                              all figures of the papers, in Markdown\n"
       "mend simulate agreement --help                           all figures and options\n\n"
       "Exits with 0; with 1 when a simulated protocol breaks its promises; with 2 for wrong arguments.");
   command->prefix_command();

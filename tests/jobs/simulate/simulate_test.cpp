@@ -59,6 +59,7 @@ TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"simulate"},
         {"simulate", "weather"},
+        {"simulate", "--all-figures", "--quick"},
         {"simulate", "agreement", "--figure", "9z"},
         {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
         {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
