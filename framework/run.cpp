@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,26 +26,37 @@ namespace {
 
 /// Leaves the job together with the others; returns whether they had refused too. One that no runtime has launched
 /// is alone.
-bool refuse_together() {
-  if (launch::job().empty()) return true;
+bool leave_with_others(ExitCode code) {
+  if (launch::job().empty()) {
+    job_status::finished(code);
+    return true;
+  }
   try {
     const MpiRuntime mpi;
-    return start_together(Start::refuse) == Start::refuse;
-  } catch (const std::exception&) {
-    return true;  // what is wrong with MPI as well is not what the user should hear of first
+    return refuse_together(code);
+  } catch (const UsageError&) {  // what is wrong with MPI as well is not what the user should hear of first
+    job_status::finished(code);
+    return true;
   }
 }
 
-int refuse_for(const std::function<void()>& say) {
+int refuse_for(ExitCode code, const std::function<void()>& say) {
   if (launch::door()) {  // the others, who are in the job, go on without this one
     say();
     std::raise(SIGKILL);
   }
   if (launch::speaks_for_all()) say();
-  job_status::finished(ExitCode::usage);
-  const bool all_alike = refuse_together();
+  const bool all_alike = leave_with_others(code);
   if (!all_alike && !launch::speaks_for_all()) say();
-  return static_cast<int>(ExitCode::usage);
+  return static_cast<int>(code);
+}
+
+/// For what is wrong with the arguments or with what they name, or for a lack of memory, which is of this process
+/// alone.
+int refuse_for(const std::exception& error) {
+  const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  if (lacks_memory) return refuse_for(ExitCode::failed, [&] { log::error(describe_failed_start(error)); });
+  return refuse_for(ExitCode::usage, [&] { log::error(error.what()); });
 }
 
 }  // namespace
@@ -62,7 +74,7 @@ int run(const Options& options, const Body& body) {
       if (launch::speaks_for_all()) claim.emplace(options.disk->folder, FolderLock::As::first);
     }
   } catch (const std::exception& error) {  // of this process alone, perhaps: the others wait in MPI_Init
-    return refuse_for([&] { log::error(error.what()); });
+    return refuse_for(error);
   }
   const ExitCode code = Job(options).play(body);
   end_bodies();
@@ -71,19 +83,19 @@ int run(const Options& options, const Body& body) {
 }
 
 int run(int argc, char** argv, const Body& body) {
-  std::vector<char*> arguments(argv, argv + argc);  // the caller's stay as they are: it could not learn of a new argc
-  arguments.push_back(nullptr);
   std::optional<Options> options;
   try {
+    std::vector<char*> arguments(argv, argv + argc);  // the caller's stay as they are: it could not learn of a new argc
+    arguments.push_back(nullptr);
     options = take_options(argc, arguments.data());
   } catch (const std::exception& error) {
-    return refuse_for([&] { log::error(error.what()); });
+    return refuse_for(error);
   }
   return run(*options, body);
 }
 
 int refuse(const std::string& sentence) {
-  return refuse_for([&] { fmt::print(stderr, "{}\n", sentence); });
+  return refuse_for(ExitCode::usage, [&] { fmt::print(stderr, "{}\n", sentence); });
 }
 
 }  // namespace mend

@@ -57,12 +57,28 @@ bool is_initialised() {
   return initialised != 0;
 }
 
+/// Whether all have refused, for whatever reason.
+bool refuses(Start all) { return (static_cast<int>(all) & static_cast<int>(Start::fail)) != 0; }
+
+/// Of a job that some do not begin.
+ExitCode code_of(Start all) { return all == Start::in_disagreement ? ExitCode::usage : ExitCode::failed; }
+
 }  // namespace
 
 Start start_together(Start mine) {
   int flag = static_cast<int>(mine);
   MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // the flag is right even if a process has died
   return static_cast<Start>(flag);
+}
+
+std::string describe_failed_start(const std::exception& error) {
+  return fmt::format("process {} cannot begin the job: {}", launch::self().value_or(ProcessId{}).value, error.what());
+}
+
+bool refuse_together(ExitCode code) {
+  const bool all_alike = refuses(start_together(code == ExitCode::failed ? Start::fail : Start::refuse));
+  job_status::finished(code);  // not before: the launcher takes it for the end of all, of whom some may not have come
+  return all_alike;
 }
 
 Job::Job(const Options& options) {
@@ -95,7 +111,7 @@ Job::Job(const Options& options) {
     return;
   }
   if (all != Start::go_on) {
-    refused_ = ExitCode::usage;  // another says why
+    refused_ = code_of(all);  // another says why
     return;
   }
   begin(options);
@@ -111,17 +127,18 @@ void Job::help() {
   job_status::finished(*refused_);
 }
 
-/// Ends the job for what is wrong here before it has begun. The runtime ends everybody as soon as one leaves: not
-/// before this is said.
+/// Ends the job for what is wrong here before it has begun. The others may wait for this process in MPI_Init. The
+/// runtime ends everybody as soon as one leaves: not before this is said.
 void Job::refuse(const std::exception& error) {
-  say_for_all(error.what());
-  const bool is_alone = is_initialised() && start_together(Start::refuse) != Start::refuse;
-  if (is_alone && !launch::speaks_for_all()) {
-    log::error(error.what());
+  refused_ = code_of(error);
+  const std::string sentence = refused_ == ExitCode::failed ? describe_failed_start(error) : error.what();
+  say_for_all(sentence.c_str());
+  if (!is_initialised() && !launch::job().empty()) mpi_.emplace();
+  const bool all_alike = !is_initialised() || refuse_together(*refused_);
+  if (!all_alike && !launch::speaks_for_all()) {
+    log::error(sentence);
     job_status::said();
   }
-  refused_ = is_alone ? ExitCode::usage : code_of(error);
-  job_status::finished(*refused_);
 }
 
 /// Ends the job for what all have alike.

@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <optional>
+#include <string>
 
 namespace mend {
 
@@ -52,11 +53,25 @@ class Job {
   bool has_lost_ = false;
 };
 
-/// What a process brings to the start of the job, and what all bring together, bit by bit.
-enum class Start : int { go_on = 0b001, go_on_untraced = 0b101, refuse = 0b010, in_disagreement = 0b000 };
+/// What a process brings to the start of the job, and what all bring together: the bits that all have.
+enum class Start : int {
+  go_on = 0b1001,
+  go_on_untraced = 0b1101,
+  refuse = 0b1010,                   ///< for what the user has done wrong
+  fail = 0b0010,                     ///< for an error of the machine, such as a lack of memory
+  in_disagreement = 0b1000,          ///< some refuse
+  in_disagreement_by_error = 0b0000  ///< some fail
+};
 
 /// All processes launched begin with this, whether they go on or refuse to, so that none waits for another that has
 /// left. Collective over MPI_COMM_WORLD.
 Start start_together(Start mine);
+
+/// The sentence for an error of this process alone that keeps it from beginning the job. Local.
+std::string describe_failed_start(const std::exception& error);
+
+/// Refuses to go on, and then tells the launcher that the job ends with `code`. Returns true if all refuse. Collective
+/// over MPI_COMM_WORLD.
+bool refuse_together(ExitCode code);
 
 }  // namespace mend

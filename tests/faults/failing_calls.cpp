@@ -90,7 +90,7 @@ bool memory_only = false;
 const char* list = nullptr;
 const char* fail = nullptr;
 const char* done = nullptr;
-std::array<char, 16> phase{"start"};
+std::array<char, 16> phase{"launch"};
 thread_local bool inside = false;
 
 /// How many times each call has come. Calls that share a slot are told apart by their text.

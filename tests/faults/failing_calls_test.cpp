@@ -262,7 +262,8 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
   };
   for (const auto& [function, phase, place] : all) {
     const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
-      return call.function == function && (phase.empty() ? call.phase != "start" : call.phase == phase) &&
+      return call.function == function &&
+             (phase.empty() ? call.phase != "start" && call.phase != "launch" : call.phase == phase) &&
              (place.empty() || place_of(in_cpp, call).find(place) != std::string::npos);
     });
     if (found == undisturbed.listed.end()) {
@@ -316,6 +317,31 @@ TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone)
 /// All have agreed to end: this process must not begin the body again.
 TEST(AFailingAllocation, after_the_end_is_agreed_costs_that_process_alone) {
   expect_to_cost_that_process_alone("end", {"mend::FailureDetector::end"});
+}
+
+/// The others wait for this process in MPI_Init.
+TEST(AFailingAllocation, before_mpi_is_initialised_ends_the_job_in_one_sentence) {
+  for (const int process : {0, 2}) {
+    std::vector<Call> calls = run(in_cpp, process, Kind::memory, std::nullopt).listed;
+    std::erase_if(calls, [](const Call& call) { return call.phase != "launch" || call.nth != 1; });
+    const std::vector<std::string> places = places_of(in_cpp, calls);
+    for (const std::string wanted : {"mend::take_options", "mend::log::set_level", "mend::Job::Job"}) {
+      const auto at = std::ranges::find_if(places, [&](const std::string& one) { return one.starts_with(wanted); });
+      if (at == places.end()) {
+        // Only the first process looks for misspelt variables there.
+        EXPECT_TRUE(process != 0 && wanted == "mend::Job::Job") << "no memory is asked for in " << wanted;
+        continue;
+      }
+      const Call& call = calls[static_cast<std::size_t>(at - places.begin())];
+      const Attempt failed = run(in_cpp, process, Kind::memory, call);
+      EXPECT_TRUE(failed.has_failed) << wanted;
+      EXPECT_EQ(judge(in_cpp, failed, call, process), "ended") << last_words(failed.end);
+      EXPECT_EQ(failed.end.exit_code, 1) << wanted;
+      EXPECT_THAT(support::complaints(failed.end), testing::ElementsAre(testing::HasSubstr(fmt::format(
+                                                       "process {} cannot begin the job: std::bad_alloc", process))))
+          << wanted;
+    }
+  }
 }
 
 constexpr std::size_t quick = 6;
