@@ -19,9 +19,9 @@ constexpr std::string_view for_tests = "MEND_TEST_";
 /// The options', and others: for the launcher, from it, among mend's own processes, and for its tests.
 std::vector<std::string> known_variables() {
   std::vector<std::string> known = option_variables();
-  for (const char* name :
-       {"MEND_MPIRUN", "MEND_TERMINAL", "MEND_PREFIX", "MEND_SOAK_SECONDS", job_status::environment_variable,
-        launch::process_variable, launch::job_variable, launch::door_variable, launch::parent_death_variable}) {
+  for (const char* name : {"MEND_MPIRUN", "MEND_SOCKETS", "MEND_TERMINAL", "MEND_PREFIX", "MEND_SOAK_SECONDS",
+                           job_status::environment_variable, launch::process_variable, launch::job_variable,
+                           launch::door_variable, launch::parent_death_variable}) {
     known.emplace_back(name);
   }
   return known;

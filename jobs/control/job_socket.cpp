@@ -31,6 +31,7 @@ constexpr const char* suffix = ".sock";
 
 /// Where sockets may be, the best place first.
 std::vector<std::filesystem::path> candidates() {
+  if (const char* const named = std::getenv("MEND_SOCKETS"); named != nullptr && *named != '\0') return {named};
   std::vector<std::filesystem::path> folders;
   if (const char* const runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && ::access(runtime, W_OK) == 0)
     folders.push_back(std::filesystem::path(runtime) / "mend");

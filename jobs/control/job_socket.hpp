@@ -2,6 +2,7 @@
 // is the user's alone. The job is called by the process number of its mend run.
 //
 //   XDG_RUNTIME_DIR/mend/4711.sock      or, without that variable, /tmp/mend-UID/4711.sock
+//   MEND_SOCKETS/4711.sock              if the user has named a folder; then jobs are looked for there alone
 //
 //   "status\n"  -->
 //          <--  text of JSON, end

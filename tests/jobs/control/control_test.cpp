@@ -144,6 +144,11 @@ TEST_F(Control, watch_ends_with_the_job) {
 }
 
 TEST_F(Control, what_cannot_be_is_said) {
+  // Another job of the user's, which is not looked for where this test looks.
+  const support::ScopedEnvironment elsewhere{{"XDG_RUNTIME_DIR", ""}};
+  MendProcess other = start("ignores");
+  other.wait_for_output("rank 1: goes");
+  const support::ScopedEnvironment here{{"MEND_SOCKETS", (scratch_.path() / "sockets").string()}};
   EXPECT_EQ(Ended({"status"}).output, "no job of yours runs on this machine\n");
   EXPECT_EQ(Ended({"status", "--watch"}).code, 2);
   MendProcess job = start("ignores");
