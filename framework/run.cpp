@@ -1,6 +1,7 @@
 #include "framework/run.hpp"
 
 #include "base/death/crash_report.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
 #include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
@@ -78,7 +79,7 @@ int run(const Options& options, const Body& body) {
   }
   const ExitCode code = Job(options).play(body);
   end_bodies();
-  report_crashes();
+  or_fail_stop([] { report_crashes(); });
   return static_cast<int>(code);
 }
 

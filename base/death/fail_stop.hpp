@@ -12,7 +12,8 @@
 
 namespace mend {
 
-/// Says why this process cannot go on, and ends it by SIGKILL. Local.
+/// Says why this process cannot go on, and ends it by SIGKILL. After the end of the job is decided, nobody recovers
+/// from that: then the launcher is told, and the job fails. Local.
 [[noreturn]] void fail_stop(std::string_view why) noexcept;
 
 /// Returns what `work` returns. A CommonError leaves it, for all processes have that; any other exception ends this

@@ -14,6 +14,8 @@
 //   finished N P I R
 //                after the living have agreed that the application is done, with the exit code they agreed on: from
 //                process P, the I-th of the job, which has rank R (a spare has none).
+//   erred P      when process P has an error of its own in mend's part after that decision, and ends: what the program
+//                would have done in it after the job is not done.
 //   unseen       before that, when processes are dead of which the runtime does not know: it will wait for them for
 //                ever.
 //   closed P     after process P has left MPI, or has given it back to a caller who initialised it. What it does later
@@ -58,6 +60,7 @@ inline constexpr const char* environment_variable = "MEND_STATUS_FILE";
 namespace detail {
 inline bool has_started = false;
 inline bool has_finished = false;
+inline bool is_at_end = false;
 
 /// Returns whether a launcher can read it. Safe in a signal handler.
 inline bool append_to(const char* path, std::string_view line) {
@@ -114,6 +117,19 @@ inline void running() { detail::append("running\n"); }
 
 /// Every process, once the failure detector watches it and it watches others. Local.
 inline void introduced() { detail::append("introduced " + detail::self() + "\n"); }
+
+/// Every process, when it has learnt that the end is decided. Local.
+inline void at_end() { detail::is_at_end = true; }
+
+/// Whether nothing follows in which the others would make up for the death of this process. Local.
+inline bool is_at_end() { return detail::is_at_end || detail::has_finished; }
+
+/// A process that cannot go on, after that. Returns whether the launcher will know. Local; asks for no memory.
+inline bool erred() {
+  std::array<char, 32> line{};
+  std::snprintf(line.data(), line.size(), "erred %d\n", ::getpid());
+  return detail::append(line.data());
+}
 
 /// Every process, when the end is decided and its failure detector has stopped. Local.
 inline void unwatched() { detail::append("unwatched " + detail::self() + "\n"); }

@@ -2,6 +2,7 @@
 
 #include "agreement/members_with.hpp"
 #include "base/assert.hpp"
+#include "base/death/crash_report.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"
 #include "base/name_runs.hpp"
@@ -289,7 +290,10 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   const JobDecision decision =
       decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
                  reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
-  if (decision.what == Intent::recover) {
+  if (decision.what != Intent::recover) {
+    job_status::at_end();
+    report_crashes();  // nobody recovers from them any more
+  } else {
     if (decision.asked) request_ = {true, who_asks()};
     if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
     leave_epoch();

@@ -1,5 +1,6 @@
 #include "framework/spawn/recruiter.hpp"
 
+#include "base/death/fail_stop.hpp"
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
@@ -180,7 +181,7 @@ Recruiter::Recruiter(ProcessId self, FailureDetector& detector, AgreementProvide
 Recruiter::~Recruiter() {
   patience_.reset();
   attendant_ = {};
-  attend_births();  // to know who they are
+  or_fail_stop([this] { attend_births(); });  // to know who they are
 }
 
 void Recruiter::start(const World& world) {

@@ -25,6 +25,7 @@ class Reader {
     if (word == "introduced") introduced(words);
     if (word == "unwatched") unwatched(words);
     if (word == "unseen") ++reports_.unseen;
+    if (word == "erred") ++reports_.erred;
     if (word == "said") reports_.said = true;
     if (word == "unsaid") std::getline(words >> std::ws, reports_.unsaid);
     if (word == "closed") mark(words, &Stage::closed);

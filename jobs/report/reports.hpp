@@ -64,6 +64,7 @@ struct Reports {
   std::optional<int> error_afterwards{};
   std::optional<int> crashed_afterwards{};  ///< the signal that ended one that had finished, by a fault of its own
   std::vector<EarlyCrash> early_crashes{};
+  int erred = 0;                    ///< had an error of their own in mend's part after the end was decided
   std::optional<int> aborted{};     ///< the first code that MPI_Abort was called with
   bool said = false;                ///< somebody has told the user why the job does not begin
   std::string unsaid{};             ///< that reason, as those know it who left it to another to tell

@@ -173,6 +173,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
         signal_base + *reports.crashed_afterwards,
         fmt::format("a process was ended by {} after the job had finished", signal_name(*reports.crashed_afterwards))};
   }
+  if (agreed_end && reports.erred > 0) return {failed, ""};  // the process has said why
   if (agreed_end && reports.error_afterwards) return judge_mpirun_alone(*reports.error_afterwards);
   const bool may_have_erred = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);
   if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {

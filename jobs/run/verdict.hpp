@@ -7,6 +7,7 @@
 //   - a process has called MPI_Abort: that ends the job, whatever the others do;
 //   - the processes reported a common end: that counts, unless one of them then exited with an error of its own. One
 //     that exits before, with whatever code, is a death among others, though mpirun returns what it did;
+//   - a process could not go on after that, by an error of its own, as it says: the job has failed;
 //   - mpirun was killed by somebody else: it takes the job with it, and what processes say of that is chance;
 //   - mend run was sent SIGUSR1 or SIGUSR2, mpirun passed it on, and returns that it has ended the processes;
 //   - every process of the job reported its start here, and none its end: it has not finished, whatever mpirun says;

@@ -163,6 +163,7 @@ std::string judge(const Program& program, const Attempt& attempt, const Call& ca
   if (!attempt.has_failed) return "not reached";
   if (end.exit_code == 0) {
     EXPECT_EQ(results(end), program.results);
+    EXPECT_THAT(end.errors, testing::Not(testing::HasSubstr("after the end of the job: ")));
     return end.errors.find("cannot go on") != std::string::npos ? "recovered" : "went on";
   }
   // The library's own: its daemon crashes when a process that connects to it dies at the wrong moment.
@@ -314,9 +315,35 @@ TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone)
   expect_to_cost_that_process_alone("commit", {"mend::encode", "mend::publish_commit"});
 }
 
-/// All have agreed to end: this process must not begin the body again.
-TEST(AFailingAllocation, after_the_end_is_agreed_costs_that_process_alone) {
-  expect_to_cost_that_process_alone("end", {"mend::FailureDetector::end"});
+/// Has `process` lack memory at each place in phase `end`: what it has left to do is not done, and mend says so. All
+/// have agreed to end: this process must not begin the body again, and the others end.
+void expect_to_be_told_after_the_end(const Program& program, int process, const std::string& wanted) {
+  std::vector<Call> calls = run(program, process, Kind::memory, std::nullopt).listed;
+  std::erase_if(calls, [](const Call& call) { return call.phase != "end" || call.nth != 1; });
+  const std::vector<std::string> places = places_of(program, calls);
+  std::set<std::string> tried;
+  int told = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!places[i].starts_with("mend::") || !tried.insert(places[i].substr(0, places[i].find(' '))).second) continue;
+    const Attempt failed = run(program, process, Kind::memory, calls[i]);
+    const std::string outcome = judge(program, failed, calls[i], process);
+    const bool is_after_the_end = failed.end.errors.find("after the end of the job: ") != std::string::npos;
+    EXPECT_TRUE(is_after_the_end || !places[i].starts_with(wanted)) << places[i] << last_words(failed.end);
+    if (!is_after_the_end) continue;
+    ++told;
+    EXPECT_EQ(outcome, "ended") << places[i] << last_words(failed.end);
+    EXPECT_EQ(failed.end.exit_code, 1) << places[i];
+    const bool body_tells_results = &program == &in_cpp;
+    EXPECT_TRUE(!body_tells_results || results(failed.end) == program.results) << places[i] << failed.end.output;
+  }
+  EXPECT_GT(told, 0);
+}
+
+TEST(AFailingAllocation, after_the_end_is_agreed_is_told_and_fails_the_job) {
+  expect_to_be_told_after_the_end(in_cpp, 2, "mend::FailureDetector::end");
+}
+TEST(AFailingAllocationInFenix, after_the_end_is_agreed_is_told_and_fails_the_job) {
+  expect_to_be_told_after_the_end(in_fenix, 0, "mend::FailureDetector::end");
 }
 
 /// The others wait for this process in MPI_Init.

@@ -297,6 +297,12 @@ TEST(FenixMistakes, a_program_that_forgets_to_finalize_is_finalized) {
   EXPECT_THAT(said(end), SizeIs(ranks));
 }
 
+TEST(FenixMistakes, a_rank_that_crashes_after_finalize_fails_the_job) {
+  const auto end = mistake("aborts_at_the_end");
+  EXPECT_EQ(end.exit_code, 128 + SIGABRT) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("a process was ended by SIGABRT after the job had finished"));
+}
+
 TEST(FenixMistakes, other_spares_than_were_launched_are_what_counts) {
   const auto end = play_fenix(MEND_FENIX_MISTAKES, 1, "", {"spawn", "2"});  // of 5 processes
   EXPECT_EQ(end.exit_code, 0) << end.errors;

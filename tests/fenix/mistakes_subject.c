@@ -49,6 +49,7 @@ int main(int argc, char **argv) {
     Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, &error);
   }
   if (strcmp(mistake, "forgets_finalize") != 0) Fenix_Finalize();
+  if (strcmp(mistake, "aborts_at_the_end") == 0 && rank == 1) abort();
   MPI_Finalize();
   if (strcmp(mistake, "removes_itself") == 0 || strcmp(mistake, "silent") == 0 || strcmp(mistake, "spawn") == 0 ||
       strcmp(mistake, "spawn_for_the_dead") == 0 || strcmp(mistake, "forgets_finalize") == 0) {

@@ -97,6 +97,18 @@ TEST(Verdict, a_crash_after_the_agreed_end_counts) {
   EXPECT_THAT(verdict.sentence, HasSubstr("SIGSEGV after the job had finished"));
 }
 
+TEST(Verdict, an_error_of_one_process_after_the_agreed_end_counts_and_was_told_by_it) {
+  Reports reports = agreed(0);
+  reports.erred = 1;
+  const auto verdict = judge(exited(0), reports, launched);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_THAT(verdict.sentence, IsEmpty());
+  EXPECT_EQ(judge(
+                exited(0), [&] { return reports.finished = 3, reports; }(), launched)
+                .exit_code,
+            3);
+}
+
 TEST(Verdict, the_exit_code_agreed_on_is_returned_and_was_explained_by_those_who_agreed) {
   for (const int code : {1, 2, 3}) {
     const auto verdict = judge(exited(code), agreed(code), launched);
@@ -350,6 +362,10 @@ TEST(Reports, who_crashes_after_the_end_has_left) {
   const auto reports = reports_in("finished 0\nfinished 0\nleft 0\ncrashed 11\n");
   EXPECT_EQ(reports.left, 2);
   EXPECT_EQ(reports.crashed_afterwards, SIGSEGV);
+}
+
+TEST(Reports, who_cannot_go_on_after_the_end_has_erred) {
+  EXPECT_EQ(reports_in("finished 0\nerred 4711\nleft 0\n").erred, 1);
 }
 
 TEST(Reports, of_those_who_skipped_the_start_only_the_launchers_own_count) {
