@@ -19,7 +19,8 @@ struct ErrorHandling {
   OnError on_error = OnError::throws;
   ErrorReceiver receiver = nullptr;
   std::function<void()> failure_listener;
-  std::optional<std::string> noted;  // what could not be thrown where it was met
+  std::optional<std::string> noted;     // what could not be thrown where it was met
+  std::optional<std::string> returned;  // what the program was given as a code
   std::vector<MPI_Comm> outdated;
   MPI_Errhandler throwing = MPI_ERRHANDLER_NULL;
 };
@@ -47,7 +48,7 @@ bool has_dead_members(MPI_Comm comm) {
 
 int class_of(int code) {
   int error_class = MPI_ERR_UNKNOWN;
-  MPI_Error_class(code, &error_class);
+  PMPI_Error_class(code, &error_class);
   return error_class;
 }
 
@@ -56,6 +57,8 @@ const char* hint_at(int code) {
   return " (session.comm() is another communicator after each recovery: ask for it again, and make again what derives "
          "from it)";
 }
+
+std::string describe_error(int code) { return fmt::format("an MPI call failed: {}{}", mpi_text(code), hint_at(code)); }
 
 /// Throws what the error is, unless that would end the process, as in a destructor at the ordinary end of its scope.
 /// Then the call returns its code. A failure need not be noted: the listener has interrupted everyone, so the next call
@@ -66,7 +69,7 @@ void throw_or_note(int code, bool failure) {
     if (is_catchable(error)) throw error;
     return;
   }
-  const EnvironmentError error(fmt::format("an MPI call failed: {}{}", mpi_text(code), hint_at(code)));
+  const EnvironmentError error(describe_error(code));
   if (is_catchable(error)) throw error;
   handling().noted = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
 }
@@ -112,7 +115,7 @@ bool means_failure(MPI_Comm comm, int code) {
 std::string mpi_text(int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  MPI_Error_string(code, text, &length);
+  PMPI_Error_string(code, text, &length);
   return {text, static_cast<std::size_t>(length)};
 }
 
@@ -133,7 +136,11 @@ void handle_error(MPI_Comm comm, int code) {
     const ErrorsReturned quiet;
     if (failure && handling().failure_listener) handling().failure_listener();
   }
-  if (how == OnError::tells_and_returns) return;
+  if (how == OnError::tells_and_returns) {
+    const bool may_be_failure = failure || is_unspecific(code);  // of a death that is not known yet
+    if (!may_be_failure && !handling().returned) handling().returned = describe_error(code);
+    return;
+  }
   if (how == OnError::hands_over) return handling().receiver(comm, code, failure);
   // A destructor's call, on the way of an exception: a second one would end the process.
   if (std::uncaught_exceptions() > 0) return;
@@ -155,6 +162,10 @@ void take_for_new(MPI_Comm comm) { std::erase(handling().outdated, comm); }
 void throw_noted_error() {
   if (const auto error = std::exchange(handling().noted, std::nullopt)) throw EnvironmentError(*error);
 }
+
+const std::optional<std::string>& returned_error() { return handling().returned; }
+
+void forget_returned_error() { handling().returned.reset(); }
 
 void on_process_failure(std::function<void()> listener) { handling().failure_listener = std::move(listener); }
 

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,13 @@ void handle_error(MPI_Comm comm, int code);
 /// Throws EnvironmentError if an error that was no process failure could not be thrown where it was met, once for each.
 /// Main thread only. Local.
 void throw_noted_error();
+
+/// The first error that was certainly no process failure and that a call has returned to code that no exception may
+/// pass through (OnError::tells_and_returns), as a sentence; none if there was none since it was forgotten. Main thread
+/// only. Local.
+const std::optional<std::string>& returned_error();
+/// The program has looked at it, or begins anew. Main thread only. Local.
+void forget_returned_error();
 
 /// Calls `listener` whenever an MPI call under throw_errors_of meets a process failure, before the exception is thrown:
 /// the earliest moment to interrupt the others. An empty function ends that. `listener` must not throw. Main thread

@@ -84,7 +84,7 @@ int guarded(unsigned long* version, Work work) {
 }
 
 /// Protects what has this name. A program that does not look at what is returned must not lose its data for that:
-/// unless it asks what is wrong, it is told by require_protected().
+/// unless it asks what is wrong, it is told by require_heeded().
 template <class Work>
 int protecting(const char* name, Work work) {
   const int status = guarded(work);
@@ -102,6 +102,17 @@ void require_protected() {
     std::rethrow_exception(error);
   } catch (const std::exception& why) {
     throw mend::UsageError(fmt::format("member '{}' could not be protected: {}", name, why.what()));
+  }
+}
+
+/// Throws what an MPI call has returned to the program, which has gone on as if there were nothing.
+void require_heeded() {
+  require_protected();
+  if (const auto& error = mend::returned_error()) {
+    throw mend::EnvironmentError(
+        fmt::format("{}; the program went on without a look at that: return MEND_ERROR where it cannot go on, or call "
+                    "MPI_Error_class with the code where it can",
+                    *error));
   }
 }
 
@@ -211,6 +222,7 @@ void leave_with(int status) {
           "MEND_SUCCESS where the work is done, MEND_ERROR where it cannot be");
     case MEND_ERROR:
       if (last_error) std::rethrow_exception(last_error);
+      if (const auto& error = mend::returned_error()) throw mend::EnvironmentError(*error);
       [[fallthrough]];
     default: throw std::runtime_error("the body returned " + std::to_string(status));
   }
@@ -226,8 +238,9 @@ int mend_run(int argc, char** argv, mend_body body, void* data) {
       throw mend::UsageError("--mend-rollback local does not cover programs in C and Fortran: use --mend-rollback all");
     last_error = nullptr;
     unprotected.clear();
+    mend::forget_returned_error();
     leave_with(call(body, session, data));
-    require_protected();
+    require_heeded();
   });
 }
 
@@ -361,49 +374,49 @@ int mend_file_exists(mend_session* session, const char* name) {
 
 int mend_commit(mend_session* session, unsigned long* version) {
   return guarded(version, [&] {
-    require_protected();
+    require_heeded();
     return session_of(session).store().commit();
   });
 }
 
 int mend_commit_async(mend_session* session) {
   return guarded([&] {
-    require_protected();
+    require_heeded();
     session_of(session).store().commit_async();
   });
 }
 
 int mend_finish_commit(mend_session* session, unsigned long* version) {
   return guarded(version, [&] {
-    require_protected();
+    require_heeded();
     return session_of(session).store().finish_commit();
   });
 }
 
 int mend_restore(mend_session* session, unsigned long* version) {
   return guarded(version, [&] {
-    require_protected();
+    require_heeded();
     return session_of(session).store().restore();
   });
 }
 
 int mend_restore_version(mend_session* session, unsigned long wanted, unsigned long* version) {
   return guarded(version, [&] {
-    require_protected();
+    require_heeded();
     return session_of(session).store().restore(mend::Version{wanted});
   });
 }
 
 int mend_restore_from(mend_session* session, int rank, unsigned long* version) {
   return guarded(version, [&] {
-    require_protected();
+    require_heeded();
     return session_of(session).store().restore_from(mend::Rank{rank});
   });
 }
 
 int mend_restore_others(mend_session* session, unsigned long* version) {
   return guarded(version, [&] {
-    require_protected();
+    require_heeded();
     return session_of(session).store().restore_others();
   });
 }
@@ -423,7 +436,10 @@ int mend_check(mend_session* session) {
 }
 
 int mend_repair(mend_session* session) {
-  return guarded([&] { session_of(session).repair(); });
+  return guarded([&] {
+    session_of(session).repair();
+    mend::forget_returned_error();
+  });
 }
 
 int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*), void* data) {
@@ -438,7 +454,7 @@ int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*),
 
 int mend_transaction(mend_session* session, mend_work work, void* data, int* committed) {
   return guarded([&] {
-    require_protected();
+    require_heeded();
     Session& in = session_of(session);
     const auto do_work = [&] {
       int well = 1;
@@ -550,5 +566,18 @@ int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
 
 const char* mend_error_text(void) {
   unprotected.clear();  // the program knows
+  mend::forget_returned_error();
   return last_text.c_str();
+}
+
+// Who asks what a code means has looked at it.
+
+int MPI_Error_class(int code, int* error_class) {
+  mend::forget_returned_error();
+  return PMPI_Error_class(code, error_class);
+}
+
+int MPI_Error_string(int code, char* text, int* length) {
+  mend::forget_returned_error();
+  return PMPI_Error_string(code, text, length);
 }

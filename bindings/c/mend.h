@@ -75,7 +75,9 @@ int mend_run(int argc, char **argv, mend_body body, void *data);
 int mend_refuse(const char *sentence);
 
 /** The application's communicator. It is valid until the body returns or mend_repair is called. MPI's errors on it are
- * returned. Local. */
+ * returned. One that is no death must be looked at: return MEND_ERROR from the body, or call MPI_Error_class, MPI_Error_string or
+ * mend_error_text and go on. Otherwise the next commit or restore, or the end of the body, ends the job. MPI_ERRORS_RETURN, set on
+ * a communicator, leaves all of its errors to the program. Local. */
 MPI_Comm mend_comm(const mend_session *session);
 /** The application's communicator as Fortran has it: an integer. Local. */
 MPI_Fint mend_comm_fortran(const mend_session *session);

@@ -349,6 +349,27 @@ static int nameless_body(mend_session *session, void *data) {
   return mend_protect(session, NULL, &session, sizeof session);
 }
 
+/* Sends to a rank that does not exist, with or without a look at the error; or where the program wants codes, and no more. */
+static int lost_message_body(mend_session *session, void *data) {
+  const char *look = data;
+  int value = 0;
+  int error_class = MPI_SUCCESS;
+  MPI_Comm comm = mend_comm(session);
+  if (strcmp(look, "wants_codes") == 0) {
+    const int status = mend_comm_dup(session, &comm);
+    if (status != MEND_SUCCESS) return status;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  if (mend_rank(session) == 1) {
+    const int code = MPI_Send(&value, 1, MPI_INT, 4711, 0, comm);
+    if (strcmp(look, "looks_at_class") == 0) MPI_Error_class(code, &error_class);
+    if (strcmp(look, "gives_up") == 0) return MEND_ERROR;
+    if (code == MPI_SUCCESS) return say(session, "sent to nobody");
+  }
+  if (strcmp(look, "commits") == 0) return mend_commit(session, NULL);
+  return MEND_SUCCESS;
+}
+
 /* Until it is asked to leave; `data` is not NULL if it looks. */
 static int leaving_body(mend_session *session, void *data) {
   long step = 0;
@@ -379,6 +400,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "wrong_work") == 0) return mend_run(argc, argv, wrong_work_body, NULL);
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) return mend_run(argc, argv, wrong_body, NULL);
   if (argc > 1 && strcmp(argv[1], "careless") == 0) return mend_run(argc, argv, careless_body, NULL);
+  if (argc > 2 && strcmp(argv[1], "lost_message") == 0) return mend_run(argc, argv, lost_message_body, argv[2]);
   if (argc > 1 && strcmp(argv[1], "bodiless") == 0) return mend_run(argc, argv, NULL, NULL);
   if (argc > 1 && strcmp(argv[1], "unknown") == 0) return mend_run(argc, argv, unknown_body, NULL);
   if (argc > 1 && strcmp(argv[1], "ends") == 0) return mend_run(argc, argv, ending_body, NULL);

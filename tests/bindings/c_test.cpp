@@ -112,6 +112,19 @@ TEST(InC, without_spares_the_job_ends_in_one_sentence) {
   }
 }
 
+TEST(InC, an_mpi_error_that_nobody_looks_at_ends_the_job) {
+  for (const char* look : {"ends", "commits", "gives_up"})
+    expect_end(play_in_c("lost_message", 0, {look}), 1, "rank 1: an MPI call failed: MPI_ERR_RANK");
+}
+
+TEST(InC, an_mpi_error_that_the_program_deals_with_is_its_own_concern) {
+  for (const char* look : {"looks_at_class", "wants_codes"}) {
+    const auto end = play_in_c("lost_message", 0, {look});
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(support::complaints(end), testing::IsEmpty());
+  }
+}
+
 TEST(InC, mistakes_end_the_job_with_their_sentence) {
   expect_end(play_in_c("wrong", 0), 2, "a protected member needs a name");
   expect_end(play_in_c("wrong_work", 0), 2, "a protected member needs a name");
