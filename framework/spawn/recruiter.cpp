@@ -1,7 +1,7 @@
 #include "framework/spawn/recruiter.hpp"
 
-#include "base/death/fail_stop.hpp"
 #include "base/assert.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
