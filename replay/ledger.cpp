@@ -25,21 +25,27 @@ std::uint64_t Ledger::chained(std::uint64_t before, std::uint64_t content) {
   return mixed(std::rotl(before, 23) ^ content) + 1;
 }
 
-Ledger::Sent Ledger::note_sent(const Channel& channel, std::span<const std::byte> copy) {
-  OfPhase& phase = now();
-  Sends& sends = phase.sends[channel];
+/// Returns true if `peer` has ended this phase, as heard last.
+bool Ledger::is_past(int peer) const {
+  const auto known = peers_.find(peer);
+  return known != peers_.end() && known->second > phase_;
+}
+
+/// Returns true if the receiver needs the next message of `channel` no more.
+bool Ledger::is_known(const Channel& channel, const Sends& sends) const {
+  return sends.count < sends.theirs.count || is_past(channel.peer);
+}
+
+void Ledger::note_sent(const Channel& channel, Sends& sends, std::span<const std::byte> copy) {
   const std::uint64_t number = sends.count++;
-  phase.log[channel.peer].push_back({channel, number, copy});
+  now().log[channel.peer].push_back({channel, number, copy});
   if (number >= sends.theirs.count) {
-    const auto peer = peers_.find(channel.peer);
-    const bool is_past = peer != peers_.end() && peer->second > phase_;
-    if (is_past) note(channel, number + 1, Difference::What::more);
-    return {!is_past, copy};
+    if (is_past(channel.peer)) note(channel, number + 1, Difference::What::more);
+    return;
   }
   sends.hash = chained(sends.hash, hash_(copy));
   if (number + 1 == sends.theirs.count && sends.hash != sends.theirs.hash)
     note(channel, number + 1, Difference::What::content);
-  return {false, copy};
 }
 
 void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes) {

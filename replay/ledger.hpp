@@ -87,12 +87,16 @@ class Ledger {
     bool needed = true;                ///< the receiver does not have it
     std::span<const std::byte> bytes;  ///< the copy; it stays where it is until the next cut()
   };
-  /// Writes down that `size` bytes are sent, which `fill` packs into the copy. Nothing is packed when there is no log.
+  /// Writes down that `size` bytes are sent. `fill(copy, needed)` packs them into the copy, and may send them meanwhile
+  /// if they are needed.
   template <class Fill>
   Sent send(const Channel& channel, std::size_t size, Fill fill) {
     const std::span<std::byte> copy = now().memory.take(size);
-    fill(copy);
-    return note_sent(channel, copy);
+    Sends& sends = now().sends[channel];
+    const bool needed = !is_known(channel, sends);
+    fill(copy, needed);
+    note_sent(channel, sends, copy);
+    return {needed, copy};
   }
 
   /// The next message of `channel` was received.
@@ -153,7 +157,9 @@ class Ledger {
 
   OfPhase& now() { return phases_[static_cast<std::size_t>(phase_)]; }
   const OfPhase& now() const { return phases_[static_cast<std::size_t>(phase_)]; }
-  Sent note_sent(const Channel& channel, std::span<const std::byte> copy);
+  bool is_past(int peer) const;
+  bool is_known(const Channel& channel, const Sends& sends) const;
+  void note_sent(const Channel& channel, Sends& sends, std::span<const std::byte> copy);
   void note(const Channel& channel, std::uint64_t number, Difference::What what);
   static std::uint64_t chained(std::uint64_t before, std::uint64_t content);
   static void hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent);

@@ -8,12 +8,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
 
 namespace mend {
 namespace {
+
+/// A message of at least as many bytes is sent from where it lies, and copied into the log meanwhile.
+constexpr int least_sent_meanwhile = 32 * 1024;
 
 /// MPI's own call, whose errors are returned.
 template <class Call>
@@ -84,22 +88,31 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
                          int tag, SendEnds ends) {
   if (to == MPI_PROC_NULL) return MPI_SUCCESS;
   if (to < 0 || to >= front.size) return MPI_ERR_RANK;
+  const MPI_Comm line = front.line(traffic);
   int size = 0;
-  if (const int code = packed_size(count, type, front.line(traffic), &size); code != MPI_SUCCESS) return code;
-  const replay::Ledger::Sent sent =
-      ledger_.send({to, front.context(traffic), tag}, static_cast<std::size_t>(size),
-                   [&](std::span<std::byte> copy) { pack(data, count, type, front.line(traffic), copy); });
+  if (const int code = packed_size(count, type, line, &size); code != MPI_SUCCESS) return code;
+  const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  const replay::Ledger::Sent sent = ledger_.send(
+      {to, front.context(traffic), tag}, static_cast<std::size_t>(size), [&](std::span<std::byte> copy, bool needed) {
+        if (needed && goes_meanwhile)
+          code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
+        pack(data, count, type, line, copy);
+      });
   if (!sent.needed) return MPI_SUCCESS;
-  const int code = quietly([&] {
-    switch (ends) {
-      case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, front.line(traffic));
-      case SendEnds::as_synchronous:
-        return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, front.line(traffic));
-      case SendEnds::at_once: break;
-    }
-    return begin_send(sent.bytes, to, tag, front.line(traffic));
-  });
-  if (code == MPI_SUCCESS || !means_failure(front.line(traffic), code)) return code;
+  if (code == MPI_SUCCESS) {
+    code = quietly([&] {
+      if (goes_meanwhile) return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+      switch (ends) {
+        case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, line);
+        case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, line);
+        case SendEnds::at_once: break;
+      }
+      return begin_send(sent.bytes, to, tag, line);
+    });
+  }
+  if (code == MPI_SUCCESS || !means_failure(line, code)) return code;
   recover_();  // which sends it again
   return MPI_SUCCESS;
 }
@@ -191,7 +204,7 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
     return code;
   }
   // Its callbacks find the list by their own entry.
-  by_handle_[receive.handle] = &receive;
+  by_handle_[receive.handle] = std::prev(receives_.end());
   *request = receive.handle;
   return MPI_SUCCESS;
 }
@@ -220,7 +233,7 @@ int LoggedMessages::cancel(void*, int) { return MPI_SUCCESS; }  // it goes on, a
 
 LoggedMessages::Receive* LoggedMessages::find(MPI_Request request) const {
   const auto known = by_handle_.find(request);
-  return known == by_handle_.end() ? nullptr : known->second;
+  return known == by_handle_.end() ? nullptr : &*known->second;
 }
 
 bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
@@ -287,10 +300,11 @@ int LoggedMessages::try_to_finish(std::span<const MPI_Request> requests) {
 
 void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after) {
   for (std::size_t i = 0; i < before.size(); ++i) {
-    Receive* const receive = before[i] == after[i] ? nullptr : find(before[i]);
-    if (receive == nullptr) continue;
-    by_handle_.erase(before[i]);
-    receives_.remove_if([&](const Receive& one) { return &one == receive; });
+    if (before[i] == after[i]) continue;
+    const auto known = by_handle_.find(before[i]);
+    if (known == by_handle_.end()) continue;
+    receives_.erase(known->second);
+    by_handle_.erase(known);
   }
 }
 

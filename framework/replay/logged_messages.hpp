@@ -97,7 +97,7 @@ class LoggedMessages {
   replay::Ledger& ledger_;
   std::function<void()> recover_;
   Receives receives_;
-  std::unordered_map<MPI_Request, Receive*> by_handle_;
+  std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
   std::vector<MPI_Request> sends_;  // of copies
   std::vector<std::byte> packed_;
 };

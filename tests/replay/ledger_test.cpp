@@ -43,7 +43,7 @@ std::uint64_t number_in(std::span<const std::byte> bytes) {
 
 Ledger::Sent send(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
   return ledger.send(channel, sizeof number,
-                     [&](std::span<std::byte> copy) { std::memcpy(copy.data(), &number, sizeof number); });
+                     [&](std::span<std::byte> copy, bool) { std::memcpy(copy.data(), &number, sizeof number); });
 }
 
 void receive(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
