@@ -267,7 +267,10 @@ MEND_SAME_AS_PMPI(MPI_Allreduce);
 int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
   const InMpiCall call(MpiCall::reduce_scatter);
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Reduce_scatter");
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] { return local->collectives().reduce_scatter(front, out, in, counts, type, op); });
+  }
   return library(out, in, counts, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
@@ -275,7 +278,13 @@ MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
 int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
   const InMpiCall call(MpiCall::reduce_scatter_block);
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Reduce_scatter_block");
+  if (auto* local = mend::local_rollback_of(comm)) {
+    const mend::Front& front = *local->front_of(comm);
+    return local->in_call([&] {
+      const mend::EqualBlocks blocks(front.size, count);
+      return local->collectives().reduce_scatter(front, out, in, blocks.lengths.data(), type, op);
+    });
+  }
   return library(out, in, count, type, op, comm);
 }
 MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);

@@ -1,8 +1,10 @@
 #include "framework/replay/logged_collectives.hpp"
 
+#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -29,26 +31,53 @@ int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int
                        MPI_STATUS_IGNORE);
 }
 
-/// Memory for `count` values.
-class Values {
+/// At least as many bytes are reduced in blocks.
+constexpr long long least_in_blocks = 32LL * 1024;
+
+bool is_large(const Front& front, int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return count >= front.size && static_cast<long long>(count) * size >= least_in_blocks;
+}
+
+}  // namespace
+
+/// Memory for `count` values. One at a time uses a Scratch.
+class LoggedCollectives::Values {
  public:
-  Values(int count, MPI_Datatype type) : type_(type), count_(count) {
+  Values(Scratch& scratch, int count, MPI_Datatype type) : type_(type), count_(count) {
     MPI_Aint extent = 0;
     PMPI_Type_get_true_extent(type, &lower_, &extent);
-    const MPI_Aint bytes = count == 0 ? 0 : extent + (count - 1) * extent_of(type);
-    bytes_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    const auto bytes = static_cast<std::size_t>(count == 0 ? 0 : extent + (count - 1) * extent_of(type));
+    if (scratch.size < bytes) scratch = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+    bytes_ = scratch.bytes.get();
   }
-  void* data() { return bytes_.get() - lower_; }
+  void* data() { return bytes_ - lower_; }
   int copy_of(const void* values) { return copy(values, count_, type_, data(), count_, type_); }
+  int copy_to(void* values) { return copy(data(), count_, type_, values, count_, type_); }
 
  private:
   MPI_Datatype type_;
   int count_;
   MPI_Aint lower_ = 0;
-  std::unique_ptr<std::byte[]> bytes_;
+  std::byte* bytes_;
 };
 
-}  // namespace
+/// Values in blocks, one for each rank.
+struct LoggedCollectives::Blocks {
+  explicit Blocks(std::vector<int> lengths) : counts(std::move(lengths)), offsets(counts.size()) {
+    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+  }
+  /// `count` values in blocks of almost equal length.
+  static Blocks of(int count, int ranks) {
+    std::vector<int> lengths(static_cast<std::size_t>(ranks), count / ranks);
+    for (int i = 0; i < count % ranks; ++i) ++lengths[static_cast<std::size_t>(i)];
+    return Blocks(std::move(lengths));
+  }
+
+  std::vector<int> counts;
+  std::vector<int> offsets;
+};
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): returns
 #define MEND_TRY(call) \
@@ -90,24 +119,42 @@ int LoggedCollectives::reduce(const Front& front, const void* out, void* in, int
                               int root) {
   if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
   const void* const mine = out == MPI_IN_PLACE ? in : out;
+  if (is_large(front, count, type)) {
+    const Blocks blocks = Blocks::of(count, front.size);
+    const int length = blocks.counts[static_cast<std::size_t>(front.rank)];
+    Values sum(scratch_[0], length, type);
+    Values other(scratch_[1], length, type);
+    MEND_TRY(reduce_block(front, mine, blocks, type, op, sum, other));
+    return gatherv(front, sum.data(), length, type, in, blocks.counts.data(), blocks.offsets.data(), type, root);
+  }
   int commutes = 1;
   MEND_TRY(PMPI_Op_commutative(op, &commutes));
-  Values other(count, type);
-  Values sum(count, type);
-  if (commutes == 0) {
-    if (front.rank != root) return send(front, mine, count, type, root);
-    // From the last rank to the first: Reduce_local puts its first operand before the second.
-    for (int rank = front.size - 1; rank >= 0; --rank) {
-      Values& into = rank == front.size - 1 ? sum : other;
-      if (rank == root) {
-        MEND_TRY(into.copy_of(mine));
-      } else {
-        MEND_TRY(receive(front, into.data(), count, type, rank));
-      }
-      if (rank != front.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
+  return commutes == 0 ? reduce_in_order(front, mine, in, count, type, op, root)
+                       : reduce_by_tree(front, mine, in, count, type, op, root);
+}
+
+int LoggedCollectives::reduce_in_order(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
+                                       MPI_Op op, int root) {
+  if (front.rank != root) return send(front, mine, count, type, root);
+  Values sum(scratch_[0], count, type);
+  Values other(scratch_[1], count, type);
+  // From the last rank to the first: Reduce_local puts its first operand before the second.
+  for (int rank = front.size - 1; rank >= 0; --rank) {
+    Values& into = rank == front.size - 1 ? sum : other;
+    if (rank == root) {
+      MEND_TRY(into.copy_of(mine));
+    } else {
+      MEND_TRY(receive(front, into.data(), count, type, rank));
     }
-    return copy(sum.data(), count, type, in, count, type);
+    if (rank != front.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
   }
+  return sum.copy_to(in);
+}
+
+int LoggedCollectives::reduce_by_tree(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
+                                      MPI_Op op, int root) {
+  Values sum(scratch_[0], count, type);
+  Values other(scratch_[1], count, type);
   const int place = (front.rank - root + front.size) % front.size;
   const auto rank_at = [&](int one) { return (one + root) % front.size; };
   MEND_TRY(sum.copy_of(mine));
@@ -117,20 +164,91 @@ int LoggedCollectives::reduce(const Front& front, const void* out, void* in, int
     MEND_TRY(receive(front, other.data(), count, type, rank_at(place + distance)));
     MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
   }
-  return copy(sum.data(), count, type, in, count, type);
+  return sum.copy_to(in);
+}
+
+/// Every rank sends each other its block of it, and reduces its own in `sum`, from the last rank's to the first's:
+/// Reduce_local puts its first operand before the second.
+int LoggedCollectives::reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type,
+                                    MPI_Op op, Values& sum, Values& other) {
+  const auto block_of = [&](int rank) { return at(mine, blocks.offsets[static_cast<std::size_t>(rank)], type); };
+  const auto count_of = [&](int rank) { return blocks.counts[static_cast<std::size_t>(rank)]; };
+  for (int distance = 1; distance < front.size; ++distance) {
+    const int rank = (front.rank + distance) % front.size;
+    MEND_TRY(send(front, block_of(rank), count_of(rank), type, rank));
+  }
+  const int count = count_of(front.rank);
+  for (int rank = front.size - 1; rank >= 0; --rank) {
+    Values& into = rank == front.size - 1 ? sum : other;
+    if (rank == front.rank) {
+      MEND_TRY(into.copy_of(block_of(rank)));
+    } else {
+      MEND_TRY(receive(front, into.data(), count, type, rank));
+    }
+    if (rank != front.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
+  }
+  return MPI_SUCCESS;
 }
 
 int LoggedCollectives::allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
                                  MPI_Op op) {
-  const bool is_in_place = out == MPI_IN_PLACE && front.rank != 0;
-  MEND_TRY(reduce(front, is_in_place ? in : out, in, count, type, op, 0));
-  return bcast(front, in, count, type, 0);
+  if (!is_large(front, count, type)) {
+    if (out != MPI_IN_PLACE) MEND_TRY(copy(out, count, type, in, count, type));
+    return reduce_by_doubling(front, in, count, type, op);
+  }
+  const Blocks blocks = Blocks::of(count, front.size);
+  const auto self = static_cast<std::size_t>(front.rank);
+  Values sum(scratch_[0], blocks.counts[self], type);
+  Values other(scratch_[1], blocks.counts[self], type);
+  MEND_TRY(reduce_block(front, out == MPI_IN_PLACE ? in : out, blocks, type, op, sum, other));
+  MEND_TRY(sum.copy_to(at(in, blocks.offsets[self], type)));
+  return allgatherv(front, MPI_IN_PLACE, 0, type, in, blocks.counts.data(), blocks.offsets.data(), type);
+}
+
+/// Neighbours form pairs until the number of places is a power of two; then places exchange what they have, over twice
+/// the distance each time. A place always has the values of adjacent ranks, and the lower ranks' come first, so both
+/// sides of an exchange compute the same bits.
+int LoggedCollectives::reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op) {
+  const int places = static_cast<int>(std::bit_floor(static_cast<unsigned>(front.size)));
+  const int pairs = front.size - places;
+  const bool is_paired = front.rank < 2 * pairs;
+  Values other(scratch_[0], count, type);
+  if (is_paired && front.rank % 2 == 0) {
+    MEND_TRY(send(front, values, count, type, front.rank + 1));
+    return receive(front, values, count, type, front.rank + 1);
+  }
+  if (is_paired) {
+    MEND_TRY(receive(front, other.data(), count, type, front.rank - 1));
+    MEND_TRY(PMPI_Reduce_local(other.data(), values, count, type, op));
+  }
+  const int place = is_paired ? front.rank / 2 : front.rank - pairs;
+  void* sum = values;
+  void* theirs = other.data();
+  for (int distance = 1; distance < places; distance *= 2) {
+    const int peer_place = place ^ distance;
+    const int peer = peer_place < pairs ? 2 * peer_place + 1 : peer_place + pairs;
+    MEND_TRY(send(front, sum, count, type, peer));
+    MEND_TRY(receive(front, theirs, count, type, peer));
+    if (peer > front.rank) std::swap(sum, theirs);
+    MEND_TRY(PMPI_Reduce_local(theirs, sum, count, type, op));
+  }
+  if (sum != values) MEND_TRY(copy(sum, count, type, values, count, type));
+  return is_paired ? send(front, values, count, type, front.rank - 1) : MPI_SUCCESS;
+}
+
+int LoggedCollectives::reduce_scatter(const Front& front, const void* out, void* in, const int* counts,
+                                      MPI_Datatype type, MPI_Op op) {
+  const Blocks blocks(std::vector<int>(counts, counts + front.size));
+  Values sum(scratch_[0], counts[front.rank], type);
+  Values other(scratch_[1], counts[front.rank], type);
+  MEND_TRY(reduce_block(front, out == MPI_IN_PLACE ? in : out, blocks, type, op, sum, other));
+  return sum.copy_to(in);
 }
 
 int LoggedCollectives::scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op) {
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, count, type, in, count, type));
   if (front.rank > 0) {
-    Values before(count, type);
+    Values before(scratch_[0], count, type);
     MEND_TRY(receive(front, before.data(), count, type, front.rank - 1));
     MEND_TRY(PMPI_Reduce_local(before.data(), in, count, type, op));
   }
@@ -138,7 +256,7 @@ int LoggedCollectives::scan(const Front& front, const void* out, void* in, int c
 }
 
 int LoggedCollectives::exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op) {
-  Values sum(count, type);
+  Values sum(scratch_[0], count, type);
   MEND_TRY(sum.copy_of(out == MPI_IN_PLACE ? in : out));
   if (front.rank > 0) {
     MEND_TRY(receive(front, in, count, type, front.rank - 1));

@@ -2,13 +2,18 @@
 // results again. The order of the operands depends on the ranks alone, so a reduction has the same bits each time.
 //
 // Barrier: dissemination (Hensgen, Finkel, Manber, 1988). Bcast and Reduce: binomial trees; Reduce is linear, in the
-// order of the ranks, if the operation does not commute. Scan: a chain. The others: direct messages.
+// order of the ranks, if the operation does not commute. Allreduce: recursive doubling. Scan: a chain. The others:
+// direct messages. Large values are reduced in blocks, one by each rank, which are then gathered (Rabenseifner, 2004).
 
 #pragma once
 
 #include "framework/replay/logged_messages.hpp"
 
 #include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
 
 namespace mend {
 
@@ -21,6 +26,7 @@ class LoggedCollectives {
   int bcast(const Front& front, void* data, int count, MPI_Datatype type, int root);
   int reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
   int allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int reduce_scatter(const Front& front, const void* out, void* in, const int* counts, MPI_Datatype type, MPI_Op op);
   int scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
   int exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
   int gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in, const int* in_counts,
@@ -33,10 +39,25 @@ class LoggedCollectives {
                 MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets, MPI_Datatype in_type);
 
  private:
+  class Values;
+  struct Blocks;
+  /// Memory that calls use one after the other, so that its pages are there. It is as large as the largest needed it.
+  struct Scratch {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+  };
+
+  int reduce_by_tree(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
+  int reduce_in_order(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op,
+                      int root);
+  int reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op);
+  int reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type, MPI_Op op,
+                   Values& sum, Values& other);
   int send(const Front& front, const void* data, int count, MPI_Datatype type, int to);
   int receive(const Front& front, void* data, int count, MPI_Datatype type, int from);
 
   LoggedMessages& messages_;
+  std::array<Scratch, 2> scratch_;
 };
 
 }  // namespace mend

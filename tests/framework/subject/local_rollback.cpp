@@ -90,30 +90,101 @@ class Work {
     MPI_Sendrecv_replace(&swapped, 1, MPI_DOUBLE, right, 3, left, 3, comm_, &status);
     double all = state[0];
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    const double largest = reduce_much(state);
     double before = 0;
     MPI_Scan(&state[0], &before, 1, MPI_DOUBLE, MPI_SUM, comm_);
     std::vector<double> heads(static_cast<std::size_t>(size_));
     MPI_Allgather(&state[2], 1, MPI_DOUBLE, heads.data(), 1, MPI_DOUBLE, comm_);
     std::vector<double> turned(heads.size());
     MPI_Alltoall(heads.data(), 1, MPI_DOUBLE, turned.data(), 1, MPI_DOUBLE, comm_);
-    if (rank_ == 0) MPI_Send(&all, 1, MPI_DOUBLE, size_ - 1, 4, comm_);
+    if (rank_ == 0) {
+      MPI_Send(&all, 1, MPI_DOUBLE, size_ - 1, 4, comm_);
+      MPI_Send(state.data(), static_cast<int>(state.size()), MPI_DOUBLE, size_ - 1, 5, comm_);
+    }
     if (rank_ == size_ - 1) {
       MPI_Probe(0, 4, comm_, &status);
       MPI_Recv(&before, 1, MPI_DOUBLE, 0, MPI_ANY_TAG, comm_, &status);
       if (status.MPI_TAG != 4) throw std::runtime_error("the tag of a message is lost");
+      MPI_Recv(from_left.data(), static_cast<int>(from_left.size()), MPI_DOUBLE, 0, 5, comm_, MPI_STATUS_IGNORE);
     }
     MPI_Bcast(&before, 1, MPI_DOUBLE, size_ - 1, comm_);
-    const double sum = std::accumulate(turned.begin(), turned.end(), swapped + before + from_right[4]);
+    const double sum = std::accumulate(turned.begin(), turned.end(), swapped + before + from_right[4] + largest);
     for (std::size_t i = 0; i < state.size(); ++i)
       state[i] = 0.3 * state[i] + 0.2 * from_left[i] + 0.001 * sum + 0.0001 * all;
   }
 
  private:
+  /// Reductions of as many values as are reduced in blocks.
+  double reduce_much(const std::vector<double>& state) const {
+    std::vector<double> largest(state.size());
+    MPI_Allreduce(state.data(), largest.data(), static_cast<int>(state.size()), MPI_DOUBLE, MPI_MAX, comm_);
+    std::vector<double> smallest(state.size() / static_cast<std::size_t>(size_));
+    MPI_Reduce_scatter_block(largest.data(), smallest.data(), static_cast<int>(smallest.size()), MPI_DOUBLE, MPI_MIN,
+                             comm_);
+    MPI_Reduce(rank_ == 0 ? MPI_IN_PLACE : largest.data(), largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE,
+               MPI_MAX, 0, comm_);
+    return largest.back() + smallest.front();
+  }
+
   MPI_Comm comm_;
   int rank_;
   int size_;
   MPI_Datatype column_ = MPI_DATATYPE_NULL;
 };
+
+/// x -> factor * x + offset, modulo 2^64. Doing one after the other depends on the order.
+struct Affine {
+  unsigned long factor;
+  unsigned long offset;
+};
+
+void compose(void* first, void* second, int* count, MPI_Datatype*) {
+  const auto* before = static_cast<const Affine*>(first);
+  auto* after = static_cast<Affine*>(second);
+  for (int i = 0; i < *count; ++i)
+    after[i] = {before[i].factor * after[i].factor, before[i].offset * after[i].factor + after[i].offset};
+}
+
+/// All reductions of `count` values on `comm`, one result after the other.
+std::vector<unsigned long> reductions(MPI_Comm comm, int count, MPI_Datatype type, MPI_Op op) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const auto length = 2 * static_cast<std::size_t>(count);
+  const auto blocks = static_cast<std::size_t>(size);
+  std::vector<unsigned long> mine(length * blocks);
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = 3 + 7 * i + 1000 * static_cast<unsigned long>(rank);
+  std::vector<unsigned long> all;
+  std::vector<unsigned long> result;
+  const auto keep = [&] { all.insert(all.end(), result.begin(), result.end()); };
+  result.assign(length, 0);
+  MPI_Allreduce(mine.data(), result.data(), count, type, op, comm);
+  keep();
+  result.assign(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(length));
+  MPI_Allreduce(MPI_IN_PLACE, result.data(), count, type, op, comm);
+  keep();
+  for (const bool in_place : {false, true}) {
+    const int root = size - 1;
+    result.assign(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(length));
+    const bool from_result = in_place && rank == root;
+    MPI_Reduce(from_result ? MPI_IN_PLACE : mine.data(), result.data(), count, type, op, root, comm);
+    if (rank == root) keep();
+  }
+  result.assign(length, 0);
+  MPI_Reduce_scatter_block(mine.data(), result.data(), count, type, op, comm);
+  keep();
+  result = mine;
+  MPI_Reduce_scatter_block(MPI_IN_PLACE, result.data(), count, type, op, comm);
+  result.resize(length);
+  keep();
+  std::vector<int> counts(blocks, count);
+  for (std::size_t i = 0; i < blocks; i += 2) counts[i] = count / 2;
+  result.assign(2 * static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]), 0);
+  MPI_Reduce_scatter(mine.data(), result.data(), counts.data(), type, op, comm);
+  keep();
+  return all;
+}
 
 }  // namespace
 
@@ -158,6 +229,19 @@ Scenarios local_rollback_scenarios() {
       say(session, "was not refused");
     };
   };
+  all["reduces_as_the_library"] = in_body([](mend::Session& session) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_UNSIGNED_LONG, &type);
+    MPI_Type_commit(&type);
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(&compose, 0, &op);
+    for (const int count : {0, 1, 3, 4096, 10'001}) {
+      if (reductions(session.comm(), count, type, op) == reductions(MPI_COMM_WORLD, count, type, op)) continue;
+      throw std::runtime_error(fmt::format("reductions of {} values differ", count));
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+  });
   all["receives_from_any"] = in_body([](mend::Session& session) {
     int value = 0;
     MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, session.comm(), MPI_STATUS_IGNORE);
