@@ -2,6 +2,7 @@
 
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
+#include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/recovery/engine.hpp"
@@ -21,6 +22,8 @@ namespace mend {
 namespace {
 
 using Phase = replay::Ledger::Phase;
+
+constexpr int header_words = 6;
 
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
@@ -67,18 +70,6 @@ const char* text_of(replay::Ledger::Difference::What what) {
   return "?";
 }
 
-/// While it lives, calls on fronts are mend's own.
-class Inside {
- public:
-  explicit Inside(int& depth) : depth_(depth) { ++depth_; }
-  ~Inside() { --depth_; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  int& depth_;
-};
-
 }  // namespace
 
 LocalRollback::LocalRollback(Engine& engine)
@@ -87,6 +78,7 @@ LocalRollback::LocalRollback(Engine& engine)
       messages_(ledger_, [this] { recover(); }),
       collectives_(messages_),
       ranks_(engine.world().roster.size()) {
+  for (const Seat& seat : engine.world().roster.seats) told_.push_back(seat.holder.process);
   session_.rank = engine.rank().value;
   session_.size = ranks_;
   process_context().local_rollback = this;
@@ -114,22 +106,8 @@ LocalRollback* local_rollback_of(MPI_Comm comm) {
   return one != nullptr && one->front_of(comm) != nullptr ? one : nullptr;
 }
 
-int LocalRollback::in_call(const std::function<int()>& work) {
-  int code = MPI_SUCCESS;
-  {
-    const Inside inside(inside_);
-    if (leaves_) return MPIX_ERR_REVOKED;
-    try {
-      code = work();
-      check_ledger();
-      check_log();
-    } catch (const ProcessFailure&) {
-      code = MPIX_ERR_PROC_FAILED;
-    }
-  }
-  if (code != MPI_SUCCESS) handle_error(session_.line(Traffic::messages), code);  // the front may be of an old epoch
-  return code;
-}
+/// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.
+void LocalRollback::handle(int code) { handle_error(session_.line(Traffic::messages), code); }
 
 void LocalRollback::refuse(const char* call) const {
   throw UsageError(
@@ -196,7 +174,7 @@ void LocalRollback::begin_epoch() {
   }
   for (int peer = 0; peer < ranks_; ++peer) {
     Reader reader(packets[static_cast<std::size_t>(peer)]);
-    for (int i = 0; i < 4; ++i) reader.next();
+    for (int i = 0; i < header_words; ++i) reader.next();
     replay::Ledger::Receipts receipts{static_cast<Phase>(others_[static_cast<std::size_t>(peer)].phase), {}, {}};
     receipts.setup = reader.receipts();
     receipts.interval = reader.receipts();
@@ -205,6 +183,7 @@ void LocalRollback::begin_epoch() {
       check_mpi(messages_.resend(session_.lines[traffic], peer, one.channel.tag, one.bytes), "MPI_Isend");
     }
   }
+  tell_who_goes_back();
   serve();
   messages_.begin_epoch();
 }
@@ -226,8 +205,12 @@ void LocalRollback::make_lines() {
 
 std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
   const replay::Ledger::Receipts receipts = ledger_.receipts_for(peer);
-  std::vector<std::uint64_t> packet{static_cast<std::uint64_t>(receipts.phase), version_.value, steps_,
-                                    refusal_.empty() ? 0U : 1U};
+  std::vector<std::uint64_t> packet{static_cast<std::uint64_t>(receipts.phase),
+                                    version_.value,
+                                    steps_,
+                                    refusal_.empty() ? 0U : 1U,
+                                    static_cast<std::uint64_t>(engine_.steps_since_commit()),
+                                    ledger_.bytes()};
   put(packet, receipts.setup);
   put(packet, receipts.interval);
   return packet;
@@ -254,10 +237,41 @@ void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
   header.version = reader.next();
   header.steps = reader.next();
   header.refuses = reader.next();
+  header.kept = reader.next();
+  header.logged = reader.next();
 }
 
 bool LocalRollback::restores_alone() const {
   return std::ranges::any_of(others_, [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; });
+}
+
+/// The lowest rank that stays says once of each process that takes over a rank to what it goes back, and what the
+/// others keep.
+void LocalRollback::tell_who_goes_back() {
+  const auto stays = [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; };
+  const auto speaker = std::ranges::find_if(others_, stays);
+  std::vector<Rank> back;
+  std::uint64_t kept = 0;
+  std::uint64_t logged = 0;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    const ProcessId process = engine_.world().roster.seat(Rank{rank}).holder.process;
+    const bool is_new = process != std::exchange(told_[index], process);
+    const Header& header = others_[index];
+    if (stays(header)) {
+      kept += header.kept;
+      logged = std::max(logged, header.logged);
+    } else if (is_new) {
+      back.push_back(Rank{rank});
+    }
+  }
+  if (speaker == others_.end() || speaker - others_.begin() != session_.rank || back.empty()) return;
+  log::notice(fmt::format(
+      "only {} {} back to {}: the others keep {}; a rank has logged {:.1f} MiB at most", name_ranks(back),
+      back.size() == 1 ? "goes" : "go",
+      speaker->version == 0 ? "the beginning" : fmt::format("version {}", speaker->version),
+      kept == 0 ? "what they have computed" : fmt::format("{} that they have computed since", counted(kept, "step")),
+      static_cast<double>(logged) / (1U << 20U)));
 }
 
 /// A newcomer restores: those who are past that give it its data.

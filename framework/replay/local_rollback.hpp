@@ -22,12 +22,12 @@
 #include "framework/replay/logged_messages.hpp"
 #include "replay/ledger.hpp"
 
+#include "base/error.hpp"
 #include "base/ids.hpp"
 
 #include <mpi.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -82,7 +82,8 @@ class LocalRollback {
   /// The front of `comm`, if this rollback stands in for it now. Local.
   const Front* front_of(MPI_Comm comm) const;
   /// Does `work`, which returns MPI's code, inside of an intercepted call.
-  int in_call(const std::function<int()>& work);
+  template <class Work>
+  int in_call(Work work);
   /// Returns true unless the main thread is in one of its own calls. Local.
   bool is_outside() const { return inside_ == 0; }
   /// Throws UsageError: `call` is not covered.
@@ -91,12 +92,26 @@ class LocalRollback {
   LoggedCollectives& collectives() { return collectives_; }
 
  private:
+  /// While it lives, calls on fronts are mend's own.
+  class Inside {
+   public:
+    explicit Inside(int& depth) : depth_(depth) { ++depth_; }
+    ~Inside() { --depth_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    int& depth_;
+  };
+
   /// What each rank tells all others of itself after a recovery.
   struct Header {
     std::uint64_t phase;    ///< replay::Ledger::Phase
     std::uint64_t version;  ///< restored or committed last
     std::uint64_t steps;    ///< since the commit before that, as commit_due() counts
     std::uint64_t refuses;  ///< cannot give others what they need
+    std::uint64_t kept;     ///< steps since the version
+    std::uint64_t logged;   ///< bytes
   };
 
   void begin_epoch();
@@ -104,8 +119,10 @@ class LocalRollback {
   std::vector<std::uint64_t> packet_for(int peer) const;
   std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
   void hear(int peer, const std::vector<std::uint64_t>& packet);
+  void tell_who_goes_back();
   void serve();
   [[noreturn]] void leave();
+  void handle(int code);
   void check_ledger();
   void check_log();
 
@@ -118,11 +135,30 @@ class LocalRollback {
   Version version_{};
   std::uint64_t steps_ = 0;
   int ranks_;
-  std::vector<Header> others_;  // by rank, this one too
-  std::string refusal_;         // why this rank refuses, if it does
+  std::vector<Header> others_;   // by rank, this one too
+  std::vector<ProcessId> told_;  // by rank: the process last seen there
+  std::string refusal_;          // why this rank refuses, if it does
   bool leaves_ = false;
   mutable int inside_ = 0;
 };
+
+template <class Work>
+int LocalRollback::in_call(Work work) {
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside(inside_);
+    if (leaves_) return MPIX_ERR_REVOKED;
+    try {
+      code = work();
+      check_ledger();
+      check_log();
+    } catch (const ProcessFailure&) {
+      code = MPIX_ERR_PROC_FAILED;
+    }
+  }
+  if (code != MPI_SUCCESS) handle(code);
+  return code;
+}
 
 /// The one that stands in for `comm` now, if any. Main thread. Local.
 LocalRollback* local_rollback_of(MPI_Comm comm);
