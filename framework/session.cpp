@@ -54,7 +54,6 @@ void Session::check() { engine_.check(); }
 bool Session::agree(bool flag) { return engine_.agree(flag); }
 
 MPI_Comm Session::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
-  engine_.refuse_if_local("derive()");
   const AtPlace at_place(Place::derive);
   return engine_.derive(factory);
 }

@@ -7,6 +7,7 @@
 #include "base/telemetry/place.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
+#include "framework/replay/local_rollback.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -137,11 +138,13 @@ __attribute__((weak)) int MPI_Finalize() {
 
 int MPI_Comm_free(MPI_Comm* comm) {
   if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_free");
+  if (auto* local = mend::local_rollback_of(*comm)) return local->free(comm), MPI_SUCCESS;
   return PMPI_Comm_free(comm);
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
+  if (auto* local = mend::local_rollback_of(*comm)) return local->free(comm), MPI_SUCCESS;
   return PMPI_Comm_disconnect(comm);
 }
 
@@ -166,26 +169,31 @@ extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMP
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_File_open");
   return PMPI_File_open(comm, name, mode, info, file);
 }
 
 int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_create");
   return PMPI_Win_create(base, size, unit, info, comm, made);
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_create_dynamic");
   return PMPI_Win_create_dynamic(info, comm, made);
 }
 
 int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_allocate");
   return PMPI_Win_allocate(size, unit, info, comm, base, made);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_allocate_shared");
   return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
 }
 

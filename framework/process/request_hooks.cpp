@@ -292,6 +292,91 @@ int PMPI_Ialltoallw(const void* out, const int out_counts[], const int out_offse
 }
 MEND_SAME_AS_PMPI(MPI_Ialltoallw);
 
+int PMPI_Neighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                            MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_allgather)>("PMPI_Neighbor_allgather");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Neighbor_allgather");
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_allgather);
+
+int PMPI_Neighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                             const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_allgatherv)>("PMPI_Neighbor_allgatherv");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Neighbor_allgatherv");
+  return library(out, out_count, out_type, in, in_counts, in_offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_allgatherv);
+
+int PMPI_Neighbor_alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                           MPI_Datatype in_type, MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoall)>("PMPI_Neighbor_alltoall");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Neighbor_alltoall");
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_alltoall);
+
+int PMPI_Neighbor_alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type,
+                            void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type,
+                            MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoallv)>("PMPI_Neighbor_alltoallv");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Neighbor_alltoallv");
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_alltoallv);
+
+int PMPI_Neighbor_alltoallw(const void* out, const int out_counts[], const MPI_Aint out_offsets[],
+                            const MPI_Datatype out_types[], void* in, const int in_counts[],
+                            const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoallw)>("PMPI_Neighbor_alltoallw");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Neighbor_alltoallw");
+  return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_alltoallw);
+
+int PMPI_Ineighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                             MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgather)>("PMPI_Ineighbor_allgather");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Ineighbor_allgather");
+  return library(out, out_count, out_type, in, in_count, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_allgather);
+
+int PMPI_Ineighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                              const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgatherv)>("PMPI_Ineighbor_allgatherv");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Ineighbor_allgatherv");
+  return library(out, out_count, out_type, in, in_counts, in_offsets, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_allgatherv);
+
+int PMPI_Ineighbor_alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                            MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoall)>("PMPI_Ineighbor_alltoall");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Ineighbor_alltoall");
+  return library(out, out_count, out_type, in, in_count, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoall);
+
+int PMPI_Ineighbor_alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type,
+                             void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type,
+                             MPI_Comm comm, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallv)>("PMPI_Ineighbor_alltoallv");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Ineighbor_alltoallv");
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoallv);
+
+int PMPI_Ineighbor_alltoallw(const void* out, const int out_counts[], const MPI_Aint out_offsets[],
+                             const MPI_Datatype out_types[], void* in, const int in_counts[],
+                             const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm,
+                             MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallw)>("PMPI_Ineighbor_alltoallw");
+  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Ineighbor_alltoallw");
+  return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoallw);
+
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_idup)>("PMPI_Comm_idup");
   if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Comm_idup");

@@ -122,7 +122,9 @@ class Engine {
   bool commit_due();
   bool should_exit() { return requests_.should_exit(); }
   void check();
-  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory) { return communicators_.derive(factory); }
+  MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
+    return local_ ? factory(local_->comm()) : communicators_.derive(factory);
+  }
   std::span<const RecoveryReport> recoveries() { return reporter_.recoveries(store_.statistics()); }
   /// The same as all ranks report them (over_all_ranks), once these have finished; empty in a spare.
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return reporter_.recoveries_of_all_ranks(); }

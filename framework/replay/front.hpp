@@ -4,8 +4,10 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace mend {
 
@@ -20,12 +22,15 @@ enum class Traffic : std::uint8_t {
 struct Front {
   Communicator handle;                                          ///< what the application holds; carries no message
   std::array<MPI_Comm, 2> lines{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic
-  std::uint32_t number = 0;                                     ///< the same on all ranks
+  std::uint32_t number = 0;                                     ///< the same on all its ranks; 0: session.comm()
   int rank = 0;
   int size = 0;
+  std::vector<int> members;  ///< its ranks, as numbered in session.comm()
 
   MPI_Comm line(Traffic traffic) const { return lines[static_cast<std::size_t>(traffic)]; }
   std::uint32_t context(Traffic traffic) const { return 2 * number + static_cast<std::uint32_t>(traffic); }
+  int member(int of_rank) const { return members[static_cast<std::size_t>(of_rank)]; }
+  int rank_of(int of_member) const { return static_cast<int>(std::ranges::find(members, of_member) - members.begin()); }
 };
 
 }  // namespace mend

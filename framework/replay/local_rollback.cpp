@@ -1,6 +1,7 @@
 #include "framework/replay/local_rollback.hpp"
 
 #include "agreement/ballot.hpp"
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
@@ -15,7 +16,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <map>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace mend {
@@ -23,7 +26,7 @@ namespace {
 
 using Phase = replay::Ledger::Phase;
 
-constexpr int header_words = 6;
+constexpr std::size_t header_words = 7;
 
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
@@ -42,8 +45,9 @@ void put(std::vector<std::uint64_t>& packet, const std::vector<replay::Ledger::R
 
 class Reader {
  public:
-  explicit Reader(const std::vector<std::uint64_t>& packet) : packet_(packet) {}
+  explicit Reader(const std::vector<std::uint64_t>& packet, std::size_t at = 0) : packet_(packet), at_(at) {}
   std::uint64_t next() { return packet_.at(at_++); }
+  std::vector<Recipe> recipes() { return recipes_from(packet_, at_); }
   std::vector<replay::Ledger::Receipt> receipts() {
     std::vector<replay::Ledger::Receipt> all(next());
     for (replay::Ledger::Receipt& one : all) {
@@ -57,7 +61,7 @@ class Reader {
 
  private:
   const std::vector<std::uint64_t>& packet_;
-  std::size_t at_ = 0;
+  std::size_t at_;
 };
 
 const char* text_of(replay::Ledger::Difference::What what) {
@@ -77,10 +81,13 @@ LocalRollback::LocalRollback(Engine& engine)
       ledger_(engine.rank().value, &hash_of),
       messages_(ledger_, [this] { recover(); }),
       collectives_(messages_),
+      derived_(engine.rank().value),
       ranks_(engine.world().roster.size()) {
   for (const Seat& seat : engine.world().roster.seats) told_.push_back(seat.holder.process);
   session_.rank = engine.rank().value;
   session_.size = ranks_;
+  session_.members.resize(static_cast<std::size_t>(ranks_));
+  std::iota(session_.members.begin(), session_.members.end(), 0);
   process_context().local_rollback = this;
 }
 
@@ -89,11 +96,13 @@ LocalRollback::~LocalRollback() {
   if (!messages_.uses_lines()) return;
   for (const MPI_Comm line : session_.lines)
     if (line != MPI_COMM_NULL) revoke(line);
+  derived_.for_each_line([](MPI_Comm line) { revoke(line); });
   messages_.end_epoch();
 }
 
 const Front* LocalRollback::front_of(MPI_Comm comm) const {
-  return inside_ == 0 && comm == session_.handle.get() && comm != MPI_COMM_NULL ? &session_ : nullptr;
+  if (inside_ != 0 || comm == MPI_COMM_NULL) return nullptr;
+  return comm == session_.handle.get() ? &session_ : derived_.find(comm);
 }
 
 LocalRollback* local_rollback() {
@@ -112,6 +121,64 @@ void LocalRollback::handle(int code) { handle_error(session_.line(Traffic::messa
 void LocalRollback::refuse(const char* call) const {
   throw UsageError(
       fmt::format("{} on session.comm() is not covered by --mend-rollback local: use --mend-rollback all", call));
+}
+
+// --- derived communicators -------------------------------------------------------------------------------------
+
+int LocalRollback::derive(const Front& parent, int color, int key, const std::vector<int>& dims,
+                          const std::vector<int>& periods, MPI_Comm* made) {
+  struct Wish {
+    int color;
+    int key;
+    int number;
+  };
+  constexpr int words = sizeof(Wish) / sizeof(int);
+  const auto size = static_cast<std::size_t>(parent.size);
+  std::vector<Wish> wishes(size);
+  const Wish mine{color, key, static_cast<int>(derived_.next_number())};
+  const std::vector<int> counts(size, words);
+  std::vector<int> offsets(size);
+  for (std::size_t i = 0; i < size; ++i) offsets[i] = words * static_cast<int>(i);
+  if (const int code =
+          collectives_.allgatherv(parent, &mine, words, MPI_INT, wishes.data(), counts.data(), offsets.data(), MPI_INT);
+      code != MPI_SUCCESS)
+    return code;
+
+  Recipe recipe{0, parent.members, {}, dims, periods};
+  std::map<int, std::vector<std::pair<int, int>>> parts;  // by color: keys and ranks
+  for (int rank = 0; rank < parent.size; ++rank) {
+    const Wish& one = wishes[static_cast<std::size_t>(rank)];
+    recipe.number = std::max(recipe.number, static_cast<std::uint32_t>(one.number));
+    if (one.color != MPI_UNDEFINED) parts[one.color].emplace_back(one.key, rank);
+  }
+  for (auto& [of_color, ranks] : parts) {
+    std::ranges::sort(ranks);
+    std::vector<int>& part = recipe.parts.emplace_back();
+    for (const auto& [of_rank, rank] : ranks) part.push_back(parent.member(rank));
+  }
+  derived_.set_next_number(recipe.number + 1);
+  through_failures([&] {  // after which a recovery may have made it
+    if (!derived_.knows(recipe)) derived_.make(recipe, parent.line(Traffic::messages));
+  });
+  *made = derived_.claim(recipe);
+  return MPI_SUCCESS;
+}
+
+const Recipe* LocalRollback::recipe_of(const Front& front) const {
+  return front.number == 0 ? nullptr : &derived_.recipe_of(front);
+}
+
+void LocalRollback::free(MPI_Comm* comm) {
+  derived_.free(*comm);
+  *comm = MPI_COMM_NULL;
+}
+
+/// The front of this number, of which this rank has sent or received something.
+const Front& LocalRollback::front_with(std::uint32_t number) const {
+  if (number == 0) return session_;
+  const Front* const known = derived_.find(number);
+  require(known != nullptr, "a message of the log belongs to a communicator that is known");
+  return *known;
 }
 
 bool LocalRollback::agree(bool flag) {
@@ -172,15 +239,20 @@ void LocalRollback::begin_epoch() {
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
     leave();
   }
+  std::set<Recipe> recipes;
+  for (const std::vector<std::uint64_t>& packet : packets)
+    for (Recipe& one : Reader(packet, header_words).recipes()) recipes.insert(std::move(one));
+  for (const Recipe& one : recipes) derived_.make(one, session_.line(Traffic::messages));
   for (int peer = 0; peer < ranks_; ++peer) {
-    Reader reader(packets[static_cast<std::size_t>(peer)]);
-    for (int i = 0; i < header_words; ++i) reader.next();
+    Reader reader(packets[static_cast<std::size_t>(peer)], header_words);
+    reader.recipes();
     replay::Ledger::Receipts receipts{static_cast<Phase>(others_[static_cast<std::size_t>(peer)].phase), {}, {}};
     receipts.setup = reader.receipts();
     receipts.interval = reader.receipts();
     for (const replay::Ledger::Resent& one : ledger_.hear(peer, receipts)) {
-      const auto traffic = static_cast<std::size_t>(one.channel.context % 2);
-      check_mpi(messages_.resend(session_.lines[traffic], peer, one.channel.tag, one.bytes), "MPI_Isend");
+      const Front& front = front_with(one.channel.context / 2);
+      const MPI_Comm line = front.line(static_cast<Traffic>(one.channel.context % 2));
+      check_mpi(messages_.resend(line, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
     }
   }
   tell_who_goes_back();
@@ -210,7 +282,9 @@ std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
                                     steps_,
                                     refusal_.empty() ? 0U : 1U,
                                     static_cast<std::uint64_t>(engine_.steps_since_commit()),
-                                    ledger_.bytes()};
+                                    ledger_.bytes(),
+                                    number_};
+  put(packet, derived_.recipes());
   put(packet, receipts.setup);
   put(packet, receipts.interval);
   return packet;
@@ -239,6 +313,7 @@ void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
   header.refuses = reader.next();
   header.kept = reader.next();
   header.logged = reader.next();
+  header.number = reader.next();
 }
 
 bool LocalRollback::restores_alone() const {
@@ -287,8 +362,12 @@ void LocalRollback::restored(Version version) {
   if (other != others_.end()) {
     if (Version{other->version} != version) leave();
     engine_.set_steps_since_commit(static_cast<int>(other->steps));
+    agreed_number_ = static_cast<std::uint32_t>(other->number);
   }
+  derived_.end_setup();
   version_ = version;
+  number_ = agreed_number_;
+  derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
   ledger_.cut();
   check_ledger();
@@ -296,7 +375,10 @@ void LocalRollback::restored(Version version) {
 
 void LocalRollback::committed(Version version) {
   messages_.settle();
+  derived_.end_interval();
   version_ = version;
+  number_ = agreed_number_;
+  derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
   ledger_.cut();
   check_ledger();
@@ -325,8 +407,19 @@ void LocalRollback::check_log() {
 void LocalRollback::require_nothing_under_way(const char* where) {
   const Inside inside(inside_);
   const MPI_Comm line = session_.line(Traffic::collectives);
-  std::array<std::uint64_t, 2> sums{ledger_.balance(), messages_.has_pending_receives() ? 1U : 0U};
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
+  const bool holds_any = has_restored() && derived_.holds_any_of_interval();
+  std::array<std::uint64_t, 3> sums{ledger_.balance(), messages_.has_pending_receives() ? 1U : 0U, holds_any ? 1U : 0U};
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
+  agreed_number_ = derived_.next_number();
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &agreed_number_, 1, MPI_UINT32_T, MPI_MAX, line), "MPI_Allreduce");
+  if (sums[2] != 0) {
+    const auto first = lowest_rank_with(line, derived_.holds_any_of_interval());
+    throw UsageErrorOfRank(
+        first.value_or(0),
+        fmt::format("a communicator made since restore() is there at {}: with --mend-rollback local, make it before "
+                    "restore(), or free it before {}",
+                    where, where));
+  }
   if (sums[1] != 0) {
     const auto first = lowest_rank_with(line, messages_.has_pending_receives());
     throw UsageErrorOfRank(

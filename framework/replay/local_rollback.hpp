@@ -17,6 +17,7 @@
 
 #pragma once
 
+#include "framework/replay/derived_fronts.hpp"
 #include "framework/replay/front.hpp"
 #include "framework/replay/logged_collectives.hpp"
 #include "framework/replay/logged_messages.hpp"
@@ -86,6 +87,13 @@ class LocalRollback {
   int in_call(Work work);
   /// Returns true unless the main thread is in one of its own calls. Local.
   bool is_outside() const { return inside_ == 0; }
+  /// Makes communicators of `parent`, as MPI_Comm_split does, with a topology unless `dims` is empty. Inside of an
+  /// intercepted call. Collective over the parent. Returns MPI's code.
+  int derive(const Front& parent, int color, int key, const std::vector<int>& dims, const std::vector<int>& periods,
+             MPI_Comm* made);
+  const Recipe* recipe_of(const Front& front) const;
+  /// Frees a derived one. Inside of an intercepted call. Local.
+  void free(MPI_Comm* comm);
   /// Throws UsageError: `call` is not covered.
   [[noreturn]] void refuse(const char* call) const;
   LoggedMessages& messages() { return messages_; }
@@ -112,10 +120,12 @@ class LocalRollback {
     std::uint64_t refuses;  ///< cannot give others what they need
     std::uint64_t kept;     ///< steps since the version
     std::uint64_t logged;   ///< bytes
+    std::uint64_t number;   ///< of the next derived communicator, at the version
   };
 
   void begin_epoch();
   void make_lines();
+  const Front& front_with(std::uint32_t number) const;
   std::vector<std::uint64_t> packet_for(int peer) const;
   std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
   void hear(int peer, const std::vector<std::uint64_t>& packet);
@@ -131,6 +141,9 @@ class LocalRollback {
   LoggedMessages messages_;
   LoggedCollectives collectives_;
   Front session_;
+  DerivedFronts derived_;
+  std::uint32_t agreed_number_ = 1;  // of the next derived communicator: as all agreed at the next version
+  std::uint32_t number_ = 1;         // the same at the present version
   Communicator collectives_line_;
   Version version_{};
   std::uint64_t steps_ = 0;

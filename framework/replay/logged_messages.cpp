@@ -94,12 +94,13 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
   const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
-  const replay::Ledger::Sent sent = ledger_.send(
-      {to, front.context(traffic), tag}, static_cast<std::size_t>(size), [&](std::span<std::byte> copy, bool needed) {
-        if (needed && goes_meanwhile)
-          code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
-        pack(data, count, type, line, copy);
-      });
+  const replay::Ledger::Sent sent =
+      ledger_.send({front.member(to), front.context(traffic), tag}, static_cast<std::size_t>(size),
+                   [&](std::span<std::byte> copy, bool needed) {
+                     if (needed && goes_meanwhile)
+                       code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
+                     pack(data, count, type, line, copy);
+                   });
   if (!sent.needed) return MPI_SUCCESS;
   if (code == MPI_SUCCESS) {
     code = quietly([&] {
@@ -139,7 +140,7 @@ int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::
 
 void LoggedMessages::note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data,
                           int count, MPI_Datatype type) {
-  const replay::Ledger::Channel channel{from, front.context(traffic), status.MPI_TAG};
+  const replay::Ledger::Channel channel{front.member(from), front.context(traffic), status.MPI_TAG};
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);

@@ -134,6 +134,9 @@ TEST(LocalRollback, refuses_what_it_does_not_cover) {
       {"receives_from_any", "MPI_ANY_SOURCE, which --mend-rollback local does not cover"},
       {"begins_a_barrier", "MPI_Ibarrier on session.comm.. is not covered"},
       {"makes_a_communicator", "a call that makes a communicator on session.comm.. is not covered"},
+      {"commits_with_a_communicator", "rank 0: a communicator made since restore.. is there at commit"},
+      {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},
+      {"asks_neighbours", "MPI_Neighbor_allgather on session.comm.. is not covered"},
       {"commits_with_a_message_under_way", "messages are under way at commit"},
       {"commits_with_a_receive_pending", "rank 1: a receive of MPI_Irecv was not completed before commit"},
       {"restores_twice", "restore.. was called twice"}};

@@ -67,8 +67,18 @@ class Work {
       : comm_(session.comm()), rank_(session.rank().value), size_(session.size()) {
     MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &column_);
     MPI_Type_commit(&column_);
+    const int is_periodic = 1;
+    MPI_Cart_create(comm_, 1, &size_, &is_periodic, 0, &ring_);
+    MPI_Comm_split(comm_, rank_ % 2, -rank_, &half_);
+    MPI_Comm unused = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, rank_ == 0 ? MPI_UNDEFINED : 1, 0, &unused);
+    if (unused != MPI_COMM_NULL) MPI_Comm_free(&unused);
   }
-  ~Work() { MPI_Type_free(&column_); }
+  ~Work() {
+    MPI_Comm_free(&half_);
+    MPI_Comm_free(&ring_);
+    MPI_Type_free(&column_);
+  }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -88,6 +98,7 @@ class Work {
     MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE);
     double swapped = state[1];
     MPI_Sendrecv_replace(&swapped, 1, MPI_DOUBLE, right, 3, left, 3, comm_, &status);
+    swapped += 0.1 * derived(state);
     double all = state[0];
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_DOUBLE, MPI_SUM, comm_);
     const double largest = reduce_much(state);
@@ -114,6 +125,28 @@ class Work {
   }
 
  private:
+  /// Messages in communicators of the setup, and in one that lives for the step.
+  double derived(const std::vector<double>& state) const {
+    int from = 0;
+    int to = 0;
+    MPI_Cart_shift(ring_, 0, 1, &from, &to);
+    double shifted = 0;
+    MPI_Sendrecv(&state[3], 1, MPI_DOUBLE, to, 3, &shifted, 1, MPI_DOUBLE, from, 3, ring_, MPI_STATUS_IGNORE);
+    double of_half = state[4];
+    MPI_Allreduce(MPI_IN_PLACE, &of_half, 1, MPI_DOUBLE, MPI_SUM, half_);
+    MPI_Comm short_lived = MPI_COMM_NULL;
+    MPI_Comm_dup(half_, &short_lived);
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(short_lived, &rank);
+    MPI_Comm_size(short_lived, &size);
+    if (rank != (size_ - 1 - rank_) / 2) throw std::runtime_error("a part has another order than it was asked for");
+    double first = shifted;
+    MPI_Bcast(&first, 1, MPI_DOUBLE, size - 1, short_lived);
+    MPI_Comm_free(&short_lived);
+    return shifted + of_half + first;
+  }
+
   /// Reductions of as many values as are reduced in blocks.
   double reduce_much(const std::vector<double>& state) const {
     std::vector<double> largest(state.size());
@@ -130,6 +163,8 @@ class Work {
   int rank_;
   int size_;
   MPI_Datatype column_ = MPI_DATATYPE_NULL;
+  MPI_Comm ring_ = MPI_COMM_NULL;
+  MPI_Comm half_ = MPI_COMM_NULL;
 };
 
 /// x -> factor * x + offset, modulo 2^64. Doing one after the other depends on the order.
@@ -252,7 +287,22 @@ Scenarios local_rollback_scenarios() {
   });
   all["makes_a_communicator"] = in_body([](mend::Session& session) {
     MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_split_type(session.comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
+  });
+  all["commits_with_a_communicator"] = in_body([](mend::Session& session) {
+    MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_dup(session.comm(), &made);
+  });
+  all["makes_a_window"] = in_body([](mend::Session& session) {
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_create(nullptr, 0, 1, MPI_INFO_NULL, session.comm(), &window);
+  });
+  all["asks_neighbours"] = in_body([](mend::Session& session) {
+    const std::array<int, 1> dims{session.size()};
+    const std::array<int, 1> periods{1};
+    std::array<int, 2> theirs{};
+    const int mine = 1;
+    MPI_Neighbor_allgather(&mine, 1, MPI_INT, theirs.data(), 1, MPI_INT, session.cart(dims, periods));
   });
   all["commits_with_a_message_under_way"] = in_body([](mend::Session& session) {
     const int value = 3;

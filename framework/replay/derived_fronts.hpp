@@ -1,0 +1,104 @@
+// The communicators that the application makes of session.comm() under local rollback: by MPI_Comm_dup, MPI_Comm_split,
+// MPI_Comm_create, MPI_Cart_create, MPI_Cart_sub. Each is a front (front.hpp). Beneath it are communicators of the
+// epoch.
+//
+// Which ranks are in which part is found out by logged messages, so a process that takes over a rank comes to the same.
+// But it comes to the call alone, when the others are long past it. So each rank that has made a communicator keeps its
+// recipe. After a failure all ranks tell each other their recipes, and make what is beneath all of them anew, also for
+// the newcomers, which find it when they come to the call. A communicator that was being made when the failure came is
+// made in the same way if one rank had finished, and by the call again otherwise.
+//
+// A newcomer makes what its predecessor has made since the entry of the body up to restore(), and since the last
+// commit. So those made in between must be freed before the next commit. Recipes of the setup are kept for the whole
+// job, those of an interval until it ends.
+
+#pragma once
+
+#include "framework/replay/front.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+namespace mend {
+
+/// How derived communicators are made, the same on all ranks of their parent. Ranks are numbered as in session.comm().
+struct Recipe {
+  std::uint32_t number = 0;             ///< of the fronts; no rank has two of one number
+  std::vector<int> parent;              ///< the ranks of the communicator that they are made of
+  std::vector<std::vector<int>> parts;  ///< the ranks of each, by their numbers in it
+  std::vector<int> dims;                ///< of the Cartesian topology; empty: none
+  std::vector<int> periods;
+  auto operator<=>(const Recipe&) const = default;
+};
+
+/// As 64-bit words, and back; `at` is moved behind what was read. Pure.
+void put(std::vector<std::uint64_t>& words, const std::vector<Recipe>& recipes);
+std::vector<Recipe> recipes_from(const std::vector<std::uint64_t>& words, std::size_t& at);
+
+class DerivedFronts {
+ public:
+  /// `self`: this rank.
+  explicit DerivedFronts(int self) : self_(self) {}
+
+  /// The front that the application holds as `handle`, if there is one. Local.
+  const Front* find(MPI_Comm handle) const;
+  /// The front of this number that this rank is in, freed or not, if there is one. Local.
+  const Front* find(std::uint32_t number) const;
+  /// Returns true if the recipe was carried out. Local.
+  bool knows(const Recipe& recipe) const;
+
+  /// Makes what the recipe says, or makes it anew. `over`: a communicator of which all of the recipe's ranks are
+  /// members. Collective over `over`. Throws ProcessFailure; then nothing is changed.
+  void make(const Recipe& recipe, MPI_Comm over);
+  /// The application comes to the call that makes it: returns what it holds from now on, MPI_COMM_NULL if this rank is
+  /// in no part. Local.
+  MPI_Comm claim(const Recipe& recipe);
+  /// The application frees it. Local.
+  void free(MPI_Comm handle);
+
+  /// What was carried out. Local.
+  std::vector<Recipe> recipes() const;
+  /// The number for the next, as far as this rank knows. Local.
+  std::uint32_t next_number() const { return next_number_; }
+  void set_next_number(std::uint32_t number) { next_number_ = number; }
+
+  /// How `front` was made. Local.
+  const Recipe& recipe_of(const Front& front) const;
+
+  /// Returns true if the application holds one that it has made since restore(). Local.
+  bool holds_any_of_interval() const;
+  /// The setup is over: what was claimed until now is kept. Local.
+  void end_setup();
+  /// All have committed: recipes of the interval are forgotten. Local.
+  void end_interval();
+  /// Calls `work` with each communicator beneath. Local.
+  template <class Work>
+  void for_each_line(Work work) const {
+    for (const Derived& one : all_)
+      for (const Communicator& line : one.lines)
+        if (line) work(line.get());
+  }
+
+ private:
+  struct Derived {
+    Recipe recipe;
+    Front front;
+    std::array<Communicator, 2> lines;
+    bool is_claimed = false;
+    bool is_of_setup = false;
+  };
+
+  Derived* find_made(const Recipe& recipe);
+
+  int self_;
+  std::list<Derived> all_;  // receives point to their fronts
+  std::uint32_t next_number_ = 1;
+};
+
+}  // namespace mend
