@@ -63,6 +63,23 @@ INSTANTIATE_TEST_SUITE_P(Stencil, WrongArguments,
                                          std::pair{Words{"--size", "1"}, "2 ranks cut the 1 x 1 x 1 grid"},
                                          std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
 
+TEST(Stencil, has_the_same_answer_when_one_rank_alone_goes_back) {
+  const TemporaryFolder folder;
+  const auto answer = [&](const std::string& name, int spares, const Words& more) {
+    Words arguments{"--size",         "16", "--steps",  "12",
+                    "--commit-every", "2",  "--result", (folder.path() / name).string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended run = run_stencil(4, spares, arguments);
+    EXPECT_EQ(run.code, 0) << run.errors;
+    if (spares > 0) {
+      EXPECT_THAT(run.errors, HasSubstr("only rank 2 goes back to version"));
+    }
+    return json_of(folder.path() / name).at("field_hash");
+  };
+  const auto undisturbed = answer("undisturbed.json", 0, {});
+  EXPECT_EQ(answer("local.json", 1, {"--mend-rollback", "local", "--kill", "2@7"}), undisturbed);
+}
+
 TEST(Stencil, help_is_printed_once) {
   const Ended run = run_stencil(2, 0, {"--help"});
   EXPECT_EQ(run.code, 0);
