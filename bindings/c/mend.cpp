@@ -234,8 +234,6 @@ int mend_run(int argc, char** argv, mend_body body, void* data) {
   if (body == nullptr)
     return mend::refuse("mend_run was given no body: name the function that is to run on every rank");
   return mend::run(argc, argv, [&](Session& session) {
-    if (session.rollback() == mend::Rollback::local)
-      throw mend::UsageError("--mend-rollback local does not cover programs in C and Fortran: use --mend-rollback all");
     last_error = nullptr;
     unprotected.clear();
     mend::forget_returned_error();

@@ -23,19 +23,12 @@ namespace {
 bool is_thread_of_body() { return std::this_thread::get_id() == process_context().thread_of_body; }
 bool is_inside() { return process_context().body == BodyState::inside && is_thread_of_body(); }
 
-/// The job has ended when this returns, and so must the call. It may come from a destructor: nothing is thrown.
-int refuse(const std::string& sentence) {
-  process_context().body = BodyState::refused;
-  process_context().body_rules.end_job(sentence);
-  return MPI_ERR_OTHER;
-}
-
 bool must_be_kept(MPI_Comm comm) {
   return is_inside() && comm != MPI_COMM_NULL && comm == process_context().body_rules.session_comm();
 }
 
 int refuse_to_free(const char* call) {
-  return refuse(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
+  return refuse_in_body(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
 }
 
 /// The others are told, and leave MPI together with this process.
@@ -44,7 +37,7 @@ void refuse_to_exit(int status, void*) {
   const bool is_ours = !context.is_forked() && is_thread_of_body();
   if (!is_ours || context.body == BodyState::outside || context.body == BodyState::over) return;
   if (context.body == BodyState::inside)
-    refuse(fmt::format("exit({}) was called in the body: return from it, or throw to end the job", status));
+    refuse_in_body(fmt::format("exit({}) was called in the body: return from it, or throw to end the job", status));
   context.body_rules.leave();
 }
 
@@ -64,7 +57,7 @@ int refuse_world() {
   }
   if (!is_inside()) return MPIX_ERR_REVOKED;
   if (errors_are_thrown() && is_catchable(EnvironmentError(sentence))) throw UsageError(sentence);
-  return refuse(sentence);
+  return refuse_in_body(sentence);
 }
 
 /// A rank in MPI_COMM_WORLD, or its size, is an answer that calls in it would not get: in a program that divides its
@@ -101,6 +94,12 @@ void set_handler_elsewhere() {
 
 }  // namespace
 
+int refuse_in_body(const std::string& sentence) {
+  process_context().body = BodyState::refused;
+  process_context().body_rules.end_job(sentence);
+  return MPI_ERR_OTHER;
+}
+
 void set_body_rules(BodyRules of_now) {
   process_context().body_rules = std::move(of_now);
   set_handler_elsewhere();
@@ -123,7 +122,7 @@ void forbid_world() {
 }
 
 int refuse_to_initialise() {
-  return is_inside() ? refuse("MPI_Init was called in the body: mend::run has called it") : MPI_SUCCESS;
+  return is_inside() ? refuse_in_body("MPI_Init was called in the body: mend::run has called it") : MPI_SUCCESS;
 }
 
 }  // namespace mend
@@ -133,18 +132,17 @@ int refuse_to_initialise() {
 /// Programs for Fenix have another (fenix/process/mpi.cpp).
 __attribute__((weak)) int MPI_Finalize() {
   if (!mend::is_inside()) return PMPI_Finalize();
-  return mend::refuse("MPI_Finalize was called in the body: mend::run calls it when the body has returned");
+  return mend::refuse_in_body("MPI_Finalize was called in the body: mend::run calls it when the body has returned");
 }
 
 int MPI_Comm_free(MPI_Comm* comm) {
   if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_free");
-  if (auto* local = mend::local_rollback_of(*comm)) return local->free(comm), MPI_SUCCESS;
   return PMPI_Comm_free(comm);
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
-  if (auto* local = mend::local_rollback_of(*comm)) return local->free(comm), MPI_SUCCESS;
+  if (auto* local = mend::local_rollback_of(*comm)) return local->free(comm);
   return PMPI_Comm_disconnect(comm);
 }
 
@@ -169,31 +167,31 @@ extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMP
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_File_open");
+  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_File_open");
   return PMPI_File_open(comm, name, mode, info, file);
 }
 
 int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_create");
+  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_create");
   return PMPI_Win_create(base, size, unit, info, comm, made);
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_create_dynamic");
+  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_create_dynamic");
   return PMPI_Win_create_dynamic(info, comm, made);
 }
 
 int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_allocate");
+  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_allocate");
   return PMPI_Win_allocate(size, unit, info, comm, base, made);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) local->refuse("MPI_Win_allocate_shared");
+  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_allocate_shared");
   return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
 }
 

@@ -27,6 +27,10 @@ struct BodyRules {
 /// valid communicator are handled as those of session.comm() are (throw_errors_of). Main thread. Local.
 void set_body_rules(BodyRules rules);
 
+/// Ends the job with `sentence`, which says what the body has done wrong. The job has ended when this returns, and so
+/// must the MPI call that it was: returns a code for it. It may come from a destructor: nothing is thrown. In a body.
+int refuse_in_body(const std::string& sentence);
+
 /// The main thread is in a body during its lifetime.
 class InBody {
  public:

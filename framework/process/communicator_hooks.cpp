@@ -14,7 +14,7 @@ namespace {
 /// Lets `make` derive a communicator. Errors may jump out of this: there is nothing to destroy.
 template <class Make>
 int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
-  if (auto* local = local_rollback_of(parent)) local->refuse("a call that makes a communicator");
+  if (auto* local = local_rollback_of(parent)) return local->refuse("a call that makes a communicator");
   const int code = make();
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
@@ -56,7 +56,7 @@ int create_front(LocalRollback& local, MPI_Comm parent, MPI_Group group, MPI_Com
 }
 
 int cart_front(LocalRollback& local, MPI_Comm parent, int ndims, const int* dims, const int* periods, MPI_Comm* made) {
-  if (ndims <= 0) local.refuse("MPI_Cart_create without dimensions");
+  if (ndims <= 0) return local.refuse("MPI_Cart_create without dimensions");
   const Front& front = *local.front_of(parent);
   long long ranks = 1;
   for (int i = 0; i < ndims && ranks <= front.size; ++i) ranks *= dims[i];
@@ -81,7 +81,7 @@ int cart_sub_front(LocalRollback& local, MPI_Comm parent, const int* remain, MPI
     part.dims.push_back(recipe->dims[i]);
     part.periods.push_back(recipe->periods[i]);
   }
-  if (part.dims.empty()) local.refuse("MPI_Cart_sub without dimensions");
+  if (part.dims.empty()) return local.refuse("MPI_Cart_sub without dimensions");
   return derive_front(local, parent, part, made);
 }
 
@@ -161,6 +161,12 @@ int PMPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int p
   return derive(old_comm, comm_cart, [&] { return library(old_comm, ndims, dims, periods, reorder, comm_cart); });
 }
 MEND_SAME_AS_PMPI(MPI_Cart_create);
+
+int PMPI_Comm_free(MPI_Comm* comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_free)>("PMPI_Comm_free");
+  auto* local = mend::local_rollback_of(*comm);
+  return local == nullptr ? library(comm) : local->free(comm);
+}
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
   static const auto library = of_the_library<decltype(&PMPI_Cart_sub)>("PMPI_Cart_sub");

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
+#include "framework/process/body_guard.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/recovery/engine.hpp"
 #include "store/snapshot/hash.hpp"
@@ -118,9 +119,26 @@ LocalRollback* local_rollback_of(MPI_Comm comm) {
 /// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.
 void LocalRollback::handle(int code) { handle_error(session_.line(Traffic::messages), code); }
 
-void LocalRollback::refuse(const char* call) const {
-  throw UsageError(
-      fmt::format("{} on session.comm() is not covered by --mend-rollback local: use --mend-rollback all", call));
+/// Lets the present exception go on to the application; where none can pass, as in C, ends the job for it, and returns
+/// MPI's code.
+int LocalRollback::pass_on() {
+  if (errors_are_thrown()) throw;
+  try {
+    throw;
+  } catch (const agreement::Abandoned&) {
+    return MPIX_ERR_REVOKED;  // it has ended
+  } catch (const std::exception& error) {
+    return refuse_in_body(error.what());
+  }
+}
+
+int LocalRollback::refuse(const char* call) const {
+  try {
+    throw UsageError(
+        fmt::format("{} on session.comm() is not covered by --mend-rollback local: use --mend-rollback all", call));
+  } catch (...) {
+    return pass_on();
+  }
 }
 
 // --- derived communicators -------------------------------------------------------------------------------------
@@ -168,9 +186,11 @@ const Recipe* LocalRollback::recipe_of(const Front& front) const {
   return front.number == 0 ? nullptr : &derived_.recipe_of(front);
 }
 
-void LocalRollback::free(MPI_Comm* comm) {
+int LocalRollback::free(MPI_Comm* comm) {
+  const Inside inside(inside_);
   derived_.free(*comm);
   *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
 }
 
 /// The front of this number, of which this rank has sent or received something.

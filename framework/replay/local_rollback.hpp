@@ -92,10 +92,10 @@ class LocalRollback {
   int derive(const Front& parent, int color, int key, const std::vector<int>& dims, const std::vector<int>& periods,
              MPI_Comm* made);
   const Recipe* recipe_of(const Front& front) const;
-  /// Frees a derived one. Inside of an intercepted call. Local.
-  void free(MPI_Comm* comm);
-  /// Throws UsageError: `call` is not covered.
-  [[noreturn]] void refuse(const char* call) const;
+  /// Frees a derived one. Returns MPI's code. Local.
+  int free(MPI_Comm* comm);
+  /// `call` is not covered: throws UsageError, or returns MPI's code when the job has ended for it.
+  int refuse(const char* call) const;
   LoggedMessages& messages() { return messages_; }
   LoggedCollectives& collectives() { return collectives_; }
 
@@ -133,6 +133,7 @@ class LocalRollback {
   void serve();
   [[noreturn]] void leave();
   void handle(int code);
+  static int pass_on();
   void check_ledger();
   void check_log();
 
@@ -162,11 +163,14 @@ int LocalRollback::in_call(Work work) {
     const Inside inside(inside_);
     if (leaves_) return MPIX_ERR_REVOKED;
     try {
+      const ErrorsHandled as_in_cpp(OnError::throws);
       code = work();
       check_ledger();
       check_log();
     } catch (const ProcessFailure&) {
       code = MPIX_ERR_PROC_FAILED;
+    } catch (...) {
+      return pass_on();
     }
   }
   if (code != MPI_SUCCESS) handle(code);

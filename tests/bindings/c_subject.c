@@ -82,6 +82,39 @@ static int async_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
+/* Receives from any source, or begins a barrier, neither of which local rollback covers. */
+static int uncovered_body(mend_session *session, void *data) {
+  int value = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (mend_restore(session, NULL) != MEND_SUCCESS) return MEND_ERROR;
+  const int code = data != NULL ? MPI_Ibarrier(mend_comm(session), &request)
+                                : MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, mend_comm(session), MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS ? MEND_SUCCESS : MEND_FAILURE;
+}
+
+/* Rank 1 sends its process's number, which is another when it goes back. */
+static int unlike_body(mend_session *session, void *data) {
+  long sum = 0;
+  long step = 0;
+  char text[64];
+  (void)data;
+  mend_protect(session, "step", &step, sizeof step);
+  mend_protect(session, "sum", &sum, sizeof sum);
+  int status = mend_restore(session, NULL);
+  for (; status == MEND_SUCCESS && step < 4; ++step) {
+    long mine = getpid();
+    if (MPI_Bcast(&mine, 1, MPI_LONG, 1, mend_comm(session)) != MPI_SUCCESS) return MEND_FAILURE;
+    sum += mine;
+    if (step == 2 && mend_epoch(session) == 0 && mend_rank(session) == 1) kill(getpid(), SIGKILL);
+  }
+  if (status == MEND_SUCCESS) status = mend_commit(session, NULL);
+  if (status != MEND_SUCCESS) return status;
+  long highest = 0;
+  if (MPI_Allreduce(&sum, &highest, 1, MPI_LONG, MPI_MAX, mend_comm(session)) != MPI_SUCCESS) return MEND_FAILURE;
+  snprintf(text, sizeof text, "%s in epoch %d", sum == highest ? "alike" : "unlike", mend_epoch(session));
+  return say(session, text);
+}
+
 static int die_on_rank_1(mend_session *session) {
   if (mend_rank(session) == 1) kill(getpid(), SIGKILL);
   return MPI_Barrier(mend_comm(session)) == MPI_SUCCESS ? MEND_ERROR : MEND_FAILURE;
@@ -387,6 +420,9 @@ static int leaving_body(mend_session *session, void *data) {
 int main(int argc, char **argv) {
   struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, argc > 1 && strcmp(argv[1], "async") == 0, 0, 0, MPI_COMM_NULL, 0};
   if (count.async) return mend_run(argc, argv, async_body, &count);
+  if (argc > 1 && strcmp(argv[1], "from_any") == 0) return mend_run(argc, argv, uncovered_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "barrier") == 0) return mend_run(argc, argv, uncovered_body, argv);
+  if (argc > 1 && strcmp(argv[1], "unlike") == 0) return mend_run(argc, argv, unlike_body, NULL);
   if (argc > 1 && strcmp(argv[1], "older") == 0) return mend_run(argc, argv, older_body, NULL);
   if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);

@@ -48,6 +48,29 @@ TEST(InC, commits_need_not_be_waited_for_and_the_answer_is_reported) {
   EXPECT_THAT(document.at("recoveries"), testing::SizeIs(1));
 }
 
+const std::vector<std::string> locally{"--mend-rollback=local", "--mend-commit-every=4"};
+
+TEST(InC, one_rank_alone_goes_back) {
+  const auto end = play_in_c("async", 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only rank 1 goes back to version 1"));
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1, from version ")));
+}
+
+TEST(InC, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence) {
+  expect_end(play_in_c("from_any", 0, locally), 2, "a receive was called with MPI_ANY_SOURCE, which --mend-rollback");
+  expect_end(play_in_c("barrier", 0, locally), 2, "MPI_Ibarrier on session.comm.. is not covered");
+}
+
+TEST(InC, all_go_back_when_a_rank_does_not_send_the_same_again) {
+  const auto end = play_in_c("unlike", 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("the program is not send-deterministic"));
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(EndsWith("alike in epoch 3")));
+}
+
 TEST(InC, older_versions_and_those_of_others_can_be_restored_after_a_death) {
   const auto end = play_in_c("older", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -50,6 +50,14 @@ TEST(InFortran, commits_need_not_be_waited_for_and_the_answer_is_reported) {
   EXPECT_THAT(document.at("recoveries"), testing::SizeIs(1));
 }
 
+TEST(InFortran, one_rank_alone_goes_back) {
+  const auto end = play_in_fortran("async", 1, {"--mend-rollback=local", "--mend-commit-every=4"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only rank 1 goes back to version 1"));
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240.0 after 10 steps in epoch 1, from version ")));
+}
+
 TEST(InFortran, older_versions_and_those_of_others_can_be_restored_after_a_death) {
   const auto end = play_in_fortran("older", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
