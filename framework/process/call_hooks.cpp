@@ -48,11 +48,13 @@ struct EqualBlocks {
 template <class Finish, class Library>
 int complete(LocalRollback& local, int count, MPI_Request* requests, Finish finish, Library library) {
   return local.in_call([&] {
-    const std::vector<MPI_Request> before(requests, requests + count);
+    const std::span<MPI_Request> all(requests, static_cast<std::size_t>(count));
+    const LoggedMessages::PersistentReplaced replaced(local.messages(), all);
+    const std::vector<MPI_Request> before(all.begin(), all.end());
     const int code = finish(before);
     if (code != MPI_SUCCESS) return code;
     const int of_library = library();
-    local.messages().forget(before, {requests, static_cast<std::size_t>(count)});
+    local.messages().forget(before, all);
     return of_library;
   });
 }
@@ -467,6 +469,28 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
   return note_if_found(library(count, requests, index, flag, status), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Testany);
+
+int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
+  if (auto* local = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(count, requests, done, indices, statuses), done); });
+  }
+  return note_if_found(library(count, requests, done, indices, statuses), done);
+}
+MEND_SAME_AS_PMPI(MPI_Testsome);
+
+int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
+  if (auto* local = mend::owner_of(1, &request)) {
+    return mend::complete(
+        *local, 1, &request, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(request, flag, status), flag); });
+  }
+  return note_if_found(library(request, flag, status), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Request_get_status);
 
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");

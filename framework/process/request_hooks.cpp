@@ -7,6 +7,8 @@
 
 #include <mpi.h>
 
+#include <optional>
+
 namespace {
 
 using Ends = mend::LoggedMessages::SendEnds;
@@ -21,6 +23,19 @@ int begin_send(mend::LocalRollback& local, const void* data, int count, MPI_Data
     if (code != MPI_SUCCESS) return code;
     return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   });
+}
+
+int make_persistent(mend::LocalRollback& local, const void* data, int count, MPI_Datatype type, int peer, int tag,
+                    MPI_Comm comm, std::optional<Ends> ends, MPI_Request* request) {
+  const mend::Front& front = *local.front_of(comm);
+  return local.in_call(
+      [&] { return local.messages().make_persistent(front, data, count, type, peer, tag, ends, request); });
+}
+
+/// The local rollback whose persistent request this is, if it is one.
+mend::LocalRollback* owner_of_persistent(MPI_Request request) {
+  mend::LocalRollback* const local = mend::local_rollback();
+  return local != nullptr && local->messages().is_persistent(request) ? local : nullptr;
 }
 
 }  // namespace
@@ -97,7 +112,8 @@ MEND_SAME_AS_PMPI(MPI_Issend);
 int PMPI_Send_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                    MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Send_init)>("PMPI_Send_init");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Send_init");
+  if (auto* local = mend::local_rollback_of(comm))
+    return make_persistent(*local, buf, count, type, to, tag, comm, Ends::at_once, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Send_init);
@@ -113,7 +129,8 @@ MEND_SAME_AS_PMPI(MPI_Ssend_init);
 int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Rsend_init)>("PMPI_Rsend_init");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Rsend_init");
+  if (auto* local = mend::local_rollback_of(comm))
+    return make_persistent(*local, buf, count, type, to, tag, comm, Ends::at_once, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Rsend_init);
@@ -121,17 +138,53 @@ MEND_SAME_AS_PMPI(MPI_Rsend_init);
 int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Bsend_init)>("PMPI_Bsend_init");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Bsend_init");
+  if (auto* local = mend::local_rollback_of(comm))
+    return make_persistent(*local, buf, count, type, to, tag, comm, Ends::at_once, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Bsend_init);
 
 int PMPI_Recv_init(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Recv_init)>("PMPI_Recv_init");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Recv_init");
+  if (auto* local = mend::local_rollback_of(comm))
+    return make_persistent(*local, buf, count, type, from, tag, comm, std::nullopt, request);
   return library(buf, count, type, from, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Recv_init);
+
+int PMPI_Start(MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Start)>("PMPI_Start");
+  if (auto* local = owner_of_persistent(*request))
+    return local->in_call([&] { return local->messages().start(*request); });
+  return library(request);
+}
+MEND_SAME_AS_PMPI(MPI_Start);
+
+int PMPI_Startall(int count, MPI_Request requests[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Startall)>("PMPI_Startall");
+  if (mend::local_rollback() == nullptr) return library(count, requests);
+  for (int i = 0; i < count; ++i)
+    if (const int code = PMPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
+  return MPI_SUCCESS;
+}
+MEND_SAME_AS_PMPI(MPI_Startall);
+
+int PMPI_Request_free(MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Request_free)>("PMPI_Request_free");
+  if (auto* local = owner_of_persistent(*request))
+    return local->in_call([&] { return local->messages().free_persistent(request); });
+  return library(request);
+}
+MEND_SAME_AS_PMPI(MPI_Request_free);
+
+int PMPI_Cancel(MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Cancel)>("PMPI_Cancel");
+  auto* const local = mend::local_rollback();
+  if (local != nullptr && local->messages().has_any({request, 1}))
+    return local->in_call([&] { return local->messages().cancel(*request); });
+  return library(request);
+}
+MEND_SAME_AS_PMPI(MPI_Cancel);
 
 int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Mprobe)>("PMPI_Mprobe");

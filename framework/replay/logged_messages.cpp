@@ -199,7 +199,7 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
     recover_();  // which posts it again
     code = MPI_SUCCESS;
   }
-  if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &cancel, &receive, &receive.handle);
+  if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &ignore_cancel, &receive, &receive.handle);
   if (code != MPI_SUCCESS) {
     receives_.pop_back();
     return code;
@@ -222,7 +222,9 @@ int LoggedMessages::fill_status(void* receive, MPI_Status* status) {
   int bytes = 0;
   PMPI_Get_elements(&got, MPI_BYTE, &bytes);
   PMPI_Status_set_elements(status, MPI_BYTE, bytes);
-  PMPI_Status_set_cancelled(status, 0);
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&got, &is_cancelled);
+  PMPI_Status_set_cancelled(status, is_cancelled);
   status->MPI_SOURCE = got.MPI_SOURCE;
   status->MPI_TAG = got.MPI_TAG;
   return MPI_SUCCESS;
@@ -230,7 +232,82 @@ int LoggedMessages::fill_status(void* receive, MPI_Status* status) {
 
 int LoggedMessages::let_go(void*) { return MPI_SUCCESS; }
 
-int LoggedMessages::cancel(void*, int) { return MPI_SUCCESS; }  // it goes on, as MPI allows
+int LoggedMessages::ignore_cancel(void*, int) { return MPI_SUCCESS; }
+
+int LoggedMessages::cancel(MPI_Request request) {
+  const auto persistent = persistent_.find(request);
+  Receive* const receive = find(persistent == persistent_.end() ? request : persistent->second.begun);
+  if (receive == nullptr || receive->is_complete) return MPI_SUCCESS;
+  for (;;) {
+    int code = MPI_SUCCESS;
+    if (receive->beneath != MPI_REQUEST_NULL) code = quietly([&] { return PMPI_Cancel(&receive->beneath); });
+    if (code != MPI_SUCCESS) return code;
+    switch (finish(*receive, true, &code)) {
+      case Try::complete: return MPI_SUCCESS;
+      case Try::failed: return code;
+      default: recover_();
+    }
+  }
+}
+
+// --- persistent requests ---------------------------------------------------------------------------------------
+
+int LoggedMessages::make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer,
+                                    int tag, std::optional<SendEnds> ends, MPI_Request* request) {
+  if (!ends) require_covered(peer, "MPI_Recv_init");
+  if (peer != MPI_PROC_NULL && (peer < 0 || peer >= front.size)) return MPI_ERR_RANK;
+  const bool owns_type = !plain_size(type);  // the application may free it
+  if (owns_type) {
+    if (const int code = quietly([&] { return PMPI_Type_dup(type, &type); }); code != MPI_SUCCESS) return code;
+  }
+  const int code = ends ? PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request)
+                        : PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+  if (code == MPI_SUCCESS) {
+    persistent_[*request] = {&front, const_cast<void*>(data), count, type, owns_type, peer, tag, ends};
+  } else if (owns_type) {
+    PMPI_Type_free(&type);
+  }
+  return code;
+}
+
+int LoggedMessages::start(MPI_Request request) {
+  Persistent& one = persistent_.at(request);
+  if (one.peer == MPI_PROC_NULL) return PMPI_Start(&request);
+  if (!one.ends) return begin_receive(*one.front, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
+  const int code = send(*one.front, Traffic::messages, one.data, one.count, one.type, one.peer, one.tag, *one.ends);
+  return code == MPI_SUCCESS ? PMPI_Start(&request) : code;
+}
+
+int LoggedMessages::free_persistent(MPI_Request* request) {
+  const auto known = persistent_.find(*request);
+  Persistent& one = known->second;
+  if (one.begun != MPI_REQUEST_NULL)
+    throw UsageError(
+        "MPI_Request_free was called for a receive that was started: with --mend-rollback local, wait for it first");
+  if (one.owns_type) PMPI_Type_free(&one.type);
+  persistent_.erase(known);
+  return PMPI_Request_free(request);
+}
+
+LoggedMessages::PersistentReplaced::PersistentReplaced(LoggedMessages& messages, std::span<MPI_Request> requests)
+    : messages_(messages), requests_(requests) {
+  if (messages.persistent_.empty()) return;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto known = messages.persistent_.find(requests[i]);
+    if (known == messages.persistent_.end() || known->second.begun == MPI_REQUEST_NULL) continue;
+    replaced_.emplace_back(i, requests[i]);
+    requests[i] = known->second.begun;
+  }
+}
+
+LoggedMessages::PersistentReplaced::~PersistentReplaced() {
+  for (const auto& [i, persistent] : replaced_) {
+    if (requests_[i] == MPI_REQUEST_NULL) messages_.persistent_.at(persistent).begun = MPI_REQUEST_NULL;
+    requests_[i] = persistent;
+  }
+}
+
+// --- completing ------------------------------------------------------------------------------------------------
 
 LoggedMessages::Receive* LoggedMessages::find(MPI_Request request) const {
   const auto known = by_handle_.find(request);
@@ -238,7 +315,11 @@ LoggedMessages::Receive* LoggedMessages::find(MPI_Request request) const {
 }
 
 bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
-  return !by_handle_.empty() && std::ranges::any_of(requests, [&](MPI_Request one) { return find(one) != nullptr; });
+  if (by_handle_.empty()) return false;
+  return std::ranges::any_of(requests, [&](MPI_Request one) {
+    const auto persistent = persistent_.find(one);
+    return find(one) != nullptr || (persistent != persistent_.end() && persistent->second.begun != MPI_REQUEST_NULL);
+  });
 }
 
 /// The receives that were posted before `before`, and whose messages came earlier than one from `from` with `tag`.
@@ -263,8 +344,12 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   if (*code != MPI_SUCCESS)
     return means_failure(receive.front->line(Traffic::messages), *code) ? Try::interrupted : Try::failed;
   if (has_come == 0) return Try::waits;
-  if (finish_earlier(*receive.front, receive.from, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
-  note(*receive.front, Traffic::messages, receive.from, got, receive.data, receive.count, receive.type);
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&got, &is_cancelled);
+  if (is_cancelled == 0) {
+    if (finish_earlier(*receive.front, receive.from, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
+    note(*receive.front, Traffic::messages, receive.from, got, receive.data, receive.count, receive.type);
+  }
   receive.status = got;
   receive.is_complete = true;
   PMPI_Grequest_complete(receive.handle);

@@ -5,6 +5,10 @@
 // application has completed them. The application's request is a generalized one; beneath it is a receive of the epoch,
 // which is posted again after a recovery.
 //
+// A persistent request is one of MPI's own that sends to nobody, or receives from nobody: the application holds it from
+// its making to its end. Beneath a receive that was started is a request as above; a send is complete once it is
+// started.
+//
 // A receive counts as received when it is noted in the ledger, and receives of a channel are noted in the order in
 // which their messages came. What was not noted before a recovery is sent and received again.
 
@@ -18,8 +22,10 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -41,9 +47,32 @@ class LoggedMessages {
               MPI_Status* status);
   int begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
                     MPI_Request* request);
+  /// A persistent request, which start() begins. `ends`: nothing for a receive.
+  int make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer, int tag,
+                      std::optional<SendEnds> ends, MPI_Request* request);
+  bool is_persistent(MPI_Request request) const { return persistent_.contains(request); }
+  int start(MPI_Request request);
+  int free_persistent(MPI_Request* request);
+  /// Cancels a receive of begin_receive() or start(), if its message has not come.
+  int cancel(MPI_Request request);
   int probe(const Front& front, int from, int tag, int* flag, MPI_Status* status);
 
-  /// Returns true if one of the requests is a receive of begin_receive().
+  /// Puts what was begun in the place of persistent requests that have begun, so that MPI's own call can complete it,
+  /// and them in its place again.
+  class PersistentReplaced {
+   public:
+    PersistentReplaced(LoggedMessages& messages, std::span<MPI_Request> requests);
+    ~PersistentReplaced();
+    PersistentReplaced(const PersistentReplaced&) = delete;
+    PersistentReplaced& operator=(const PersistentReplaced&) = delete;
+
+   private:
+    LoggedMessages& messages_;
+    std::span<MPI_Request> requests_;
+    std::vector<std::pair<std::size_t, MPI_Request>> replaced_;  // where, and what stood there
+  };
+
+  /// Returns true if one of the requests is a receive of begin_receive(), or of start().
   bool has_any(std::span<const MPI_Request> requests) const;
   /// Completes those of `requests` that are receives of begin_receive(), so that MPI's own call finds them complete.
   int finish(std::span<const MPI_Request> requests);
@@ -82,9 +111,21 @@ class LoggedMessages {
   };
   using Receives = std::list<Receive>;  // in the order in which they were posted
 
+  struct Persistent {
+    const Front* front;
+    void* data;
+    int count;
+    MPI_Datatype type;
+    bool owns_type;
+    int peer;
+    int tag;
+    std::optional<SendEnds> ends;
+    MPI_Request begun = MPI_REQUEST_NULL;  // of a receive
+  };
+
   static int fill_status(void* receive, MPI_Status* status);
   static int let_go(void* receive);
-  static int cancel(void* receive, int complete);
+  static int ignore_cancel(void* receive, int complete);
   enum class Try : std::uint8_t { complete, waits, interrupted, failed };
   Try finish(Receive& receive, bool waits, int* code);
   Try finish_earlier(const Front& front, int from, int tag, const Receive* before);
@@ -98,6 +139,7 @@ class LoggedMessages {
   std::function<void()> recover_;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
+  std::unordered_map<MPI_Request, Persistent> persistent_;
   std::vector<MPI_Request> sends_;  // of copies
   std::vector<std::byte> packed_;
 };

@@ -16,6 +16,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace subject {
@@ -70,11 +71,17 @@ class Work {
     const int is_periodic = 1;
     MPI_Cart_create(comm_, 1, &size_, &is_periodic, 0, &ring_);
     MPI_Comm_split(comm_, rank_ % 2, -rank_, &half_);
+    int from = 0;
+    int to = 0;
+    MPI_Cart_shift(ring_, 0, 1, &from, &to);
+    MPI_Recv_init(&in_, 1, MPI_DOUBLE, from, 6, ring_, &persistent_[0]);
+    MPI_Send_init(&out_, 1, MPI_DOUBLE, to, 6, ring_, &persistent_[1]);
     MPI_Comm unused = MPI_COMM_NULL;
     MPI_Comm_split(comm_, rank_ == 0 ? MPI_UNDEFINED : 1, 0, &unused);
     if (unused != MPI_COMM_NULL) MPI_Comm_free(&unused);
   }
   ~Work() {
+    for (MPI_Request& one : persistent_) MPI_Request_free(&one);
     MPI_Comm_free(&half_);
     MPI_Comm_free(&ring_);
     MPI_Type_free(&column_);
@@ -98,7 +105,7 @@ class Work {
     MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE);
     double swapped = state[1];
     MPI_Sendrecv_replace(&swapped, 1, MPI_DOUBLE, right, 3, left, 3, comm_, &status);
-    swapped += 0.1 * derived(state);
+    swapped += 0.1 * derived(state) + 0.1 * persistent(state[5]) + 0.1 * asked(state[6]);
     double all = state[0];
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_DOUBLE, MPI_SUM, comm_);
     const double largest = reduce_much(state);
@@ -125,6 +132,54 @@ class Work {
   }
 
  private:
+  /// Requests that are begun again in each step, completed in the ways that there are.
+  double persistent(double value) const {
+    out_ = value;
+    MPI_Startall(2, persistent_.data());
+    for (int all = 0; all < 2;) {
+      std::array<int, 2> which{};
+      int done = 0;
+      MPI_Testsome(2, persistent_.data(), &done, which.data(), MPI_STATUSES_IGNORE);
+      if (done != MPI_UNDEFINED) all += done;
+      std::this_thread::yield();
+    }
+    out_ = 2 * in_;
+    const double first = in_;
+    MPI_Start(&persistent_[0]);
+    MPI_Start(&persistent_[1]);
+    int index = 0;
+    MPI_Status status;
+    for (int i = 0; i < 2; ++i) MPI_Waitany(2, persistent_.data(), &index, &status);
+    MPI_Waitall(2, persistent_.data(), MPI_STATUSES_IGNORE);  // inactive
+    return first + in_;
+  }
+
+  /// A receive that is asked for, and one whose message never comes.
+  double asked(double value) const {
+    const int right = (rank_ + 1) % size_;
+    const int left = (rank_ + size_ - 1) % size_;
+    double in = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&in, 1, MPI_DOUBLE, left, 7, comm_, &request);
+    MPI_Send(&value, 1, MPI_DOUBLE, right, 7, comm_);
+    int has_come = 0;
+    MPI_Status status;
+    while (has_come == 0) {
+      MPI_Request_get_status(request, &has_come, &status);
+      std::this_thread::yield();
+    }
+    if (status.MPI_SOURCE != left || status.MPI_TAG != 7) throw std::runtime_error("a status is wrong");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    double never = 0;
+    int is_cancelled = 0;
+    MPI_Irecv(&never, 1, MPI_DOUBLE, left, 8, comm_, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &is_cancelled);
+    if (is_cancelled == 0) throw std::runtime_error("a receive without a message was not cancelled");
+    return in;
+  }
+
   /// Messages in communicators of the setup, and in one that lives for the step.
   double derived(const std::vector<double>& state) const {
     int from = 0;
@@ -163,6 +218,9 @@ class Work {
   int rank_;
   int size_;
   MPI_Datatype column_ = MPI_DATATYPE_NULL;
+  mutable double in_ = 0;
+  mutable double out_ = 0;
+  mutable std::array<MPI_Request, 2> persistent_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Comm ring_ = MPI_COMM_NULL;
   MPI_Comm half_ = MPI_COMM_NULL;
 };
