@@ -4,11 +4,11 @@
 
 namespace mend::agreement {
 
-/// What an agreement came to: the same for every process that returns from it.
+/// The result of an agreement. It is the same for every process that returns from the agreement.
 struct Outcome {
-  /// The bitwise and of every contribution that was counted; each returning process's own was.
+  /// The bitwise and of all contributions counted. It includes the contribution of each process that returns.
   std::uint32_t value = 0;
-  /// Whether a member was found dead that the communicator had not known dead before.
+  /// True if the agreement found a dead member that the communicator did not know to be dead.
   bool somebody_died = false;
 };
 
@@ -17,8 +17,8 @@ class Agreement {
  public:
   virtual ~Agreement() = default;
 
-  /// Collective over all living members; the n-th call of each belongs together. Ends whoever dies, and even when
-  /// the communicator has been revoked. `contribution`: the low 31 bits count.
+  /// Collective over all living members; the n-th calls of all members belong together. Terminates even if members die
+  /// or the communicator has been revoked. `contribution`: only the low 31 bits are used.
   virtual Outcome agree(std::uint32_t contribution) = 0;
 };
 

@@ -15,10 +15,10 @@
 namespace mend::agreement {
 namespace {
 
-// A contribution has one bit for each motion that says "this is what I came for", and one that says "in favour".
-// The bitwise and keeps a motion's bit only if all came for it. Abandoning and recovering must win over everything
-// instead, so they are sent inverted: their bit is missing when somebody wants them. So is a second bit of the others,
-// which tells what anybody came for.
+// A contribution has one bit for each motion, which says "I came for this motion", and one bit that says "in favour".
+// The bitwise and keeps a motion's bit only if all ranks came for that motion. Abandoning and recovering must override
+// everything else, so their bits are sent inverted: the bit is cleared if any rank wants them. Each of the other
+// motions has a second, inverted bit, which tells whether any rank came for it.
 constexpr std::uint32_t in_favour_bit = 1U << 8;
 constexpr std::uint32_t nobody_recovers_bit = 1U << 9;
 constexpr std::uint32_t nobody_abandons_bit = 1U << 10;
@@ -40,7 +40,7 @@ std::uint32_t contribution(Motion motion, bool in_favour) {
   return bits & ~nobody_bit_of(motion);
 }
 
-/// Where ranks are that came for one of the orderly motions.
+/// Returns where in the program a rank is that came for `motion`, which is one of the orderly motions.
 std::string_view whereabouts(Motion motion) {
   switch (motion) {
     case Motion::commit: return describe(Place::commit);
@@ -80,8 +80,8 @@ Ruling Ballot::cast(Motion motion, bool in_favour, Remarks& remarks) {
 
 Ruling Ballot::rule(Motion motion, bool in_favour, Remarks& remarks) {
   const std::uint32_t mine = contribution(motion, in_favour) | std::uint32_t{remarks} << remarks_shift;
-  // What was contributed cannot be taken back. A rank that left the ballot with an error and came to the next one would
-  // wait there for ranks that this one has sent elsewhere.
+  // A contribution cannot be taken back. If a rank left this ballot with an error and came to the next one, it would
+  // wait there for ranks that this ballot has sent elsewhere.
   const Outcome outcome = or_fail_stop([&] { return agreement_->agree(mine); });
   if (!(outcome.value & nobody_abandons_bit)) return Ruling::abandon;
   if (!(outcome.value & nobody_recovers_bit) || outcome.somebody_died) return Ruling::recover;
@@ -90,7 +90,8 @@ Ruling Ballot::rule(Motion motion, bool in_favour, Remarks& remarks) {
   return outcome.value & in_favour_bit ? Ruling::carried : Ruling::rejected;
 }
 
-/// All know that ranks came for different motions, and for which: now they tell each other who did.
+/// All ranks know that they came for different motions, and for which ones. Finds out by further agreements which ranks
+/// came for each.
 Ruling Ballot::confuse(Motion mine, std::uint32_t value) {
   std::vector<std::string> parts;
   for (const Motion motion : orderly) {

@@ -1,14 +1,14 @@
-// How the ranks of one epoch decide together: one sequence of ballots, which every one of them attends.
+// How the ranks of one epoch decide together: all of them take part in one sequence of ballots.
 //
-// Ranks come to a ballot with different motions: one wants to publish a commit, another has finished, a third has
-// met a failure and wants to recover. If each kind of decision had an agreement of its own, a rank waiting in one
-// would never hear of a rank waiting in another. So all go through the same sequence, each says which motion it
-// came for, and the result tells everyone alike:
-//   - somebody wants to abandon the run: all do;
-//   - somebody wants to recover, or somebody died: all recover;
-//   - all came for the same motion: it is carried if all were in favour;
-//   - they came for different motions: the program's ranks have lost each other, which is a mistake in it. Then all
-//     find out who came for what, by further agreements.
+// Ranks come to a ballot with different motions: one wants to publish a commit, another has finished, a third has met a
+// failure and wants to recover. If each kind of decision had an agreement of its own, a rank waiting in one would never
+// hear of a rank waiting in another. So all ranks go through the same sequence of ballots. Each states its motion, and
+// all get the same result:
+//   - if any rank wants to abandon the run, all abandon it;
+//   - if any rank wants to recover, or has died, all recover;
+//   - if all came for the same motion, it is carried if all were in favour;
+//   - if they came for different motions, the ranks of the program have diverged, which is a programming mistake.
+//     Further agreements find out which ranks came for which motion.
 
 #pragma once
 
@@ -23,50 +23,53 @@
 
 namespace mend::agreement {
 
-/// What a rank comes to a ballot for. The numbers are bits on the wire.
+/// The motion that a rank brings to a ballot. The numbers are bits on the wire.
 enum class Motion : std::uint32_t {
   commit = 0,   ///< publish the version that has been placed
   restore = 1,  ///< go on from the version that has been restored
   flag = 2,     ///< the application's own question (Session::agree)
   finish = 3,   ///< the body has returned
-  disk = 4,     ///< how far the writing to disk has come, in which nothing else is to be done
-  recover = 5,  ///< a failure was met
+  disk = 4,     ///< report how far the writing to disk has come; nothing else is to be decided
+  recover = 5,  ///< this rank has met a failure
   abandon = 6,  ///< this rank cannot go on: end the job
 };
 std::string_view name_of(Motion motion);
 
-/// What all ranks do after a ballot.
+/// The result of a ballot: all ranks act on it alike.
 enum class Ruling {
-  carried,   ///< all came for the same motion and were in favour
-  rejected,  ///< all came for the same motion and somebody was against
+  carried,   ///< all ranks came for the same motion and were in favour
+  rejected,  ///< all ranks came for the same motion and at least one was against
   recover,   ///< a failure interrupts
   abandon,   ///< the job ends
   confused,  ///< ranks came for different motions: see Ballot::confusion
 };
 
-/// What ranks tell each other beside a vote: all hear the bits that every one of them has said. The low 15 count.
+/// Bits that ranks exchange beside a vote. A bit is set in the result if every rank has set it. Only the low 15 bits
+/// are used.
 using Remarks = std::uint16_t;
 
 class Ballot {
  public:
-  /// `agreement` is among `ranks` ranks, of which this one is `rank`.
+  /// `agreement` spans `ranks` ranks; this process is `rank`.
   Ballot(std::unique_ptr<Agreement> agreement, Rank rank, int ranks)
       : agreement_(std::move(agreement)), rank_(rank), ranks_(ranks) {}
 
   /// Collective over the living ranks of the epoch. All get the same ruling. A ruling to recover or to abandon
   /// closes the sequence: later calls repeat it and communicate no more.
   Ruling cast(Motion motion, bool in_favour);
-  /// The same, with remarks: of this rank, and after a ruling that is carried or rejected, of all.
+  /// As above, with remarks. `remarks`: this rank's on entry. After Ruling::carried or Ruling::rejected, the bits that
+  /// all ranks set.
   Ruling cast(Motion motion, bool in_favour, Remarks& remarks);
 
-  /// The same, for those who can only go on or not: returns whether the motion was carried; throws ProcessFailure
-  /// when a failure interrupts, Abandoned when another rank ends the job, and OrderError when ranks came for
-  /// different motions.
+  /// As cast, for callers that can only continue or stop. Returns true if the motion was carried. Throws ProcessFailure
+  /// when a failure interrupts, Abandoned when another rank ends the job, and OrderError when ranks came for different
+  /// motions.
   bool vote(Motion motion, bool in_favour);
   bool vote(Motion motion, bool in_favour, Remarks& remarks);
-  /// Whether this rank has heard that all recover, or that the job ends. Local.
+  /// Returns true if this rank has heard that all recover, or that the job ends. Local.
   bool is_closed() const { return closed_.has_value(); }
-  /// After Ruling::confused: which ranks are where, in a sentence that is the same on all. Local.
+  /// After Ruling::confused, names the ranks that came for each motion, in a sentence that is the same on all ranks.
+  /// Local.
   const std::string& confusion() const { return confusion_; }
 
  private:
@@ -80,13 +83,14 @@ class Ballot {
   std::string confusion_;
 };
 
-/// Ranks came to one ballot for different motions. The text names them, and is the same on all ranks.
+/// Thrown when ranks came to one ballot for different motions. The text names the ranks, and is the same on all of
+/// them.
 class OrderError : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Another rank has ended the job; this one follows.
+/// Thrown when another rank has ended the job. This rank ends too.
 class Abandoned : public CommonError {
  public:
   Abandoned() : CommonError("another rank ended the job") {}

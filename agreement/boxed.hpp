@@ -4,7 +4,7 @@
 
 namespace mend::agreement {
 
-/// A value that is nearly always the default one, and then costs a null pointer. Copies are deep.
+/// A value that is nearly always the default value, and then costs a null pointer. Copies are deep.
 template <class T>
 class Boxed {
  public:
@@ -22,11 +22,11 @@ class Boxed {
   Boxed& operator=(Boxed&&) noexcept = default;
   ~Boxed() = default;
 
-  /// Whether it is known, without a look inside, to be the default value.
+  /// Returns true if the value is known to be the default without a look inside.
   bool empty() const { return !box_; }
   /// Null when empty.
   const T* get() const { return box_.get(); }
-  /// The value, to be changed.
+  /// Returns the value, for writing.
   T& open() {
     if (!box_) box_ = std::make_unique<T>();
     return *box_;

@@ -24,41 +24,41 @@ class Core {
  public:
   virtual ~Core() = default;
 
-  /// The caller contributes to agreement `id`, the next one that it has not contributed to. The decision appears once,
-  /// in `actions` of this call or of a later one. Throws UsageError when `id` is out of order.
+  /// The caller contributes to agreement `id`, which must be the next one of the group. The decision appears once, in
+  /// `actions` of this call or of a later one. Throws UsageError when `id` is out of order.
   virtual void contribute(AgreementId id, const Contribution& contribution, Actions& actions) = 0;
 
-  /// `message` has come from `from`. Messages of members known to be dead are ignored.
+  /// Takes `message`, which came from `from`. Messages of members known to be dead are ignored.
   virtual void receive(Member from, const Message& message, Actions& actions) = 0;
 
-  /// `gone` are dead. Members already known to be dead may be among them.
+  /// Takes the news that `gone` are dead. Members already known to be dead may be among them.
   virtual void dead(const ProcessSet& gone, Actions& actions) = 0;
 
-  /// The caller has acknowledged `failures`. Once all members have, agreements to which it contributes from now on do
-  /// not report an error because of them.
+  /// The caller acknowledges `failures`. Once all members have acknowledged them, agreements to which they contribute
+  /// from then on do not report an error because of them.
   virtual void acknowledge(const ProcessSet& failures) = 0;
 
-  /// All members that this one knows to be dead.
+  /// Returns all members that this one knows to be dead.
   virtual const ProcessSet& known_dead() const = 0;
 
-  /// The failures on which all living members have agreed, as of the last blocking agreement that has returned. They
-  /// include the members that the first tree left out, which all have acknowledged.
+  /// Returns the failures on which all living members have agreed, as of the last blocking agreement that has returned.
+  /// They include the members that the first tree left out, which count as acknowledged by all.
   virtual const ProcessSet& agreed_dead() const = 0;
 
-  /// Everything that decides this core's future, for telling states apart.
+  /// Adds all state that determines this core's future, so that states can be told apart.
   virtual void add_to(transport::Fingerprint& print) const = 0;
 };
 
-/// When the members who agree on who is dead build a new tree.
+/// When members that agree on the set of dead members build a new tree.
 enum class Rebalancing : std::uint8_t {
-  when_degenerated,  ///< when some member's children have become too many (Tree::degenerated)
+  when_degenerated,  ///< when a member has too many children (Tree::degenerated)
   always,            ///< after every failure
   never,
 };
 
-/// A core for member `self` of the group that `tree` spans. `operations` holds the group's own operations, if any;
-/// it is shared with all cores. All but `self` is the same at every member. validate-all takes the members from
-/// `tree` and makes its own binomial trees; only ERA rebalances.
+/// Makes a core for member `self` of the group that `tree` spans. `operations`: the group's operations, shared with all
+/// cores; null for the built-in ones. All arguments but `self` are the same at every member. validate-all takes the
+/// members from `tree` and makes its own binomial trees; only ERA rebalances.
 std::unique_ptr<Core> make_core(Protocol protocol, Member self, std::shared_ptr<const Tree> tree,
                                 std::shared_ptr<const Operations> operations = nullptr,
                                 Rebalancing rebalancing = Rebalancing::when_degenerated);

@@ -1,8 +1,8 @@
 // Sets of agreements, folded into ranges.
 //
-// Agreements of a group are numbered as they are called, and nearly all of them return in that order. So "those I
-// have returned from" is nearly always one range from the beginning; an agreement that is still under way while
-// later ones have returned splits it, and its own return folds it again.
+// Agreements of a group are numbered in the order of the calls, and nearly all of them return in that order. So the set
+// of agreements that a member has returned from is nearly always one range from the beginning. An agreement that is
+// still under way while later ones have returned splits the range; when it returns, the parts are joined again.
 
 #pragma once
 
@@ -21,7 +21,7 @@ struct AgreementId {
   auto operator<=>(const AgreementId&) const = default;
 };
 
-/// Agreements first, first+1, ... up to but without `end`.
+/// Agreements first, first+1, ... up to but not including `end`.
 struct IdRange {
   AgreementId first;
   AgreementId end;
@@ -31,7 +31,7 @@ struct IdRange {
   bool operator==(const IdRange&) const = default;
 };
 
-/// What is in both.
+/// Returns the agreements that are in both ranges.
 inline IdRange intersection(const IdRange& a, const IdRange& b) {
   const IdRange both{std::max(a.first, b.first), std::min(a.end, b.end)};
   return both.empty() ? IdRange{} : both;
@@ -48,9 +48,9 @@ class IdRanges {
     }
   }
   bool contains(AgreementId id) const { return !around(id).empty(); }
-  /// The whole range that `id` belongs to; empty when it belongs to none.
+  /// Returns the whole range that contains `id`; empty if none does.
   IdRange around(AgreementId id) const;
-  /// The highest range; empty when there is none.
+  /// Returns the highest range; empty if there is none.
   IdRange last() const { return ranges_.empty() ? IdRange{} : ranges_.back(); }
   std::span<const IdRange> ranges() const { return ranges_; }
 

@@ -1,5 +1,5 @@
-// Which members of a group something is true of, found out by its agreements: for what is rare, as the naming of those
-// who have made a mistake.
+// Finds the members of a group for which a condition holds, by agreements of the group. Intended for rare cases, for
+// instance to name the ranks that have made a mistake.
 
 #pragma once
 
@@ -10,8 +10,9 @@
 
 namespace mend::agreement {
 
-/// The members on which `has` is true, ascending; nothing if one was found dead meanwhile. `self`: this member, among
-/// `members`, from 0. One agreement for each 31 members. Collective; the same for all.
+/// Returns the members for which `has` is true, ascending; nothing if a member was found dead meanwhile. `self`: the
+/// number of this member, from 0, among `members`. Takes one agreement for each 31 members. Collective; the result is
+/// the same on all.
 std::optional<std::vector<int>> members_with(Agreement& agreement, int self, int members, bool has);
 
 }  // namespace mend::agreement

@@ -23,7 +23,7 @@ void combine_sets(Tally& into, const Tally& from) {
   if (mine.empty()) into.sets.clear();
 }
 
-/// The value's words without leading zeros: "2a", or "ff.0.0.1" from the first word on.
+/// Returns the words of the value without leading zeros: "2a", or "ff.0.0.1" from the first word on.
 std::string short_words(const Value& value) {
   std::size_t used = value.words.size();
   while (used > 1 && value.words[used - 1] == 0) --used;

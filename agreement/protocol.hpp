@@ -5,7 +5,7 @@
 
 namespace mend::agreement {
 
-/// The agreement protocols that mend has itself, by name.
+/// The agreement protocols that mend implements, by name.
 enum class Protocol : std::uint8_t {
   era,                 ///< "era": early returning agreement
   log2phases,          ///< "log2phases": two-phase commit along a tree
@@ -13,9 +13,9 @@ enum class Protocol : std::uint8_t {
   validate_all_loose,  ///< "validate-all-loose": two-phase, agreement among the living only
 };
 
-/// Throws UsageError for a name that is none of these. Local.
+/// Returns the protocol of this name. Throws UsageError if there is none. Local.
 Protocol parse_protocol(std::string_view name);
-/// As parse_protocol takes it. Local.
+/// Returns the name as parse_protocol takes it. Local.
 std::string_view name_of(Protocol protocol);
 
 }  // namespace mend::agreement

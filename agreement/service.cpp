@@ -114,7 +114,7 @@ void Service::receive(const transport::Arrival& arrival) {
   ByteReader reader(arrival.bytes, [] { throw EnvironmentError("an agreement message of no group has arrived"); });
   const GroupId id{reader.take<decltype(GroupId::value)>()};
   const auto message = reader.left();
-  if (id < first_live_) return;  // nobody living waits in that group any more
+  if (id < first_live_) return;  // no living process waits in that group any more
   const auto group = groups_.find(id);
   if (group == groups_.end()) {
     early_[id].push_back({arrival.from, {message.begin(), message.end()}});
@@ -141,7 +141,7 @@ void Service::learn_death(ProcessId process) {
   if (listener_) listener_(process);
 }
 
-/// Carries out what the core of `group` has asked for.
+/// Carries out the actions of the core of `group`.
 void Service::perform(GroupId id, Group& group) {
   for (const Actions::Send& send : actions_.sends) {
     const auto header = bytes_of(id);

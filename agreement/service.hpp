@@ -1,14 +1,14 @@
-// The agreement protocols on real processes: binds the pure cores to an endpoint.
+// Runs the agreement protocols on real processes: binds the pure cores to an endpoint.
 //
-// One service per process serves all groups it is in: each group (the members of a communicator) has a core, and
-// whatever the endpoint delivers is handed to the core it is for. So while a process waits in one agreement it still
-// answers for others from which it has returned - which an early returning agreement needs: a member that returned
-// may be the only one alive that knows the result.
+// One service per process serves all groups of the process. Each group (the members of a communicator) has a core, and
+// each message from the endpoint goes to the core of its group. So while a process waits in one agreement, it still
+// answers for agreements from which it has returned. An early returning agreement needs this: a member that has
+// returned may be the only living one that knows the result.
 //
-// The service runs inside the calls of the thread that owns it. A process that computes, or is blocked in MPI, does
-// not answer; its owner must see to it that nobody waits for such an answer in vain. Two means are given:
-// on_death() tells of every death while an agreement waits, so that the others can be interrupted and come; and
-// progress() can be called while waiting for something else.
+// The service runs inside the calls of the thread that owns it. A process that computes, or is blocked in MPI, does not
+// answer. Its owner must ensure that no process waits for an answer in vain. There are two means: on_death() reports
+// every death while an agreement waits, so that the other ranks can be interrupted and come; progress() can be called
+// while waiting for something else.
 
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace mend::agreement {
 
-/// Numbers the groups of a job; the same number at every member, a new one for every group, in ascending order.
+/// Numbers the groups of a job. The number is the same at every member, and grows with every new group.
 struct GroupId {
   std::uint64_t value = 0;
   auto operator<=>(const GroupId&) const = default;
@@ -41,10 +41,10 @@ class GroupAgreement final : public Agreement {
 
   Outcome agree(std::uint32_t contribution) override;
 
-  /// Begins an agreement and returns at once. Any number may be under way in a group; every member begins them in the
-  /// same order, with the same calls. Nobody may have more begun than it tests for in the end. Local.
+  /// Begins an agreement and returns at once. A group may have any number of agreements under way. Every member begins
+  /// them in the same order, with the same calls, and must test for each of them in the end. Local.
   AgreementId start(std::uint32_t contribution);
-  /// What agreement `id` has come to, if it has: told once. Never blocks. Local.
+  /// Returns the result of agreement `id` once, if there is one. Never blocks. Local.
   std::optional<Outcome> test(AgreementId id);
   Outcome wait(AgreementId id);
 
@@ -61,22 +61,23 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// A member's view of group `id`; all of `members`, in the same order, join the same group. The group goes on
-  /// answering when the view is gone, until end_groups_before. The service must outlive the view. Local.
+  /// Returns this member's view of group `id`. All `members` join with the same list, in the same order. The group goes
+  /// on answering after the view is destroyed, until end_groups_before. The service must outlive the view. Local.
   std::unique_ptr<GroupAgreement> join(GroupId id, std::vector<ProcessId> members, Protocol protocol,
                                        const Layout& layout = usual_layout());
-  /// Flat, eight children each: few waits one after the other, which is what costs where processes share cores.
+  /// A flat tree with eight children each. It has few steps that wait for one another, which matter most where
+  /// processes share cores.
   static Layout usual_layout() { return Layout::k_ary(8); }
 
   ProcessId self() const { return endpoint_->self(); }
 
-  /// Ends all groups with smaller numbers: every living process has returned from all their agreements. Local.
+  /// Ends all groups with smaller numbers. Every living process must have returned from all their agreements. Local.
   void end_groups_before(GroupId id);
 
-  /// Has `listener` called for each death that the service learns of; an empty one stops that. Local.
+  /// Calls `listener` for each death that the service learns of; an empty function stops that. Local.
   void on_death(std::function<void(ProcessId)> listener) { listener_ = std::move(listener); }
 
-  /// Deals with one thing that has happened, if any; returns whether there was one. Never blocks. Local.
+  /// Handles one event, if there is any. Returns true if there was one. Never blocks. Local.
   bool progress();
 
  private:
@@ -92,7 +93,7 @@ class Service {
     std::vector<Number> numbers;  // of all members, ascending by process
     std::unique_ptr<Core> core;
     AgreementId next;
-    std::vector<Actions::Decided> decided;  // and not told to the caller yet
+    std::vector<Actions::Decided> decided;  // decisions not yet returned to the caller
 
     std::optional<Member> member(ProcessId process) const;
   };
@@ -110,7 +111,7 @@ class Service {
 
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::map<GroupId, Group> groups_;
-  std::map<GroupId, std::vector<Early>> early_;  // for groups that this process has not joined yet
+  std::map<GroupId, std::vector<Early>> early_;  // messages for groups that this process has not joined yet
   GroupId first_live_;
   ProcessSet dead_;
   std::function<void(ProcessId)> listener_;

@@ -1,8 +1,8 @@
-// What is agreed on: a small value, and how two of them become one.
+// The value that is agreed on, and how two values become one.
 //
-// Contributions meet at every process of the tree and are combined two by two, in whatever order they come, and a
+// Contributions meet at every process of the tree and are combined pairwise, in the order of their arrival. A
 // contribution may be counted twice when a failure makes a process send its own again. So an operation must be
-// associative, commutative and idempotent: and, or, minimum, maximum, union - not a sum.
+// associative, commutative and idempotent: and, or, minimum, maximum, union, but not a sum.
 
 #pragma once
 
@@ -37,19 +37,20 @@ T value_as(const Value& value) {
   return object;
 }
 
-/// How values are combined, by the number that goes over the wire.
+/// The operation that combines values. Its number goes over the wire.
 enum class Operation : std::uint8_t {
   bitwise_and,  ///< of all 256 bits
   bitwise_or,   ///< of all 256 bits; also the union of sets with up to 256 elements
   minimum,      ///< of each of the four words, unsigned
   maximum,      ///< of each of the four words, unsigned
-  first_user,   ///< what Operations::add returned first; the next ones follow
+  first_user,   ///< the first operation that Operations::add returns; the next ones follow
 };
 
-/// Combines `from` into `into`. Associative, commutative and idempotent, or processes will decide nonsense.
+/// Combines `from` into `into`. Must be associative, commutative and idempotent; otherwise the decisions are
+/// meaningless.
 using Combine = void (*)(Value& into, const Value& from);
 
-/// For Operations::add: has T's own `combine(const T&, const T&) -> T` work on values.
+/// For Operations::add: applies T's own `combine(const T&, const T&) -> T` to values.
 template <FitsInValue T, T (*combine)(const T&, const T&)>
 void combine_as(Value& into, const Value& from) {
   into = value_of(combine(value_as<T>(into), value_as<T>(from)));
@@ -61,7 +62,7 @@ class Operations {
   /// Throws UsageError when all 252 numbers are taken.
   Operation add(Combine function);
 
-  /// Throws UsageError for an operation that was never added here.
+  /// Throws UsageError if `operation` was never added here.
   void combine(Operation operation, Value& into, const Value& from) const;
 
  private:

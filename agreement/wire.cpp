@@ -12,8 +12,8 @@ namespace {
 struct Header {
   std::uint8_t kind;
   std::uint8_t operation;
-  std::uint8_t parts;  // which of the optional parts follow, and whether the tally counts
-  std::uint8_t words;  // of the value that follow; the others are zero
+  std::uint8_t parts;  // the optional parts that follow, and whether the tally counts
+  std::uint8_t words;  // how many words of the value follow; the others are zero
 };
 
 constexpr std::uint8_t counted_part = 1;
@@ -44,7 +44,7 @@ std::array<const ProcessSet*, 4> all_of(const Sets& sets) {
   return {&sets.members, &sets.failed, &sets.acknowledged, &sets.unacknowledged};
 }
 
-/// Everything but the sets, gathered before it is appended at once.
+/// Everything but the sets, gathered so that it is appended at once.
 class FixedPart {
  public:
   template <class T>

@@ -1,4 +1,4 @@
-// What the baseline protocols have in common: one blocking agreement at a time, and what a member knows of failures.
+// The common part of the baseline protocols: one blocking agreement at a time, and what a member knows of failures.
 
 #pragma once
 
@@ -22,14 +22,15 @@ class BaselineCore : public Core {
   bool ignores(Member from) const { return dead_.contains(from); }
 
  protected:
-  /// `left_out`: the members that the group began without. `operations`: none for the built-in ones alone.
+  /// `left_out`: the members that the group began without. `operations`: null for the built-in ones alone.
   BaselineCore(Member self, const ProcessSet& left_out, std::shared_ptr<const Operations> operations);
 
-  /// Takes a message of a member that is not known to be dead.
+  /// Takes a message from a member that is not known to be dead.
   virtual void take(Member from, const Message& message, Actions& actions) = 0;
 
-  /// Counts the agreement that the caller comes to, and returns its contribution. Throws UsageError for a nonblocking
-  /// call, and when `id` is not the next one or this member is still `at_one`.
+  /// Counts the agreement that the caller begins, and returns the caller's contribution. Throws UsageError for a
+  /// nonblocking call, if `id` is not the next agreement, or if this member has not returned from the last one
+  /// (`at_one`).
   Tally come_to(AgreementId id, const Contribution& contribution, bool at_one, std::string_view protocol);
 
   Member self() const { return self_; }
@@ -37,7 +38,7 @@ class BaselineCore : public Core {
 
   ProcessSet dead_;
   ProcessSet agreed_;
-  std::uint64_t came_to_ = 0;  // how many agreements
+  std::uint64_t came_to_ = 0;  // the number of agreements begun
 
  private:
   Member self_;

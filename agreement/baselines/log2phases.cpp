@@ -5,7 +5,7 @@
 namespace mend::agreement {
 namespace {
 
-/// What marks the answers to a coordinator's QUERY, and its decisions.
+/// The mark of the answers to a coordinator's QUERY and of its decisions.
 Round term_of(Member coordinator) { return {coordinator, 1}; }
 
 }  // namespace
@@ -32,7 +32,7 @@ void Log2Phases::contribute(AgreementId id, const Contribution& contribution, Ac
 // ---- messages
 
 void Log2Phases::take(Member from, const Message& message, Actions& actions) {
-  if (message.agreement.value + 1 < returned_from_) return;  // all have returned from that one
+  if (message.agreement.value + 1 < returned_from_) return;  // all members have returned from that one
   switch (message.kind) {
     case Message::Kind::up: return take_up(from, message, actions);
     case Message::Kind::down: return take_down(message, actions);
@@ -85,8 +85,8 @@ void Log2Phases::dead(const ProcessSet& gone, Actions& actions) {
   advance(actions);
 }
 
-/// Tells everybody the last result in its own name, if this member has become the lowest that lives: some may have
-/// answered a coordinator that died before it had a decision, and refuse those of earlier ones.
+/// If this member has become the lowest living one, sends the last result to all in its own name. Some members may have
+/// answered a coordinator that died before it decided; they refuse the decisions of earlier coordinators.
 void Log2Phases::take_over_last_result(Actions& actions) {
   if (lowest_ || tree_->root(dead_) != self()) return;
   lowest_ = true;
@@ -97,7 +97,7 @@ void Log2Phases::take_over_last_result(Actions& actions) {
       [&](Member member) { send(member, Message::Kind::down, id, last_decided_by_, &last_result_, actions); });
 }
 
-/// Asks everybody, if the tree's own root is dead and this member is the lowest that lives.
+/// If the tree's own root is dead and this member is the lowest living one, asks all members for their votes.
 void Log2Phases::take_office_if_root(Actions& actions) {
   if (in_office_ || parent_ || tree_->root({}) == self()) return;
   in_office_ = true;
@@ -141,7 +141,7 @@ void Log2Phases::return_with(const Tally& result, Round decided_by, Actions& act
   if (in_office_) {
     each_other_living(tell);
   } else {
-    // Those who have voted here because their parents died wait for this member as its children do.
+    // Members that voted here because their parents died wait for this member, as its children do.
     std::for_each(children_.begin(), children_.end(), tell);
     for (Member member : difference(votes_.voted, dead_).members()) {
       if (!std::binary_search(children_.begin(), children_.end(), member)) tell(member);

@@ -9,13 +9,13 @@ using Kind = Message::Kind;
 
 bool goes_down(Kind kind) { return kind == Kind::ballot || kind == Kind::commit || kind == Kind::all_commit; }
 
-/// How many from `first` to `last` live.
+/// Returns how many members from `first` to `last` live.
 std::uint32_t living_between(std::uint32_t first, std::uint32_t last, const ProcessSet& dead) {
   const auto below = static_cast<std::uint32_t>(dead.count_below({first}));
   return last + 1 - first - (static_cast<std::uint32_t>(dead.count_below({last + 1})) - below);
 }
 
-/// The `index`-th that lives, from `first` on.
+/// Returns the `index`-th living member, from `first` on.
 std::uint32_t living_from(std::uint32_t first, std::uint32_t index, const ProcessSet& dead) {
   std::uint32_t number = first + index;
   for (const ProcessSet::Run& run : dead.runs()) {
@@ -56,7 +56,7 @@ void ValidateAll::contribute(AgreementId id, const Contribution& contribution, A
 void ValidateAll::take(Member from, const Message& message, Actions& actions) {
   const auto is_it = [&](const Agreement& agreement) { return agreement.id == message.agreement; };
   if (message.agreement.value < came_to_ && std::none_of(agreements_.begin(), agreements_.end(), is_it)) {
-    return;  // all have returned from that one
+    return;  // all members have returned from that one
   }
   if (goes_down(message.kind)) {
     take_wave(find_or_begin(message.agreement), from, message, actions);
@@ -144,7 +144,7 @@ void ValidateAll::begin_wave(Agreement& agreement, Kind kind, Actions& actions) 
   answer_if_complete(agreement, actions);
 }
 
-/// Makes children of the living between `first` and `last`, each with the half above it.
+/// Makes children of the living members between `first` and `last`. Each child gets the upper half of the members left.
 void ValidateAll::pass_down(Agreement& agreement, const Message& wave, Member first, Member last, Actions& actions) {
   agreement.wave.waiting = true;
   std::uint32_t end = last.value + 1;
@@ -166,7 +166,7 @@ void ValidateAll::answer_if_complete(Agreement& agreement, Actions& actions) {
   conclude(agreement, agreement.wave.rejected ? Kind::reject : Kind::accept, agreement.wave.gathered, actions);
 }
 
-/// Passes `answer` on to the parent, or, at the root, draws the consequence.
+/// Passes `answer` on to the parent; the root acts on it.
 void ValidateAll::conclude(Agreement& agreement, Kind answer, const Tally& tally, Actions& actions) {
   Wave& wave = agreement.wave;
   if (wave.parent) {
@@ -249,7 +249,7 @@ ValidateAll::Agreement& ValidateAll::find_or_begin(AgreementId id) {
   return begun;
 }
 
-/// A result that has been committed to has everybody's contribution, so all have returned from what came before.
+/// A committed result holds the contributions of all members, so all have returned from the agreements before it.
 void ValidateAll::tidy() {
   std::erase_if(agreements_, [&](const Agreement& earlier) {
     return std::any_of(agreements_.begin(), agreements_.end(), [&](const Agreement& later) {

@@ -1,39 +1,39 @@
-// validate-all: the three-phase agreement of Buntinas, "Scalable Distributed Consensus to Support MPI Fault
-// Tolerance" (EuroMPI 2011). It is what ERA is compared with in kind: its strict form is uniform, so that even those
-// who died after returning had returned the same, and pays for it with two more waves over the tree.
+// validate-all: the three-phase agreement of Buntinas, "Scalable Distributed Consensus to Support MPI Fault Tolerance"
+// (EuroMPI 2011). ERA is compared with it in kind. Its strict form is uniform: members that died after returning had
+// returned the same decision. That costs two more waves over the tree.
 //
 // The picture
 // -----------
-// The lowest living member is root and sends waves through the group. A wave goes down a tree that is made as it
-// goes: who is told "the members from a to b are yours" takes the one in the middle as a child, gives it the upper
-// half, and goes on with the lower, which makes a binomial tree of the living. Answers come back up; when a member
-// has those of all its children it sends its own.
+// The lowest living member is root and sends waves through the group. A wave goes down a tree that is made on the way:
+// a member that is told "the members from a to b are yours" takes the one in the middle as a child, gives it the upper
+// half, and goes on with the lower half. This makes a binomial tree of the living members. Answers come back up: when a
+// member has the answers of all its children, it sends its own.
 //
 //   1. BALLOT: "these are dead; do you know of more?" ACCEPT carries the contributions of the subtree up; REJECT
-//      says that somebody knows more. Once all have accepted, the root has everybody's contribution.
-//   2. COMMIT: "this is the result". When all have answered, nobody can decide anything else any more.
+//      says that a member knows of more. Once all have accepted, the root has the contributions of all members.
+//   2. COMMIT: "this is the result". When all have answered, no other decision is possible any more.
 //   3. ALL_COMMIT: "all have committed". Strict: members return here. Loose: they return at 2.
 //
-// A child that dies during a wave makes its parent send NAK up, and the root begins the wave again. Waves are
-// numbered; a number holds who is root, and later roots are higher members, so that whatever an earlier root had
-// under way is old. When the root dies, the next takes up where it stands itself: if it has committed it sends
-// COMMIT, else it asks for a new ballot. If the old root's result has been committed to by anybody alive, that one
-// answers FORCED_NAK with it, and the new root commits to that.
+// If a child dies during a wave, its parent sends NAK up, and the root begins the wave again. Waves are numbered. A
+// number contains the root, and later roots are higher members, so that every wave of an earlier root is older. When
+// the root dies, the next root continues from its own phase: if it has committed it sends COMMIT, otherwise it asks for
+// a new ballot. If a living member has committed to the old root's result, that member answers FORCED_NAK with the
+// result, and the new root commits to it.
 //
 // Beyond the text
 // ---------------
-//   - Contributions: the paper agrees on the failed alone. Here ACCEPT carries the combined contributions too, and
-//     COMMIT the result; the rounds are the same.
-//   - "The root waits for its knowledge of failures to be updated": NAK and REJECT carry what their senders know to
-//     be dead, so that there is no wait.
-//   - "A number larger than any it has seen" may be no larger than that of an old root's wave which the new root has
+//   - Contributions: the paper agrees on the failed members alone. Here ACCEPT carries the combined contributions too,
+//     and COMMIT the result; the rounds are the same.
+//   - "The root waits for its knowledge of failures to be updated": here NAK and REJECT carry the deaths that their
+//     senders know of, so that there is no wait.
+//   - "A number larger than any it has seen" may not be larger than that of an old root's wave which the new root has
 //     not seen. Hence numbers begin with the root.
-//   - Loose: the paper drops the answers to COMMIT. Then nobody would notice a subtree that a death has cut off. The
-//     answers are kept; nobody waits for them to return.
-//   - A member returns from an agreement while others have yet to hear ALL_COMMIT, so the last agreement stays at
-//     work until the next has been committed to, which proves that all have returned from it.
+//   - Loose: the paper drops the answers to COMMIT. Then no member would notice a subtree that a death has cut off.
+//     Here the answers are kept, but members return without waiting for them.
+//   - A member returns from an agreement while others have yet to hear ALL_COMMIT. So the last agreement stays active
+//     until the next one has been committed to, which proves that all members have returned from the last.
 //
-// Only blocking calls: one agreement at a time.
+// Only blocking calls are supported: one agreement at a time.
 
 #pragma once
 
@@ -44,16 +44,16 @@
 
 namespace mend::agreement {
 
-/// When members return: see above.
+/// When members return (see the top of this file).
 enum class Semantics : std::uint8_t { strict, loose };
 
 class ValidateAll final : public BaselineCore {
  public:
-  /// Takes the members from `tree`, not its form.
+  /// Takes only the members from `tree`, not its form.
   ValidateAll(Member self, std::shared_ptr<const Tree> tree, Semantics semantics,
               std::shared_ptr<const Operations> operations = nullptr);
 
-  /// Throws UsageError for a nonblocking call too.
+  /// Throws UsageError also for a nonblocking call.
   void contribute(AgreementId id, const Contribution& contribution, Actions& actions) override;
   void dead(const ProcessSet& gone, Actions& actions) override;
   void add_to(transport::Fingerprint& print) const override;
@@ -61,15 +61,15 @@ class ValidateAll final : public BaselineCore {
  private:
   enum class Phase : std::uint8_t { absent, balloting, committed, all_committed };
 
-  /// The wave that a member is part of.
+  /// The wave that a member takes part in.
   struct Wave {
     Round round;
     Message::Kind kind = Message::Kind::ballot;
-    std::optional<Member> parent;  ///< whom to answer; none at the root
-    bool waiting = false;          ///< for the answers of children
-    bool rejected = false;         ///< somebody below knows of more failures
+    std::optional<Member> parent;  ///< the member to answer; none at the root
+    bool waiting = false;          ///< true while answers of children are missing
+    bool rejected = false;         ///< true if a member below knows of more failures
     ProcessSet silent;             ///< children that have not answered
-    Tally gathered;                ///< contributions of the subtree, in a ballot
+    Tally gathered;                ///< the contributions of the subtree, in a ballot
   };
 
   struct Agreement {
@@ -77,8 +77,8 @@ class ValidateAll final : public BaselineCore {
     Phase phase = Phase::absent;
     bool returned = false;
     Tally own;
-    Tally result;       ///< once committed
-    ProcessSet agreed;  ///< failures agreed on when it began: messages carry only further ones
+    Tally result;       ///< valid once committed
+    ProcessSet agreed;  ///< failures agreed on when this agreement began: messages carry only later ones
     Wave wave;
     std::optional<std::pair<Member, Message>> early;  ///< a wave that came before the caller did
   };
@@ -101,7 +101,7 @@ class ValidateAll final : public BaselineCore {
 
   Tree members_;
   Semantics semantics_;
-  std::vector<Agreement> agreements_;  // the current one, the last, and one that others have come to first
+  std::vector<Agreement> agreements_;  // the current one, the last one, and one that other members have begun first
 };
 
 }  // namespace mend::agreement

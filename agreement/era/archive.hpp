@@ -1,11 +1,12 @@
-// The results that a member must keep because somebody may yet ask for them.
+// The results that a member must keep because other members may ask for them.
 //
-// Returning early has a price: long after this member has returned from an agreement, another may have to be told
-// its result. So results are kept. What lets them go are the contributions of later agreements, each of which
-// names a range of agreements that its member has returned from: an agreement decided with the ranges' intersection
-// proves that every living member has returned from all of them, and nobody will ask again (ERA paper, section 4,
-// "Garbage Collection"). A message about such an agreement can still be on its way, and must not be taken for one
-// about an agreement yet to come; which ones are over is remembered as folded ranges, in constant memory.
+// Returning early has a price: long after this member has returned from an agreement, another member may ask for its
+// result. So results are kept. The contributions of later agreements allow them to be dropped. Each contribution names
+// a range of agreements that its member has returned from. An agreement decided with the intersection of these ranges
+// proves that every living member has returned from all agreements in it, so nobody will ask again (ERA paper, section
+// 4, "Garbage Collection"). A message about an agreement that is over can still be on its way, and must not be taken
+// for a message about a future one. So the agreements that are over are remembered as folded ranges, in constant
+// memory.
 
 #pragma once
 
@@ -18,25 +19,25 @@ namespace mend::agreement {
 
 class Archive {
  public:
-  /// This member has returned from `id` with `result`.
+  /// Keeps `result`, with which this member has returned from `id`.
   void keep(AgreementId id, const Tally& result);
 
-  /// The result of `id`; null when this member has not returned from it, or every living one has.
+  /// Returns the result of `id`; null if this member has not returned from it, or if every living member has.
   const Tally* find(AgreementId id) const {
-    return kept_.empty() || kept_.back().id < id ? nullptr : search(id);  // nearly always asked about the next one
+    return kept_.empty() || kept_.back().id < id ? nullptr : search(id);  // usually asked about the next agreement
   }
 
-  /// Whether every living member has returned from `id`: whatever is said about it now, comes late.
+  /// Returns true if every living member has returned from `id`. A message about it is late and can be dropped.
   bool is_over(AgreementId id) const { return over_.contains(id); }
 
-  /// What a contribution says: a range of agreements from which this member has returned, chosen so that the
-  /// oldest result it still keeps is among them.
+  /// Returns the range to put into a contribution: agreements from which this member has returned. The range holds the
+  /// oldest result that this member still keeps.
   IdRange returned() const;
 
-  /// Every living member has returned from all in `range`: forgets their results.
+  /// Every living member has returned from all agreements in `range`: drops their results.
   void forget(const IdRange& range);
 
-  /// How many results are kept.
+  /// Returns how many results are kept.
   std::size_t size() const { return kept_.size(); }
 
   void add_to(transport::Fingerprint& print) const;
@@ -49,8 +50,8 @@ class Archive {
   const Tally* search(AgreementId id) const;
 
   std::vector<Kept> kept_;  // ascending
-  IdRanges returned_;       // from these this member has returned
-  IdRanges over_;           // from these every living member has
+  IdRanges returned_;       // the agreements from which this member has returned
+  IdRanges over_;           // the agreements from which every living member has returned
 };
 
 }  // namespace mend::agreement

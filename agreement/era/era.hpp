@@ -4,31 +4,31 @@
 // The picture
 // -----------
 // Members form a tree. Contributions climb it: a member that has its own and those of all its children sends their
-// combination up (UP). When the root has everything, the combination is the decision; it comes down the tree
-// (DOWN), and each member returns the moment it hears. Without failures that is all: one wave up, one wave down.
+// combination up (UP). When the root has all contributions, the combination is the decision. It comes down the tree
+// (DOWN), and each member returns the moment it hears it. Without failures that is all: one wave up, one wave down.
 //
-// A member that has returned may be asked for the result later, by those who lost the way it should have come.
+// A member that has returned may be asked for the result later, by members whose path to the root was broken.
 //
 // When members die the tree is mended (agreement/era/tree.hpp), and three things can have been lost:
-//   - a contribution, in a dead parent: whoever sent its UP to a member that died sends it again to the new parent.
+//   - a contribution, in a dead parent: a member whose UP went to a parent that died sends it again to the new parent.
 //     Counting a contribution twice does no harm, because the combination is idempotent;
-//   - a decision on its way down, below a dead member: the UP that is sent again asks for it. A parent that has
-//     the result answers with DOWN; one that waits itself remembers who asked;
-//   - a decision taken by a root that died. The lowest living member becomes root. If it had sent its contribution
-//     up, the old root may have decided, and members that live may have returned with that decision. So before it
-//     decides anew, the new root asks those it adopts (RESULT_REQUEST), and waits for each of them: one that has
-//     the result answers DOWN, which is then the decision; one that has not, sends UP. If an adopted member dies
-//     too, those below it are asked instead.
+//   - a decision on its way down, below a dead member: the UP that is sent again asks for it. A parent that has the
+//     result answers with DOWN; a parent that waits itself remembers the sender;
+//   - a decision taken by a root that died. The lowest living member becomes root. If it had sent its contribution up,
+//     the old root may have decided, and living members may have returned with that decision. So before the new root
+//     decides, it asks the members it adopts (RESULT_REQUEST), and waits for each of them. A member that has the result
+//     answers DOWN, and this result is then the decision; a member that does not have it sends UP. If an adopted member
+//     dies too, the members below it are asked instead.
 //
 // Why it holds
 // ------------
-//   P1  Nobody decides without having heard of every living member: a root waits for all its children, they wait
-//       for theirs. (Participation: the caller's own contribution is in every decision it returns.)
-//   P2  Below a member that lives, only it can have spread a decision. So a new root need not ask its own subtree,
-//       and nobody need be asked by a root that never sent its contribution up: without it, nothing was decided.
-//   P3  What is sent to a new root as "I have no result" stays true: whoever sends it knows that everyone from
-//       whom an older decision could still come is dead, and listens to the dead no more.
-//   P4  Decisions differ only in what the dead knew: all living members return the same.
+//   P1  No root decides before it has heard of every living member: a root waits for all its children, and these
+//       wait for theirs. (Participation: the caller's own contribution is in every decision it returns.)
+//   P2  Below a living member, only that member can have spread a decision. So a new root need not ask its own
+//       subtree. A root that never sent its contribution up need ask nobody: without it, nothing was decided.
+//   P3  A member's answer "I have no result" to a new root stays true: the member knows that every sender from
+//       which an older decision could still come is dead, and it ignores the messages of dead members.
+//   P4  Decisions can differ only in what dead members knew: all living members return the same.
 //
 // From the lines of the paper to the functions
 // --------------------------------------------
@@ -61,48 +61,50 @@
 // take_up, take_down and take_request are called by receive, which first drops messages of the dead. Every step ends
 // with settle.
 //
-// Where the text of the paper does not do
+// Where the text of the paper is not enough
 // ---------------------------------------
 // Each of these was found, or confirmed, by the explorer; tests/agreement/era_explorer_test.cpp has the shortest
 // run in which the text fails.
 //   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: q is also saying
-//     that everyone between itself and the receiver is dead. Without that, the receiver answers "no result" and
-//     then accepts one that its dead parent had sent. (Rule::believe_the_path)
+//   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: the request also
+//     implies that every member between q and the receiver is dead. Without that, the receiver answers "no result" and
+//     then accepts a result that its dead parent had sent. (Rule::believe_the_path)
 //   - Those deaths must be acted on like any others, in every agreement under way, not just written into S: the
-//     detector's later word about them changes nothing, and contributions sent to them stay lost.
+//     detector's later report of them changes nothing, and contributions sent to them stay lost.
 //     (Rule::act_on_deaths_told)
-//   - Recv(DOWN) demands that it come from the parent. A root has none, and would ignore the very answers it has
-//     asked for. A message from a member known to be dead is what must be refused. (Rule::listen_as_root,
+//   - Recv(DOWN) demands that the message come from the parent. A root has none, and would ignore the answers it has
+//     asked for. Instead, messages from members known to be dead must be refused. (Rule::listen_as_root,
 //     Rule::refuse_the_dead)
-//   - Recv(UP) in the broadcasting state does nothing if there is no result yet. The contribution is lost, and with
-//     it the sender's standing as one who need not be asked: if the receiver becomes root, it waits for that UP for
-//     ever. (Rule::hear_late_ups) The rule also says Result_q where Result_p is meant.
-//   - Decision sends DOWN to Children and to those whose RESULT_REQUEST was put off. A grandchild that has sent its
-//     UP again, to a member which has yet to notice that the one between them is dead, is neither, and waits for
-//     ever. (Rule::tell_contributors)
-//   - Rule 4 asks whether q = Parent(S_p, p) after it has marked q dead in S_p, which is never so: Parent(S'_p, p).
-//   - A promoted root resets Contributed and asks all its children. By P2 it may keep what it has and ask only
-//     those who have not contributed to it, which halves the messages; the explorer finds nothing wrong with it.
-//   - Answering a RESULT_REQUEST without a result needs no rule of its own: believing the deaths it tells makes
-//     the requester the parent, and a new parent is sent the contribution anyway. An UP is not sent twice.
+//   - Recv(UP) in the broadcasting state does nothing if there is no result yet. The contribution is lost, and so is
+//     the fact that the sender need not be asked: if the receiver becomes root, it waits for that UP for ever.
+//     (Rule::hear_late_ups) The rule also says Result_q where Result_p is meant.
+//   - Decision sends DOWN to Children and to those whose RESULT_REQUEST was put off. A grandchild may have sent its UP
+//     again to a member that has yet to notice the death of the member between them. It belongs to neither group, and
+//     waits for ever. (Rule::tell_contributors)
+//   - Rule 4 asks whether q = Parent(S_p, p) after it has marked q dead in S_p. This is never true; Parent(S'_p, p) is
+//     meant.
+//   - A promoted root resets Contributed and asks all its children. By P2 it may keep what it has and ask only the
+//     children that have not contributed, which halves the messages; the explorer finds no violation.
+//   - Answering a RESULT_REQUEST without a result needs no rule of its own: the deaths that it implies make the
+//     requester the parent, and a new parent is sent the contribution anyway. An UP is not sent twice.
 //
 // When two are left
 // -----------------
-// A tree of two needs two messages one after the other, UP and DOWN. Two members that hold it in common that all
-// others have died exchange their contributions instead, at the same time, and each decides when it hears: half the
-// time. This promises no less: one of the two dies, or both have decided on the same two contributions.
+// A tree of two needs two messages one after the other, UP and DOWN. Two members that both know that all others have
+// died exchange their contributions instead, at the same time, and each decides when the message arrives. This takes
+// half the time. The guarantee is the same: either one of the two dies, or both decide on the same two contributions.
 //
 // What is agreed on beside the value
 // ----------------------------------
-// Every UP carries who is known dead to somebody in the subtree, so the decision names every member whose
-// contribution is missing, and whether the caller must be told of a failure (Decision). After a blocking agreement
-// all members hold the same set of agreed failures; later messages carry only what is new, so that in quiet times
-// they carry nothing. If mending has made the tree degenerate, the same moment gives everyone the same new tree.
-// The range of agreements returned from travels along too (agreement/era/archive.hpp).
+// Every UP carries the deaths that are known in the subtree. So the decision names every member whose contribution is
+// missing, and says whether the caller must be told of a failure (Decision). After a blocking agreement all members
+// hold the same set of agreed failures. Later messages carry only new failures, so that without failures they carry
+// none. If mending has made the tree degenerate, all members build the same new tree at that moment. The range of
+// agreements returned from travels along too (agreement/era/archive.hpp).
 //
-// The end of a group: whoever has returned goes on answering until its owner knows that every living member has
-// returned from all agreements of the group (Service::end_groups_before). The owner brings that about by a flush: one
-// more agreement, of an older group or of the library's own, after which nobody can ask any more.
+// The end of a group: a member that has returned goes on answering until its owner knows that every living member has
+// returned from all agreements of the group (Service::end_groups_before). The owner ensures this by a flush: one more
+// agreement, of an older group or of the library's own, after which no member can ask any more.
 
 #pragma once
 
@@ -116,17 +118,17 @@
 
 namespace mend::agreement {
 
-/// The rules of the protocol one by one, so that tests can leave one out and see it missed.
+/// The rules of the protocol, one by one, so that a test can leave one out and show that it is needed.
 enum class Rule : std::uint8_t {
   wait_for_children,       ///< contribute upwards only when all children have contributed
   resend_to_new_parent,    ///< send UP again when the parent dies
   hear_late_ups,           ///< an UP that comes while waiting for the result counts like any other
-  tell_contributors,       ///< DOWN goes to all who have contributed here, not to the children alone
+  tell_contributors,       ///< DOWN goes to all members that have contributed here, not to the children alone
   answer_after_returning,  ///< an UP for an agreement returned from is answered with DOWN
-  ask_when_promoted,       ///< a new root asks those it adopts
-  ask_grandchildren,       ///< ... and those below them when they die
+  ask_when_promoted,       ///< a new root asks the members it adopts
+  ask_grandchildren,       ///< ... and the members below them when they die
   listen_as_root,          ///< a root accepts the results it has asked for
-  refuse_the_dead,         ///< what comes from a member known to be dead is not looked at
+  refuse_the_dead,         ///< messages from members known to be dead are ignored
   believe_the_path,        ///< a request tells that all members between it and the receiver are dead
   believe_the_elders,      ///< a request tells that all members below the sender are dead
   act_on_deaths_told,      ///< deaths learned from requests are treated like those from the detector
@@ -149,26 +151,26 @@ class BasicEra final : public Core {
   const ProcessSet& agreed_dead() const override { return views_.back().agreed; }
   void add_to(transport::Fingerprint& print) const override;
 
-  /// Whether whatever `from` sends will be thrown away.
+  /// Returns true if every message of `from` will be ignored.
   bool ignores(Member from) const { return keeps(Rule::refuse_the_dead) && dead_.contains(from); }
-  /// How many results are kept for those who may ask.
+  /// Returns how many results are kept for members that may ask.
   std::size_t results_kept() const { return archive_.size(); }
-  /// How many agreements this member has heard of and not returned from.
+  /// Returns how many agreements this member has heard of and not returned from.
   std::size_t under_way() const { return open_.size(); }
-  /// The tree that the next agreement will use.
+  /// Returns the tree that the next agreement will use.
   const Tree& tree() const { return *views_.back().tree; }
 
  private:
   enum class Status : std::uint8_t { not_contributed, gathering, broadcasting, decided };
 
-  /// What members held in common when an agreement began, and this member's neighbours by it.
+  /// The common state of all members when an agreement began, and this member's neighbours according to it.
   struct View {
     std::uint32_t number;
     std::shared_ptr<const Tree> tree;
     ProcessSet agreed;  ///< failures agreed on
     std::optional<Member> parent;
     std::vector<Member> children;
-    std::optional<Member> partner;  ///< the only other one, when two had not died before
+    std::optional<Member> partner;  ///< the only other member, if all but two had died before
   };
 
   /// An agreement that this member has not returned from.
@@ -176,12 +178,12 @@ class BasicEra final : public Core {
     AgreementId id;
     Status status = Status::not_contributed;
     bool promoted = false;  ///< this member has become root after it had sent its contribution up
-    bool offered = false;   ///< this member has told its partner
+    bool offered = false;   ///< this member has sent its contribution to its partner
     Call call = Call::blocking;
     std::uint32_t view = 0;     ///< by number; settled when this member contributes
     std::uint32_t missing = 0;  ///< children that have not contributed
     Tally tally;                ///< Current of the paper
-    ProcessSet contributed;     ///< whose UP has come
+    ProcessSet contributed;     ///< the members whose UP has come
   };
 
   static constexpr bool keeps(Rule rule) { return Rules::keep(rule); }
@@ -213,9 +215,9 @@ class BasicEra final : public Core {
   ProcessSet dead_;
   ProcessSet acknowledged_;
   std::uint64_t next_ = 0;   // the number of the caller's next agreement
-  std::vector<View> views_;  // the last is that of agreements to come; earlier ones of some still open
+  std::vector<View> views_;  // the last is for future agreements; earlier ones are in use by open agreements
   std::vector<Open> open_;   // ascending
-  std::vector<Open> spare_;  // used before, kept for their memory
+  std::vector<Open> spare_;  // used before; kept for their memory
   Archive archive_;
   ProcessSet told_;            // deaths learned during this step, to be acted on at its end
   ProcessSet fence_failures_;  // failures that the blocking agreement decided in this step has agreed on

@@ -1,5 +1,5 @@
-// The rules of ERA (agreement/era/era.hpp), as templates: era.cpp makes the protocol of them, tests make protocols that
-// lack a rule.
+// The rules of ERA (agreement/era/era.hpp), as templates. era.cpp instantiates the protocol; tests instantiate
+// protocols that lack a rule.
 
 #pragma once
 
@@ -65,7 +65,7 @@ void BasicEra<Rules>::advance(Open& open, Actions& actions) {
   }
 }
 
-/// Two are left: each tells the other, and has everything as soon as it hears.
+/// With two members left, each sends its contribution to the other, and decides as soon as the other's arrives.
 template <class Rules>
 void BasicEra<Rules>::meet_partner(Open& open, Member partner, Actions& actions) {
   if (!std::exchange(open.offered, true)) send(partner, Message::Kind::up, open.id, &open.tally, actions);
@@ -95,7 +95,7 @@ void BasicEra<Rules>::decide(Open& open, const Tally& result, Member told_by, Ac
   }
 }
 
-/// Tells those who have contributed here because their parents died, while this member has yet to notice.
+/// Sends the result to members that have contributed here because their parents died, before this member knows of it.
 template <class Rules>
 void BasicEra<Rules>::tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions) {
   for (const ProcessSet::Run& run : open.contributed.runs()) {
@@ -154,7 +154,8 @@ void BasicEra<Rules>::take_request(Member from, const Message& message, Actions&
   if (const Tally* result = archive_.find(message.agreement)) {
     send(from, Message::Kind::down, message.agreement, result, actions);
   }
-  // The sender is root, and this member its child: so everyone between them is dead, and everyone below the sender.
+  // The sender is root, and this member is its child. So every member between them is dead, and every member below the
+  // sender.
   Open* open = find(message.agreement);
   ProcessSet gone;
   if (keeps(Rule::believe_the_elders) && from < self_) gone = ProcessSet::first(from.value);
@@ -168,7 +169,7 @@ void BasicEra<Rules>::take_request(Member from, const Message& message, Actions&
     for (View& view : views_) look_around(view);
   }
   if (!keeps(Rule::believe_the_elders) || !keeps(Rule::believe_the_path) || !keeps(Rule::act_on_deaths_told)) {
-    // Without these rules the paper's own answer is needed: they make it superfluous.
+    // These rules make the paper's own answer superfluous. Without them it is needed.
     if (open && open->status == Status::broadcasting) {
       send(from, Message::Kind::up, message.agreement, &open->tally, actions);
     }
@@ -183,8 +184,8 @@ void BasicEra<Rules>::dead(const ProcessSet& gone, Actions& actions) {
   settle(actions);
 }
 
-/// What every step ends with: acts on the deaths it has brought to light, which may bring further ones, takes over
-/// what a blocking agreement has settled, and puts away what has been decided.
+/// Ends every step: acts on the deaths that the step has revealed, which may reveal further ones; adopts what a
+/// blocking agreement has decided on the group; and removes decided agreements.
 template <class Rules>
 void BasicEra<Rules>::settle(Actions& actions) {
   while (!told_.empty()) {

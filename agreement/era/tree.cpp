@@ -106,7 +106,7 @@ Tree::Tree(std::uint32_t size, Layout layout, ProcessSet left_out)
   ProcessSet empty_groups;
   const std::uint32_t all_groups = (size - 1) / layout_.group_size + 1;
   for (const ProcessSet::Run& run : left_out_.runs()) {
-    // Only a group that begins inside the run can lie in it whole.
+    // Only a group that begins inside the run can lie in it completely.
     const std::uint32_t first = (run.first.value + layout_.group_size - 1) / layout_.group_size;
     for (std::uint32_t group = first; group < all_groups; ++group) {
       const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{group + 1} * layout_.group_size, size_);
@@ -202,7 +202,8 @@ void Tree::children(Member member, const ProcessSet& dead, std::vector<Member>& 
     add_living_below(member, dead, children);
     const Member first_root = *root({});
     if (first_root != member && root(dead) == member) {
-      // The new root adopts those whose every ancestor is dead: the living just below the dead top of the tree.
+      // The new root adopts the members whose ancestors are all dead: the living ones just below the dead top of the
+      // tree.
       add_living_below(first_root, dead, children);
       std::erase(children, member);
     }

@@ -1,10 +1,10 @@
 // The tree that contributions climb and decisions come down.
 //
-// A tree is arithmetic, not memory: a member's parent and children are computed from its number. Members are
-// numbered 0 to size-1 and a parent's number is always smaller than its children's; the lowest living member is
-// the root, whatever dies. Two levels: consecutive members form groups (the processes of a node), each group is a
-// k-ary tree of its own, and the lowest members of the groups form a k-ary tree among themselves. One member a
-// group gives a flat tree.
+// A tree is arithmetic, not memory: a member's parent and children are computed from its number. Members are numbered 0
+// to size-1, and a parent's number is always smaller than those of its children. The root is always the lowest living
+// member. The tree has two levels: consecutive members form groups (the processes of a node), each group is a k-ary
+// tree of its own, and the lowest members of the groups form a k-ary tree among themselves. Groups of one member give a
+// flat tree.
 //
 //        0 ------------- 4            groups of 4 (bin/bin): 0, 4, 8 lead;
 //       / \  \          / \           8 is also a child of 0
@@ -13,13 +13,13 @@
 //    3               7
 //
 // When members die the tree is mended, not rebuilt (ERA paper, section 2): the children of a dead member become
-// children of its nearest living ancestor, and those without any living ancestor become children of the lowest
-// living member. So a link changes only when one of its ends dies, and whoever becomes root knows whom to ask
-// what the roots before it have decided. Mending makes parents with many children in the long run; between two
-// agreements, members who agree on who is dead may build a new tree in which those have no place (`without`).
+// children of its nearest living ancestor, and members without any living ancestor become children of the lowest living
+// member. So a link changes only when one of its ends dies, and a new root knows which members to ask for the decisions
+// of the roots before it. In the long run, mending gives some parents many children. Between two agreements, members
+// that agree on the set of dead members may build a new tree without them (`without`).
 //
-// Groups of different sizes: number the members as if all groups were as large as the largest, and leave the holes
-// out from the start, as if they had died.
+// For groups of different sizes, number the members as if all groups were as large as the largest, and leave out the
+// missing numbers from the start, as if those members had died.
 
 #pragma once
 
@@ -34,8 +34,8 @@
 
 namespace mend::agreement {
 
-/// A member of the agreeing group, by its place in it: 0 to size-1. (What processes those are is known to the
-/// service, not to the cores.)
+/// A member of the agreeing group, by its place in it: 0 to size-1. The service maps members to processes; the cores do
+/// not know the processes.
 using Member = ProcessId;
 
 /// The form of a tree.
@@ -59,37 +59,39 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-/// A tree over the members 0..size-1 without some who are left out. Immutable; share one among all who use it.
+/// A tree over the members 0..size-1, except those left out. Immutable; share one among all users.
 class Tree {
  public:
-  /// Throws UsageError for no members, a group size or an arity of zero.
+  /// Throws UsageError if there are no members, or if a group size or an arity is zero.
   Tree(std::uint32_t size, Layout layout, ProcessSet left_out = {});
 
   std::uint32_t size() const { return size_; }
   const Layout& layout() const { return layout_; }
   const ProcessSet& left_out() const { return left_out_; }
 
-  /// Parent(S, p): the parent of `member` when `dead` are dead; none if it is the root.
+  /// Parent(S, p): returns the parent of `member` when `dead` are dead; none if it is the root.
   std::optional<Member> parent(Member member, const ProcessSet& dead) const;
 
-  /// Children(S, p): all q with parent(q, dead) == member, ascending, into `children` (whose memory is reused).
+  /// Children(S, p): puts all q with parent(q, dead) == member into `children`, in ascending order (its memory is
+  /// reused).
   void children(Member member, const ProcessSet& dead, std::vector<Member>& children) const;
 
-  /// The ancestors of `member` in the unmended tree that lie below `upper`, or all of them when `upper` is no
-  /// ancestor: who must be dead if `upper` is right to call itself the parent of `member`.
+  /// Returns the ancestors of `member` in the unmended tree that lie below `upper`, or all of them if `upper` is not an
+  /// ancestor. These must be dead if `upper` is right to call itself the parent of `member`.
   ProcessSet between(Member member, Member upper) const;
 
-  /// The lowest member that lives; none when all are dead.
+  /// Returns the lowest living member; none if all are dead.
   std::optional<Member> root(const ProcessSet& dead) const;
 
-  /// Whether mending around `dead` has given some member more than twice the children a new tree could give it.
+  /// Returns true if mending around `dead` has given a member more than twice the children that a new tree could give
+  /// it.
   bool degenerated(const ProcessSet& dead) const;
 
-  /// A new tree of the same form in which `dead` have no place.
+  /// Returns a new tree of the same form without `dead`.
   Tree without(const ProcessSet& dead) const;
 
  private:
-  /// The member's place among the groups and in its group, the left out not counted.
+  /// The member's place among the groups and in its group. Members left out are not counted.
   struct Place {
     std::uint32_t group;
     std::uint32_t in_group;
@@ -102,14 +104,14 @@ class Tree {
   void each_first_child(Member member, Function function) const;
   void add_living_below(Member member, const ProcessSet& dead, std::vector<Member>& found) const;
 
-  /// A set made ready for counting, in time that grows with the logarithm of its runs.
+  /// A set prepared for counting, in time logarithmic in its number of runs.
   class Gaps {
    public:
     Gaps() = default;
     explicit Gaps(const ProcessSet& set);
-    /// How many of the set are smaller than `number`.
+    /// Returns how many members of the set are smaller than `number`.
     std::uint32_t below(std::uint32_t number) const;
-    /// The `index`-th number (from 0) that is not in the set.
+    /// Returns the `index`-th number (from 0) that is not in the set.
     std::uint32_t nth_outside(std::uint32_t index) const;
     bool empty() const { return runs_.empty(); }
 
@@ -126,9 +128,9 @@ class Tree {
   std::uint32_t size_;
   Layout layout_;
   ProcessSet left_out_;
-  Gaps gaps_;             // the left out
-  Gaps empty_groups_;     // by number: groups of which all are left out
-  std::uint32_t groups_;  // the others
+  Gaps gaps_;             // the members left out
+  Gaps empty_groups_;     // by number: the groups of which all members are left out
+  std::uint32_t groups_;  // the number of other groups
 };
 
 }  // namespace mend::agreement

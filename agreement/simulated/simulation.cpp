@@ -53,7 +53,7 @@ ByteCount GroupSimulation::size_of(const Message& message) const { return wire_s
 
 // ---- the callers
 
-/// Every member clears its own bit (it shares it with few others), so that a decision shows whom it has counted.
+/// Every member toggles its own bit (shared with few others), so that a decision shows which members it has counted.
 Contribution GroupSimulation::contribution_of(Member member, std::uint32_t k) const {
   Contribution contribution;
   const bool by_or = transport::scramble(options_.seed, k, 3) % 4 == 0;
@@ -122,7 +122,7 @@ void GroupSimulation::perform(Member member) {
   if (goes_on) plan_next(member);
 }
 
-/// Perhaps kills the first member to decide, at a moment between `before` its sends and now.
+/// Kills, by chance, the first member to decide, at a moment between `before` (its sends) and now.
 void GroupSimulation::strike(Member member, AgreementId id, SimulatedTime before) {
   if (!records_[id.value].decisions.empty() || 2 * deaths_.size() > options_.members) return;
   const std::uint64_t chance = transport::scramble(options_.seed, id.value, 4);

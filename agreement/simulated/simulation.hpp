@@ -1,5 +1,5 @@
-// A group of members in the simulator, whose callers come to one agreement after another; and a judge of what they
-// return with. For tests and benchmarks.
+// A group of members in the simulator. Their callers come to one agreement after another, and the results are checked.
+// For tests and benchmarks.
 
 #pragma once
 
@@ -28,13 +28,14 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
   std::uint32_t agreements = 1;
   std::uint32_t at_once = 1;    ///< agreements that a caller has under way; beyond 1 they are nonblocking
-  SimulatedTime pause{0};       ///< the longest a caller does something else before its next agreement
-  SimulatedTime in_step{0};     ///< if not 0: agreement k begins everywhere at k times this
-  SimulatedTime per_member{0};  ///< spent for every member of the group at the start of each agreement
-  /// How many of a hundred decisions kill the first to take them, somewhere among the sends that spread them.
+  SimulatedTime pause{0};       ///< the longest time that a caller spends before its next agreement
+  SimulatedTime in_step{0};     ///< if not 0: agreement k begins at all members at k times this
+  SimulatedTime per_member{0};  ///< time spent for every member of the group at the start of each agreement
+  /// How many of a hundred decisions kill the first member to decide, at some moment among the sends that spread the
+  /// decision.
   std::uint32_t fatal_decisions = 0;
   bool keep_transcript = false;
-  /// Makes the cores, if not make_core.
+  /// Makes the cores instead of make_core, if set.
   std::function<std::unique_ptr<Core>(Member self, std::shared_ptr<const Tree> tree)> make = nullptr;
 };
 
@@ -44,25 +45,26 @@ class GroupSimulation {
   ~GroupSimulation();
 
   void kill(Member member, SimulatedTime at);
-  /// Until nothing is left to happen.
+  /// Runs until no event is left.
   void run();
 
-  /// What is wrong with what the members returned, if anything: Termination, Agreement, Participation, or members
-  /// agreed dead that live. Call after run().
+  /// Returns what is wrong with the results, if anything: a violation of Termination, Agreement or Participation, or
+  /// living members that were agreed dead. Call after run().
   std::optional<std::string> verdict() const;
 
-  /// Of agreement `k`, over the members that live: from the first that came to it to the last that returned.
+  /// Returns the time of agreement `k`, over the living members: from the first that came to it to the last that
+  /// returned.
   SimulatedTime duration(std::uint32_t k) const;
-  /// The greatest, over the members that live, of the times between coming to it and returning.
+  /// Returns the longest time, over the living members, between coming to agreement `k` and returning from it.
   SimulatedTime longest_wait(std::uint32_t k) const;
   std::uint64_t messages_sent() const;
   const Core& core(Member member) const { return *cores_[member.value]; }
   bool lives(Member member) const;
   std::size_t deaths() const { return deaths_.size(); }
-  /// One line for each event: when, who, what.
+  /// Returns one line for each event: time, member, event.
   std::string transcript() const;
 
-  // The simulator's side.
+  // The calls of the simulator.
   void receive(Member to, Member from, const Message& message);
   void dead(Member to, Member gone);
   void wake(Member member);
@@ -70,13 +72,13 @@ class GroupSimulation {
 
  private:
   struct Caller {
-    std::uint32_t next = 0;      // agreement to come to
-    std::uint32_t returned = 0;  // from how many
+    std::uint32_t next = 0;      // the agreement to come to next
+    std::uint32_t returned = 0;  // how many agreements the caller has returned from
   };
-  /// What the members made of one agreement.
+  /// The results of the members in one agreement.
   struct Record {
-    std::vector<Decision> decisions;     // the different ones
-    std::vector<std::uint8_t> returned;  // by member: 1 + which of them, 0 if none
+    std::vector<Decision> decisions;     // the distinct ones
+    std::vector<std::uint8_t> returned;  // by member: 1 + index of its decision, 0 if none
     std::vector<SimulatedTime> came;
     std::vector<SimulatedTime> went;
     std::string complaint;
@@ -98,7 +100,7 @@ class GroupSimulation {
   std::vector<Record> records_;
   std::map<Member, SimulatedTime> deaths_;
   Actions actions_;
-  std::vector<std::pair<SimulatedTime, std::string>> told_;  // the transcript's lines, as they came up
+  std::vector<std::pair<SimulatedTime, std::string>> told_;  // the transcript's lines, in the order of the calls
 };
 
 }  // namespace mend::agreement
