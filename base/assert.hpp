@@ -1,5 +1,5 @@
-// Invariants of mend's own: what must hold whatever the program, the machine and the other processes do. Where one is
-// broken, going on would corrupt data or split the job, so the process stops, and the others recover.
+// Invariants of mend itself: conditions that hold whatever the program, the machine and the other processes do. If one
+// is broken, continuing would corrupt data or split the job. So the process stops, and the others recover.
 
 #pragma once
 
@@ -11,8 +11,8 @@ namespace detail {
 [[noreturn]] void stop_at_broken(const char* invariant, const std::source_location& where);
 }
 
-/// Stops this process with a sentence (fail_stop) unless `holds`. `invariant` says what must hold. For checks that cost
-/// next to nothing: they are made in every build.
+/// Stops this process with a sentence (fail_stop) unless `holds`. `invariant` states the condition. For cheap checks:
+/// they are made in every build.
 inline void require(bool holds, const char* invariant,
                     const std::source_location& where = std::source_location::current()) {
   if (!holds) [[unlikely]]
@@ -21,8 +21,7 @@ inline void require(bool holds, const char* invariant,
 
 }  // namespace mend
 
-/// The same for a check that costs more: `condition` is evaluated in debug builds only, with which the unit tests run
-/// too.
+/// The same for an expensive check: `condition` is evaluated in debug builds only, in which the unit tests run too.
 #ifdef NDEBUG
 #define MEND_ASSERT(condition, invariant) static_cast<void>(0)
 #else

@@ -1,7 +1,7 @@
-// Objects as bytes, and back: for messages between processes of one program, and for what they keep.
+// Converts objects to bytes and back, for messages between processes of one program and for stored data.
 //
-// What is read may have been written by anybody, so nothing is read beyond the end, and who reads says what happens
-// then.
+// The bytes read may come from anywhere, so nothing is read beyond their end. The caller of the reader decides what
+// happens then.
 
 #pragma once
 
@@ -25,10 +25,10 @@ void append(const T& object, std::vector<std::byte>& bytes) {
   std::memcpy(bytes.data() + at, &object, sizeof object);
 }
 
-/// Takes objects off the front of bytes.
+/// Reads objects from the front of a byte sequence.
 class ByteReader {
  public:
-  /// `refuse` throws; it is called when the bytes do not make sense.
+  /// `refuse` must throw. It is called when the bytes are invalid.
   ByteReader(std::span<const std::byte> bytes, void (*refuse)()) : left_(bytes), refuse_(refuse) {}
 
   template <ReadAsBytes T>
@@ -41,7 +41,7 @@ class ByteReader {
     expect(size <= left_.size());
     return std::exchange(left_, left_.subspan(size)).first(size);
   }
-  /// So many objects; a count that the bytes cannot hold is refused before memory is reserved for it.
+  /// Reads `count` objects. A count that the bytes cannot hold is refused before memory is reserved for it.
   template <ReadAsBytes T>
   std::vector<T> take_all(std::size_t count) {
     expect(count <= left_.size() / sizeof(T));
@@ -54,7 +54,7 @@ class ByteReader {
   void expect(bool valid) const {
     if (valid) return;
     refuse_();
-    std::terminate();  // it has not thrown
+    std::terminate();  // refuse_ must not return
   }
   void expect_end() const { expect(left_.empty()); }
 

@@ -6,7 +6,7 @@ namespace mend {
 
 /// For durations within one process.
 using Clock = std::chrono::steady_clock;
-/// For comparing moments between processes of one machine or of synchronised machines.
+/// For comparing times between processes of one machine or of synchronised machines.
 using WallClock = std::chrono::system_clock;
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -15,7 +15,7 @@ using Seconds = std::chrono::duration<double>;
 class Stopwatch {
  public:
   Seconds elapsed() const { return Clock::now() - start_; }
-  /// The time since construction or the last lap.
+  /// Returns the time since construction or the last lap.
   Seconds lap() {
     const auto now = Clock::now();
     const Seconds since = now - start_;

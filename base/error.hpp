@@ -13,34 +13,36 @@ class UsageError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// The same mistake, on the other ranks of a collective call: `rank` made it, and the text begins with that rank. The
-/// call fails on all ranks with the same exit code.
+/// The same mistake, as seen by the other ranks of a collective call. `rank` made it, and the text begins with that
+/// rank. The call fails on all ranks with the same exit code.
 class UsageErrorOfRank : public UsageError {
  public:
   UsageErrorOfRank(int rank, const std::string& text) : UsageError("rank " + std::to_string(rank) + ": " + text) {}
 };
 
-/// The machine or a library failed in a way that recovery cannot repair: a full disk, an MPI error that is no death.
+/// The machine or a library failed in a way that recovery cannot repair, for instance a full disk, or an MPI error that
+/// is not a process failure.
 class EnvironmentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// An error that every living process has alike, because an agreement preceded it. It ends the job in good order. In
-/// mend's own work any other error belongs to one process, and ends that process (base/death/fail_stop.hpp).
+/// An error that every living process has, because an agreement preceded it. It ends the job in good order. Any other
+/// error in mend's own work belongs to one process, and ends that process (base/death/fail_stop.hpp).
 class CommonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Data that was committed cannot be restored: too many ranks that held a copy are dead, or every copy is damaged. The
-/// text names the ranks and the version. Thrown on every rank alike.
+/// Committed data cannot be restored: too many ranks that held a copy are dead, or every copy is damaged. The text
+/// names the ranks and the version. Thrown on every rank.
 class DataLoss : public CommonError {
  public:
   using CommonError::CommonError;
 };
 
-/// No process is left to take over the ranks of the dead. The text says who died, and how to prevent it next time.
+/// No process is left to take over the ranks of dead processes. The text names the dead processes, and says how to
+/// prevent it next time.
 class Unrecoverable : public CommonError {
  public:
   using CommonError::CommonError;
@@ -58,13 +60,13 @@ class ProcessFailure : public std::exception {
   std::string where_;
 };
 
-/// What `mend::run` returns, and what `mend run` exits with.
+/// The result of `mend::run`, and the exit code of `mend run`.
 enum class ExitCode : int {
   ok = 0,
   failed = 1,         ///< the application's own error
   usage = 2,          ///< wrong arguments
   unrecoverable = 3,  ///< spares exhausted or data lost
-  left_in_time = 4,   ///< the job was asked to leave, and has; its next launch goes on
+  left_in_time = 4,   ///< the job was asked to leave, and has done so; its next launch continues it
 };
 
 }  // namespace mend

@@ -1,7 +1,7 @@
-// The named places of mend's protocols: where a test may kill a process, and what the trace shows.
+// The named fault points of mend's protocols. Tests kill a process at them, and the trace shows them.
 //
-// Correctness under failures is shown by dying at every place where dying matters. Each such place has a name,
-// `room.step`, and announces itself by reach(). Normally nobody listens and the call is one branch.
+// Correctness under failures is tested by killing a process at every point where its death matters. Each point has a
+// name, `room.step`, and announces itself by reach(). Without a listener, the call costs one branch.
 
 #pragma once
 
@@ -77,11 +77,11 @@ inline constexpr std::string_view fault_points[] = {
     "disk.read",
 };
 
-/// Called with the point's name; may well not return (a test kills the process here). disk.write, disk.rename,
-/// disk.manifest and disk.clean are reached in a thread of the store's.
+/// Called with the name of the point. It may not return: a test kills the process here. disk.write, disk.rename,
+/// disk.manifest and disk.clean are reached in a thread of the store.
 using FaultPointListener = std::function<void(std::string_view point)>;
 
-/// Has `listener` called at every point this process reaches from now on; an empty one stops that. Local; main
+/// Calls `listener` at every point that this process reaches from now on; an empty function stops that. Local; main
 /// thread only. There is one listener per process.
 void on_fault_point(FaultPointListener listener);
 
@@ -90,7 +90,7 @@ extern std::atomic<bool> fault_points_watched;
 void announce_fault_point(std::string_view point);
 }  // namespace detail
 
-/// Says that this process is now at `point`.
+/// Announces that this process is at `point`.
 inline void reach(std::string_view point) {
   if (detail::fault_points_watched.load(std::memory_order_relaxed)) [[unlikely]] {
     detail::announce_fault_point(point);

@@ -1,6 +1,6 @@
-// Identities and counters: types of their own, so that a rank is never taken for a process. Each converts to its
-// number, where it is handed to MPI, printed, or compared with a number; none is made of a number unless its type is
-// named, and two different ones cannot be compared.
+// Identities and counters have types of their own, so that a rank is never taken for a process. Each type converts to
+// its number, to be passed to MPI, printed, or compared with a number. A number does not convert to one of these types
+// unless the type is named, and values of two different types cannot be compared.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace mend {
 
-/// A process: an identity that is given once and never reused, not even after its death.
-/// The processes of the first launch are numbered by their rank in MPI_COMM_WORLD.
+/// A process: an identity that is given once and never reused, not even after its death. The processes of the first
+/// launch are numbered by their rank in MPI_COMM_WORLD.
 struct ProcessId {
   std::uint32_t value = 0;
   auto operator<=>(const ProcessId&) const = default;
@@ -27,7 +27,7 @@ struct Rank {
   constexpr operator int() const { return value; }
 };
 
-/// A machine (or whatever fails as one): processes with equal NodeId share their fate when a node is lost.
+/// A machine, or another unit that fails as a whole. When a node is lost, all processes with its NodeId are lost.
 struct NodeId {
   std::uint32_t value = 0;
   auto operator<=>(const NodeId&) const = default;
@@ -42,7 +42,7 @@ struct Epoch {
   Epoch next() const { return {value + 1}; }
 };
 
-/// Counts commits: 0 means "nothing was ever committed".
+/// Counts commits; 0 means that there was no commit.
 struct Version {
   std::uint64_t value = 0;
   auto operator<=>(const Version&) const = default;

@@ -6,7 +6,8 @@
 
 namespace mend {
 
-/// Of an even number of values, the upper of the two in the middle. There must be one.
+/// Returns the median; for an even number of values, the upper one of the two in the middle. `values` must not be
+/// empty.
 template <class Value>
 Value median(std::vector<Value> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -6,7 +6,7 @@
 namespace mend {
 namespace {
 
-/// `numbers`: ascending. Two that follow each other are no run.
+/// `numbers`: ascending. Two consecutive numbers are not written as a run.
 template <class Number>
 std::string runs_of(const std::vector<Number>& numbers) {
   std::vector<std::string> runs;

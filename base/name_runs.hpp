@@ -1,4 +1,4 @@
-// Ranks, processes and numbers of things in sentences: "rank 3", "ranks 0, 2-5", "processes 0-3", "1 spare".
+// Names ranks, processes and counts in sentences: "rank 3", "ranks 0, 2-5", "processes 0-3", "1 spare".
 
 #pragma once
 

@@ -7,7 +7,7 @@
 namespace mend {
 namespace {
 
-/// The first run that does not lie wholly below `process`.
+/// Returns the first run that does not lie completely below `process`.
 auto run_at_or_after(auto& runs, ProcessId process) {
   return std::lower_bound(runs.begin(), runs.end(), process,
                           [](const ProcessSet::Run& run, ProcessId wanted) { return run.last < wanted; });
@@ -123,7 +123,7 @@ ProcessSet ProcessSet::from_runs(std::span<const Run> runs) {
 }
 
 bool ProcessSet::are_runs(std::span<const Run> runs) {
-  std::uint64_t least = 0;  // that the next run may begin with
+  std::uint64_t least = 0;  // the smallest value with which the next run may begin
   return std::ranges::all_of(runs, [&](const Run& run) {
     const bool in_order = run.first.value >= least && run.first <= run.last;
     least = std::uint64_t{run.last.value} + 2;
@@ -155,7 +155,7 @@ std::string ProcessSet::to_string() const {
 ProcessSet difference(const ProcessSet& a, const ProcessSet& b) {
   std::vector<ProcessSet::Run> rest;
   for (const ProcessSet::Run& run : a.runs()) {
-    std::uint64_t next = run.first.value;  // the first not dealt with yet
+    std::uint64_t next = run.first.value;  // the first value not handled yet
     const auto keep_up_to = [&](std::uint64_t end) {
       if (next < end) rest.push_back({{static_cast<std::uint32_t>(next)}, {static_cast<std::uint32_t>(end - 1)}});
     };

@@ -1,8 +1,8 @@
-// A set of processes that costs next to nothing when few are in it.
+// A set of processes that costs little memory when it has few members.
 //
-// In a job of a million processes the sets that matter - the dead, the suspected - hold a handful, and what they
-// hold tends to come in runs: a lost node takes neighbouring numbers with it. So a set is kept as its sorted,
-// disjoint, non-touching runs [first, last]. Membership is a binary search; a whole lost node is one run.
+// In a job of a million processes, the important sets (the dead, the suspected) hold few members, and these tend to
+// form runs: a lost node takes neighbouring numbers with it. So a set is stored as sorted, disjoint, non-touching runs
+// [first, last]. Membership is a binary search; a whole lost node is one run.
 
 #pragma once
 
@@ -28,14 +28,14 @@ class ProcessSet {
   ProcessSet() = default;
   ProcessSet(std::initializer_list<ProcessId> members);
 
-  /// All of `processes`, in whatever order.
+  /// Returns the set of all `processes`, given in any order.
   static ProcessSet of(std::span<const ProcessId> processes);
-  /// All of 0 ... count-1.
+  /// Returns the set of 0 ... count-1.
   static ProcessSet first(std::uint32_t count);
 
-  /// Adds `process`; returns whether it was new.
+  /// Adds `process`. Returns true if it was new.
   bool insert(ProcessId process);
-  /// Removes `process`; returns whether it was there.
+  /// Removes `process`. Returns true if it was a member.
   bool erase(ProcessId process);
   void insert(const ProcessSet& other);
   void clear() { runs_.clear(); }
@@ -46,10 +46,10 @@ class ProcessSet {
   bool empty() const { return runs_.empty(); }
   std::size_t size() const;
 
-  /// How many members are smaller than `process`.
+  /// Returns how many members are smaller than `process`.
   std::size_t count_below(ProcessId process) const;
 
-  /// The runs in ascending order: what the set is made of, and what is sent over the wire.
+  /// Returns the runs in ascending order. The set is stored and sent in this form.
   std::span<const Run> runs() const { return runs_; }
   static ProcessSet from_runs(std::span<const Run> runs);
   /// Returns true if `runs` can make a set: each ends after it begins, and they ascend with a gap between them.
@@ -58,7 +58,8 @@ class ProcessSet {
   /// Returns true if all members are below `end`.
   bool is_below(std::uint32_t end) const { return runs_.empty() || runs_.back().last.value < end; }
 
-  /// Every member in ascending order. Costs size() memory: meant for the few dead, not for the many living.
+  /// Returns all members in ascending order. Costs size() memory: meant for the few dead, not for the many living
+  /// processes.
   std::vector<ProcessId> members() const;
 
   /// "{0, 4-7}"
@@ -72,7 +73,7 @@ class ProcessSet {
   std::vector<Run> runs_;
 };
 
-/// The members of `a` that are not in `b`.
+/// Returns the members of `a` that are not in `b`.
 ProcessSet difference(const ProcessSet& a, const ProcessSet& b);
 
 }  // namespace mend

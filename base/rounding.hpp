@@ -5,8 +5,8 @@
 
 namespace mend {
 
-/// `parts`, each rounded to a multiple of `unit`, so that they add up to what their sum is rounded to. None that is not
-/// negative becomes negative.
+/// Rounds each of `parts` to a multiple of `unit`, so that the results add up to the rounded sum. No non-negative part
+/// becomes negative.
 inline std::vector<double> round_parts(std::vector<double> parts, double unit) {
   double sum = 0;
   double rounded_sum = 0;

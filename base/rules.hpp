@@ -1,10 +1,10 @@
-// Which rules of its protocol a core follows.
+// Selects the rules of its protocol that a core follows.
 
 #pragma once
 
 namespace mend {
 
-/// All of them. Tests have a type of their own instead, to leave one out and see it missed.
+/// Follows all rules. Tests use types of their own, which leave out a rule to show that it is needed.
 struct AllRules {
   static constexpr bool are_complete = true;
   template <class Rule>

@@ -4,8 +4,8 @@
 
 namespace mend {
 
-/// While it lives, all signals are blocked: in a thread that is started then, for good. Signals are the application's,
-/// and its own thread takes them.
+/// Blocks all signals during its lifetime. A thread that is started meanwhile keeps them blocked for good. Signals
+/// belong to the application, and the application's thread takes them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

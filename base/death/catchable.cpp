@@ -29,13 +29,14 @@ struct Search {
   Fate fate = Fate::unknown;
 };
 
-/// Where the search has noted the code of the handler: none, when it is std::terminate. The field catchTemp of
-/// __cxa_exception, which ends with adjustedPtr and unwindHeader (Itanium C++ ABI, exception handling, 2.2.1).
+/// Returns the code of the handler that the search has found; null if the handler is std::terminate. This is the field
+/// catchTemp of __cxa_exception, which ends with adjustedPtr and unwindHeader (Itanium C++ ABI, exception handling,
+/// 2.2.1).
 const void* landing_pad(const _Unwind_Exception* exception) {
   return reinterpret_cast<const void* const*>(exception)[-2];
 }
 
-/// What the first phase of unwinding asks of each frame. One without tables for exceptions lets them pass.
+/// Asks a frame as the first phase of unwinding does. A frame without exception tables lets exceptions pass.
 _Unwind_Reason_Code ask(_Unwind_Context* context, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   if (_Unwind_GetLanguageSpecificData(context) == nullptr) return _URC_NO_REASON;

@@ -16,7 +16,7 @@ namespace {
 
 struct Fault {
   int signal;
-  std::string line{};  // made beforehand: a process that has crashed can no longer rely on its memory
+  std::string line{};  // prepared in advance: a process that has crashed can no longer rely on its memory
   struct sigaction before {};
   bool is_ours = false;
 };
@@ -27,7 +27,7 @@ struct Reporter {
   std::array<Fault, 5> faults{{{SIGSEGV}, {SIGBUS}, {SIGFPE}, {SIGILL}, {SIGABRT}}};
 };
 
-// Used before main, whatever is initialised first, and never destroyed: a process may crash while it exits.
+// Used before main, in any order of initialisation, and never destroyed: a process may crash while it exits.
 Reporter& reporter() {
   static Reporter* const instance = std::make_unique<Reporter>().release();
   return *instance;
@@ -40,7 +40,8 @@ void report(int signal, siginfo_t* info, void*) {
     if (::getpid() == own.self) job_status::detail::append_to(own.status_file.c_str(), fault.line);
     ::sigaction(signal, &fault.before, nullptr);
     fault.is_ours = false;
-    // Comes when this returns; what the program did wrong comes by itself, as it does it again.
+    // A signal that was sent is raised again, and arrives when this handler returns. A fault recurs when the program
+    // repeats the faulty instruction.
     if (info->si_code <= 0) ::raise(signal);
   }
 }
@@ -73,7 +74,7 @@ void stop_reporting_crashes() {
   for (Fault& fault : reporter().faults) {
     struct sigaction now {};
     ::sigaction(fault.signal, nullptr, &now);
-    // Somebody else's, who may go back to ours.
+    // Another handler is installed, and may call this one.
     if (!fault.is_ours || now.sa_sigaction != report) continue;
     ::sigaction(fault.signal, &fault.before, nullptr);
     fault.is_ours = false;

@@ -5,32 +5,32 @@
 
 namespace mend {
 
-/// What a process has died of, as far as it is known. Sent as it is.
+/// The cause of a process's death, as far as it is known. Sent as it is.
 struct DeathCause {
   enum class Kind : std::int32_t {
     unknown,
-    signal,     ///< `number`: which
-    exit,       ///< it has called exit, or MPI_Abort for itself; `number`: with which code
-    left,       ///< it has exited by another way, as by _exit; `number`: with which code, or below 0
-    silence,    ///< it was not heard of for too long, and was killed; `number`: for how long, in ms
-    terminate,  ///< a process failure has left a noexcept function
+    signal,     ///< ended by signal `number`
+    exit,       ///< it called exit, or MPI_Abort for itself, with code `number`
+    left,       ///< it exited in another way, for instance by _exit; `number`: the code, or below 0 if unknown
+    silence,    ///< it was silent for `number` ms, and was killed
+    terminate,  ///< a process failure left a noexcept function
   };
 
   Kind kind = Kind::unknown;
   std::int32_t number = 0;
 
   bool is_known() const { return kind != Kind::unknown; }
-  /// Whether the program itself has brought it about, so that it will probably come again at the same place. A process
-  /// that is killed from outside, or hangs, is no such case.
+  /// Returns true if the program itself caused the death, so that it is likely to recur at the same place. False for a
+  /// process that was killed from outside, or that hung.
   bool is_fault_of_program() const;
-  /// Whether the process itself or its observer has said so, which the runtime cannot know.
+  /// Returns true if the process itself or its observer reported the cause, which the runtime cannot know.
   bool is_own_word() const;
-  /// "SIGSEGV", "exit(3)", "exited with code 3", "silent for 1000 ms"; empty when it is unknown.
+  /// Returns "SIGSEGV", "exit(3)", "exited with code 3", "silent for 1000 ms"; empty if the cause is unknown.
   std::string to_string() const;
 
   bool operator==(const DeathCause&) const = default;
 
-  /// What wait(2) says of the end of a process. Pure.
+  /// Returns the cause for a status of wait(2). Pure.
   static DeathCause of_wait_status(int status);
 };
 

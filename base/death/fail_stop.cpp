@@ -18,11 +18,11 @@ void fail_stop(std::string_view why) noexcept {
   try {
     log::error(fmt::format("process {} cannot go on{}: {}", launch::self().value_or(ProcessId{}).value,
                            is_at_end ? " after the end of the job" : "", why));
-  } catch (const std::exception&) {  // it may be memory that is missing
+  } catch (const std::exception&) {  // memory may be exhausted
     constexpr std::string_view line = "mend: a process cannot go on, and cannot say why\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   }
-  // Nobody recovers any more. A launcher on another machine learns of it from the exit code.
+  // No process recovers any more. A launcher on another machine learns of it from the exit code.
   if (is_at_end && !job_status::erred()) ::syscall(SYS_exit_group, static_cast<int>(ExitCode::failed));
   std::raise(SIGKILL);
   std::abort();  // not reached

@@ -1,7 +1,7 @@
-// An error of one process in mend's own work is its death to the others, who recover from it.
+// Turns an error of one process in mend's own work into the death of that process, from which the others recover.
 //
-// The others wait for this process, in an agreement or in MPI: were it to throw, or to leave MPI in good order, they
-// would wait for ever while its control thread still answers for it.
+// The others wait for this process, in an agreement or in MPI. If it threw, or left MPI in good order, they would wait
+// for ever, because its control thread still answers for it.
 
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace mend {
 
-/// Says why this process cannot go on, and ends it by SIGKILL. After the end of the job is decided, nobody recovers
-/// from that: then the launcher is told, and the job fails. Local.
+/// Prints why this process cannot go on, and ends it by SIGKILL. After the end of the job is decided, no process
+/// recovers from that, so the launcher is told and the job fails. Local.
 [[noreturn]] void fail_stop(std::string_view why) noexcept;
 
-/// Returns what `work` returns. A CommonError leaves it, for all processes have that; any other exception ends this
+/// Returns the result of `work`. Lets a CommonError pass, because every process has it; any other exception ends this
 /// process. Local.
 template <class Work>
 auto or_fail_stop(Work work) {

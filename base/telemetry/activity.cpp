@@ -8,14 +8,14 @@
 namespace mend {
 namespace {
 
-using Word = PackedWord<MpiCall>;  // with the moves
+using Word = PackedWord<MpiCall>;  // the call, and the number of moves
 
-/// A Word. mend run sees it too.
+/// Holds a Word. mend run reads it too.
 std::atomic<std::uint64_t>& word() { return board::mine().activity; }
 
 Word word_now() { return Word::from(word().load(std::memory_order_relaxed)); }
 
-/// Returns the call before.
+/// Returns the previous call.
 MpiCall move_to(MpiCall call) {
   const Word now = word_now();
   word().store(Word{call, now.number + 1}.packed(), std::memory_order_relaxed);

@@ -1,8 +1,8 @@
-// Signs of life of the application's thread, beside the place where it is in mend (base/telemetry/place.hpp): a counter
-// that moves with every call of mend, and with every MPI call that begins or ends, and the blocking MPI call that the
-// thread is in. The control thread reads it, to tell of jobs in which nothing moves (detector/stall/stall_watch.hpp).
+// The activity of the application's thread, in addition to its place in mend (base/telemetry/place.hpp): a counter of
+// moves, which counts every call of mend and every begin and end of an MPI call, and the blocking MPI call that the
+// thread is in. The control thread reads them to report jobs in which nothing moves (detector/stall/stall_watch.hpp).
 //
-// Both are one atomic word with one writer, so that an MPI call costs no more than two stores.
+// Both are in one atomic word with one writer, so that an MPI call costs only two stores.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace mend {
 
-/// The numbers are bytes on the wire.
+/// The blocking MPI call that a thread is in. The numbers are bytes on the wire.
 enum class MpiCall : std::uint8_t {
   none,  ///< in none of these
   send,
@@ -43,10 +43,10 @@ enum class MpiCall : std::uint8_t {
 };
 inline constexpr MpiCall last_mpi_call = MpiCall::alltoallv;
 
-/// "MPI_Recv".
+/// Returns the name of the MPI function, for instance "MPI_Recv".
 std::string_view name_of(MpiCall call);
 
-/// Not those that wait for requests only.
+/// Returns false for calls that only wait for requests, and for `none`.
 bool uses_communicator(MpiCall call);
 
 struct Activity {
@@ -54,14 +54,14 @@ struct Activity {
   MpiCall call = MpiCall::none;
 };
 
-/// Any thread. Local.
+/// Returns the activity of the main thread. Any thread. Local.
 Activity current_activity();
 
-/// The application has called mend, or something that it waits for has come. Main thread. Local.
+/// Notes that the application has called mend, or that something it waits for has arrived. Main thread. Local.
 void note_activity();
 
-/// While it lives, the main thread is in `call`. An error handler that jumps out of MPI leaves it there until the next
-/// call.
+/// Marks the main thread as being in `call` during its lifetime. If an error handler jumps out of MPI, the mark stays
+/// until the next call.
 class InMpiCall {
  public:
   explicit InMpiCall(MpiCall call);

@@ -39,7 +39,7 @@ AlignedSlot* slots_after(void* memory) {
   return reinterpret_cast<AlignedSlot*>(static_cast<std::byte*>(memory) + sizeof(Head));
 }
 
-/// Maps the whole file; null if that cannot be.
+/// Maps the whole file. Returns null on failure.
 void* map(int file, std::size_t bytes) {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   return memory == MAP_FAILED ? nullptr : memory;

@@ -1,14 +1,14 @@
 // The board: memory that `mend run` shares with the processes of its machine. It is a file beside the status file
-// (base/telemetry/job_status.hpp). Each process keeps a slot of it up to date, so that `mend run` sees where each is
-// without asking: also one that hangs, is stopped, or is dead. In the other direction the board has what the job is
-// asked to do (framework/commits/outside_requests.hpp).
+// (base/telemetry/job_status.hpp). Each process keeps a slot of it up to date, so that `mend run` sees the state of
+// each process without asking, even of a process that hangs, is stopped, or is dead. In the other direction, the board
+// holds the requests to the job (framework/commits/outside_requests.hpp).
 //
 //   head   requests: leave (why), writes (how many)        written by mend run
 //   slot   process, rank, epoch, version, memory, place    written by its process, read by mend run
 //   slot   ...
 //
-// On another node the file does not exist, and without a launcher neither: then a process writes into a slot of its own
-// that nobody reads. All words are atomic; each has one writer.
+// On another node, or without a launcher, the file does not exist. A process there writes into a slot of its own that
+// nobody reads. All words are atomic; each has one writer.
 
 #pragma once
 
@@ -27,26 +27,26 @@ namespace mend::board {
 
 inline constexpr const char* file_name = "board";
 
-/// Why a job is asked to leave. Of two reasons, the higher counts.
+/// The reason why a job is asked to leave. If there are two, the higher one counts.
 enum class Leave : std::uint32_t { no, time_limit, signal_to_rank, signal_to_launcher, stop };
-/// "its time limit is near".
+/// Returns a text like "its time limit is near".
 std::string_view describe(Leave why);
 
 struct Requests {
   std::atomic<std::uint32_t> leave{0};   ///< a Leave
-  std::atomic<std::uint32_t> writes{0};  ///< how often a version on disk was asked for
+  std::atomic<std::uint32_t> writes{0};  ///< how many times a version on disk was requested
 };
 
-/// What a process says of itself. The rank of a spare is `none`.
+/// The state that a process publishes. The rank of a spare is `none`.
 struct Slot {
   static constexpr std::int32_t none = -1;
   std::atomic<std::int32_t> pid{0};  ///< 0: the slot is free
   std::atomic<std::int32_t> process{none};
   std::atomic<std::int32_t> rank{none};
   std::atomic<std::uint32_t> epoch{0};
-  std::atomic<std::uint64_t> version{0};       ///< committed or restored last
+  std::atomic<std::uint64_t> version{0};       ///< the last version committed or restored
   std::atomic<std::int64_t> committed_at{0};   ///< on Clock, in microseconds; 0: never
-  std::atomic<std::uint64_t> disk_version{0};  ///< the newest that it knows to be on disk
+  std::atomic<std::uint64_t> disk_version{0};  ///< the newest version that it knows to be on disk
   std::atomic<std::uint64_t> store_bytes{0};   ///< of all buffers of the store
   std::atomic<std::uint64_t> place{0};         ///< PackedWord: a Place, and the microseconds on Clock
   std::atomic<std::uint64_t> activity{0};      ///< PackedWord: an MpiCall, and the moves
@@ -54,7 +54,7 @@ struct Slot {
   std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
 };
 
-/// Where a process is.
+/// The place of a process.
 struct Whereabouts {
   Place place = Place::none;
   std::chrono::microseconds since{};  ///< on Clock
@@ -64,11 +64,11 @@ Whereabouts whereabouts(const Slot& slot);
 
 // --- in a process of the job ---------------------------------------------------------------------------------------
 
-/// Takes a slot on the board beside `MEND_STATUS_FILE`, if there is one. Before main, once.
+/// Takes a slot on the board beside `MEND_STATUS_FILE`, if there is one. To be called once, before main.
 void join();
-/// This process's slot. Any thread, from the beginning on.
+/// Returns this process's slot. Any thread, at any time.
 Slot& mine();
-/// What this job is asked for. Any thread.
+/// Returns the requests to this job. Any thread.
 const Requests& requests();
 
 // --- in the launcher -----------------------------------------------------------------------------------------------
@@ -76,14 +76,14 @@ const Requests& requests();
 /// A board for the processes of one launch.
 class Board {
  public:
-  /// Makes the file in `folder`. Throws EnvironmentError.
+  /// Creates the file in `folder`. Throws EnvironmentError on failure.
   Board(const std::filesystem::path& folder, std::size_t slots);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
   Requests& requests() const;
-  /// The slots that processes have taken. Local.
+  /// Returns the slots that processes have taken. Local.
   std::vector<const Slot*> slots() const;
 
  private:

@@ -13,7 +13,7 @@
 namespace mend::log {
 namespace {
 
-// What spdlog calls a level is not shown.
+// spdlog's own level names are not shown.
 constexpr auto debug_level = spdlog::level::trace;
 constexpr auto info_level = spdlog::level::debug;
 constexpr auto notice_level = spdlog::level::info;

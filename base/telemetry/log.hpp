@@ -1,4 +1,4 @@
-// What mend says to people: on standard error, one line per event, with who says it.
+// The messages of mend to people: on standard error, one line per event, with the process that reports it.
 
 #pragma once
 
@@ -10,20 +10,20 @@
 
 namespace mend::log {
 
-/// Chooses which lines are written; notice and above by default. Local.
+/// Selects which lines are written; by default, notice and above. Local.
 void set_level(LogLevel level);
 
-/// Has every later line say which process speaks. Local.
+/// Puts the number of this process into every later line. Local.
 void set_speaker(ProcessId self);
 
 void debug(std::string_view text);
 void info(std::string_view text);
-/// What happens to the job and needs nobody's help: "note: ...".
+/// Events of the job that need no action: "note: ...".
 void notice(std::string_view text);
 void warn(std::string_view text);
 void error(std::string_view text);
 
-/// Whether debug lines are wanted; ask before composing a dear one.
+/// Returns true if debug lines are written. Ask before composing an expensive one.
 bool debugging();
 
 }  // namespace mend::log

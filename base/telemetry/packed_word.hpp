@@ -4,8 +4,8 @@
 
 namespace mend {
 
-/// An enumerator and a number that share one word, so that both are read and written at once: the enumerator is in the
-/// low 8 bits.
+/// An enumerator and a number in one word, so that both are read and written at once. The enumerator is in the low 8
+/// bits.
 template <class Enum>
 struct PackedWord {
   static constexpr int enum_bits = 8;

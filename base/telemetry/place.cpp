@@ -9,13 +9,13 @@
 namespace mend {
 namespace {
 
-using Word = PackedWord<Place>;  // with the microseconds
+using Word = PackedWord<Place>;  // the place, and the time in microseconds
 constexpr int no_rank = -1;
 
 std::atomic<int> rank_now{no_rank};
 std::atomic<std::int64_t> failure_met{0};  // in microseconds; 0: none
 
-/// A Word. mend run sees it too.
+/// Holds a Word. mend run reads it too.
 std::atomic<std::uint64_t>& note() { return board::mine().place; }
 
 Word word_now() { return Word::from(note().load(std::memory_order_relaxed)); }
@@ -24,7 +24,7 @@ std::chrono::microseconds time_now() {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
 }
 
-/// Whether a process that has met a failure is there where it should be.
+/// Returns true if `place` is where a process should be after it has met a failure.
 bool has_come_to_recovery(Place place) {
   return place == Place::recovery || place == Place::finish || place == Place::end;
 }

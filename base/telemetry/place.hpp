@@ -1,8 +1,8 @@
-// Which of mend's collective calls the application's thread is in, and since when. The control thread reads it, to tell
-// of ranks that wait for others (detector/stall/stall_watch.hpp).
+// The collective call of mend that the application's thread is in, and since when. The control thread reads it to
+// report ranks that wait for others (detector/stall/stall_watch.hpp).
 //
-// The note is one atomic word, so that a call costs no more than two stores and two looks at the clock. Of calls inside
-// a call, the outermost counts: it is what the application has called.
+// It is one atomic word, so that a call costs only two stores and two readings of the clock. Of nested calls, the
+// outermost counts, because the application has called it.
 
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace mend {
 
-/// The numbers are bytes on the wire.
+/// The place of a process. The numbers are bytes on the wire.
 enum class Place : std::uint8_t {
-  none,        ///< in none of mend's calls: in the application's own code, or its own MPI calls
+  none,        ///< in no call of mend: in the application's own code, or its own MPI calls
   commit,      ///< also commit_async, finish_commit and finish_disk
   restore,     ///< of every kind
   agree,       ///< Session::agree
@@ -28,35 +28,35 @@ enum class Place : std::uint8_t {
   cart,
   derive,
   finish,       ///< the body has returned
-  recovery,     ///< the body was left, or is to be repaired, because of a failure
-  end,          ///< the job is to end because of an error here
-  spare,        ///< waits for a rank
-  interrupted,  ///< has met a failure, and is in the body since
+  recovery,     ///< the body was left, or will be repaired, because of a failure
+  end,          ///< the job will end because of an error of this process
+  spare,        ///< it waits for a rank
+  interrupted,  ///< it has met a failure, and is in the body since then
 };
 inline constexpr Place last_place = Place::interrupted;
 
-/// Where a process is that is in `place`: "in commit()", "at the end of the body".
+/// Returns the text for a process in `place`: "in commit()", "at the end of the body".
 std::string_view describe(Place place);
 
 struct CurrentPlace {
   Place place = Place::none;
   std::chrono::microseconds since{};  ///< on Clock
-  std::optional<Rank> rank{};         ///< that this process plays
+  std::optional<Rank> rank{};         ///< the rank that this process holds
 };
 
-/// Any thread. Local.
+/// Returns the place of the main thread. Any thread. Local.
 CurrentPlace current_place();
 
-/// This process plays `rank` from now on, as the application numbers it; or none. Main thread. Local.
+/// Notes that this process holds `rank` from now on, as the application numbers it; or no rank. Main thread. Local.
 void note_rank(std::optional<Rank> rank);
 
-/// The application's thread has met a failure: from now on it is on its way to a recovery, and interrupted until it has
-/// come there. Main thread. Local.
+/// Notes that the application's thread has met a failure. It is interrupted until it reaches the recovery. Main thread.
+/// Local.
 void note_failure();
-/// The recovery is over. Main thread. Local.
+/// Notes the end of the recovery. Main thread. Local.
 void forget_failure();
 
-/// While it lives, the main thread is in `place`, unless it is in another already.
+/// Marks the main thread as being in `place` during its lifetime, unless it is in another place already.
 class AtPlace {
  public:
   explicit AtPlace(Place place);

@@ -27,7 +27,7 @@ struct Recorder {
   ProcessId self;
   int descriptor = -1;
   bool complete = true;
-  std::mutex pending_mutex;  // held for moments only, unlike the other
+  std::mutex pending_mutex;  // held only briefly, unlike the other mutex
   std::string pending;
 
   void write(const std::string& text) {

@@ -1,20 +1,20 @@
-// A tracer for timelines: what each process did, when, for how long.
+// A tracer for timelines: the events of each process, with their times.
 //
-// Off, a span costs one branch. On, each event is written at once, by one system call, so that the file of a process
-// that is killed has what it did until then. The format is Chrome's trace events, which Perfetto opens; one file per
-// process (the process number is the `pid` of every event, times are wall-clock microseconds). `mend report` makes a
-// page of all files of a job, or one file for Perfetto. What is there to be read:
+// Switched off, a span costs one branch. Switched on, each event is written at once, by one system call, so that the
+// file of a process that is killed holds its events until then. The format is Chrome's trace events, which Perfetto
+// opens. There is one file per process (the process number is the `pid` of every event, times are wall-clock
+// microseconds). `mend report` makes a page of all files of a job, or one file for Perfetto. The events are:
 //
-//   event              is a     with                    says that
+//   event              is a     with                    meaning
 //   epoch              moment   epoch, rank             an epoch has begun; without a rank, the process is a spare
 //   commit             span     version                 the process has made its part of a version
-//                               version, bytes          it has voted on that version, and the version is there
-//   restore            span     version                 it has its data again, of this version
+//                               version, bytes          it has voted on that version, and the version is complete
+//   restore            span     version                 it has restored its data from this version
 //   disk               span                             it writes a version to disk
 //   recovery           span     epoch                   from the body to the body, or to waiting as a spare
-//   interrupt, agree,  spans    epoch                   the phases of that
+//   interrupt, agree,  spans    epoch                   the phases of the recovery
 //   rebuild
-//   silent, dead       moments  process                 it has found that process silent; knows it dead
+//   silent, dead       moments  process                 it has found that process silent; it knows that it is dead
 //   message            moment   from or to, of          a message of the agreement (0) or of the detector (1)
 //   finished           moment                           the job has ended in this process
 
@@ -33,14 +33,15 @@
 
 namespace mend::trace {
 
-/// A number that an event has beside its name. The name is a literal.
+/// A number attached to an event. The name is a literal.
 using Note = std::pair<std::string_view, std::int64_t>;
 using Notes = std::vector<Note>;
 
-/// Starts recording in this process, into `file`; the messages of agreements and detection only if `messages`. Local.
+/// Starts recording in this process, into `file`. Messages of agreements and detection are recorded only if `messages`.
+/// Local.
 void start(const std::filesystem::path& file, ProcessId self, bool messages = false);
 
-/// Ends the recording. A file that could not be written costs a warning. Without a start, does nothing. Local.
+/// Ends the recording. Prints a warning if the file could not be written. Does nothing without a start. Local.
 void stop();
 
 namespace detail {
@@ -60,17 +61,18 @@ inline void instant(std::string_view name, std::initializer_list<Note> notes = {
   }
 }
 
-/// The same in a thread that must not wait for a disk: written with what another thread marks next, or at the end.
+/// The same in a thread that must not wait for a disk. Written with the next event that another thread marks, or at the
+/// end.
 inline void instant_later(std::string_view name, std::initializer_list<Note> notes = {}) {
   if (is_on()) [[unlikely]] {
     detail::record_instant_later(name, notes);
   }
 }
 
-/// Whose message it is.
+/// The protocol that a message belongs to.
 enum class Of { agreement, detector };
 
-/// Marks that a message goes to another process, or has come from one, if messages are recorded. Written later.
+/// Marks that a message goes to another process, or has arrived from one, if messages are recorded. Written later.
 inline void message_to(ProcessId to, Of of) {
   if (detail::messages.load(std::memory_order_relaxed)) [[unlikely]] {
     instant_later("message", {{"to", to.value}, {"of", static_cast<std::int64_t>(of)}});
@@ -82,7 +84,7 @@ inline void message_from(ProcessId from, Of of) {
   }
 }
 
-/// Records a time that has passed.
+/// Records a time span that has passed.
 inline void record(std::string_view name, WallClock::time_point begin, WallClock::time_point end,
                    std::initializer_list<Note> notes = {}) {
   if (is_on()) [[unlikely]] {
@@ -90,7 +92,7 @@ inline void record(std::string_view name, WallClock::time_point begin, WallClock
   }
 }
 
-/// Records the time from its construction to its destruction. `name` must outlive it (a literal).
+/// Records the time from its construction to its destruction. `name` must outlive the span (a literal).
 class Span {
  public:
   explicit Span(std::string_view name) : name_(name) {
