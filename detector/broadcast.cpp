@@ -7,7 +7,7 @@
 namespace mend::detector {
 namespace {
 
-/// Those whom a broadcast is for, labelled from its source.
+/// The processes that a broadcast is for, labelled from its source.
 class Audience {
  public:
   Audience(const Membership& membership, const Message& message)
@@ -31,7 +31,7 @@ class Audience {
   }
 
  private:
-  /// How many of them come before `process`.
+  /// Returns how many processes of the audience come before `process`.
   std::uint32_t place(ProcessId process) const {
     return process.value - static_cast<std::uint32_t>(absent_.count_below(process));
   }
@@ -43,7 +43,7 @@ class Audience {
   std::uint32_t source_place_ = 0;
 };
 
-/// Where `source` stands in `heard`, or belongs.
+/// Returns the place in `heard` where `source` is, or belongs.
 auto find(auto& heard, ProcessId source) {
   return std::lower_bound(heard.begin(), heard.end(), source,
                           [](const auto& entry, ProcessId wanted) { return entry.source < wanted; });

@@ -1,15 +1,17 @@
-// The reliable broadcast of deaths: one begins it, everyone passes it on once, along two hypercubes
+// The reliable broadcast of deaths: one process begins it, and every process passes it on once, along two hypercubes
 // (detector/hypercubes.hpp).
 //
-// Each broadcast carries the list of the dead that its source knew. The hypercubes span whoever is not in that list,
-// and everyone computes them from the list that came and not from what it knows itself: hops that different members
-// saw differently would not be disjoint paths any more.
+// Each broadcast carries the list of the dead processes that its source knew. The hypercubes span all processes that
+// are not in this list. Every process computes them from the list that it received, and not from its own knowledge:
+// paths computed from different views would not be disjoint any more.
 //
-// If the source lives, everyone hears, whoever else dies, up to floor(log2 n) - 1 of them. If it dies while it sends,
-// some may have heard and some not; whoever observed it must begin anew, which is the ring's business.
+// If the source lives, every process hears the broadcast, even if up to floor(log2 n) - 1 others die. If the source
+// dies while it sends, some processes may have heard and others not. The process that observed the source must then
+// begin a new broadcast, which is the task of the ring.
 //
-// A source's lists grow from broadcast to broadcast. Who has passed on the longer of two need not pass on the shorter,
-// should that come later: it says nothing that is not on its way already, and to fewer dead.
+// A source's lists grow from broadcast to broadcast. A process that has passed on the longer of two lists need not pass
+// on the shorter one if that arrives later: all its deaths are on their way already, and the longer list reaches more
+// processes.
 
 #pragma once
 
@@ -19,11 +21,11 @@
 
 namespace mend::detector {
 
-/// Processes 0 ... processes-1, as an epoch begins.
+/// The processes 0 ... processes-1 of an epoch.
 struct Membership {
   Epoch epoch;
   std::uint32_t processes = 0;
-  ProcessSet left_out;  ///< the dead that all agree on, and whoever has left
+  ProcessSet left_out;  ///< the dead processes that all agree on, and the processes that have left
 
   bool includes(ProcessId process) const { return process.value < processes && !left_out.contains(process); }
   /// Returns true if all processes in `message` have a number in this epoch.
@@ -32,23 +34,24 @@ struct Membership {
   }
 };
 
-/// One member's part in the broadcasts of an epoch.
+/// The part of one process in the broadcasts of an epoch.
 class Broadcast {
  public:
   explicit Broadcast(ProcessId self) : self_(self) {}
 
-  /// From now on among these; all broadcasts before are forgotten.
+  /// Begins an epoch with `membership`; all earlier broadcasts are forgotten.
   void begin(Membership membership);
   const Membership& membership() const { return membership_; }
 
-  /// Tells everyone of `dead`: all that this member knows to have died in this epoch, more than the last time.
+  /// Tells all processes of `dead`: all processes that this one knows to have died in this epoch. The list must have
+  /// grown since the last call.
   void announce(const ProcessSet& dead, Actions& actions);
 
-  /// Passes on `message`, a list of deaths that came from `from`. Does nothing if this has been passed on before, or
-  /// if this member, the sender or the source are not among those the broadcast is for.
+  /// Passes on `message`, a list of deaths that came from `from`. Does nothing if this list has been passed on before,
+  /// or if this process, the sender or the source are not in the audience of the broadcast.
   void pass_on(ProcessId from, const Message& message, Actions& actions);
 
-  /// Whether passing on `message` would do nothing, now and later.
+  /// Returns true if passing on `message` would do nothing, now and later.
   bool has_passed_on(const Message& message) const;
 
   void add_to(transport::Fingerprint& print) const;

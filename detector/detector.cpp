@@ -11,10 +11,10 @@ Detector::Detector(ProcessId self, const Timing& timing)
 void Detector::enter(const Membership& membership, const std::vector<NodeId>& nodes, Time now, Actions& actions) {
   membership_ = membership;
   nodes_ = nodes;
-  nodes_.resize(membership.processes);  // whoever is missing at the end is left out
+  nodes_.resize(membership.processes);  // processes that are missing at the end are left out
   inquiry_.begin(membership, nodes_);
   ring_.enter(membership, now, actions);
-  watched_ = self_;  // whoever it is now, it begins anew
+  watched_ = self_;  // even if the emitter is the same process, the measurement begins anew
   follow_emitter(now);
 }
 
@@ -39,7 +39,7 @@ bool Detector::receive(ProcessId from, const Message& message, Time now, Actions
   return true;
 }
 
-/// What a broadcast has missed comes with the heartbeats, all along the ring.
+/// The heartbeats carry the deaths that a broadcast has missed, all along the ring.
 void Detector::take_heartbeat(ProcessId from, const Message& message, Time now, Actions& actions) {
   if (from == emitter()) learn_silence(now);
   if (message.dead.contains(self_)) {
@@ -72,13 +72,13 @@ bool Detector::is_here(ProcessId process) const {
   return process == self_ || nodes_[process.value] == nodes_[self_.value];
 }
 
-/// When everybody is to be asked about the emitter.
+/// Returns the time at which all processes are to be asked about the emitter.
 Time Detector::doubts_at() const {
   const bool in_question = ring_.suspects_at() < never && !inquiry_.about() && !is_here(emitter());
   return in_question ? ring_.suspects_at() - delta() / 2 : never;
 }
 
-/// The emitter has been silent for delta.
+/// Handles an emitter that has been silent for delta.
 void Detector::suspect(Time now, Actions& actions) {
   const ProcessSet silent = std::exchange(actions.suspected, {});
   if (is_here(emitter())) {
@@ -87,7 +87,7 @@ void Detector::suspect(Time now, Actions& actions) {
   } else if (inquiry_.about() == emitter()) {
     inquiry_.suspect(now);
   } else {
-    ring_.hear(now);  // one after the other
+    ring_.hear(now);  // the inquiry is about another process: this emitter has to wait
   }
 }
 
@@ -111,7 +111,7 @@ std::optional<Time> Detector::next_deadline() const {
 
 // ---- Patience
 
-/// Time in which this process should have run and did not is nobody else's silence.
+/// Time in which this process should have run and did not is not counted as silence of another process.
 void Detector::notice_delay(Time now, Actions& actions) {
   const auto deadline = next_deadline();
   if (!deadline) return;
@@ -121,7 +121,7 @@ void Detector::notice_delay(Time now, Actions& actions) {
   excused_until_ = now;
   if (late >= delta()) inquiry_.ask_after_itself(known_dead(), actions);
   kept_from_running_ += late;
-  // One that is late every time must come to an end as well.
+  // The patience must end, even if this process is late every time.
   if (now - heard_at_ - kept_from_running_ > most_patience * least_.delta) return;
   ring_.be_patient(late, now);
   inquiry_.be_patient(late);

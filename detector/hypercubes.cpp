@@ -11,7 +11,7 @@ class Hypercube {
  public:
   Hypercube(std::uint32_t count, bool backwards) : count_(count), backwards_(backwards) {}
 
-  /// Where `label` stands. The same function leads back.
+  /// Returns the corner of `label`. The function is its own inverse.
   std::uint32_t corner(Label label) const { return backwards_ && label != 0 ? count_ - label : label; }
   bool holds(Label label) const { return corner(label) < 1U << dimension(count_); }
 
@@ -20,7 +20,8 @@ class Hypercube {
   bool backwards_;
 };
 
-/// The dimension to begin with: after that in which the two corners differ, if they are neighbours.
+/// Returns the dimension to begin with: the one after the dimension in which the two corners differ, if they are
+/// neighbours.
 std::uint32_t first_dimension(std::uint32_t corner, std::uint32_t from) {
   const std::uint32_t apart = corner ^ from;
   return std::has_single_bit(apart) ? static_cast<std::uint32_t>(std::countr_zero(apart)) + 1 : 0;

@@ -5,7 +5,7 @@
 namespace mend::detector {
 namespace {
 
-/// `time` after `moment`, which may never come.
+/// Returns `time` after `moment`; `never` if `moment` is never.
 Time later(Time moment, Time time) { return moment == never ? never : moment + time; }
 
 }  // namespace
@@ -33,7 +33,7 @@ void Inquiry::ask(ProcessId silent, ProcessId observer, const ProcessSet& dead, 
   tell_all(Message::Kind::inquiry, observer, silent, dead, actions);
 }
 
-/// Nobody follows this, and the answers, which nobody waits for, change nothing.
+/// No process follows this inquiry, and the answers change nothing, because none is awaited.
 void Inquiry::ask_after_itself(const ProcessSet& dead, Actions& actions) const {
   tell_all(Message::Kind::inquiry, self_, self_, dead, actions);
 }
@@ -105,13 +105,13 @@ ProcessSet Inquiry::conclude(const ProcessSet& dead, const ProcessSet& certain, 
   return difference(silent, dead);
 }
 
-/// When the silent one is held dead.
+/// Returns the time at which the silent process is held dead.
 Time Inquiry::verdict(const Timing& timing) const {
   const Time grace = std::max(timing.delta / 4, timing.delta / 8 + timing.eta);
   return std::max(open_->suspected, later(open_->enough, grace));
 }
 
-/// When nothing more is expected of this inquiry.
+/// Returns the time at which nothing more is expected of this inquiry.
 Time Inquiry::end(const Timing& timing) const {
   if (open_->enough == never) return later(open_->suspected, timing.delta);
   return std::max(verdict(timing), open_->begun + timing.delta);
@@ -126,7 +126,7 @@ ProcessSet Inquiry::silent_machine() const {
   return silent;
 }
 
-/// Whether `present` are more than half of the members but for `gone`; or half, with the lowest among them.
+/// Returns true if `present` are more than half of the members without `gone`, or half of them including the lowest.
 bool Inquiry::is_quorum(const ProcessSet& present, const ProcessSet& gone) const {
   const ProcessSet all = difference(difference(ProcessSet::first(membership_.processes), membership_.left_out), gone);
   const ProcessSet here = difference(all, difference(all, present));

@@ -5,8 +5,7 @@
 //
 //   - Any message of the silent process arrives: no process is dead.
 //   - More than half of all processes answer, and the silent one does not: when delta is over, it is dead. Two sides of
-//   a
-//     cut network cannot both have more than half. Exactly half is enough for the side with the lowest process.
+//     a cut network cannot both have more than half. Exactly half is enough for the side with the lowest process.
 //     Processes that are certain to be dead, because the runtime or the kernel has reported it, do not count. Processes
 //     that are held dead for their silence do, until all have agreed on that and entered the next epoch.
 //   - Too few have answered delta after that: this process is cut off. It must stop; the others continue without it if
@@ -41,26 +40,27 @@ class Inquiry {
  public:
   explicit Inquiry(ProcessId self) : self_(self) {}
 
-  /// Begins an epoch: what was asked before is dropped. `nodes`: the machine of each process.
+  /// Begins an epoch and drops earlier inquiries. `nodes`: the machine of each process.
   void begin(const Membership& membership, const std::vector<NodeId>& nodes);
 
-  /// The process about which this one is asking, as its observer.
+  /// Returns the process about which this one is asking, as its observer.
   std::optional<ProcessId> about() const;
-  /// Asks everybody not in `dead` about `silent`. Not while it is asking about another.
+  /// Asks all processes that are not in `dead` about `silent`. Not to be called during an inquiry of this process.
   void open(ProcessId silent, const ProcessSet& dead, Time now, Actions& actions);
-  /// Delta is over for the one that this process is asking about.
+  /// Delta is over for the process that this one is asking about.
   void suspect(Time now);
 
-  /// This process could not run for long: asks everybody not in `dead`, so that whoever holds it dead says so.
+  /// This process could not run for a long time. Asks all processes not in `dead`, so that a process that holds it dead
+  /// says so.
   void ask_after_itself(const ProcessSet& dead, Actions& actions) const;
 
-  /// Something came from `process`.
+  /// A message came from `process`.
   void heard(ProcessId process, const ProcessSet& dead, Actions& actions);
-  /// An inquiry, an answer or a withdrawal came from `from`, who is not held dead.
+  /// Takes an inquiry, an answer or a withdrawal from `from`, which is not held dead.
   void receive(ProcessId from, const Message& message, Time delta, Time now, Actions& actions);
 
-  /// Whom to hold dead now, given who is held dead already, and who of them is so for certain. Says in `actions` if
-  /// this process is cut off.
+  /// Returns the processes to hold dead now. `dead`: those held dead already; `certain`: those that are dead for
+  /// certain. Sets actions.cut_off if this process is cut off.
   ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, const Timing& timing, Time now,
                       Actions& actions);
 
@@ -72,14 +72,14 @@ class Inquiry {
  private:
   struct Open {
     ProcessId silent;
-    ProcessId observer;  // which may be this process
+    ProcessId observer;  // may be this process
     Time begun;
-    Time suspected;       // since then
-    ProcessSet answered;  // this process among them
-    Time enough;          // have answered since then
+    Time suspected;       // the time since which it is suspected
+    ProcessSet answered;  // includes this process
+    Time enough;          // the time since which enough processes have answered
     bool judged = false;
   };
-  /// What another asks about, until it is settled.
+  /// The inquiry of another process, until it is settled.
   struct Followed {
     ProcessId silent;
     ProcessId observer;

@@ -1,4 +1,4 @@
-// What detectors say to each other, and what goes out of a core.
+// The messages of the failure detectors, and the actions of a core.
 
 #pragma once
 
@@ -13,16 +13,17 @@
 
 namespace mend::detector {
 
-/// Moments, as time since one that the owner of a core chooses, for itself alone: no two processes compare theirs.
+/// Times, counted from a moment that the owner of a core chooses for itself. Times of different processes are not
+/// comparable.
 using Time = std::chrono::nanoseconds;
 
-/// A moment that does not come.
+/// A time that is never reached.
 inline constexpr Time never = Time::max();
 
 /// delta must be greater than eta plus the longest time that a message takes.
 struct Timing {
   Time eta;    ///< between two heartbeats
-  Time delta;  ///< without one, after which the emitter is suspected
+  Time delta;  ///< the silence after which the emitter is suspected
 };
 
 struct Message {
@@ -33,14 +34,14 @@ struct Message {
     fence,         ///< you are held dead: stop
     inquiry,       ///< these are silent: do you hear me?
     answer,        ///< to an inquiry: yes
-    withdrawal,    ///< of an inquiry: they have been heard of
+    withdrawal,    ///< of an inquiry: the silent process has been heard of
   };
 
   Kind kind = Kind::heartbeat;
   Epoch epoch;
-  ProcessId source;  ///< of `deaths`: who began the broadcast
-  /// Of `deaths`: the processes that `source` knew to be dead when it began the broadcast, beyond those that the epoch
-  /// began without. Of `heartbeat`: those that the sender knows to be dead. Of `inquiry`, `answer` and `withdrawal`:
+  ProcessId source;  ///< of `deaths`: the process that began the broadcast
+  /// Of `deaths`: the processes that `source` knew to be dead when it began the broadcast, beyond those left out of the
+  /// epoch. Of `heartbeat`: the processes that the sender knows to be dead. Of `inquiry`, `answer` and `withdrawal`:
   /// the process that it is about.
   ProcessSet dead;
 
@@ -53,18 +54,18 @@ std::string to_string(const Message& message);
 void add_to(transport::Fingerprint& print, const ProcessSet& set);
 void add_to(transport::Fingerprint& print, const Message& message);
 
-/// What a core asks its owner to do.
+/// The actions that a core asks of its owner.
 struct Actions {
   struct Send {
     ProcessId to;
     Message message;
   };
-  std::vector<Send> sends;  ///< in this order: the most important come first
+  std::vector<Send> sends;  ///< in this order: the most important ones come first
   ProcessSet died;          ///< newly known to be dead
-  ProcessSet suspected;     ///< silent for too long: the owner finds out, and tells the core as a witness
-  ProcessSet found_silent;  ///< of those that died: by this process, which held them dead for their silence
+  ProcessSet suspected;     ///< silent for too long: the owner makes sure, and calls witness() of the core
+  ProcessSet found_silent;  ///< the part of `died` that this process held dead for their silence
   bool fenced = false;      ///< others hold this process dead: it must stop and touch nothing any more
-  bool cut_off = false;     ///< this process hears too few of the others: it must stop likewise
+  bool cut_off = false;     ///< this process hears too few of the others: it must stop too
 
   void clear() {
     sends.clear();

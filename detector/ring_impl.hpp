@@ -1,5 +1,5 @@
-// The rules of the ring (detector/ring.hpp), as templates: ring.cpp makes the detector of them, tests make detectors
-// that lack a rule.
+// The rules of the ring (detector/ring.hpp), as templates. ring.cpp instantiates the detector; tests instantiate
+// detectors that lack a rule.
 
 #pragma once
 
@@ -71,7 +71,7 @@ void BasicRing<Rules>::emit(Time now, Actions& actions) {
   if (!dead_.contains(observer_)) send(observer_, Message::Kind::heartbeat, actions);
 }
 
-/// Closes the ring over emitters known dead.
+/// Closes the ring over emitters known to be dead.
 template <class Rules>
 void BasicRing<Rules>::reconnect(Time now, Actions& actions) {
   emitter_ = find_emitter();
@@ -120,12 +120,12 @@ void BasicRing<Rules>::receive(ProcessId from, const Message& message, Time now,
   if (early && message.kind == Message::Kind::heartbeat) return;
   if (early && keeps(Rule::keep_the_early)) return early_.push_back({from, message});
   if (keeps(Rule::one_epoch) && message.epoch != ring().epoch) return;
-  if (!ring().covers(message)) return;  // it came before the epoch that it is of, and makes no sense in it
+  if (!ring().covers(message)) return;  // it came before its epoch began, and is invalid in it
   take(from, message, now, actions);
 }
 
-/// Whether it takes `from`'s word that it is dead itself. Of two that hold each other dead, the one with the higher
-/// number gives in.
+/// Returns true if this process believes the statement of `from` that it is dead itself. Of two processes that hold
+/// each other dead, the one with the higher number gives in.
 template <class Rules>
 bool BasicRing<Rules>::believes(ProcessId from) const {
   return !dead_.contains(from) || from < self_;
@@ -139,7 +139,7 @@ void BasicRing<Rules>::take(ProcessId from, const Message& message, Time now, Ac
       break;
     case Message::Kind::new_observer: take_new_observer(from, now, actions); break;
     case Message::Kind::deaths: take_deaths(from, message, now, actions); break;
-    default: break;  // not the ring's
+    default: break;  // not a message of the ring
   }
 }
 
@@ -179,7 +179,7 @@ void BasicRing<Rules>::witness(const ProcessSet& gone, Told told, Time now, Acti
   }
 }
 
-/// Adds to the dead; returns whether the emitter is among them.
+/// Adds to the known deaths. Returns true if the emitter is among the new ones.
 template <class Rules>
 bool BasicRing<Rules>::learn(const ProcessSet& gone, Actions& actions) {
   const ProcessSet news = difference(gone, dead_);

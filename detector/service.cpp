@@ -22,16 +22,16 @@ namespace {
 
 constexpr Time far_away = std::chrono::hours(24 * 365 * 100);
 constexpr const char* thread_name = "mend-control";
-/// How often, and for how long, the kernel is asked how a process has ended: it knows when the daemon has waited for
-/// it.
+/// The kernel is asked this often, and for this long, how a process has ended. It knows once the daemon has waited for
+/// the process.
 constexpr Time question_period = std::chrono::milliseconds(2);
 constexpr Time patience_for_causes = std::chrono::seconds(1);
 
 Time time_now() { return Clock::now().time_since_epoch(); }
 
-/// An inquiry connects everybody with one for a while, and that one with everybody.
+/// An inquiry connects one process with all others for some time. Raises the limit of open files if needed.
 void make_room_for(std::size_t connections) {
-  constexpr std::size_t others = 512;  // the application's, and MPI's
+  constexpr std::size_t others = 512;  // for the application and MPI
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= connections + others) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, connections + others);
@@ -91,14 +91,14 @@ void Service::add(ProcessId process, const Peer& peer) {
   });
 }
 
-/// Whom this process cannot kill is as on another machine to it.
+/// A process that this one cannot kill is treated as if it were on another machine.
 void Service::meet(ProcessId process, const Peer& peer) {
   NodeId node = peer.node;
   if (process != self_ && node == own_node_) {
     auto found = LocalProcess::find(peer.identity);
     if (found) {
       auto lifeline = NeighbourLifeline::open(peer.identity.pid, peer.lifeline);
-      if (found->is_gone()) lifeline.reset();  // its number may mean another process by now
+      if (found->is_gone()) lifeline.reset();  // its number may belong to another process by now
       neighbours_.emplace(process, Neighbour{std::move(*found), std::move(lifeline)});
     } else {
       node = NodeId{~process.value};
@@ -173,7 +173,7 @@ void Service::run() {
   while (!stopping_) turn();
 }
 
-/// What has arrived is dealt with before the time is looked at: it may have come while this thread could not run.
+/// Messages that have arrived are handled before the time is read: they may have come while this thread could not run.
 void Service::turn() {
   const Time due = detector_.next_deadline().value_or(time_now() + far_away);
   const Time next_question = unexplained_.empty() ? due : time_now() + question_period;
@@ -190,7 +190,7 @@ void Service::turn() {
   network_.retry();
 }
 
-/// When the emitter is about to be suspected: whether its machine, which is this one, only does not let it run.
+/// When the emitter is about to be suspected: returns true if it only has no processor, on this same machine.
 bool Service::emitter_is_kept_waiting(Time now) const {
   if (!detector_.emitter_is_overdue(now)) return false;
   const auto neighbour = neighbours_.find(detector_.emitter());
@@ -230,8 +230,8 @@ void Service::told_by_runtime(ProcessId process) {
   perform();
 }
 
-/// Does what the detector has asked for. After the end others only need to know that this process lives: whatever else
-/// it has to say is that they have left.
+/// Carries out the actions of the detector. After the end, the others only need to know that this process lives.
+/// Anything else would only report that they have left.
 void Service::perform() {
   const Actions actions = std::exchange(actions_, {});
   for (const auto& [to, message] : actions.sends) {
@@ -270,8 +270,8 @@ void Service::hold_dead(const ProcessSet& died) {
   if (!died.empty()) look_at_lifeline();
 }
 
-/// The runtime tells how a process has ended to those that were launched with it. Of those that were started later, and
-/// to them, nobody tells but the kernel.
+/// The runtime reports how a process has ended to the processes of the same launch. For processes that were started
+/// later, and to them, only the kernel reports it.
 void Service::ask_for_causes(Time now) {
   if (ended_) unexplained_.clear();
   std::erase_if(unexplained_, [&](const auto& one) {
@@ -287,13 +287,13 @@ void Service::ask_for_causes(Time now) {
   });
 }
 
-/// Whether it is the first of its machine that is not known dead.
+/// Returns true if this is the first process of its machine that is not known to be dead.
 bool Service::speaks_for_machine() const {
   return std::ranges::none_of(
       neighbours_, [&](const auto& one) { return one.first < self_ && !detector_.known_dead().contains(one.first); });
 }
 
-/// At that of the living neighbour before this process, or else of the last.
+/// Looks at the lifeline of the living neighbour before this process, or of the last one if there is none.
 void Service::look_at_lifeline() {
   ProcessId before = self_;
   std::shared_ptr<const NeighbourLifeline> lifeline;
@@ -305,7 +305,7 @@ void Service::look_at_lifeline() {
   lifeline_.look_at(before, lifeline);
 }
 
-/// Touches nothing any more: no lock, no buffer, no file.
+/// Touches no lock, buffer or file.
 void Service::leave(const char* why) {
   char line[128];
   const int length = std::snprintf(line, sizeof line, "mend[%u]: %s: this process ends\n", self_.value, why);

@@ -1,31 +1,31 @@
 // Runs the failure detector of a process in the control thread, beside the application.
 //
-// The control thread sleeps until something happens: a message on the control network, a word of the runtime, or a
-// moment the ring has asked for. It never calls MPI, and what the application or MPI is doing does not delay it.
+// The control thread sleeps until there is an event: a message on the control network, a report of the runtime, or a
+// time that the ring has asked for. It never calls MPI, and the activity of the application or MPI does not delay it.
 //
 //     runtime (PMIx) ----------+
 //     lifelines ---------------+
 //     broken connections ------+--> ring --> broadcast to all --> deaths of this process's record,
 //     missing heartbeats ------+                                  MPI told, the dead one killed
 //
-// The lifelines of a machine (detector/local/lifeline.hpp) form a ring too: each process looks at that of the living
-// one before it there. So one process is told by the kernel of each death on its machine, and that before anything else
-// is.
+// The lifelines of a machine (detector/local/lifeline.hpp) form a ring too: each process looks at the lifeline of the
+// living process before it on the machine. So the kernel reports each death to one process of its machine, and before
+// any other report.
 //
-// What is done about a death
-// --------------------------
-// It is put on record (detector/local/runtime_witness.hpp), where the recovery engine and waiting spares find it, and
-// the MPI library is told unless the runtime has done so, which makes every call that waits for the dead one return.
-// And it is made true: whoever shares a machine with it kills it. A stopped process dies of that without running again.
+// The handling of a death
+// -----------------------
+// The death is recorded (detector/local/runtime_witness.hpp), where the recovery engine and waiting spares find it. The
+// MPI library is told unless the runtime has told it, so that every call that waits for the dead process returns. The
+// processes of the same machine also kill the process. A stopped process dies of that without running again.
 //
-// Who is held dead and runs all the same - its machine was cut off, or frozen as a whole - learns that from the first
-// member that it reaches, or by reaching too few of them, and kills itself.
+// If a process that is held dead still runs, because its machine was cut off or frozen as a whole, it learns that from
+// the first member that it reaches, or because it reaches too few of them. It then kills itself.
 //
-// The control thread also tells of ranks that wait for others for long: see detector/stall/stall_watch.hpp.
+// The control thread also reports ranks that wait for others for a long time (detector/stall/stall_watch.hpp).
 //
-// Who is silent is not dead yet: see detector/detector.hpp. Delta is at least eta and four times the worst delay with
-// which any process of the job woke from a short sleep at the start, and grows when it must. Nor is an emitter on the
-// same machine blamed for silence while it could run and is not let.
+// A silent process is not dead yet: see detector/detector.hpp. Delta is at least eta plus four times the worst delay
+// with which any process of the job woke from a short sleep at the start, and it grows when needed. An emitter on the
+// same machine is not suspected while it could run but has no processor.
 
 #pragma once
 
@@ -44,7 +44,7 @@
 
 namespace mend::detector {
 
-/// What processes must know of each other.
+/// The data that processes need of each other.
 struct Peer {
   NodeId node;
   LocalIdentity identity;
@@ -52,10 +52,10 @@ struct Peer {
   int lifeline = Lifeline::none;
 };
 
-/// The worst of ten delays with which this process wakes from a sleep of a millisecond.
+/// Returns the worst of ten delays with which this process wakes from a sleep of a millisecond.
 Time measure_wake_up_delay();
 
-/// The shortest delta that is safe where processes wake up with this delay.
+/// Returns the shortest delta that is safe for this wake-up delay.
 Time safe_delta(Time eta, Time wake_up_delay);
 
 class Service {
@@ -63,44 +63,44 @@ class Service {
   struct Counters {
     transport::ControlNetwork::Counters network;
     std::uint64_t old_messages = 0;  ///< of an older epoch: ignored
-    std::uint64_t garbage = 0;       ///< messages that no detector says
-    std::uint64_t suspicions = 0;    ///< processes this one found silent, and then held dead
-    std::size_t unseen = 0;          ///< deaths of which the runtime should have told, and has not
+    std::uint64_t garbage = 0;       ///< messages that no detector can have sent
+    std::uint64_t suspicions = 0;    ///< processes that this one found silent and then held dead
+    std::size_t unseen = 0;          ///< deaths that the runtime should have reported, and has not
     Time longest_silence{0};         ///< of an emitter, between two heartbeats
     Time delta{0};                   ///< as it is now
   };
 
-  /// Listens at `host`. Local. Throws EnvironmentError when that is not possible.
+  /// Listens at `host`. Local. Throws EnvironmentError if that is not possible.
   Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime,
           const StallLimits& stalls = {});
-  /// Ends the control thread. The others must have called end() too, or will hold this process dead.
+  /// Ends the control thread. The other processes must have called end() too; otherwise they hold this process dead.
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Where the others find this process.
+  /// Returns the address where the others find this process.
   const transport::ControlAddress& address() const { return network_.address(); }
-  /// Where those of its machine find its lifeline.
+  /// Returns the descriptor by which the processes of its machine find its lifeline.
   int lifeline() const { return lifeline_.descriptor(); }
 
-  /// Starts the control thread. `peers`: all of the job, this process too. Local; to be called once.
+  /// Starts the control thread. `peers`: all processes of the job, including this one. Local; to be called once.
   void start(const std::map<ProcessId, Peer>& peers);
 
-  /// One more of the job, started later than the others. Local; before the epoch that it is a member of.
+  /// Adds a process of the job that was started later than the others. Local; before the epoch that it is a member of.
   void add(ProcessId process, const Peer& peer);
 
   /// Enters an epoch. All members call it within 2 delta of each other.
   void enter(Membership membership);
 
-  /// The job is over: holds nobody dead any more, and goes on telling others that this process lives. Returns when
-  /// that holds; nothing is said to the runtime from then on. Local.
+  /// The job is over: from now on, holds no process dead, and continues to tell others that this process lives. Returns
+  /// when that is in effect; nothing is said to the runtime from then on. Local.
   void end();
 
-  /// After the end: has the library take those of this machine for dead that are gone, however they went. Returns at
-  /// once.
+  /// After the end: makes the library hold those processes of this machine dead that are gone for any reason. Returns
+  /// at once.
   void let_go_of_the_gone();
 
-  /// As they were a moment ago. Waits for the control thread, which never blocks.
+  /// Returns recent counters. Waits for the control thread, which never blocks.
   Counters counters();
 
  private:
@@ -138,16 +138,16 @@ class Service {
   std::vector<NodeId> nodes_;
   std::thread thread_;
 
-  // Of the control thread alone, once that runs.
+  // Used only by the control thread, once it runs.
   Detector detector_;
   Actions actions_;
   StallTeller stalls_;
   std::vector<std::byte> outgoing_;
   bool stopping_ = false;
   bool ended_ = false;
-  std::map<ProcessId, Time> unexplained_;  // dead neighbours, until the kernel has said how they ended, or then
-  ProcessSet told_;                        // dead, by the runtime's word
-  ProcessSet let_go_;                      // after the end
+  std::map<ProcessId, Time> unexplained_;  // dead neighbours, until the kernel reports their end, or until this time
+  ProcessSet told_;                        // deaths that the runtime has reported
+  ProcessSet let_go_;                      // after the end: the gone processes that the library was told of
   Counters counters_;
 };
 

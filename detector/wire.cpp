@@ -9,7 +9,7 @@
 namespace mend::detector {
 namespace {
 
-constexpr std::uint8_t mark = 0xd7;  // every message of a detector begins with it
+constexpr std::uint8_t mark = 0xd7;  // the first byte of every message of a detector
 constexpr auto last_kind = static_cast<std::uint8_t>(Message::Kind::withdrawal);
 
 constexpr std::size_t most_runs = 0xffff;

@@ -8,16 +8,16 @@
 
 namespace mend::detector {
 
-/// How many bytes `message` takes on the wire: 8; one with a list of processes 12, and 8 for each run in it.
+/// Returns the size of `message` on the wire: 8 bytes; with a list of processes 12, and 8 for each run in it.
 ByteCount wire_size(const Message& message);
 
-/// Appends `message` to `bytes`. Between machines of one byte order.
+/// Appends `message` to `bytes`. Sender and receiver must have the same byte order.
 void write(const Message& message, std::vector<std::byte>& bytes);
 
-/// `message`, or, when its list is longer than one message can be, several that bring the receiver the same together.
+/// Returns `message`, or several messages with the same meaning if its list is too long for one.
 std::vector<Message> split(const Message& message);
 
-/// Reads a message back. Throws EnvironmentError for bytes that write() has not made.
+/// Reads a message. Throws EnvironmentError for bytes that write() cannot have made.
 Message read(std::span<const std::byte> bytes);
 
 }  // namespace mend::detector

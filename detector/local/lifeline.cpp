@@ -29,7 +29,7 @@ void* map_word(int descriptor, int protection) {
 
 enum class Sharing : std::uint32_t { own = FUTEX_PRIVATE_FLAG, across_processes = 0 };
 
-/// What the thread waits for: that `word` is not `value` any more.
+/// Makes the kernel's wait condition: `word` no longer holds `value`.
 futex_waitv while_it_is(std::uint32_t value, const LifelineWord& word, Sharing sharing) {
   return {.val = value,
           .uaddr = reinterpret_cast<std::uintptr_t>(&word),
@@ -45,8 +45,8 @@ bool kernel_waits_for_several() {
   return ::syscall(SYS_futex_waitv, nullptr, 0, 0, nullptr, 0) < 0 && errno != ENOSYS && errno != EPERM;
 }
 
-/// A word that the kernel marks when the calling thread ends. What the C library has registered for the thread is
-/// replaced: the thread must use no robust mutexes.
+/// A word that the kernel marks when the calling thread ends. It replaces the list that the C library has registered
+/// for the thread, so the thread must not use robust mutexes.
 class HeldWord {
  public:
   explicit HeldWord(LifelineWord& word) : word_(word) {
@@ -54,7 +54,7 @@ class HeldWord {
     held_.list.next = &entry_;
     held_.futex_offset = reinterpret_cast<char*>(&word) - reinterpret_cast<char*>(&entry_);
     held_.list_op_pending = nullptr;
-    word.store(static_cast<std::uint32_t>(::gettid()) | FUTEX_WAITERS);  // without FUTEX_WAITERS nobody is woken
+    word.store(static_cast<std::uint32_t>(::gettid()) | FUTEX_WAITERS);  // without FUTEX_WAITERS no waiter is woken
     ::syscall(SYS_set_robust_list, &held_, sizeof held_);
   }
   ~HeldWord() {
@@ -66,7 +66,7 @@ class HeldWord {
   HeldWord& operator=(const HeldWord&) = delete;
 
  private:
-  // The kernel keeps a pointer to this as long as the thread lives.
+  // The kernel keeps a pointer to this for the lifetime of the thread.
   inline static thread_local robust_list_head held_{};
   inline static thread_local robust_list entry_{};
   LifelineWord& word_;
@@ -74,7 +74,7 @@ class HeldWord {
 
 }  // namespace
 
-// ---- Another's
+// ---- The word of another process
 
 std::shared_ptr<const NeighbourLifeline> NeighbourLifeline::open(pid_t pid, int descriptor) {
   if (descriptor < 0) return nullptr;
@@ -88,7 +88,7 @@ std::shared_ptr<const NeighbourLifeline> NeighbourLifeline::open(pid_t pid, int 
 
 NeighbourLifeline::~NeighbourLifeline() { ::munmap(const_cast<LifelineWord*>(word_), mapped_bytes); }
 
-// ---- This process's
+// ---- The word of this process
 
 Lifeline::Lifeline(std::function<void(ProcessId)> ended) : ended_(std::move(ended)) {
   if (!kernel_waits_for_several()) return;
@@ -102,7 +102,7 @@ Lifeline::Lifeline(std::function<void(ProcessId)> ended) : ended_(std::move(ende
   descriptor_ = file;
   word_ = new (memory) LifelineWord(0);
   thread_ = start_thread("mend-lifeline", [this] { run(); });
-  word_->wait(0);  // who looks at a word that nobody holds takes it for let go
+  word_->wait(0);  // a process that looks at a word that is not held yet would take it for released
 }
 
 Lifeline::~Lifeline() {

@@ -1,12 +1,12 @@
-// The earliest sign of a process's end that other processes of its machine can have.
+// The earliest sign of a process's end that other processes of its machine can get.
 //
-// A killed process keeps its connections until the kernel has taken its memory down, which takes milliseconds. Before
-// that, the kernel goes through the locks that each thread has registered as held (robust futexes, get_robust_list(2)):
-// it marks their words, and wakes whoever waits. Each process has such a word, in memory that the others of its machine
-// map, and a thread that holds it and does nothing but wait for the word of another.
+// A killed process keeps its connections until the kernel has torn down its memory, which takes milliseconds. Before
+// that, the kernel goes through the locks that each thread has registered as held (robust futexes, get_robust_list(2)),
+// marks their words, and wakes the waiters. Each process has a word of this kind, in memory that the other processes of
+// its machine map, and a thread that holds it and only waits for the word of another process.
 //
-// Where the kernel cannot wait for two words at once (before Linux 5.16) there are no lifelines: an end is then noticed
-// a little later.
+// If the kernel cannot wait for two words at once (before Linux 5.16) there are no lifelines. The end of a process is
+// then noticed a little later.
 
 #pragma once
 
@@ -26,11 +26,11 @@ namespace mend::detector {
 using LifelineWord = std::atomic<std::uint32_t>;
 static_assert(LifelineWord::is_always_lock_free);
 
-/// The word of another process of this machine, as this one sees it.
+/// The word of another process of this machine, as this process sees it.
 class NeighbourLifeline {
  public:
-  /// The lifeline that process `pid` has as `descriptor`; null where there is none, or it may not be looked at. That
-  /// the process is the one that is meant has to be made sure of afterwards.
+  /// Opens the lifeline that process `pid` has as `descriptor`. Returns null if there is none, or if access is denied.
+  /// The caller must check afterwards that `pid` is still the intended process.
   static std::shared_ptr<const NeighbourLifeline> open(pid_t pid, int descriptor);
   ~NeighbourLifeline();
   NeighbourLifeline(const NeighbourLifeline&) = delete;
@@ -44,22 +44,23 @@ class NeighbourLifeline {
   const LifelineWord* word_;
 };
 
-/// This process's own word, and the thread that holds it and looks at another's.
+/// This process's own word, and the thread that holds it and looks at the word of another process.
 class Lifeline {
  public:
   static constexpr int none = -1;
 
-  /// `ended` is called by the thread, once for each process that it is looking at when that begins to end.
+  /// `ended` is called by the thread, once for each process that it looks at when that process begins to end.
   explicit Lifeline(std::function<void(ProcessId)> ended);
-  /// Lets go: that is no sign of an end.
+  /// Releases the word, which is not taken for an end.
   ~Lifeline();
   Lifeline(const Lifeline&) = delete;
   Lifeline& operator=(const Lifeline&) = delete;
 
-  /// By which the others of this machine find it in this process; none where there are no lifelines.
+  /// Returns the descriptor by which the other processes of this machine find the lifeline; `none` if there are no
+  /// lifelines.
   int descriptor() const { return descriptor_; }
 
-  /// Looks at `process` from now on, and at nobody else; at nobody when `line` is null. Any thread; returns at once.
+  /// Looks at `process` from now on, and at no other; at no process if `line` is null. Any thread; returns at once.
   void look_at(ProcessId process, std::shared_ptr<const NeighbourLifeline> line);
 
  private:

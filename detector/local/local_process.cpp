@@ -21,7 +21,8 @@ namespace {
 
 constexpr unsigned long exiting_flag = 0x4;  // PF_EXITING
 
-/// What the kernel tells of a process by its descriptor: struct pidfd_info in linux/pidfd.h, of Linux 6.15 and later.
+/// The kernel's information on a process, by its descriptor: struct pidfd_info in linux/pidfd.h of Linux 6.15 and
+/// later.
 struct PidfdInfo {
   std::uint64_t mask;
   std::uint64_t cgroup;
@@ -41,7 +42,7 @@ struct Status {
   bool ends() const { return state == 'Z' || state == 'X' || (flags & exiting_flag) != 0; }
 };
 
-/// Empty when there is nothing to read: the process may go between opening and reading.
+/// Returns the first page of a file; empty if there is nothing to read, because the process may end before the read.
 std::string first_page(const std::string& name) {
   const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";
@@ -52,8 +53,8 @@ std::string first_page(const std::string& name) {
   return page;
 }
 
-/// Of a process or a thread: proc(5), /proc/PID/stat. The fields from the third on follow the name, which is in
-/// parentheses and may hold any.
+/// Reads the status of a process or a thread: proc(5), /proc/PID/stat. The fields from the third on follow the name,
+/// which is in parentheses and may contain parentheses.
 std::optional<Status> read_status(const std::string& file) {
   const std::string line = first_page(file);
   const auto name_begin = line.find('(');
@@ -96,9 +97,9 @@ bool LocalIdentity::can_be_seen() const { return space == own_space(); }
 std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
   if (!identity.can_be_seen()) return std::nullopt;
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
-  if (pidfd < 0 && errno == ESRCH) return std::nullopt;  // else there is one, and no descriptor for it
+  if (pidfd < 0 && errno == ESRCH) return std::nullopt;  // otherwise it exists, but there is no descriptor for it
   LocalProcess process(identity, pidfd);
-  // Looked at only now: what the descriptor means can change no more.
+  // Checked only now, because the meaning of the descriptor can no longer change.
   if (process.is_gone()) return std::nullopt;
   return process;
 }
@@ -109,7 +110,7 @@ LocalProcess::~LocalProcess() {
 LocalProcess::LocalProcess(LocalProcess&& other) noexcept
     : identity_(std::exchange(other.identity_, {})), pidfd_(std::exchange(other.pidfd_, -1)) {}
 
-/// Its first thread may end before the others. What cannot be looked at for want of descriptors is not gone for that.
+/// The first thread may end before the others. A process that cannot be inspected for lack of descriptors is not gone.
 bool LocalProcess::is_gone() const {
   errno = 0;
   const auto first = status_of(identity_.pid);

@@ -1,4 +1,4 @@
-// Another process of this machine, as the kernel sees it: whether it is gone, and its end.
+// Another process of this machine, as the kernel sees it: whether it has ended, and how.
 
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace mend::detector {
 
-/// What tells a process from any other that this machine ever runs: its number, and when it was started.
+/// Distinguishes a process from any other that ever runs on this machine: its number, and the time of its start.
 struct LocalIdentity {
   pid_t pid = 0;
-  std::uint64_t started = 0;  ///< clock ticks since the machine was; field 22 of /proc/PID/stat
-  std::uint64_t space = 0;    ///< in which `pid` is its number: the inode of its PID namespace
+  std::uint64_t started = 0;  ///< clock ticks since the boot of the machine; field 22 of /proc/PID/stat
+  std::uint64_t space = 0;    ///< the PID namespace of `pid`, by its inode
 
-  /// This process's own. Throws EnvironmentError where there is no /proc.
+  /// Returns this process's own identity. Throws EnvironmentError if there is no /proc.
   static LocalIdentity self();
-  /// Of a process that this one sees as number `pid`; nothing when there is none.
+  /// Returns the identity of the process that this one sees as number `pid`; nothing if there is none.
   static std::optional<LocalIdentity> of(pid_t pid);
 
-  /// Whether this process would see it, if it lived: both have the same numbers for processes.
+  /// Returns true if this process could see that one alive: both are in the same PID namespace.
   bool can_be_seen() const;
 
   bool operator==(const LocalIdentity&) const = default;
@@ -29,20 +29,21 @@ struct LocalIdentity {
 
 class LocalProcess {
  public:
-  /// Nothing when this process sees no living process of that identity: it is gone, or lives in another PID namespace.
+  /// Returns nothing if this process sees no living process of that identity: it has ended, or is in another PID
+  /// namespace.
   static std::optional<LocalProcess> find(const LocalIdentity& identity);
   ~LocalProcess();
   LocalProcess(LocalProcess&& other) noexcept;
   LocalProcess& operator=(LocalProcess&&) = delete;
 
-  /// Whether it has ended, or is beyond return: the kernel is taking it down.
+  /// Returns true if it has ended, or if the kernel is tearing it down.
   bool is_gone() const;
 
-  /// Whether the thread of this name could run and is not let: the machine has too much to do.
+  /// Returns true if the thread of this name could run but has no processor, because the machine is overloaded.
   bool is_kept_waiting(std::string_view thread) const;
 
-  /// How it has ended, as wait(2) has it: from when its parent has heard of it. Nothing before, and where the kernel
-  /// does not tell others than the parent (before Linux 6.15).
+  /// Returns how it has ended, as wait(2) reports it, once its parent has been told. Returns nothing before that, and
+  /// always where the kernel tells only the parent (before Linux 6.15).
   std::optional<int> exit_status() const;
 
   /// Sends it SIGKILL, which takes effect even if it is stopped. Never hits another process.

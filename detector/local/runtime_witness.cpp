@@ -33,7 +33,7 @@ constexpr const char* call_epoch_key = "mend.epoch";
 constexpr const char* advice_key = "mend.advice";
 constexpr const char* version_key = "mend.version";
 constexpr const char* cause_key = "mend.cause";
-constexpr const char* own_word_key = "mend.own_word";  // on what mend itself tells the library
+constexpr const char* own_word_key = "mend.own_word";  // on notices of mend to the library
 
 const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
   const auto at = std::find_if(infos.begin(), infos.end(), [&](const pmix_info_t& info) {
@@ -49,7 +49,7 @@ RuntimeName named(const std::string& job, std::uint32_t rank) {
   return name;
 }
 
-/// Where PMIx's thread leaves what it hears, for the application's thread to find.
+/// PMIx's thread puts events here, and the application's thread reads them.
 class Mailbox {
  public:
   std::size_t death_count() const { return death_count_.load(std::memory_order_acquire); }
@@ -125,7 +125,7 @@ class Mailbox {
     const std::lock_guard lock(mutex_);
     latecomers_[process] = name;
   }
-  /// Nothing when it is of another job: the runtime may have several.
+  /// Returns nothing if the process belongs to another job: the runtime may have several.
   std::optional<ProcessId> find(const pmix_proc_t& process) const {
     if (job_ == process.nspace) return ProcessId{process.rank};
     const std::lock_guard lock(mutex_);
@@ -177,7 +177,7 @@ class Mailbox {
                        [&](const WitnessedDeath& death) { return matters(death.process); });
   }
 
-  /// Whoever hears it looks for itself.
+  /// The listener looks for the news itself.
   void tell_news() {
     const std::lock_guard lock(news_mutex_);
     if (news_listener_) news_listener_();
@@ -199,26 +199,26 @@ class Mailbox {
   std::function<void()> news_listener_;
 };
 
-/// A cause on its way from one process to the others.
+/// A cause as it is sent from one process to the others.
 struct ToldCause {
   ProcessId process;
   DeathCause cause;
 };
 
-/// What the runtime says of a death: the daemon has waited for the process.
+/// Returns the cause of a death according to the runtime: the daemon has waited for the process.
 DeathCause cause_by_runtime(pmix_status_t code, std::span<const pmix_info_t> infos) {
   constexpr int signal_base = 128;
   const pmix_info_t* exit = find(infos, PMIX_EXIT_CODE);
   const int status = exit == nullptr ? 0 : exit->value.data.integer;
   if (code == PMIX_ERR_PROC_ABORTED_BY_SIG && status > signal_base)
     return {DeathCause::Kind::signal, status - signal_base};
-  // A connection that has dropped is told in the same way, before the daemon knows of what the process has died.
+  // A dropped connection is reported in the same way, before the daemon knows the cause of the death.
   if (code == PMIX_ERR_PROC_TERM_WO_SYNC && exit != nullptr) return {DeathCause::Kind::left, status};
   if (code == PMIX_ERR_PROC_ABORTED && exit != nullptr) return {DeathCause::Kind::exit, status};
   return {};
 }
 
-/// Never destroyed, because PMIx's thread may still deliver something while the process exits.
+/// Never destroyed, because PMIx's thread may still deliver an event while the process exits.
 Mailbox& mailbox() {
   static Mailbox* const instance = std::make_unique<Mailbox>().release();
   return *instance;
@@ -232,7 +232,8 @@ void death_handler(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_i
   if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) news = mailbox().find(*dead);
   if (news) mailbox().add_death(*news);
   const DeathCause cause = cause_by_runtime(code, {info, ninfo});
-  // Not ours alone: the MPI library's own handler must hear of it too, and before another thread wants the processor.
+  // The event is not only mend's: the MPI library's own handler must get it too, and before another thread wants the
+  // processor.
   if (done) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, done_data);
   if (news) mailbox().tell_listener(*news);
   if (news && cause.is_known()) mailbox().add_cause(*news, cause);
@@ -259,8 +260,8 @@ void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
   if (done) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_data);
 }
 
-/// The daemon that started this process is gone: nobody will tell it of anything any more, and everybody else takes it
-/// for dead. Parked as a spare it would wait for ever.
+/// The daemon that started this process is gone. This process would hear of nothing any more, and all others hold it
+/// dead. As a waiting spare it would wait for ever.
 void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t, void*) {
   constexpr std::string_view line = "mend: the runtime is gone: this process ends\n";
@@ -268,13 +269,13 @@ void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size
   ::kill(::getpid(), SIGKILL);
 }
 
-/// In PMIx's thread, when it has taken a handler.
+/// Runs in PMIx's thread, when PMIx has accepted a handler.
 void registered(pmix_status_t status, size_t, void* waiting) {
-  detector::request_short_scheduler_slice();  // this thread is where news of deaths arrive
+  detector::request_short_scheduler_slice();  // news of deaths arrive in this thread
   static_cast<std::promise<pmix_status_t>*>(waiting)->set_value(status);
 }
 
-/// `first`: before all other handlers, the MPI library's among them; one handler of a process can be that.
+/// `first`: before all other handlers, including those of the MPI library. Only one handler of a process can be first.
 void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool first) {
   pmix_info_t info;
   PMIX_INFO_CONSTRUCT(&info);
@@ -289,7 +290,7 @@ void listen(std::span<pmix_status_t> codes, pmix_notification_fn_t handler, bool
   }
 }
 
-/// What mend tells the library, kept until PMIx has passed it on.
+/// A notice of mend to the library, kept until PMIx has passed it on.
 struct Notice {
   explicit Notice(ProcessId process) {
     PMIX_PROC_CONSTRUCT(&dead);
@@ -311,7 +312,7 @@ struct Notice {
   std::array<pmix_info_t, 3> infos;
 };
 
-/// To all processes of the launch: `value`, under `key`.
+/// Sends `value`, under `key`, to all processes of the launch.
 void say_to_all(const char* key, const void* value, pmix_data_type_t type) {
   std::array<pmix_info_t, 2> infos;
   for (pmix_info_t& info : infos) PMIX_INFO_CONSTRUCT(&info);
@@ -322,7 +323,7 @@ void say_to_all(const char* key, const void* value, pmix_data_type_t type) {
   for (pmix_info_t& info : infos) PMIX_INFO_DESTRUCT(&info);
 }
 
-/// Returns when the daemon has read what this process has said: it answers in that order.
+/// Returns when the daemon has read what this process has sent: it answers in order.
 void wait_for_daemon() {
   pmix_query_t query;
   PMIX_QUERY_CONSTRUCT(&query);
@@ -336,8 +337,8 @@ void wait_for_daemon() {
 
 void notice_passed_on(pmix_status_t, void* notice) { delete static_cast<Notice*>(notice); }
 
-/// Registers the handlers, once in the life of the process. They are never taken back: a call that arrived after that
-/// would fall to Open MPI's handler of last resort, which takes an unknown event for a fatal error and aborts.
+/// Registers the handlers, once in the life of the process. They are never removed: a later call would reach Open MPI's
+/// handler of last resort, which takes an unknown event for a fatal error and aborts.
 bool listen_to_runtime() {
   std::array<pmix_status_t, 3> death_codes{PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG,
                                            PMIX_ERR_PROC_ABORTED};
@@ -404,7 +405,7 @@ void RuntimeWitness::tell_library(ProcessId process) {
   const pmix_status_t status =
       PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &notice->dead, PMIX_RANGE_PROC_LOCAL, notice->infos.data(),
                         notice->infos.size(), &notice_passed_on, notice.get());
-  if (status == PMIX_SUCCESS) static_cast<void>(notice.release());  // else the callback is not called
+  if (status == PMIX_SUCCESS) static_cast<void>(notice.release());  // otherwise the callback is not called
 }
 
 void RuntimeWitness::call(Epoch epoch) { say_to_all(call_epoch_key, &epoch.value, PMIX_UINT32); }

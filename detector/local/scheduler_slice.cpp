@@ -16,7 +16,7 @@ void request_short_scheduler_slice() {
     std::uint64_t flags = 0;
     std::int32_t nice = 0;
     std::uint32_t priority = 0;
-    std::uint64_t runtime = 100'000;  // nanoseconds, the least there is
+    std::uint64_t runtime = 100'000;  // nanoseconds; the minimum
     std::uint64_t deadline = 0;
     std::uint64_t period = 0;
   } attributes;

@@ -80,7 +80,7 @@ void RingSimulation::receive(ProcessId to, ProcessId from, const Message& messag
   take(to, what, [&](Ring& ring, Time now, Actions& actions) { ring.receive(from, message, now, actions); });
 }
 
-void RingSimulation::dead(ProcessId, ProcessId) {}  // nobody is told by the simulator
+void RingSimulation::dead(ProcessId, ProcessId) {}  // the simulator reports no deaths
 
 void RingSimulation::wake(ProcessId process) {
   const Time now = simulator_.now(process);
@@ -134,7 +134,7 @@ void RingSimulation::take(ProcessId process, const std::string& what, const Step
   arm(process);
 }
 
-/// Perhaps kills a process that has begun to tell of a death, at a moment between `before` its sends and now.
+/// Kills, by chance, a process that has begun to announce a death, at a moment between `before` (its sends) and now.
 void RingSimulation::strike(ProcessId process, Time before) {
   if (deaths_.size() >= options_.most_deaths) return;
   const std::uint64_t chance = transport::scramble(options_.seed, process.value, 8 + deaths_.size());

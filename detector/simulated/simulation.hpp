@@ -1,4 +1,4 @@
-// A ring of detectors in the simulator, of which some die; and a judge of what the others know then. For tests and
+// A ring of detectors in the simulator, of which some die. The knowledge of the others is checked. For tests and
 // benchmarks.
 
 #pragma once
@@ -18,13 +18,13 @@ namespace mend::detector {
 struct SimulationOptions {
   std::uint32_t processes = 4;
   Timing timing{std::chrono::microseconds(200), std::chrono::microseconds(1000)};
-  transport::NetworkModel network;  ///< nobody is told of deaths, whatever it says
+  transport::NetworkModel network;  ///< its setting for reports of deaths is ignored: there are none
   std::uint64_t seed = 1;
-  std::uint32_t joining = 0;  ///< the last so many are in no ring before they enter an epoch
-  Time stagger{0};            ///< each enters the ring at some moment before this, by chance
-  /// How many of a hundred suspicions kill the process that has them, somewhere among the sends that tell of it.
+  std::uint32_t joining = 0;  ///< how many processes, the last ones, are in no ring before they enter an epoch
+  Time stagger{0};            ///< each enters the ring at a random moment before this
+  /// How many of a hundred suspicions kill the suspecting process, at some moment among the sends that announce them.
   std::uint32_t fatal_suspicions = 0;
-  std::uint32_t most_deaths = 0;  ///< that fatal suspicions may bring it to
+  std::uint32_t most_deaths = 0;  ///< the number of deaths up to which suspicions are fatal
   bool keep_transcript = false;
 };
 
@@ -33,31 +33,31 @@ class RingSimulation {
   explicit RingSimulation(const SimulationOptions& options);
 
   void kill(ProcessId process, Time at);
-  /// `told` is told of a death by another witness.
+  /// Another witness reports a death to `told`.
   void witness(ProcessId told, ProcessId dead, Time at);
   /// `process` enters an epoch.
   void enter(ProcessId process, const Membership& membership, Time at);
-  /// Until `end`.
+  /// Runs until `end`.
   void run(Time end);
 
-  /// What is wrong at the end of the run, if anything: somebody who lives is held dead, a death is not known to all
-  /// who live, the ring is not closed.
+  /// Returns what is wrong at the end of the run, if anything: a living process is held dead, a death is not known to
+  /// all living processes, or the ring is not closed.
   std::optional<std::string> verdict() const;
 
   bool lives(ProcessId process) const { return !deaths_.contains(process); }
   std::size_t deaths() const { return deaths_.size(); }
   Time first_death() const;
-  /// When the last of those that live came to know of this death.
+  /// Returns when the last living process learnt of this death.
   Time known_by_all(ProcessId dead) const;
-  /// When somebody last learnt of a death, or came to observe or be observed by somebody else.
+  /// Returns when a process last learnt of a death, or changed its emitter or observer.
   Time stable_since() const { return last_change_; }
   std::uint64_t heartbeats_sent() const { return heartbeats_; }
   std::uint64_t messages_sent() const { return simulator_.messages_sent(); }
   const Ring& ring(ProcessId process) const { return rings_[process.value]; }
-  /// One line for each event but heartbeats: when, who, what.
+  /// Returns one line for each event except heartbeats: time, process, event.
   std::string transcript() const;
 
-  // The simulator's side.
+  // The calls of the simulator.
   void receive(ProcessId to, ProcessId from, const Message& message);
   void dead(ProcessId to, ProcessId gone);
   void wake(ProcessId process);
@@ -83,11 +83,11 @@ class RingSimulation {
   std::vector<Time> armed_;  // by process: when it is woken next
   std::map<ProcessId, std::vector<Planned>> planned_;
   std::map<ProcessId, Time> deaths_;
-  std::map<ProcessId, std::vector<Time>> learnt_;  // by the dead, by who learns
+  std::map<ProcessId, std::vector<Time>> learnt_;  // by the dead process, by the process that learns
   Actions actions_;
   Time last_change_{0};
   std::uint64_t heartbeats_ = 0;
-  std::vector<std::pair<Time, std::string>> told_;  // the transcript's lines, as they came up
+  std::vector<std::pair<Time, std::string>> told_;  // the transcript's lines, in the order of the calls
 };
 
 }  // namespace mend::detector

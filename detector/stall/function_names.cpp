@@ -33,7 +33,7 @@ std::string readable(const char* name) {
   return plain != nullptr ? plain.get() : name;
 }
 
-/// The file that `address` is of. The loader knows the program itself only as it was called.
+/// Returns the file that holds the address. The loader knows the program itself only by the name it was called with.
 std::string file_of(const char* name) {
   std::error_code ignored;
   const bool is_there = name != nullptr && std::filesystem::path(name).has_parent_path() &&

@@ -1,5 +1,5 @@
-// Which functions addresses of this process belong to, those that are not exported included: looked up in the symbol
-// tables of the files that are loaded.
+// Names the functions that addresses of this process belong to, including functions that are not exported. They are
+// looked up in the symbol tables of the loaded files.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace mend::detector {
 
 class FunctionNames {
  public:
-  /// "main+0x1b (program)"; the file and the offset in it where no name is known. Local; reads files.
+  /// Returns "main+0x1b (program)"; the file and the offset in it if no name is known. Local; reads files.
   std::string describe(std::uintptr_t address);
 
  private:
@@ -19,7 +19,7 @@ class FunctionNames {
     std::uint64_t size = 0;
     std::string name;
   };
-  /// By where they begin, as the file counts.
+  /// By the offset at which they begin in the file.
   using Table = std::map<std::uint64_t, Function>;
 
   static Table read_table(const std::string& file);

@@ -17,9 +17,9 @@ namespace mend::detector {
 namespace {
 
 constexpr int most_frames = 64;
-constexpr int own_frames = 2;  // the handler's, and what the kernel returns to
+constexpr int own_frames = 2;  // the handler's frame, and the frame that the kernel returns to
 
-// Of the one stack that is taken; the handler has nowhere else to put it.
+// The one stack that is taken; the handler has no other place for it.
 std::array<void*, most_frames> frames;
 std::atomic<int> frame_count = -1;
 
@@ -34,13 +34,13 @@ void write_down_stack(int) {
 void OwnStack::take() {
   begun_ = std::chrono::steady_clock::now();
   std::array<void*, 1> unused;
-  ::backtrace(unused.data(), 1);  // loads what it needs, which a signal handler must not
+  ::backtrace(unused.data(), 1);  // loads what backtrace needs, which a signal handler must not do
   struct sigaction action {};
   action.sa_handler = write_down_stack;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGURG, &action, nullptr);
   const pid_t self = ::getpid();
-  ::syscall(SYS_tgkill, self, self, SIGURG);  // the main thread has the process's number
+  ::syscall(SYS_tgkill, self, self, SIGURG);  // the main thread's number is the process's number
 }
 
 bool OwnStack::is_there() const {
@@ -53,7 +53,7 @@ std::string OwnStack::text() const {
   FunctionNames names;
   std::string text;
   for (int i = own_frames; i < count; ++i) {
-    // But for the first, these are where calls return to, which may be the beginning of another function.
+    // All addresses but the first are return addresses, which may be the beginning of another function.
     const auto address = reinterpret_cast<std::uintptr_t>(frames[static_cast<std::size_t>(i)]);
     text += fmt::format("  #{} {}\n", i - own_frames, names.describe(i == own_frames ? address : address - 1));
   }

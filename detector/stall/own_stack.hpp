@@ -1,5 +1,5 @@
-// The stack of this process's main thread, taken by the process itself: a signal has the main thread write down where
-// it is. That takes milliseconds, needs no debugger, and is given up when the main thread does not answer.
+// The stack of this process's main thread, taken by the process itself: a signal makes the main thread record where it
+// is. That takes milliseconds, needs no debugger, and is given up if the main thread does not answer.
 
 #pragma once
 
@@ -12,11 +12,11 @@ class OwnStack {
  public:
   static constexpr std::chrono::seconds patience{1};
 
-  /// Begins. Never blocks. Takes the signal SIGURG from the program: to be called when the job ends.
+  /// Begins. Never blocks. Takes the signal SIGURG from the program, so it is meant for the end of the job.
   void take();
-  /// Whether it has been taken, or cannot be. Never blocks.
+  /// Returns true if the stack has been taken, or cannot be taken. Never blocks.
   bool is_there() const;
-  /// The functions, one a line, the innermost first, or why there are none.
+  /// Returns the functions, one per line, the innermost first, or why there are none.
   std::string text() const;
 
  private:

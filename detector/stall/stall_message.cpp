@@ -6,7 +6,7 @@
 namespace mend::detector {
 namespace {
 
-constexpr std::uint8_t mark = 0xd8;  // the failure detector's begin with another
+constexpr std::uint8_t mark = 0xd8;  // the failure detector's messages begin with another byte
 constexpr std::int32_t no_rank = -1;
 
 struct Layout {

@@ -1,4 +1,4 @@
-// What control threads say to each other about ranks that wait.
+// The messages of control threads about ranks that wait.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace mend::detector {
 
-/// Where a process is, as it says itself.
+/// The place of a process, as the process reports it.
 struct Whereabouts {
   Place place = Place::none;
   std::optional<Rank> rank;
   std::chrono::milliseconds waited{};  ///< since it came there; in the body, since it last called mend or moved in MPI
-  std::uint64_t visit = 0;             ///< another one each time that it comes somewhere, or moves
+  std::uint64_t visit = 0;             ///< changes each time that the process changes its place, or moves
   MpiCall call = MpiCall::none;        ///< in the body
 
   bool operator==(const Whereabouts&) const = default;
@@ -27,29 +27,29 @@ struct Whereabouts {
 
 struct StallMessage {
   enum class Kind : std::uint8_t {
-    report,    ///< I wait for too long; to the coordinator
+    report,    ///< I have waited for too long; to the coordinator
     question,  ///< where are you?
-    answer,    ///< here
-    stacks,    ///< the job is to end: show your stack first
-    done,      ///< it has been shown
+    answer,    ///< the place of the sender
+    stacks,    ///< the job will end: print your stack first
+    done,      ///< the stack is printed
     leave,     ///< end now
   };
   static constexpr Kind last_kind = Kind::leave;
 
   Kind kind = Kind::report;
-  std::uint32_t round = 0;  ///< of a question and its answer: which one
+  std::uint32_t round = 0;  ///< of a question and its answer: the number of the round
   Whereabouts where;        ///< of an answer
 
   bool operator==(const StallMessage&) const = default;
 };
 
-/// Whether `bytes` begin as the messages below do, and not as those of the failure detector. Pure.
+/// Returns true if `bytes` begin like the messages below, and not like those of the failure detector. Pure.
 bool is_about_stalls(std::span<const std::byte> bytes);
 
-/// Appends `message` to `bytes`. Between machines of one byte order.
+/// Appends `message` to `bytes`. Sender and receiver must have the same byte order.
 void write(const StallMessage& message, std::vector<std::byte>& bytes);
 
-/// Reads a message back. Throws EnvironmentError for bytes that write() has not made.
+/// Reads a message. Throws EnvironmentError for bytes that write() cannot have made.
 StallMessage read_stall_message(std::span<const std::byte> bytes);
 
 }  // namespace mend::detector

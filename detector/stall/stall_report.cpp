@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* way_to_the_recovery = ": ProcessFailure must leave the body, or be followed by repair()";
 
-/// Those who are in one call.
+/// The ranks that are in one call.
 struct Company {
   std::vector<Rank> ranks;
   std::chrono::milliseconds longest{};
@@ -32,7 +32,7 @@ std::string with_time(Place place, const Company& company) {
   return fmt::format("{} since {}", describe(place), in_seconds(company.longest));
 }
 
-/// Of ranks that keep what should take them to the recovery.
+/// Describes ranks that have met a failure and have not come to the recovery.
 std::string describe_interrupted(Company company, const ProcessSet& dead) {
   std::ranges::sort(company.ranks);
   const std::string what = dead.empty()

@@ -15,7 +15,7 @@ namespace mend::detector {
 StallTeller::StallTeller(ProcessId self, const StallLimits& limits, Owner owner)
     : self_(self), owner_(std::move(owner)), watch_(self, limits) {}
 
-/// In the body, time counts from when this thread has noticed that the application's has moved.
+/// In the body, time counts from when this thread has noticed a move of the application's thread.
 Whereabouts StallTeller::whereabouts(Time now) {
   using std::chrono::milliseconds;
   const CurrentPlace current = current_place();
@@ -69,10 +69,10 @@ void StallTeller::say_stack(Time now) {
   log::error(fmt::format("{} is {}:\n{}", who, describe(where.place), stack_.text()));
 }
 
-/// The application's thread may be anywhere: nothing is cleaned up.
+/// The application's thread may be anywhere, so nothing is cleaned up.
 void StallTeller::leave() const {
   job_status::finished(ExitCode::failed);
-  for (;;) ::syscall(SYS_exit_group, static_cast<int>(ExitCode::failed));  // _exit would tell it as a death
+  for (;;) ::syscall(SYS_exit_group, static_cast<int>(ExitCode::failed));  // _exit would report it as a death
 }
 
 }  // namespace mend::detector

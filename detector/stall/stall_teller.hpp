@@ -1,5 +1,5 @@
-// A StallWatch at work in the control thread: gives it the time, where this process is and what the others say, and
-// does what it asks for.
+// Runs a StallWatch in the control thread: gives it the time, the place of this process and the messages of the others,
+// and carries out its actions.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class StallTeller {
 
   void enter(const ProcessSet& members) { watch_.enter(members); }
   void died(const ProcessSet& gone) { watch_.died(gone); }
-  /// Throws EnvironmentError for bytes that make no sense.
+  /// Throws EnvironmentError for invalid bytes.
   void arrived(ProcessId from, std::span<const std::byte> bytes, Time now);
   void tick(Time now);
   Time next_deadline() const { return watch_.next_deadline(); }
@@ -39,7 +39,7 @@ class StallTeller {
   StallActions actions_;
   OwnStack stack_;
   bool takes_stack_ = false;
-  std::uint64_t moves_ = ~std::uint64_t{0};  // of the application's thread, when they were last looked at
+  std::uint64_t moves_ = ~std::uint64_t{0};  // of the application's thread, as of the last look
   Time moved_at_{0};
 };
 

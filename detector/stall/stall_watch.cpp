@@ -11,7 +11,7 @@ namespace {
 using Kind = StallMessage::Kind;
 using std::chrono::milliseconds;
 
-/// The first of `limit`, twice, four times that, ... after `waited`.
+/// Returns the first time after `waited` among `limit`, twice that, four times that, and so on.
 Time doubled_past(Time waited, Time limit) {
   if (limit == Time{0}) return never;
   Time next = limit;
@@ -132,7 +132,7 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   const auto told = told_ ? answers.find(told_->process) : answers.end();
   const bool is_told = told != answers.end() && told->second && waits_as_rank(*told->second) &&
                        told->second->visit == told_->where.visit;
-  // It reports again after twice the time.
+  // The process reports again after twice the time.
   const Time tell_after = is_told ? Time(told_->where.waited) * 3 / 2 : limits_.told;
   if (sentence.empty() || limits_.told == Time{0} || longest->where.waited < tell_after) return;
   told_ = longest;
@@ -167,7 +167,7 @@ void StallWatch::stack_shown(StallActions& actions) {
   if (ended_by_ != self_) actions.sends.push_back({ended_by_, {Kind::done, 0, {}}});
 }
 
-/// A process that is not told to leave, because the one that was to tell it is gone, leaves by itself.
+/// If the process that should tell this one to leave is gone, this one leaves by itself.
 void StallWatch::go_on_ending(Time now, StallActions& actions) {
   const bool is_late = now >= end_deadline_;
   if (ended_by_ != self_) {

@@ -1,27 +1,28 @@
-// Notices that ranks wait for others in mend's calls, and finds out who waits where. The core of one process; pure.
+// Notices ranks that wait for others in mend's calls, and finds out which rank waits where. The core of one process;
+// pure.
 //
 //   rank 1   waits for longer than the limit      --report-->    coordinator: the lowest living process
-//   coordinator                                   --question-->  everybody
-//   everybody                                     --answer-->    coordinator, which says the line
+//   coordinator                                   --question-->  all processes
+//   all processes                                 --answer-->    coordinator, which prints the line
 //
-// A control thread answers whatever the application's thread does, so the line can be said while a rank computes, is
-// blocked in an MPI call of the application, or catches what it should let pass. Of such a rank it is known only that
-// it is in the body. A rank that has met a failure, and does not come to the recovery, is counted among those that
-// wait: all may be such. One that has not met it yet, because it computes, is not. A wait is reported again whenever it
-// has doubled, and the coordinator says a line only about a new wait, or one that is half as long again: so a long wait
-// costs few messages and few lines.
+// A control thread answers whatever the application's thread does. So the line can be printed while a rank computes, is
+// blocked in an MPI call of the application, or catches an exception that it should let pass. Of a rank in these states
+// it is known only that it is in the body. A rank that has met a failure, and does not come to the recovery, counts as
+// waiting, because that may be true of all ranks. A rank that has not met the failure yet, because it computes, does
+// not count. A wait is reported again whenever it has doubled, and the coordinator prints a line only about a new wait,
+// or about one that has grown by half. So a long wait costs few messages and few lines.
 //
-// Ranks that wait for each other in the application's own MPI calls wait in no call of mend. So a rank reports as well
-// when it has not moved for six times the limit: it has called nothing of mend, and no MPI call of its has begun or
-// ended. If that is so of all ranks, the coordinator says in which MPI calls they are. It may be that all compute, so
-// it is said once, and again only of a stretch that is twice as long as the last that was told.
+// Ranks that wait for each other in the application's own MPI calls are in no call of mend. So a rank also reports if
+// it has not moved for six times the limit: it has not called mend, and no MPI call of it has begun or ended. If that
+// is true of all ranks, the coordinator prints which MPI calls they are in. Possibly all compute, so the line is
+// printed once, and again only for a time twice as long as the last one printed.
 //
-// When the longest wait passes the other limit, or all ranks are in blocking MPI calls for so long, the job ends. It
-// may be the lower of the two limits: then nothing is told before.
+// When the longest wait passes the other limit, or all ranks are in blocking MPI calls for that long, the job ends.
+// This limit may be the lower one of the two: then nothing is printed before.
 //
-//   coordinator   says why              --stacks-->  everybody shows its stack
-//   everybody                           --done-->    coordinator
-//   coordinator   when all have, or     --leave-->   everybody ends with ExitCode::failed
+//   coordinator   prints why            --stacks-->  all processes print their stacks
+//   all processes                       --done-->    coordinator
+//   coordinator   when all have, or     --leave-->   all processes end with ExitCode::failed
 //                 most_time_for_stacks has passed
 
 #pragma once
@@ -37,13 +38,13 @@
 
 namespace mend::detector {
 
-/// How long ranks may wait. Zero: for ever.
+/// How long ranks may wait. Zero means for ever.
 struct StallLimits {
-  Time told{0};   ///< until it is told
+  Time told{0};   ///< until it is reported
   Time ended{0};  ///< until the job ends
 };
 
-/// What the owner of a StallWatch is to do.
+/// The actions of the owner of a StallWatch.
 struct StallActions {
   struct Send {
     ProcessId to;
@@ -51,33 +52,33 @@ struct StallActions {
   };
   std::vector<Send> sends;
   std::string warning;      ///< for the user, unless empty
-  std::string last_words;   ///< the same, when the job ends because of it
-  bool show_stack = false;  ///< call stack_shown() when that is done; nobody is to be held dead for silence any more
+  std::string last_words;   ///< for the user, when the job ends because of it
+  bool show_stack = false;  ///< print the stack, then call stack_shown(); hold no process dead for silence any more
   bool leave = false;       ///< end this process
 };
 
 class StallWatch {
  public:
   static constexpr Time patience = std::chrono::seconds(2);  ///< for answers
-  static constexpr int quiet_factor = 6;  ///< a job in which nothing moves is told after so many times the limit
+  static constexpr int quiet_factor = 6;  ///< if nothing moves, it is reported after this many times the limit
   static constexpr Time most_time_for_stacks = std::chrono::seconds(3);
 
   StallWatch(ProcessId self, const StallLimits& limits) : self_(self), limits_(limits) {}
 
-  /// These live, of those who take part.
+  /// Begins an epoch with these living members.
   void enter(ProcessSet members);
   void died(const ProcessSet& gone);
 
-  /// `own`: where this process is.
+  /// `own`: the place of this process.
   void tick(Time now, const Whereabouts& own, StallActions& actions);
   void receive(ProcessId from, const StallMessage& message, Time now, const Whereabouts& own, StallActions& actions);
   void stack_shown(StallActions& actions);
 
-  /// When tick() is to be called again.
+  /// Returns when tick() is to be called again.
   Time next_deadline() const;
 
  private:
-  /// A question to all that is not answered by all yet.
+  /// A question to all processes that some have not answered yet.
   struct Inquiry {
     Answers answers;
     Time deadline;
@@ -102,16 +103,16 @@ class StallWatch {
   ProcessSet dead_;  // since this epoch began
   Time ticked_{0};
 
-  std::uint64_t visit_ = 0;  // that the next is about
+  std::uint64_t visit_ = 0;  // the visit that the next report is about
   Time report_after_{0};
 
-  // Of the coordinator.
+  // Used by the coordinator.
   std::uint32_t round_ = 0;
   std::optional<Time> ask_at_;
   Time asked_at_{0};
   std::optional<Inquiry> inquiry_;
   std::optional<LongestWait> told_;
-  Time told_quiet_{0};  // the longest that was told
+  Time told_quiet_{0};  // the longest time that was reported
 
   Ending ending_ = Ending::no;
   ProcessId ended_by_;
