@@ -50,7 +50,7 @@ Communicator shrink_until_agreed(MPI_Comm comm, const std::function<bool(MPI_Com
       MPI_Comm_set_errhandler(shrunk, MPI_ERRORS_RETURN);
       done = attempt(shrunk) ? 1 : 0;
     }
-    MPIX_Comm_agree(comm, &done);  // the flag is right even if a process has died
+    MPIX_Comm_agree(comm, &done);  // the flag is valid even if a process has died
     if (done == 1) return living;
   }
   return {};

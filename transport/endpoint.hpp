@@ -1,15 +1,14 @@
-// How the protocols talk.
+// How the protocols communicate.
 //
-// A protocol core (an agreement, a detector) knows nothing of networks: it says "send these bytes to that process"
-// and is told "these bytes came from that process" or "that process is dead". An Endpoint is one process's end of
-// whatever carries this: MPI point-to-point, sockets, or a simulated network. What the bytes mean is not its
-// business.
+// A protocol core (an agreement, a detector) does not know the network. It asks to send bytes to a process, and is told
+// which bytes came from which process, or that a process is dead. An Endpoint is one process's end of the network that
+// carries this: MPI point-to-point, sockets, or a simulated network. It does not interpret the bytes.
 //
-// What a core may rely on, whichever endpoint it has:
-//   - messages between two living processes arrive once, whole, and in the order they were sent;
-//   - send() never blocks, whoever has died;
-//   - a process reported dead is dead for good: nothing of it arrives afterwards, and sends to it vanish;
-//   - every process that dies is reported to every living process that goes on polling.
+// A core may rely on the following with any endpoint:
+//   - messages between two living processes arrive once, whole, and in the order in which they were sent;
+//   - send() never blocks, even if processes have died;
+//   - a process reported dead stays dead: none of its messages arrives afterwards, and messages to it are dropped;
+//   - every death is reported to every living process that goes on polling.
 
 #pragma once
 
@@ -29,7 +28,7 @@ struct Arrival {
   std::span<const std::byte> bytes;
 };
 
-/// A process is dead.
+/// A process has died.
 struct Death {
   ProcessId process;
 };
@@ -43,15 +42,15 @@ class Endpoint {
 
   virtual ProcessId self() const = 0;
 
-  /// Sends `bytes` to `to`, without blocking; they are copied before this returns. To a dead process: nothing
-  /// happens. Throws UsageError for a process this endpoint does not reach, or for more than max_message bytes.
+  /// Sends `bytes` to `to`, without blocking. The bytes are copied before this returns. Does nothing if `to` is dead.
+  /// Throws UsageError for a process that this endpoint does not reach, or for more than max_message bytes.
   virtual void send(ProcessId to, std::span<const std::byte> bytes) = 0;
 
-  /// The next thing that has happened, if any; never blocks.
+  /// Returns the next event, if there is any. Never blocks.
   virtual std::optional<Event> poll() = 0;
 };
 
-/// The longest message an endpoint carries: control messages are small, bulk data goes another way.
+/// The size limit of a message. Control messages are small; bulk data is sent in another way.
 inline constexpr ByteCount max_message = 64 * 1024;
 
 }  // namespace mend::transport

@@ -27,8 +27,8 @@ std::shared_ptr<State>& present() {
   return instance;
 }
 
-/// A call under way. It may be answered when nobody waits for that any more, so the answer and whoever waits own it
-/// together.
+/// A call under way. It may be answered when no thread waits for it any more, so the callback and the waiting thread
+/// own it together.
 struct Call {
   explicit Call(std::shared_ptr<State> whose) : state(std::move(whose)) {}
   ~Call() {
@@ -55,7 +55,7 @@ struct Call {
 
 using Shared = std::shared_ptr<Call>;
 
-/// For PMIx's callbacks, which take back what was handed out here.
+/// Passes a call to PMIx; its callbacks take it back.
 void* hand_out(const Shared& call) { return new Shared(call); }
 Shared take_back(void* handed_out) {
   const std::unique_ptr<Shared> owner(static_cast<Shared*>(handed_out));

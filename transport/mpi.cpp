@@ -14,13 +14,13 @@
 namespace mend {
 namespace {
 
-/// What MPI's error handlers need: they are given a communicator and a code, and nothing else.
+/// The state of MPI's error handlers, which are given only a communicator and a code.
 struct ErrorHandling {
   OnError on_error = OnError::throws;
   ErrorReceiver receiver = nullptr;
   std::function<void()> failure_listener;
-  std::optional<std::string> noted;     // what could not be thrown where it was met
-  std::optional<std::string> returned;  // what the program was given as a code
+  std::optional<std::string> noted;     // an error that could not be thrown where it was met
+  std::optional<std::string> returned;  // an error that was returned to the program as a code
   std::vector<MPI_Comm> outdated;
   MPI_Errhandler throwing = MPI_ERRHANDLER_NULL;
 };
@@ -30,7 +30,7 @@ ErrorHandling& handling() {
   return instance;
 }
 
-/// One that the application has made by itself may have the handle of an old one, but is not revoked.
+/// A communicator that the application has made itself may have the handle of an old one, but is not revoked.
 bool is_outdated(MPI_Comm comm) {
   const bool listed =
       std::find(handling().outdated.begin(), handling().outdated.end(), comm) != handling().outdated.end();
@@ -60,9 +60,9 @@ const char* hint_at(int code) {
 
 std::string describe_error(int code) { return fmt::format("an MPI call failed: {}{}", mpi_text(code), hint_at(code)); }
 
-/// Throws what the error is, unless that would end the process, as in a destructor at the ordinary end of its scope.
-/// Then the call returns its code. A failure need not be noted: the listener has interrupted everyone, so the next call
-/// throws it.
+/// Throws the error, unless that would end the process, as in a destructor at the ordinary end of its scope. Then the
+/// call returns its code. A failure need not be noted: the listener has interrupted all ranks, so the next call throws
+/// it.
 void throw_or_note(int code, bool failure) {
   if (failure) {
     const ProcessFailure error(fmt::format("an MPI call: {}", mpi_text(code)));
@@ -74,7 +74,8 @@ void throw_or_note(int code, bool failure) {
   handling().noted = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
 }
 
-/// A request of an old communicator may be waited for, and ends with an error; nothing else may be begun there.
+/// The application may wait for a request of an old communicator, which ends with an error. No other call may begin
+/// there.
 void refuse_outdated() {
   if (!uses_communicator(current_activity().call) || std::uncaught_exceptions() > 0) return;
   const UsageError error(
@@ -137,12 +138,12 @@ void handle_error(MPI_Comm comm, int code) {
     if (failure && handling().failure_listener) handling().failure_listener();
   }
   if (how == OnError::tells_and_returns) {
-    const bool may_be_failure = failure || is_unspecific(code);  // of a death that is not known yet
+    const bool may_be_failure = failure || is_unspecific(code);  // it may stem from a death that is not known yet
     if (!may_be_failure && !handling().returned) handling().returned = describe_error(code);
     return;
   }
   if (how == OnError::hands_over) return handling().receiver(comm, code, failure);
-  // A destructor's call, on the way of an exception: a second one would end the process.
+  // The call is in a destructor, during stack unwinding: a second exception would end the process.
   if (std::uncaught_exceptions() > 0) return;
   throw_or_note(code, failure);
 }
@@ -196,7 +197,7 @@ int Communicator::size() const {
 void Communicator::reset() {
   if (comm_ == MPI_COMM_NULL) return;
   const ErrorsReturned quiet;
-  PMPI_Comm_free(&comm_);  // the body may not (framework/process/body_guard.hpp)
+  PMPI_Comm_free(&comm_);  // the body may not free it (framework/process/body_guard.hpp)
   comm_ = MPI_COMM_NULL;
 }
 

@@ -8,12 +8,12 @@ namespace mend::transport {
 namespace {
 constexpr int tag = 0;  // the communicator is private
 
-/// The least limit for eager messages among Open MPI's transports is 4096 bytes, its own header included.
+/// The smallest eager limit among Open MPI's transports is 4096 bytes, including its own header.
 constexpr std::size_t piece_size = 2048;
 constexpr std::byte last_piece{1};
 constexpr std::byte more_follows{0};
 
-/// Pieces that nobody has taken. MPI may read them as long as it lives, so they stay.
+/// Pieces that were not received. MPI may read them at any time, so they are kept.
 std::vector<Outgoing>& abandoned() {
   static std::vector<Outgoing> all;
   return all;
@@ -41,7 +41,7 @@ MpiEndpoint::MpiEndpoint(Communicator own, std::vector<ProcessId> members)
   if (!std::is_sorted(members_.begin(), members_.end())) {
     throw UsageError("an endpoint's processes must be given in ascending order");
   }
-  learn_deaths();  // of those that MPI has met while it made the communicator, no receive tells (docs/open-mpi.md)
+  learn_deaths();  // no receive reports deaths that MPI met while it made the communicator (docs/open-mpi.md)
 }
 
 MpiEndpoint::~MpiEndpoint() {
@@ -77,7 +77,7 @@ void MpiEndpoint::send(ProcessId to, std::span<const std::byte> bytes) {
   send_piece(rank, last_piece, bytes);
 }
 
-/// Returns false when `rank` is dead.
+/// Returns false if `rank` is dead.
 bool MpiEndpoint::send_piece(int rank, std::byte mark, std::span<const std::byte> bytes) {
   Outgoing& piece = outgoing_.emplace_back();
   if (!spare_buffers_.empty()) {
@@ -112,7 +112,7 @@ void MpiEndpoint::bury(ProcessId process) {
   abandon_sends_to(rank);
 }
 
-/// MPI may never finish with them, and what was sent after them to others must not wait in the queue for that.
+/// MPI may never complete these sends. Later sends to other ranks must not wait for them in the queue.
 void MpiEndpoint::abandon_sends_to(int rank) {
   std::erase_if(outgoing_, [&](Outgoing& piece) {
     if (piece.to != rank) return false;
@@ -121,8 +121,8 @@ void MpiEndpoint::abandon_sends_to(int rank) {
   });
 }
 
-/// A receive from anybody is always posted: it is the quickest way to a message, and the only one by which MPI tells of
-/// a death that concerns no message (probing does not).
+/// A receive from any source is always posted. It is the quickest way to get a message, and the only way in which MPI
+/// reports a death that concerns no message (probing does not).
 void MpiEndpoint::post_receive() {
   arriving_.resize(1 + piece_size);
   const int code = MPI_Irecv(arriving_.data(), static_cast<int>(arriving_.size()), MPI_BYTE, MPI_ANY_SOURCE, tag,
@@ -143,9 +143,9 @@ std::optional<Event> MpiEndpoint::receive_one() {
     if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Test");
     if (code != MPI_SUCCESS) {
       learn_deaths();
-      if (!done) return std::nullopt;                // it goes on now that the deaths are acknowledged
+      if (!done) return std::nullopt;                // it continues now that the deaths are acknowledged
       if (receiving_ == MPI_REQUEST_NULL) continue;  // its sender has died
-      // A message came after the library had marked the receive as disturbed. It is whole; the mark is all that is
+      // A message came after the library had marked the receive as disturbed. The message is whole; only the mark is
       // left.
       MPI_Request_free(&receiving_);
     }
@@ -160,7 +160,7 @@ std::optional<Event> MpiEndpoint::receive_one() {
   }
 }
 
-/// The message that `piece` completes, if it does.
+/// Returns the message that `piece` completes, if it does.
 std::optional<std::span<const std::byte>> MpiEndpoint::assemble(int from, std::span<const std::byte> piece) {
   const bool last = piece[0] == last_piece;
   const auto bytes = piece.subspan(1);
@@ -199,7 +199,7 @@ void MpiEndpoint::retire_finished_sends() {
   auto piece = outgoing_.begin();
   for (; piece != outgoing_.end(); ++piece) {
     int done = 0;
-    MPI_Test(&piece->request, &done, MPI_STATUS_IGNORE);  // an error completes it too: the receiver died
+    MPI_Test(&piece->request, &done, MPI_STATUS_IGNORE);  // an error also completes it: the receiver died
     if (!done) break;
     spare_buffers_.push_back(std::move(piece->bytes));
   }

@@ -26,8 +26,8 @@ struct Outgoing {
 /// and a receive that has matched the announcement never ends if the sender then dies (docs/open-mpi.md).
 class MpiEndpoint final : public Endpoint {
  public:
-  /// Collective over `parent`, all of whose members must be alive; the member of rank i is process `members[i]`.
-  /// Throws ProcessFailure when one dies meanwhile.
+  /// Collective over `parent`, whose members must all be alive. The member of rank i is process `members[i]`. Throws
+  /// ProcessFailure if a member dies meanwhile.
   MpiEndpoint(MPI_Comm parent, std::vector<ProcessId> members);
   /// The same on a communicator made for this purpose. Local.
   MpiEndpoint(Communicator own, std::vector<ProcessId> members);
@@ -54,13 +54,13 @@ class MpiEndpoint final : public Endpoint {
   int my_rank_ = 0;
   ProcessSet dead_;
   std::deque<ProcessId> deaths_to_report_;
-  std::vector<Outgoing> outgoing_;  // in the order they were sent; nearly always one or none
+  std::vector<Outgoing> outgoing_;  // in the order of sending; usually at most one
   std::vector<std::vector<std::byte>> spare_buffers_;
   MPI_Request receiving_ = MPI_REQUEST_NULL;
-  std::vector<std::byte> arriving_;                  // what the posted receive writes into
-  std::vector<std::byte> arrived_;                   // what the last arrival shows, if it came in one piece
-  std::vector<std::byte> whole_;                     // and if it came in several
-  std::map<int, std::vector<std::byte>> assembled_;  // pieces so far, by the sender's rank
+  std::vector<std::byte> arriving_;                  // the buffer of the posted receive
+  std::vector<std::byte> arrived_;                   // the bytes of the last arrival, if it came in one piece
+  std::vector<std::byte> whole_;                     // the bytes of the last arrival, if it came in several pieces
+  std::map<int, std::vector<std::byte>> assembled_;  // the pieces so far, by the sender's rank
 };
 
 }  // namespace mend::transport

@@ -12,10 +12,11 @@ std::function<void()>& work_now() {
 
 int do_work() {
   if (work_now()) work_now()();
-  return 0;  // no event of MPI's has been dealt with
+  return 0;  // no event of MPI was handled
 }
 
-/// Open MPI's own door for its parts: among those of low priority, who are called in every eighth round.
+/// Registers with Open MPI's own progress engine, among the callbacks of low priority, which are called in every eighth
+/// round.
 bool enter_rounds() {
   using Enter = int (*)(int (*)());
   const auto enter = reinterpret_cast<Enter>(::dlsym(RTLD_DEFAULT, "opal_progress_register_lp"));

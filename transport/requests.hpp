@@ -21,17 +21,17 @@ class Requests {
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
-  /// Begins to send `bytes` to rank `to` (MPI_PROC_NULL allowed). The bytes must stay untouched until wait_all.
-  /// Longer than MPI's int counts allow is fine. Throws ProcessFailure, EnvironmentError.
+  /// Begins to send `bytes` to rank `to` (MPI_PROC_NULL is allowed). The bytes must stay untouched until wait_all. The
+  /// size may exceed MPI's int counts. Throws ProcessFailure, EnvironmentError.
   void send(std::span<const std::byte> bytes, int to, int tag);
 
   /// Begins to receive exactly bytes.size() bytes from rank `from`.
   void receive(std::span<std::byte> bytes, int from, int tag);
 
-  /// Takes over a request the caller started on the same communicator.
+  /// Takes over a request that the caller has started on the same communicator.
   void add(MPI_Request request) { requests_.push_back(request); }
 
-  /// Completes all. Throws ProcessFailure, EnvironmentError. Without messages: returns at once.
+  /// Completes all messages. Throws ProcessFailure, EnvironmentError. Returns at once if there are none.
   void wait_all();
 
  private:

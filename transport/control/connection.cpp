@@ -28,15 +28,16 @@ using asio::ip::tcp;
 using Error = asio::error_code;
 
 constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;
-/// Instead of the size of a message that follows.
+/// Sent in place of the size of a message.
 constexpr std::uint64_t question = ~std::uint64_t{0};
 constexpr std::uint64_t answer = question - 1;
-/// So much room is taken at a time for a message that is coming.
+/// Memory for an incoming message is allocated in pieces of this size.
 constexpr std::size_t piece_size = std::size_t{1} << 20;
-/// So many of those who have not shown a key are borne at once; the oldest goes first.
+/// The number of connections without a valid key that are tolerated at once. The oldest is closed first.
 constexpr std::size_t most_strangers = 16;
 
-/// The kernel asks after the other machine, so that its loss ends the line too: after 5 seconds of silence.
+/// Makes the kernel probe the other machine, so that the loss of that machine also ends the connection: after 5 seconds
+/// of silence.
 void ask_after_other_machine(tcp::socket& socket) {
   using Seconds = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
   using Interval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
@@ -83,7 +84,7 @@ class Connection::Impl {
     const std::lock_guard one_at_a_time(writing_);
     Error error;
     asio::write(socket_, whole, error);
-    if (error) hang_up();  // the other side would wait for the rest
+    if (error) hang_up();  // the other side would wait for the rest of the message
   }
 
   void ask() {
@@ -91,7 +92,7 @@ class Connection::Impl {
     if (!unless_busy) return;
     const auto sent = ::send(socket_.native_handle(), &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
     const bool in_part = sent > 0 && sent < static_cast<ssize_t>(sizeof question);
-    if (in_part) hang_up();  // what came after would make no sense
+    if (in_part) hang_up();  // anything sent later would be invalid
   }
 
   Clock::time_point heard() const {
@@ -111,7 +112,7 @@ class Connection::Impl {
   }
 
  private:
-  /// Ends the line: the reader sees it, and so does the other side.
+  /// Ends the connection. The reader and the other side notice.
   void hang_up() {
     Error ignored;
     socket_.shutdown(tcp::socket::shutdown_both, ignored);
@@ -136,7 +137,7 @@ class Connection::Impl {
     heard_ = Clock::now();
   }
 
-  /// Takes room as the message comes: its announced size is only the other side's word.
+  /// Allocates memory as the message arrives, because its announced size may be wrong.
   std::optional<std::vector<std::byte>> read_message(std::uint64_t size) {
     std::vector<std::byte> message;
     Error error;
@@ -148,7 +149,7 @@ class Connection::Impl {
     return error ? std::nullopt : std::optional(std::move(message));
   }
 
-  /// Reads what comes next; returns false when the line has ended.
+  /// Reads the next item. Returns false when the connection has ended.
   bool read_one() {
     std::uint64_t size = 0;
     Error error;
@@ -172,7 +173,7 @@ class Connection::Impl {
     try {
       while (read_one()) {
       }
-    } catch (const std::bad_alloc&) {  // no room for what the other side says: this is the end of the line
+    } catch (const std::bad_alloc&) {  // no memory for the message: the connection ends
     }
     Error ignored;
     socket_.shutdown(tcp::socket::shutdown_both, ignored);
@@ -189,12 +190,12 @@ class Connection::Impl {
   tcp::socket socket_;
   std::thread reader_;
   std::mutex writing_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   std::deque<std::vector<std::byte>> arrived_;
   Clock::time_point heard_ = Clock::now();
   bool ended_ = false;
-  std::mutex calling_;  // of the listener; taken before mutex_
+  std::mutex calling_;  // held during calls of the listener; taken before mutex_
   std::function<void()> listener_;
 };
 
@@ -240,7 +241,7 @@ class Listener::Impl {
       stranger->got += got;
       if (stranger->got == stranger->key.size() && stranger->key == address_.key) {
         Stranger known = std::move(*stranger);
-        strangers_.erase(stranger);  // even if there can be no line: it would come here again and again
+        strangers_.erase(stranger);  // even if no connection can be made: it would come here again and again
         known.socket.non_blocking(false);
         return std::unique_ptr<Connection>(
             new Connection(std::make_unique<Connection::Impl>(std::move(known.io), std::move(known.socket))));
@@ -281,7 +282,7 @@ class Listener::Impl {
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
   ControlAddress address_;
-  std::list<Stranger> strangers_;  // which stay where they are: to be assigned to, a socket needs its own context
+  std::list<Stranger> strangers_;  // list nodes do not move: a socket can only be assigned within its own context
 };
 
 Listener::Listener(Ipv4 host) : impl_(std::make_unique<Impl>(host)) {}

@@ -1,5 +1,5 @@
-// A connection between two processes of a job, of which one has connected to the other's listener: for a newcomer,
-// before it is in any communicator or epoch.
+// A connection between two processes of a job, made by one process to the listener of the other. Newcomers use it
+// before they are in any communicator or epoch.
 //
 // Messages arrive whole and in order, or the connection ends. It also ends as soon as the process at the other end is
 // gone. So a process that waits at a connection never waits for a dead one.
@@ -41,7 +41,7 @@ class Connection {
   /// Asks the other side for a sign of life. While that process runs, its connection answers by itself. Does nothing
   /// while a message is being sent. Any thread. Never blocks.
   void ask();
-  /// When the other side last connected, sent a message, or answered.
+  /// Returns when the other side last connected, sent a message, or answered.
   Clock::time_point heard() const;
   /// The name of the thread that answers.
   static constexpr const char* thread_name = "mend-line";
@@ -58,7 +58,7 @@ class Connection {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Where newcomers connect. A process that connects between two calls of poll() waits for the next one.
+/// The listener to which newcomers connect. A process that connects between two calls of poll() waits for the next one.
 class Listener {
  public:
   /// Listens at `host`, an address of this machine. Throws EnvironmentError if it cannot.

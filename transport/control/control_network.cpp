@@ -19,7 +19,7 @@ using asio::ip::tcp;
 using Error = asio::error_code;
 using Key = std::array<std::byte, 16>;
 
-// ---- What goes over the wire, between machines of one byte order
+// ---- The data on the wire, between machines of the same byte order
 
 constexpr std::uint64_t magic = 0x6d656e6463747231;  // "mendctr1"
 
@@ -42,11 +42,11 @@ struct Receipt {
   std::uint64_t received = 0;
 };
 
-/// Strangers may take their time; so many of them are borne at once beside the members, who begin as strangers, and the
-/// oldest goes first.
+/// Connections without a valid HELLO may be slow. This many are tolerated at once in addition to those of the members,
+/// which also begin without one. The oldest is closed first.
 constexpr std::size_t most_strangers = 16;
 
-/// More than a process sends to another in its life.
+/// More messages than a process can send to another in its lifetime.
 constexpr std::uint64_t most_messages = std::uint64_t{1} << 62;
 
 template <class T>
@@ -55,7 +55,7 @@ void append(const T& value, std::vector<std::byte>& bytes) {
   bytes.insert(bytes.end(), begin, begin + sizeof value);
 }
 
-/// Whether the kernel has had to send something again, and has not heard since that anything arrived.
+/// Returns true if the kernel has had to send data again, and has received no acknowledgement since.
 bool brings_nothing(tcp::socket& socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -80,7 +80,7 @@ class ControlNetwork::Impl {
   const Counters& counters() const { return counters_; }
   void meet(std::map<ProcessId, ControlAddress> peers) {
     peers_ = std::move(peers);
-    accept();  // who came too early has waited at the door
+    accept();  // connections that came too early are waiting
   }
 
   void send(ProcessId to, std::span<const std::byte> bytes) {
@@ -135,9 +135,9 @@ class ControlNetwork::Impl {
   void post(std::function<void()> work) { asio::post(io_, std::move(work)); }
 
  private:
-  // ---- To others
+  // ---- Connections to other processes
 
-  /// A connection made by this process. It outlives its link while something is under way in it.
+  /// A connection made by this process. It outlives its link while an operation on it is pending.
   struct Call {
     explicit Call(asio::io_context& io) : socket(io), begun(Clock::now()) {}
     tcp::socket socket;
@@ -153,13 +153,13 @@ class ControlNetwork::Impl {
     std::uint64_t sequence;
     std::vector<std::byte> bytes;
   };
-  /// What this process has to say to another.
+  /// The messages of this process to another.
   struct Link {
     std::shared_ptr<Call> call;
     std::deque<Waiting> waiting;  // for a receipt
-    std::size_t written = 0;      // so many of them have gone out over this call
+    std::size_t written = 0;      // how many of them have been sent over this call
     std::uint64_t last_sequence = 0;
-    bool numbered = false;  // whether the peer counts as this link does: since its first call
+    bool numbered = false;  // true, since the first call, if the peer counts as this link does
     std::optional<std::vector<std::byte>> pulse;
   };
   using CallPtr = std::shared_ptr<Call>;
@@ -170,13 +170,13 @@ class ControlNetwork::Impl {
     return links_[to];
   }
 
-  /// The link that `call` belongs to; none when there is another call by now, or the link is gone.
+  /// Returns the link that `call` belongs to; null if the link has another call by now, or is gone.
   Link* link_of(ProcessId to, const CallPtr& call) {
     const auto at = links_.find(to);
     return at != links_.end() && at->second.call == call ? &at->second : nullptr;
   }
 
-  /// Sends what is to be sent, if that is possible now; connects if there is no connection.
+  /// Sends what is waiting, if that is possible now. Connects if there is no connection.
   void pump(ProcessId to, Link& link) {
     if (!link.call) return connect(to, link);
     Call& call = *link.call;
@@ -219,7 +219,7 @@ class ControlNetwork::Impl {
         end_call(to, *link_of(to, call));
         return listener_.broken(to);
       }
-      asio::async_write(call->socket, bytes_of(call->hello), [call](Error, std::size_t) {});  // reading tells of errors
+      asio::async_write(call->socket, bytes_of(call->hello), [call](Error, std::size_t) {});  // reading reports errors
       asio::async_read(call->socket, bytes_of(call->join_info), [this, to, call](Error unread, std::size_t) {
         Link* const mine = link_of(to, call);
         if (!mine) return;
@@ -234,7 +234,7 @@ class ControlNetwork::Impl {
     if (received > (link.numbered ? link.last_sequence : most_messages)) return give_up(to, link);
     link.call->open = true;
     if (link.numbered) take_receipt(link, received);
-    // To one that was dropped and met again, the count goes on where the peer has it.
+    // To a peer that was dropped and met again, the count continues from the peer's.
     link.numbered = true;
     link.last_sequence = received;
     for (Waiting& message : link.waiting) message.sequence = ++link.last_sequence;
@@ -265,7 +265,8 @@ class ControlNetwork::Impl {
     }
   }
 
-  /// One that was open is replaced at once if something waits for it; one that could not be made waits for retry().
+  /// A connection that was open is replaced at once if messages wait for it. If it was never established, retry() tries
+  /// again.
   void end_call(ProcessId to, Link& link) {
     const bool was_open = link.call->open;
     close(link.call->socket);
@@ -277,7 +278,7 @@ class ControlNetwork::Impl {
     listener_.broken(to);
   }
 
-  /// The peer says that messages have come which were never sent. Waits for retry(): it may say so again.
+  /// The peer acknowledges messages that were never sent. Waits for retry(), because the peer may repeat that.
   void give_up(ProcessId to, Link& link) {
     ++counters_.garbage;
     close(link.call->socket);
@@ -286,13 +287,13 @@ class ControlNetwork::Impl {
     listener_.broken(to);
   }
 
-  // ---- From others
+  // ---- Connections from other processes
 
   /// A connection made to this process.
   struct Guest {
     explicit Guest(tcp::socket&& accepted) : socket(std::move(accepted)) {}
     tcp::socket socket;
-    std::optional<ProcessId> from;  // none: a stranger so far
+    std::optional<ProcessId> from;  // none: no valid HELLO so far
     Hello hello;
     JoinInfo join_info;
     Header header;
@@ -302,7 +303,7 @@ class ControlNetwork::Impl {
   };
   using GuestPtr = std::shared_ptr<Guest>;
 
-  /// When the system has no connection to give, the next retry() asks again.
+  /// If the system has no resources for a connection, the next retry() tries again.
   void accept() {
     if (std::exchange(accepting_, true)) return;
     acceptor_.async_accept([this](Error error, tcp::socket socket) {
@@ -337,7 +338,7 @@ class ControlNetwork::Impl {
   void let_in(ProcessId from, const GuestPtr& guest) {
     guest->from = from;
     GuestPtr& place = guests_[from];
-    if (place) close(place->socket);  // the peer has given that connection up
+    if (place) close(place->socket);  // the peer has given up the earlier connection
     place = guest;
     guest->join_info = {magic, received_[from], peers_.at(from).key};
     guest->writing = true;
@@ -389,7 +390,7 @@ class ControlNetwork::Impl {
     guest->receipt.received = received;
     asio::async_write(guest->socket, bytes_of(guest->receipt), [this, guest](Error error, std::size_t) {
       guest->writing = false;
-      if (!error) give_receipt(guest);  // else reading meets the error too
+      if (!error) give_receipt(guest);  // otherwise reading meets the error too
     });
   }
 
@@ -417,7 +418,7 @@ class ControlNetwork::Impl {
   std::map<ProcessId, ControlAddress> peers_;
   std::map<ProcessId, Link> links_;
   std::map<ProcessId, GuestPtr> guests_;
-  std::map<ProcessId, std::uint64_t> received_;  // the last message of each, over all its connections
+  std::map<ProcessId, std::uint64_t> received_;  // number of the last message of each peer, over all its connections
   std::deque<GuestPtr> strangers_;
   bool accepting_ = false;
 };

@@ -5,7 +5,7 @@
 //
 //     connector                                   listener
 //         HELLO  own number, wanted number, listener's key   -->
-//                                       <--  WELCOME  connector's own key, number of messages received so far
+//                                       <--  JOIN INFO  connector's own key, number of messages received so far
 //         MESSAGE n, MESSAGE n+1, ...   -->
 //                                       <--  RECEIPT n+1
 //
@@ -16,10 +16,10 @@
 // Strangers
 // ---------
 // Every process draws a random key for its own listener and tells it to the members of its job, over MPI. A connector
-// must send the key of the listener; the listener answers with the connector's key. So neither talks to a stranger,
-// also not to one that listens where a dead process did; such a stranger learns a key that is of no use any more. A
-// connection that does not begin with the right HELLO is closed and counted. Keys are not encrypted: they keep out port
-// scanners and other users of the machine, not a reader of the network's traffic.
+// must send the key of the listener; the listener answers with the connector's key. So neither exchanges messages with
+// a stranger, even if the stranger listens at the address of a dead process; the stranger then learns a key that is of
+// no use any more. A connection that does not begin with the right HELLO is closed and counted. Keys are not encrypted:
+// they keep out port scanners and other users of the machine, not a reader of the network's traffic.
 //
 // A broken connection is reported. It does not prove a death, because networks cut connections.
 //
@@ -51,7 +51,7 @@ struct ControlAddress {
 
 class ControlNetwork {
  public:
-  /// What has happened since the beginning.
+  /// Counts of events since the beginning.
   struct Counters {
     std::uint64_t strangers = 0;  ///< connections that showed no valid HELLO
     std::uint64_t garbage = 0;    ///< connections on which a member sent an invalid message
@@ -62,7 +62,7 @@ class ControlNetwork {
 
   struct Listener {
     std::function<void(ProcessId from, std::span<const std::byte> bytes)> arrived;
-    std::function<void(ProcessId peer)> broken;  ///< an open connection with `peer` has ended, or it has refused one
+    std::function<void(ProcessId peer)> broken;  ///< an open connection with `peer` ended, or `peer` refused one
   };
 
   /// Listens at `host`, an address of this machine, at a port that the system chooses. retry() makes a connection anew
@@ -75,13 +75,14 @@ class ControlNetwork {
 
   const ControlAddress& address() const;
 
-  /// The addresses of the others. Only they can be reached, and only they can connect.
+  /// Sets the addresses of the other processes. Only they can be reached, and only they can connect.
   void meet(std::map<ProcessId, ControlAddress> peers);
 
-  /// The longest message: a list of the dead of a very large job.
+  /// The size limit of a message. A list of the dead of a very large job fits.
   static constexpr ByteCount longest_message = 1024 * 1024;
 
-  /// Sends a message, without blocking. Throws UsageError for more than longest_message bytes, or to one not met.
+  /// Sends a message, without blocking. Throws UsageError for more than longest_message bytes, or for an unknown
+  /// process.
   void send(ProcessId to, std::span<const std::byte> bytes);
   /// Sends a pulse, without blocking. It replaces a pulse that has not been sent yet.
   void pulse(ProcessId to, std::span<const std::byte> bytes);
@@ -94,7 +95,7 @@ class ControlNetwork {
   void run_one_until(Clock::time_point deadline);
   /// Processes all that has arrived. Never blocks.
   void drain();
-  /// Has run_one_until() or drain() do `work`. Any thread.
+  /// Makes run_one_until() or drain() run `work`. Any thread.
   void post(std::function<void()> work);
 
   const Counters& counters() const;

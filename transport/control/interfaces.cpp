@@ -24,7 +24,7 @@ std::uint32_t host_order(const sockaddr* address) {
   return ntohl(ipv4.sin_addr.s_addr);
 }
 
-/// The address of `machine` in the network that `wanted` is in.
+/// Returns the address of `machine` in the network of `wanted`.
 std::optional<Ipv4> address_in(const Interface& wanted, const std::vector<Interface>& machine) {
   const auto at = std::find_if(machine.begin(), machine.end(), [&](const Interface& interface) {
     return interface.prefix == wanted.prefix && interface.network() == wanted.network();

@@ -1,4 +1,4 @@
-// The networks that machines are on, and which of them a job can use.
+// The networks of the machines, and the selection of one that a job can use.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct Ipv4 {
 };
 std::string to_string(Ipv4 address);
 
-/// An address of a machine, and how many of its leading bits name the network it is in.
+/// An address of a machine, and the number of leading bits that identify its network.
 struct Interface {
   Ipv4 address;
   std::uint32_t prefix = 0;
@@ -28,12 +28,12 @@ struct Interface {
   bool operator==(const Interface&) const = default;
 };
 
-/// This machine's interfaces that are up and lead to others, in the system's order. Local.
+/// Returns this machine's interfaces that are up and are not loopback, in the system's order. Local.
 std::vector<Interface> interfaces();
 
-/// The address that machine `which` should use, the machines having these interfaces: the first network of machine 0
-/// that all are in, with different addresses (so that no machine's private network is taken for a common one).
-/// Nothing when there is no such network.
+/// Returns the address that machine `which` should use. `machines`: the interfaces of each machine. Selects the first
+/// network of machine 0 that all machines are in with different addresses, so that a private network of a machine is
+/// not taken for a common one. Returns nothing if there is no such network.
 std::optional<Ipv4> common_address(std::span<const std::vector<Interface>> machines, std::size_t which);
 
 }  // namespace mend::transport

@@ -12,7 +12,7 @@
 
 namespace mend::transport {
 
-/// In the byte order of this machine, as it is sent.
+/// Returns the bytes of `value` as they are sent, in the byte order of this machine.
 template <class T>
 auto bytes_of(T& value) {
   return asio::buffer(&value, sizeof value);
@@ -34,8 +34,8 @@ inline asio::ip::tcp::endpoint endpoint_of(const ControlAddress& address) {
   return {asio::ip::address_v4(address.host.value), address.port};
 }
 
-/// Has `acceptor` listen at `host`, at a port that the system chooses, and draws a key for it. Throws EnvironmentError
-/// if it cannot; `what` is the name of the listener in the sentence.
+/// Makes `acceptor` listen at `host`, at a port that the system chooses, and draws a key for it. Throws
+/// EnvironmentError if it cannot; `what` is the name of the listener in the error text.
 inline ControlAddress listen_at(Ipv4 host, asio::ip::tcp::acceptor& acceptor, const char* what) {
   ControlAddress address{host, 0, {}};
   if (::getrandom(address.key.data(), address.key.size(), 0) != static_cast<ssize_t>(address.key.size())) {

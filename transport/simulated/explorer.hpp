@@ -1,23 +1,23 @@
-// The explorer: every run that a small system can have.
+// The explorer: every possible run of a small system.
 //
-// A protocol core is a pure object, so a system of n of them, the messages between them and who is dead are a
-// state, and what can happen next - a message is delivered, a process dies, a death is noticed, a caller does
-// something - is a short list. The explorer visits every state that can be reached, breadth first, and puts the
-// protocol's promises to each. What it finds broken it shows as the shortest run that leads there.
+// A protocol core is a pure object. So n cores, the messages between them and the set of dead processes are a state,
+// and the list of possible events is short: a message is delivered, a process dies, a death is noticed, a caller acts.
+// The explorer visits every reachable state, breadth first, and checks the promises of the protocol in each. It shows a
+// violation as the shortest run that leads to it.
 //
-// What can happen:
+// The possible events are:
 //   - the first message of any channel is delivered (one channel for each ordered pair of processes, in order);
 //   - a living process does one of the things its caller may do now;
-//   - a process dies, while deaths are left to die; what others have sent to it is gone;
-//   - a living process is told that another is dead. What the dead one has sent to it and has not been delivered by
-//     then is lost.
-// So a dead process's last messages arrive or do not, for each receiver apart. That includes every way of dying
-// between two sends of one step: the receivers whose message was never sent are those that are told of the death
-// before it would have been delivered.
+//   - a process dies, while the limit of deaths is not reached; messages on their way to it are gone;
+//   - a living process is told that another is dead. Messages of the dead process that have not been delivered to it by
+//     then are lost.
+// So the last messages of a dead process arrive or do not, separately for each receiver. That includes every death
+// between two sends of one step: the receivers whose message was never sent are those that are told of the death before
+// the message would have been delivered.
 //
-// A state is kept in some 50 bytes, because what a process is (its local state) and what a message says are each
-// kept once and numbered; and a step that has been taken once in the same local state is remembered and not
-// computed again. Millions of states are visited per second, tens of millions fit.
+// A state takes some 50 bytes, because the local state of a process and the content of a message are each stored once
+// and numbered. The result of a step in a local state is also stored and not computed again. Millions of states are
+// visited per second, and tens of millions fit into memory.
 
 #pragma once
 
@@ -41,26 +41,25 @@
 
 namespace mend::transport {
 
-/// What one step of a process sends, in order.
+/// The messages that one step of a process sends, in order.
 template <class Message>
 struct Outbox {
   std::vector<std::pair<ProcessId, Message>> sends;
 };
 
-/// One process of the system explored, with or without time: a core with the caller above it. Processes are numbered
-/// from 0.
+/// One process of the explored system, with or without time: a core with its caller. Processes are numbered from 0.
 template <class Node>
 concept ExploredProcess = std::copyable<Node> &&
     requires(Node node, const Node& seen, ProcessId process, const typename Node::Message& message,
              Outbox<typename Node::Message>& outbox, Fingerprint& print) {
-  /// How many different things the caller may do now, and doing the first, second, ... of them.
+  /// How many different things the caller may do now; doing the first, second, ... of them.
   { seen.moves() } -> std::convertible_to<std::size_t>;
   node.move(std::size_t{}, outbox);
   node.receive(process, message, outbox);
   node.dead(process, outbox);
   seen.add_to(print);
   Node::add_to_print(print, message);
-  /// For transcripts: what the first, second, ... move is, what a message says, what is worth telling about a state.
+  /// For transcripts: descriptions of the first, second, ... move, of a message, and of a state.
   { seen.describe_move(std::size_t{}) } -> std::convertible_to<std::string>;
   { Node::describe(message) } -> std::convertible_to<std::string>;
   { seen.describe() } -> std::convertible_to<std::string>;
@@ -68,55 +67,55 @@ concept ExploredProcess = std::copyable<Node> &&
 
 template <class Node>
 concept Explorable = ExploredProcess<Node> && requires(const Node& seen, ProcessId process) {
-  /// Whether everything that `process` sends will be thrown away and news of its death changes nothing.
+  /// True if everything that `process` sends will be ignored and news of its death changes nothing.
   { seen.ignores(process) } -> std::convertible_to<bool>;
 };
 
-/// A state, as its promises are put to it.
+/// A state, as it is passed to the promises.
 template <class Node>
 struct Situation {
   std::span<const Node* const> nodes;
   std::uint32_t living;  ///< bit p: process p lives
-  bool at_rest;          ///< nothing can happen any more but further deaths
+  bool at_rest;          ///< no event but further deaths is possible any more
   bool lives(std::size_t process) const { return (living >> process & 1U) != 0; }
 };
 
 struct Exploration {
   std::uint64_t states = 0;
   std::uint64_t steps = 0;         ///< transitions between them
-  std::uint64_t at_rest = 0;       ///< states in which nothing can happen any more but further deaths
+  std::uint64_t at_rest = 0;       ///< states in which no event but further deaths is possible
   std::uint64_t local_states = 0;  ///< different local states of the processes
-  std::string violation;           ///< what was broken; empty when nothing was
+  std::string violation;           ///< the broken promise; empty if there is none
   std::string transcript;          ///< the shortest run that breaks it
-  bool complete = false;           ///< whether every state was visited
+  bool complete = false;           ///< true if every state was visited
 };
 
-/// The violation that is found when a run goes round in a circle.
+/// The violation that is reported if a run contains a cycle.
 inline constexpr const char* endless_run = "Termination: a run goes round in a circle";
 
 struct ExplorationLimits {
   std::uint32_t deaths = 0;            ///< how many processes may die
   std::uint64_t states = 100'000'000;  ///< give up beyond this many
-  bool look_for_endless_runs = true;   ///< whether some run goes round in a circle
-  bool remember_the_dead = false;      ///< whether the promise looks at processes that are dead (many more states)
+  bool look_for_endless_runs = true;   ///< whether to check that no run contains a cycle
+  bool remember_the_dead = false;      ///< whether the promise reads the state of dead processes (many more states)
 };
 
 template <Explorable Node>
 class Explorer {
  public:
   using Message = typename Node::Message;
-  /// Returns what is broken in a situation, if anything.
+  /// Returns the broken promise in a situation, if there is one.
   using Promise = std::function<std::optional<std::string>(const Situation<Node>&)>;
 
   static constexpr std::size_t most_processes = 6;
 
-  /// `nodes`: the processes as they begin. Throws std::invalid_argument for more than six.
+  /// `nodes`: the initial states of the processes. Throws std::invalid_argument for more than six.
   Explorer(std::vector<Node> nodes, Promise promise, ExplorationLimits limits)
       : first_(std::move(nodes)), promise_(std::move(promise)), limits_(limits), count_(first_.size()) {
     if (count_ == 0 || count_ > most_processes) throw std::invalid_argument("the explorer takes 1 to 6 processes");
   }
 
-  /// Visits all states, or as many as the limits allow, or until a promise is broken.
+  /// Visits all states, or until the limits are reached or a promise is broken.
   Exploration run() {
     Global begin;
     for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = interned_.number_of(p, first_[p]);
@@ -156,8 +155,8 @@ class Explorer {
   enum class Kind : std::uint8_t { move, deliver, notice, crash };
   struct Event {
     Kind kind = Kind::move;
-    std::uint8_t who = 0;    // to whom it happens
-    std::uint8_t other = 0;  // the sender, the one noticed dead, the number of the move
+    std::uint8_t who = 0;    // the process that the event happens to
+    std::uint8_t other = 0;  // the sender, the process noticed dead, or the number of the move
   };
 
   /// Messages on their way from one process to another, by number, oldest first.
@@ -194,7 +193,7 @@ class Explorer {
     std::vector<std::pair<std::uint8_t, std::uint16_t>> sends;  // to, message
   };
 
-  // ---- what can happen, and what comes of it
+  // ---- the possible events and their effects
 
   template <class Function>
   void each_event(const Global& state, Function function) const {
@@ -241,7 +240,7 @@ class Explorer {
     return next;
   }
 
-  /// What a process ignores cannot matter: takes it out, so that states differing in nothing else are one.
+  /// Removes what a process ignores, so that states that differ only in that are one state.
   void overlook_ignored(Global& state, std::size_t p) const {
     if (!(state.living >> p & 1U)) return;
     for (std::uint8_t q = 0; q < count_; ++q) {
@@ -281,7 +280,7 @@ class Explorer {
     return promise_({{nodes.data(), count_}, state.living, at_rest});
   }
 
-  // ---- each global state once, as bytes
+  // ---- each global state is stored once, as bytes
 
   void encode(const Global& state, std::vector<std::uint8_t>& bytes) const {
     bytes.clear();
@@ -321,7 +320,7 @@ class Explorer {
     return state;
   }
 
-  /// The number of the state, a new one if it was not known.
+  /// Returns the number of the state, which is new if the state was not known.
   std::uint32_t visit(const Global& state, std::uint32_t parent, Event event) {
     encode(state, scratch_);
     const auto [index, fresh] = states_.insert(scratch_);
@@ -329,7 +328,7 @@ class Explorer {
     return index;
   }
 
-  // ---- telling a run
+  // ---- the transcript of a run
 
   std::string transcript_to(std::uint32_t index) {
     std::string text;
@@ -373,7 +372,7 @@ class Explorer {
   Promise promise_;
   ExplorationLimits limits_;
   std::size_t count_;
-  std::array<std::uint32_t, most_processes> begin_{};  // the first local states
+  std::array<std::uint32_t, most_processes> begin_{};  // the initial local states
 
   Interned<Node> interned_;
   std::unordered_map<std::uint64_t, Step> steps_;

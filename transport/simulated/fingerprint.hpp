@@ -4,8 +4,8 @@
 
 namespace mend::transport {
 
-/// 128 bits that stand for a state: equal states have equal fingerprints, and different ones differ but for a
-/// chance of about the number of pairs of states in 2^128. What the explorer tells states apart by.
+/// A fingerprint of a state, of 128 bits. Equal states have equal fingerprints. The chance that any two different
+/// states have equal ones is about the number of pairs of states divided by 2^128. The explorer compares states by it.
 class Fingerprint {
  public:
   void add(std::uint64_t word) {

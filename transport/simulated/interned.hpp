@@ -1,4 +1,4 @@
-// The local states of processes and the messages of an exploration: each is kept once and has a number.
+// The local states of processes and the messages of an exploration, each stored once and numbered.
 
 #pragma once
 
@@ -18,7 +18,7 @@ class Interned {
  public:
   using Message = typename Node::Message;
 
-  /// The number of `process` in this local state; a new one if it was not known.
+  /// Returns the number of `process` in this local state, which is new if the state was not known.
   std::uint32_t number_of(std::size_t process, const Node& node) {
     Fingerprint print;
     print.add(process);
@@ -28,7 +28,8 @@ class Interned {
     return at->second;
   }
 
-  /// The number of a message; a new one if it was not known. Throws std::length_error when there are no numbers left.
+  /// Returns the number of a message, which is new if the message was not known. Throws std::length_error if no numbers
+  /// are left.
   std::uint16_t number_of(const Message& message) {
     Fingerprint print;
     Node::add_to_print(print, message);

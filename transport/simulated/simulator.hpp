@@ -1,17 +1,17 @@
-// The simulator: many processes and a network in one thread, the same run every time for the same seed.
+// The simulator: many processes and a network in one thread. The same seed gives the same run.
 //
-// Time is simulated and jumps from event to event. A process has one port: it does one thing after another, and
-// each message it sends or receives keeps it busy for a while, so that a process with many neighbours is slow, as
-// real ones are. A message leaves its sender, travels, and waits at the receiver until that is free.
+// Time is simulated and jumps from event to event. A process has one port: it does one thing after another, and each
+// message that it sends or receives keeps it busy for a time. So a process with many neighbours is slow, as on a real
+// network. A message leaves its sender, travels, and waits at the receiver until that is free.
 //
 //     sender    --[overhead + bytes x per_byte]--.
 //                                                 `--latency (+ jitter)--.
 //     receiver                                                           `--[wait][overhead]-- handled
 //
-// Processes on one node talk over a faster link. Messages between two processes never overtake each other. A
-// process that dies sends nothing from that moment on: of several messages that one step sends, the later ones are
-// not sent if it dies before their turn. Every other process is told of the death after a delay of its own; nothing
-// of the dead arrives at it any more from then on.
+// Processes on one node use a faster link. Messages between two processes never overtake each other. A process that
+// dies sends nothing from that time on: if it dies in the middle of the sends of one step, the later messages are not
+// sent. Every other process is told of the death after its own delay. From then on, no message of the dead process
+// arrives there.
 
 #pragma once
 
@@ -30,27 +30,27 @@ namespace mend::transport {
 /// Time since the simulation began.
 using SimulatedTime = std::chrono::duration<std::int64_t, std::nano>;
 
-/// How long one link takes.
+/// The times of one link.
 struct LinkModel {
-  SimulatedTime latency{1000};  ///< on the way
-  SimulatedTime overhead{300};  ///< that one message keeps its sender busy, and again its receiver
-  double per_byte = 0.1;        ///< nanoseconds that a byte keeps the sender busy beyond that
+  SimulatedTime latency{1000};  ///< of the transport
+  SimulatedTime overhead{300};  ///< how long one message keeps its sender busy, and again its receiver
+  double per_byte = 0.1;        ///< nanoseconds per byte that the sender is busy in addition
 };
 
 struct NetworkModel {
   LinkModel between_nodes;
   LinkModel within_node{SimulatedTime{300}, SimulatedTime{150}, 0.05};
   std::uint32_t processes_per_node = 1;  ///< consecutive processes share a node
-  SimulatedTime jitter{0};               ///< up to this much longer on the way, by chance
-  SimulatedTime detection_least{5'000};  ///< a death is noticed no earlier than this after it,
-  SimulatedTime detection_most{50'000};  ///< and no later, by each process at a time of its own
-  bool tells_of_deaths = true;           ///< otherwise nobody is told: they must find out
+  SimulatedTime jitter{0};               ///< a random additional latency, at most this long
+  SimulatedTime detection_least{5'000};  ///< a death is noticed at the earliest after this time,
+  SimulatedTime detection_most{50'000};  ///< and at the latest after this time, by each process after its own delay
+  bool tells_of_deaths = true;           ///< if false, no process is told of deaths
 };
 
-/// A number that looks random and depends on nothing but its arguments.
+/// Returns a pseudo-random number that depends only on its arguments.
 std::uint64_t scramble(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0);
 
-/// What the simulator asks about times; no message types here.
+/// The times of a simulated network, without message types.
 class SimulatedNetwork {
  public:
   SimulatedNetwork(std::uint32_t processes, const NetworkModel& model, std::uint64_t seed);
@@ -58,9 +58,9 @@ class SimulatedNetwork {
   std::uint32_t size() const { return static_cast<std::uint32_t>(busy_until_.size()); }
   const LinkModel& link(ProcessId from, ProcessId to) const;
 
-  /// When something that has come to `process` at `arrived` has been received, `overhead` of its time later.
+  /// Returns the time when an item that came to `process` at `arrived` has been received, which takes `overhead`.
   SimulatedTime take_turn(ProcessId process, SimulatedTime arrived, SimulatedTime overhead);
-  /// Has `from` send: when the message has left, and when it arrives.
+  /// The times of a message: when it has left the sender, and when it arrives.
   struct Trip {
     SimulatedTime left;
     SimulatedTime arrives;
@@ -73,7 +73,7 @@ class SimulatedNetwork {
   bool lives_at(ProcessId process, SimulatedTime time) const;
   bool anybody_died() const { return !died_.empty(); }
   bool tells_of_deaths() const { return model_.tells_of_deaths; }
-  /// When `observer` is told that `dead` has died. Meaningful once it has, if it is told.
+  /// Returns when `observer` is told that `dead` has died. Valid only if `dead` has died and deaths are reported.
   SimulatedTime notices_at(ProcessId observer, ProcessId dead) const;
 
  private:
@@ -82,15 +82,15 @@ class SimulatedNetwork {
   std::uint64_t sent_ = 0;
   std::vector<SimulatedTime> busy_until_;
   std::unordered_map<ProcessId, SimulatedTime> died_;
-  std::unordered_map<std::uint64_t, SimulatedTime> last_arrival_;  // of a pair of processes; only with jitter
+  std::unordered_map<std::uint64_t, SimulatedTime> last_arrival_;  // for each pair of processes; only with jitter
 };
 
-/// Runs processes whose behaviour is `Handler`'s:
-///   void receive(ProcessId to, ProcessId from, const Message&);   a message has come
+/// Runs processes whose behaviour is defined by `Handler`:
+///   void receive(ProcessId to, ProcessId from, const Message&);   a message has arrived
 ///   void dead(ProcessId to, ProcessId gone);                      `to` is told that `gone` has died
-///   void wake(ProcessId);                                         a time asked for has come
-///   ByteCount size_of(const Message&);                            what it takes on the wire
-/// From within these it may call send, wake, compute and now, for the process concerned.
+///   void wake(ProcessId);                                         a requested time has come
+///   ByteCount size_of(const Message&);                            the size on the wire
+/// These functions may call send, wake, compute and now, for the process concerned.
 template <class Message, class Handler>
 class Simulator {
  public:
@@ -99,17 +99,17 @@ class Simulator {
 
   std::uint32_t size() const { return network_.size(); }
 
-  /// The moment that `process` has come to.
+  /// Returns the current time of `process`.
   SimulatedTime now(ProcessId process) const { return std::max(network_.busy_until(process), clock_); }
-  /// The moment of the last event taken.
+  /// Returns the time of the last event handled.
   SimulatedTime clock() const { return clock_; }
   bool lives(ProcessId process) const { return network_.lives_at(process, clock_); }
   std::uint64_t messages_sent() const { return messages_sent_; }
 
-  /// Calls the handler's wake for `process` at `at`, or at once if that is past.
+  /// Calls the handler's wake for `process` at `at`, or at once if that time has passed.
   void wake(ProcessId process, SimulatedTime at) { push({at, {}, 0, process, process, What::wake}); }
 
-  /// Keeps `process` busy.
+  /// Keeps `process` busy for `duration`.
   void compute(ProcessId process, SimulatedTime duration) { network_.take_turn(process, clock_, duration); }
 
   void send(ProcessId from, ProcessId to, Message message) {
@@ -126,7 +126,7 @@ class Simulator {
     push({trip.arrives, trip.left, slot, from, to, What::arrival});
   }
 
-  /// `process` dies at `at`, and every other process is told later if the model says so.
+  /// `process` dies at `at`. Every other process is told later if the model says so.
   void kill(ProcessId process, SimulatedTime at) {
     if (!network_.lives_at(process, SimulatedTime::max())) return;
     network_.kill(process, at);
@@ -136,7 +136,7 @@ class Simulator {
     }
   }
 
-  /// Goes on until nothing is left to happen, or not before `end`.
+  /// Runs until no event is left before `end`.
   void run(SimulatedTime end = SimulatedTime::max()) {
     while (!heap_.empty() && heap_.front().at < end) {
       std::pop_heap(heap_.begin(), heap_.end(), later);
@@ -152,7 +152,7 @@ class Simulator {
   struct Event {
     SimulatedTime at;
     SimulatedTime left;  // when the message left its sender
-    std::uint32_t slot;  // where the message is
+    std::uint32_t slot;  // the place of the message
     ProcessId from;
     ProcessId to;
     What what;
@@ -186,7 +186,7 @@ class Simulator {
     }
   }
 
-  /// Whether the sender died before the message had left, or is known dead where it arrives.
+  /// Returns true if the sender died before the message had left, or is known to be dead where it arrives.
   bool lost(const Event& event) const {
     if (!network_.anybody_died() || network_.lives_at(event.from, event.at)) return false;
     if (!network_.lives_at(event.from, event.left)) return true;

@@ -1,4 +1,4 @@
-// Many states as bytes, each once, numbered in the order in which they came.
+// Stores many states as bytes, each once, numbered in the order of insertion.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace mend::transport {
 
 class StateArena {
  public:
-  /// The state's number, and whether it is new.
+  /// Returns the state's number, and true if it is new.
   std::pair<std::uint32_t, bool> insert(std::span<const std::uint8_t> state) {
     if (slots_.size() < 2 * (size() + 1)) grow();
     const std::size_t slot = find_slot(state);

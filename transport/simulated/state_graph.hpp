@@ -1,5 +1,5 @@
-// The states that an exploration has visited, by number: the first step that led to each, and the states that follow
-// it.
+// The states that an exploration has visited, by number, with the first step that led to each and the states that
+// follow it.
 
 #pragma once
 
@@ -14,16 +14,16 @@ namespace mend::transport {
 template <class Step>
 class StateGraph {
  public:
-  /// Adds the next state, which `step` from state `parent` has led to. State 0 has neither.
+  /// Adds the next state, which was reached by `step` from state `parent`. Both are ignored for state 0.
   void add(std::uint32_t parent, Step step) { reached_.push_back({parent, step}); }
   std::size_t size() const { return reached_.size(); }
 
-  /// Notes that a step leads from the present state to `next`; the present state is 0 at first.
+  /// Notes that a step leads from the current state to `next`. The current state is 0 at first.
   void add_successor(std::uint32_t next) { successors_.push_back(next); }
-  /// All successors of the present state are noted; the one after it is the present state from now on.
+  /// Ends the successors of the current state. The next state becomes the current one.
   void end_successors() { successors_end_.push_back(successors_.size()); }
 
-  /// The steps of the shortest run from state 0 to `state`.
+  /// Returns the steps of the shortest run from state 0 to `state`.
   std::vector<Step> run_to(std::uint32_t state) const {
     std::vector<Step> steps;
     for (; state != 0; state = reached_[state].parent) steps.push_back(reached_[state].step);
@@ -31,8 +31,8 @@ class StateGraph {
     return steps;
   }
 
-  /// The first state that lies on a cycle or behind one; nothing if every run ends. The successors of all states must
-  /// be noted. Takes away states into which no step leads any more; what is left is on a cycle or behind one.
+  /// Returns the first state on a cycle or after one; nothing if every run ends. The successors of all states must have
+  /// been noted. Removes states that no step leads to any more; the remaining states are on a cycle or after one.
   std::optional<std::uint32_t> find_endless_run() const {
     std::vector<std::uint32_t> ways_in(size());
     for (const std::uint32_t next : successors_) ++ways_in[next];
@@ -58,8 +58,8 @@ class StateGraph {
   };
 
   std::vector<Reached> reached_;
-  std::vector<std::uint32_t> successors_;      // of state 0, of state 1, ...
-  std::vector<std::uint64_t> successors_end_;  // where in successors_ each state's end
+  std::vector<std::uint32_t> successors_;      // of state 0, then of state 1, ...
+  std::vector<std::uint64_t> successors_end_;  // for each state, the end of its successors in successors_
 };
 
 }  // namespace mend::transport

@@ -1,20 +1,20 @@
-// The timed explorer: every run that a small system can have whose messages take no longer than they may.
+// The timed explorer: every possible run of a small system in which messages take no longer than allowed.
 //
-// A detector of failures is right because of time: somebody who is silent for long enough is dead. So here time goes
-// by in ticks, and a state holds, beside what the processes are and which messages are under way
-// (transport/simulated/explorer.hpp), how old each message is. In every tick each living process takes its turn, in the
-// order of their numbers. It is told that a tick has passed, and then, in any order and number,
-//   - a message that was sent in an earlier tick is delivered; one that has come to its patience must be, so it takes
-//     1 to `patience` ticks, by chance; messages of one sender may overtake each other;
-//   - another witness tells it of a death that it does not know, while there are witnesses;
+// A failure detector depends on time: a process that is silent for long enough is dead. So here time passes in ticks.
+// Beside the local states and the messages under way (transport/simulated/explorer.hpp), a state holds the age of each
+// message. In every tick each living process takes its turn, in the order of their numbers. It is told that a tick has
+// passed, and then, in any order and number,
+//   - a message that was sent in an earlier tick is delivered. A message takes 1 to `patience` ticks, chosen freely;
+//     once its age has reached its patience it must be delivered. Messages of one sender may overtake each other;
+//   - another witness tells it of a death that it does not know, while the limit of witnesses is not reached;
 //   - it does one of the things its caller may do;
-//   - it dies, while deaths are left to die: some of what it has sent in this turn is still sent, in order, the rest
-//     never.
-// Nothing that is sent in a tick arrives in it, so what the processes do in one tick does not depend on each other,
-// and one order of the turns stands for all.
+//   - it dies, while the limit of deaths is not reached: some of the messages it has sent in this turn are still sent,
+//     in order, the rest never.
+// A message never arrives in the tick in which it is sent. So the steps of the processes in one tick do not depend on
+// each other, and one order of the turns represents all.
 //
-// Two things are put to every state: the promise, which must hold always; and whether the system is settled. How long
-// it is not, counted in ticks, is part of the state, so a promise can say "within T".
+// Two things are checked in every state: the promise, which must always hold, and whether the system is settled. The
+// time for which it has not been settled, in ticks, is part of the state, so a promise can say "within T".
 
 #pragma once
 
@@ -24,14 +24,14 @@
 
 namespace mend::transport {
 
-/// One process of the system explored, with its own clock. Its description of a message is empty for one that is not
-/// worth a word in transcripts.
+/// One process of the explored system, with its own clock. The description of a message is empty if transcripts should
+/// not show it.
 template <class Node>
 concept TimedExplorable = ExploredProcess<Node> &&
     requires(Node node, const Node& seen, ProcessId process, const typename Node::Message& message,
              Outbox<typename Node::Message>& outbox) {
   node.tick(outbox);
-  /// Whether it makes no difference, now or later, that `message` comes from `process`.
+  /// True if it makes no difference, now or later, that `message` comes from `process`.
   { seen.ignores(process, message) } -> std::convertible_to<bool>;
   { seen.knows_dead(process) } -> std::convertible_to<bool>;
 };
@@ -50,7 +50,7 @@ struct TimedExploration : Exploration {
 
 struct TimedLimits {
   std::uint32_t deaths = 0;           ///< how many processes may die
-  std::uint32_t witnesses = 0;        ///< how many times a process may be told of a death by somebody else
+  std::uint32_t witnesses = 0;        ///< how many times a process may be told of a death by another witness
   std::uint64_t states = 20'000'000;  ///< give up beyond this many
 };
 
@@ -58,15 +58,15 @@ template <TimedExplorable Node>
 class TimedExplorer {
  public:
   using Message = typename Node::Message;
-  /// Returns what is broken in a situation, if anything.
+  /// Returns the broken promise in a situation, if there is one.
   using Promise = std::function<std::optional<std::string>(const TimedSituation<Node>&)>;
   using Settled = std::function<bool(const TimedSituation<Node>&)>;
-  /// How many ticks a message may take, 1 at least.
+  /// How many ticks a message may take, at least 1.
   using Patience = std::function<std::uint8_t(const Message&)>;
 
   static constexpr std::size_t most_processes = 8;
 
-  /// `nodes`: the processes as they begin. Throws std::invalid_argument for more than eight.
+  /// `nodes`: the initial states of the processes. Throws std::invalid_argument for more than eight.
   TimedExplorer(std::vector<Node> nodes, Promise promise, Settled settled, Patience patience, TimedLimits limits)
       : first_(std::move(nodes)),
         promise_(std::move(promise)),
@@ -78,7 +78,7 @@ class TimedExplorer {
       throw std::invalid_argument("the timed explorer takes 1 to 8 processes");
   }
 
-  /// Visits all states, or as many as the limits allow, or until a promise is broken.
+  /// Visits all states, or until the limits are reached or a promise is broken.
   TimedExploration run() {
     Global begin;
     for (std::size_t p = 0; p < count_; ++p) begin.local[p] = begin_[p] = interned_.number_of(p, first_[p]);
@@ -110,7 +110,7 @@ class TimedExplorer {
   enum class Kind : std::uint8_t { tick, deliver, notice, move, crash, end_turn };
   struct Event {
     Kind kind = Kind::tick;
-    std::uint8_t which = 0;  // the letter, the one noticed dead, the move, how much is still sent
+    std::uint8_t which = 0;  // the letter, the process noticed dead, the move, or how many messages are still sent
   };
 
   struct Letter {
@@ -125,9 +125,9 @@ class TimedExplorer {
     std::array<std::uint32_t, most_processes> local{};
     std::uint32_t living = 0;
     std::uint32_t unsettled = 0;
-    std::uint32_t told = 0;  // how many witnesses there have been
+    std::uint32_t told = 0;  // how many reports of witnesses there have been
     std::uint8_t turn = 0;
-    std::vector<Letter> letters;  // sorted, but for those of this turn, which stand at the end as they were sent
+    std::vector<Letter> letters;  // sorted, except those of this turn, which are at the end in the order of sending
     bool lives(std::size_t p) const { return (living >> p & 1U) != 0; }
   };
 
@@ -136,7 +136,7 @@ class TimedExplorer {
     std::vector<std::pair<std::uint8_t, std::uint16_t>> sends;  // to, message
   };
 
-  // ---- what can happen, and what comes of it
+  // ---- the possible events and their effects
 
   std::vector<Event> events_of(const Global& state) const {
     std::vector<Event> events;
@@ -181,7 +181,7 @@ class TimedExplorer {
     return next;
   }
 
-  /// The process whose turn it is takes the step, and the state becomes what follows.
+  /// The process whose turn it is takes the step; `state` becomes the state after it.
   void take_step(Global& state, Event event) {
     Letter letter{};
     if (event.kind == Kind::deliver) {
@@ -264,7 +264,7 @@ class TimedExplorer {
     return number;
   }
 
-  // ---- each global state once, as bytes
+  // ---- each global state is stored once, as bytes
 
   std::uint32_t visit(const Global& state, std::uint32_t parent, Event event) {
     scratch_.clear();
@@ -310,7 +310,7 @@ class TimedExplorer {
     return state;
   }
 
-  // ---- telling a run
+  // ---- the transcript of a run
 
   std::string transcript_to(std::uint32_t index) {
     std::string text;
@@ -358,7 +358,7 @@ class TimedExplorer {
     return " dies; of its " + std::to_string(sent) + " messages of this tick, " + std::to_string(kept) + " are sent";
   }
 
-  /// What `who` has come to, and sent, between two states; nothing if that is not worth a word.
+  /// Returns the description of what `who` did and sent between two states; empty if there is nothing to show.
   std::string tell_step(const Global& state, const Global& next, std::uint8_t who, const std::string& what) {
     std::string line = what;
     const std::size_t known = state.turn == who ? sent_by(state, who) : 0;
@@ -387,7 +387,7 @@ class TimedExplorer {
   Patience patience_;
   TimedLimits limits_;
   std::size_t count_;
-  std::array<std::uint32_t, most_processes> begin_{};  // the first local states
+  std::array<std::uint32_t, most_processes> begin_{};  // the initial local states
   mutable std::array<const Node*, most_processes> seen_{};
 
   Interned<Node> interned_;
