@@ -7,7 +7,7 @@
 namespace mend {
 namespace {
 
-/// Which rung a word names; nullptr when it names none.
+/// Returns the field of `policy` that `word` names; nullptr if it names none.
 bool* rung(Policy& policy, std::string_view word) {
   if (word == "spare") return &policy.spare;
   if (word == "spawn") return &policy.spawn;

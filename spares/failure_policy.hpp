@@ -1,5 +1,4 @@
-// What mend does about a rank whose process has died (--mend-on-failure). When nothing that the user allows helps, the
-// job ends.
+// The handling of a rank whose process has died (--mend-on-failure). If no allowed action is possible, the job ends.
 
 #pragma once
 
@@ -8,15 +7,15 @@
 
 namespace mend {
 
-/// Which of these are allowed, tried in this order.
+/// The allowed actions for a rank whose process has died, tried in this order.
 struct Policy {
-  bool spare = true;    ///< a process that waits takes the rank over
-  bool spawn = false;   ///< one more process is started, and takes it over
+  bool spare = true;    ///< a waiting process takes over the rank
+  bool spawn = false;   ///< one more process is started, and takes over the rank
   bool shrink = false;  ///< the rank is given up, and higher ranks move down
-  bool blank = false;   ///< as shrink; reports and mend's lines go on naming the others by their original numbers
+  bool blank = false;   ///< as shrink, but reports and messages keep the original numbers of the other ranks
   bool operator==(const Policy&) const = default;
 
-  /// A list such as "spare,shrink". Throws UsageError for anything else.
+  /// Reads a list such as "spare,shrink". Throws UsageError for any other text.
   static Policy parse(std::string_view text);
 
   /// Returns true if a waiting process may take over a rank. A process that was started for a rank waits too.
@@ -25,7 +24,7 @@ struct Policy {
   bool gives_up_ranks() const { return shrink || blank; }
 };
 
-/// As Policy::parse takes it.
+/// Returns the text as Policy::parse takes it.
 std::string to_string(const Policy& policy);
 
 }  // namespace mend

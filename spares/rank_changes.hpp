@@ -1,4 +1,4 @@
-// What happens to the rank of a process that has died.
+// The effect of a process's death on its rank.
 
 #pragma once
 

@@ -5,7 +5,7 @@
 namespace mend {
 namespace {
 
-/// The first for which that holds.
+/// Returns the first rank whose seat satisfies `holds`.
 template <class Holds>
 std::optional<Rank> rank_where(const std::vector<Seat>& seats, Holds holds) {
   const auto at = std::find_if(seats.begin(), seats.end(), holds);

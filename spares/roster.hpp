@@ -37,16 +37,17 @@ struct Roster {
   int size() const { return static_cast<int>(seats.size()); }
   const Seat& seat(Rank rank) const { return seats[static_cast<std::size_t>(rank.value)]; }
   std::optional<Rank> rank_of(ProcessId process) const;
-  /// Where each rank runs, by rank.
+  /// Returns the node of each rank, by rank.
   std::vector<NodeId> nodes() const;
-  /// The present number of the rank that was `origin` at the start; nothing when it was given up.
+  /// Returns the present number of the rank that was `origin` at the start; nothing if it was given up.
   std::optional<Rank> now(Rank origin) const;
-  /// All processes in it that are not among `living`.
+  /// Returns all processes of the roster that are not among `living`.
   ProcessSet absent(const std::vector<ProcessId>& living) const;
   bool operator==(const Roster&) const = default;
 };
 
-/// Which process has taken over which rank between two rosters of a job. Ranks are numbered as in the first. Pure.
+/// Returns the ranks that other processes have taken over between two rosters of a job. Ranks are numbered as in the
+/// first. Pure.
 std::vector<Replacement> replacements(const Roster& before, const Roster& after);
 
 }  // namespace mend

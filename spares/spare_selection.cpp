@@ -27,7 +27,7 @@ std::vector<Placed>::const_iterator choose_spare(const std::vector<Placed>& spar
 }  // namespace
 
 Plan first_plan(std::span<const Placed> processes, int ranks) {
-  // Give each spare in turn to the node that has fewest, taking its last worker.
+  // Give each spare in turn to the node that has the fewest spares, and take that node's last worker.
   std::map<NodeId, int> workers = count_by_node(processes);
   std::map<NodeId, int> spares;
   for (int spare = ranks; spare < static_cast<int>(processes.size()); ++spare) {

@@ -1,4 +1,4 @@
-// Which processes are spares at the start of a job, and which spare takes over the rank of a process that has died.
+// Decides which processes are spares at the start of a job, and which spare takes over the rank of a dead process.
 //
 // All processes agree on who is dead. Then each process computes plan(roster, dead) for itself. The function is pure,
 // so all processes get the same new roster without a message.
@@ -16,7 +16,7 @@
 
 namespace mend {
 
-/// A new roster, and what has changed against the old one.
+/// A new roster, and the changes from the old one.
 struct Plan {
   Roster roster;
   std::vector<Replacement> replacements;  ///< in rank order
@@ -27,15 +27,15 @@ struct Plan {
   bool complete() const { return vacant.empty(); }
 };
 
-/// The roster at the start: `ranks` of `processes` hold the ranks, in ascending order of process, and the others are
-/// spares. The spares are the last processes of each node, spread over the nodes, so that the loss of one node does not
-/// take all spares. With too few processes the last ranks stay vacant. Pure.
+/// Returns the roster at the start: `ranks` of `processes` hold the ranks, in ascending order of process, and the
+/// others are spares. The spares are the last processes of each node, spread over the nodes, so that the loss of one
+/// node does not take all spares. With too few processes, the last ranks stay vacant. Pure.
 Plan first_plan(std::span<const Placed> processes, int ranks);
 
-/// The roster after the death of `dead`. Each dead process's rank gets a living spare, in rank order: a spare of the
-/// dead process's own node if there is one, otherwise a spare of the node that has the most, so that the others stay
-/// spread. Dead spares are removed. A rank without a spare stays vacant if `policy` allows to start a process for it;
-/// otherwise it is given up, if `policy` allows that and another rank remains: it leaves the roster, and the others
+/// Returns the roster after the death of `dead`. Each dead process's rank gets a living spare, in rank order: a spare
+/// of the dead process's own node if there is one, otherwise a spare of the node that has the most, so that the others
+/// stay spread. Dead spares are removed. A rank without a spare stays vacant if `policy` allows to start a process for
+/// it. Otherwise it is given up, if `policy` allows that and another rank remains: it leaves the roster, and the others
 /// keep their order. Pure: the same on every process.
 Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy = {});
 
