@@ -1,4 +1,4 @@
-// The three counters of the paper, as types of their own.
+// The three counters of the paper, as separate types.
 
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace mend::replay {
 
-/// Counts a rank's commits; the paper's epoch. (mend::Epoch counts recoveries; here these are rounds.) The ranks of a
-/// cluster have the same one, and clusters may begin with different ones.
+/// Counts a rank's commits; the paper's epoch. (mend::Epoch counts recoveries, which are called rounds here.) All ranks
+/// of a cluster have the same value; clusters may begin with different ones.
 struct CommitEpoch {
   std::uint32_t value = 0;
   auto operator<=>(const CommitEpoch&) const = default;
   CommitEpoch next() const { return {value + 1}; }
 };
 
-/// Grows along every causal path, at each place where the path is broken: at a commit and at a logged message.
+/// Grows along every causal path, at each point where the path is broken: at a commit and at a logged message.
 struct Phase {
   std::uint32_t value = 0;
   auto operator<=>(const Phase&) const = default;

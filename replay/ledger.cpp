@@ -25,13 +25,13 @@ std::uint64_t Ledger::chained(std::uint64_t before, std::uint64_t content) {
   return mixed(std::rotl(before, 23) ^ content) + 1;
 }
 
-/// Returns true if `peer` has ended this phase, as heard last.
+/// Returns true if `peer` has ended this phase, according to its last report.
 bool Ledger::is_past(int peer) const {
   const auto known = peers_.find(peer);
   return known != peers_.end() && known->second > phase_;
 }
 
-/// Returns true if the receiver needs the next message of `channel` no more.
+/// Returns true if the receiver does not need the next message of `channel` any more.
 bool Ledger::is_known(const Channel& channel, const Sends& sends) const {
   return sends.count < sends.theirs.count || is_past(channel.peer);
 }

@@ -1,24 +1,24 @@
-// What a rank knows of its messages, so that another that goes back to the last commit gets them again, and what it
-// sends again is recognised.
+// The record of a rank's messages. With it, a rank that goes back to the last commit gets its messages again, and the
+// messages that it sends again are recognised.
 //
 // All ranks commit together, and no message is under way when they do. So the messages of a job fall into phases:
 //
 //   entry of the body --setup--> restore() --interval--> commit() --interval--> commit() ...
 //
-// The ledger keeps those of the setup, and those of the interval that has begun last: what this rank has sent, with its
-// bytes (the log), and how much it has received, with a hash. A process that takes over the rank of a dead one begins
-// with an empty ledger: it goes through the setup, restores, and goes through the interval. All ranks then tell each
-// other what they have received (a Receipts each), and hear() says which logged messages are sent again:
+// The ledger keeps the messages of the setup and of the current interval: the messages that this rank has sent, with
+// their bytes (the log), and how many it has received, with a hash. A process that takes over the rank of a dead one
+// begins with an empty ledger: it goes through the setup, restores, and goes through the interval. All ranks then tell
+// each other what they have received (a Receipts each), and hear() returns the logged messages to send again:
 //
 //   to the newcomer    all that the rank had been sent, because it has received nothing
-//   between survivors  what was under way when the communicator was interrupted
+//   between survivors  the messages under way when the communicator was interrupted
 //
-// The newcomer sends what its predecessor has sent. The receivers have most of that already, so send() says that it is
-// not needed; and at the last message that a receiver has, the hash over all of them must be the receiver's. Otherwise
-// the program is not send-deterministic, and what the newcomer computes does not fit what the others have.
+// The newcomer sends what its predecessor has sent. The receivers have most of that already, so send() reports that it
+// is not needed. At the last message that a receiver has, the hash over all messages must equal the receiver's.
+// Otherwise the program is not send-deterministic, and the results of the newcomer do not fit those of the others.
 //
-// Messages are numbered on their channel, by both sides alike, because MPI keeps their order there. Nothing is sent
-// beside them.
+// Messages are numbered on their channel, by both sides in the same way, because MPI keeps their order there. No
+// additional messages are sent.
 //
 // This is sender-based message logging with coordinated commits (Johnson and Zwaenepoel, FTCS 1987), with one process
 // in each cluster. replay/protocol.hpp has the protocol in which clusters commit at different times.
@@ -42,10 +42,10 @@ namespace mend::replay {
 
 class Ledger {
  public:
-  /// One direction of messages between this rank and `peer`. What is sent there arrives in the same order.
+  /// One direction of messages between this rank and `peer`. Messages arrive in the order of sending.
   struct Channel {
     int peer = 0;
-    std::uint32_t context = 0;  ///< the communicator, and what of it: the same number on both sides
+    std::uint32_t context = 0;  ///< identifies the communicator and the use of it: the same number on both sides
     int tag = 0;
     auto operator<=>(const Channel&) const = default;
   };
@@ -53,7 +53,7 @@ class Ledger {
   /// The parts of a job between which no message is under way.
   enum class Phase : std::uint8_t { setup, interval };
 
-  /// How much came on a channel from its beginning in a phase.
+  /// How many messages came on a channel since its beginning in a phase.
   struct Receipt {
     std::uint32_t context = 0;
     int tag = 0;
@@ -62,15 +62,15 @@ class Ledger {
     bool operator==(const Receipt&) const = default;
   };
 
-  /// What a rank tells another of the messages that it has received from it.
+  /// The report of a rank to another about the messages received from it.
   struct Receipts {
-    Phase phase = Phase::setup;  ///< in which the rank is
+    Phase phase = Phase::setup;  ///< the current phase of the rank
     std::vector<Receipt> setup;
     std::vector<Receipt> interval;
     bool operator==(const Receipts&) const = default;
   };
 
-  /// A message that is sent again. The bytes stay where they are until the next cut().
+  /// A message that is sent again. The bytes are not moved until the next cut().
   struct Resent {
     Channel channel;
     std::span<const std::byte> bytes;
@@ -82,13 +82,13 @@ class Ledger {
   /// `self`: this rank.
   Ledger(int self, Hash hash) : self_(self), hash_(hash) {}
 
-  /// A message was sent.
+  /// The result of recording a message.
   struct Sent {
-    bool needed = true;                ///< the receiver does not have it
-    std::span<const std::byte> bytes;  ///< the copy; it stays where it is until the next cut()
+    bool needed = true;                ///< true if the receiver does not have it
+    std::span<const std::byte> bytes;  ///< the copy; it is not moved until the next cut()
   };
-  /// Writes down that `size` bytes are sent. `fill(copy, needed)` packs them into the copy, and may send them meanwhile
-  /// if they are needed.
+  /// Records a message of `size` bytes. `fill(copy, needed)` packs the bytes into the copy, and may send them at the
+  /// same time if they are needed.
   template <class Fill>
   Sent send(const Channel& channel, std::size_t size, Fill fill) {
     const std::span<std::byte> copy = now().memory.take(size);
@@ -99,34 +99,36 @@ class Ledger {
     return {needed, copy};
   }
 
-  /// The next message of `channel` was received.
+  /// Records that the next message of `channel` was received.
   void receive(const Channel& channel, std::span<const std::byte> bytes);
 
-  /// Ends the phase: all ranks do so together. The log of the setup is kept, that of an interval is dropped.
+  /// Ends the phase; all ranks do so together. The log of the setup is kept, the log of an interval is dropped.
   void cut();
   Phase phase() const { return phase_; }
 
-  /// The same number is added by a sender and subtracted by the receiver of each message of the phase: the sum over all
-  /// ranks is 0 if no message is under way. (Any other set of messages gives 0 once in 2^64.)
+  /// Returns this rank's share of a sum over all ranks, which is 0 if no message is under way: for each message of the
+  /// phase, the sender adds a number and the receiver subtracts it. (Any other set of messages gives 0 with probability
+  /// 2^-64.)
   std::uint64_t balance() const;
-  /// How many messages have been sent to `peer` in this phase on each channel.
+  /// Returns how many messages have been sent to `peer` in this phase on each channel.
   std::map<Channel, std::uint64_t> sent_to(int peer) const;
   std::map<Channel, std::uint64_t> received_from(int peer) const;
 
-  /// What `peer` is told after a recovery.
+  /// Returns the report for `peer` after a recovery.
   Receipts receipts_for(int peer) const;
-  /// `peer` has told this: returns what is sent to it again, in order.
+  /// Takes the report of `peer`. Returns the messages to send to it again, in order.
   std::vector<Resent> hear(int peer, const Receipts& receipts);
 
-  /// Set when what this rank sends again is not what its predecessor has sent, or is said to have sent.
+  /// Set if the messages that this rank sends again differ from those that its predecessor sent, according to the
+  /// receivers.
   struct Difference {
     Channel channel;
-    std::uint64_t number = 0;  ///< of the message, from 1
+    std::uint64_t number = 0;  ///< the number of the message, from 1
     enum class What : std::uint8_t { content, more, fewer } what = What::content;
   };
   const std::optional<Difference>& difference() const { return difference_; }
 
-  /// How many bytes are kept.
+  /// Returns how many bytes are kept.
   std::size_t bytes() const { return phases_[0].memory.used() + phases_[1].memory.used(); }
 
  private:
@@ -140,12 +142,12 @@ class Ledger {
     std::uint64_t hash = 0;
   };
   struct Known {
-    std::uint64_t count = 0;  ///< what the receiver has
+    std::uint64_t count = 0;  ///< how many messages the receiver has
     std::uint64_t hash = 0;
   };
   struct Sends {
     std::uint64_t count = 0;
-    std::uint64_t hash = 0;  ///< as far as the receiver has them
+    std::uint64_t hash = 0;  ///< over the messages that the receiver has
     Known theirs;
   };
   struct OfPhase {
@@ -168,7 +170,7 @@ class Ledger {
   Hash hash_;
   Phase phase_ = Phase::setup;
   OfPhase phases_[2];
-  std::map<int, Phase> peers_;  ///< in which phase the others are, as heard last
+  std::map<int, Phase> peers_;  ///< the phase of each other rank, according to its last report
   std::optional<Difference> difference_;
 };
 

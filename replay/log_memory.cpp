@@ -13,7 +13,7 @@ std::span<std::byte> LogMemory::take(std::size_t size) {
   }
   if (current_ == chunks_.size()) {
     const std::size_t length = std::max(size, least);
-    chunks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[length]), length});  // without touching its pages
+    chunks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[length]), length});  // does not touch its pages
   }
   Chunk& chunk = chunks_[current_];
   const std::span<std::byte> piece(chunk.bytes.get() + offset_, size);

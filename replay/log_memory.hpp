@@ -7,14 +7,13 @@
 
 namespace mend::replay {
 
-/// Memory that is taken in pieces and given back as a whole. What was given back is taken again, so its pages are
-/// there.
+/// Memory that is taken in pieces and returned as a whole. Returned memory is reused, so its pages are already mapped.
 class LogMemory {
  public:
-  /// `size` bytes, which stay where they are until clear().
+  /// Returns `size` bytes, which are not moved until clear().
   std::span<std::byte> take(std::size_t size);
   void clear();
-  /// How many bytes are taken.
+  /// Returns how many bytes are taken.
   std::size_t used() const { return used_; }
 
  private:
@@ -24,8 +23,8 @@ class LogMemory {
   };
 
   std::vector<Chunk> chunks_;
-  std::size_t current_ = 0;  ///< the chunk from which is taken
-  std::size_t offset_ = 0;   ///< in it
+  std::size_t current_ = 0;  ///< the chunk that pieces are taken from
+  std::size_t offset_ = 0;   ///< the offset in that chunk
   std::size_t used_ = 0;
 };
 

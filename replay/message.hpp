@@ -1,4 +1,4 @@
-// What ranks tell each other: the program's messages with what the protocol adds to them, and control messages.
+// The messages between ranks: the program's messages with the protocol's additions, and control messages.
 
 #pragma once
 
@@ -25,12 +25,12 @@ struct Letter {
   Date date;
   CommitEpoch epoch;              ///< of the sender, when it was sent
   Phase phase;                    ///< of the sender, when it was sent
-  std::uint64_t content = 0;      ///< by which the driver finds envelope and bytes
+  std::uint64_t content = 0;      ///< identifies envelope and bytes for the driver
   bool large = false;             ///< not copied unless it has to be logged, so acknowledged at once
-  bool already_logged = false;    ///< the sender keeps it whatever the receiver says; no acknowledgement is needed
+  bool already_logged = false;    ///< the sender keeps it in any case; no acknowledgement is needed
   bool breaks_path = false;       ///< replayed from the log
-  bool wants_receipt = false;     ///< the sender keeps too many
-  std::vector<Receipt> receipts;  ///< piggybacked: what was received on the channel of the other direction
+  bool wants_receipt = false;     ///< the sender keeps too many messages
+  std::vector<Receipt> receipts;  ///< piggybacked: the messages received on the channel of the other direction
 };
 
 // --- control messages -------------------------------------------------------------------------------------------
@@ -38,17 +38,19 @@ struct Letter {
 struct Receipts {
   std::vector<Receipt> receipts;
 };
-/// The line.
+/// The recovery line, as each rank gets it.
 struct Decree {
   Line line;
-  std::vector<Date> dates;     ///< of each rank that goes back: the last date it has sent to the reader of this before
-  std::vector<Date> received;  ///< of each rank: the last date it has received from the reader, where it goes on from
+  /// For each rank that goes back: the last date that it had sent to the receiver of this before that epoch.
+  std::vector<Date> dates;
+  /// For each rank: the last date received from the receiver of this, in the state from which the rank continues.
+  std::vector<Date> received;
 };
-/// The lowest phase in which an orphan is missing; nothing if none is.
+/// The lowest phase in which an orphan of the sender is missing; nothing if none is.
 struct Missing {
   std::optional<Phase> phase;
 };
-/// The lowest phase in which an orphan is missing anywhere; nothing if none is: the recovery is over.
+/// The lowest phase in which an orphan is missing on any rank. Nothing if none is: the recovery is over.
 struct Ready {
   std::optional<Phase> floor;
 };
@@ -57,11 +59,11 @@ struct Ask {};
 struct Answer {
   Report report;
 };
-/// Nobody goes back further than that any more.
+/// No rank will go back further than this line any more.
 struct Floors {
   Line line;
 };
-/// The sender of this will never again need messages up to this date.
+/// The sender will never again need messages up to this date.
 struct Unneeded {
   Date date;
 };

@@ -1,5 +1,5 @@
-// The replay protocol's rules. Included by protocol.cpp, and by tests that leave a rule out. The numbers in comments
-// are lines of the paper's figures.
+// The rules of the replay protocol. Included by protocol.cpp, and by tests that leave a rule out. The numbers in
+// comments are lines of the paper's figures.
 
 #pragma once
 
@@ -125,7 +125,7 @@ void BasicReplay<Rules>::acknowledge(Rank to, std::vector<Receipt> receipts, Act
   if (!receipts.empty()) tell(to, Receipts{std::move(receipts)}, actions);
 }
 
-/// For the messages after `after`: in which epoch they were received, and which of them are logged.
+/// Returns receipts for the messages after `after`: the epoch in which they were received, and whether they are logged.
 template <class Rules>
 std::vector<Receipt> BasicReplay<Rules>::receipts_since(const Channel& from, Date after) const {
   std::vector<Receipt> receipts;
@@ -240,7 +240,7 @@ void BasicReplay<Rules>::enter_round(const Recovers& recovers) {
   answers_.clear();
 }
 
-/// Figure 3, lines 54 to 56. A rank that went back in a recovery that is not over begins again.
+/// Figure 3, lines 54 to 56. A rank that went back in a recovery that has not ended begins again.
 template <class Rules>
 void BasicReplay<Rules>::on(const Recovers& recovers, Actions& actions) {
   const bool unfinished = status_ == Status::rolled_back && keeps(Rule::begin_again);
@@ -282,7 +282,7 @@ Report BasicReplay<Rules>::report() const {
   return report;
 }
 
-/// A newcomer knows of acknowledgements only what its commit says.
+/// A newcomer knows only the acknowledgements recorded in its commit.
 template <class Rules>
 void BasicReplay<Rules>::add_doubts_of_commit(Report& report) const {
   if (!keeps(Rule::doubt_of_the_commit)) return;
@@ -355,7 +355,7 @@ void BasicReplay<Rules>::find_orphans() {
   }
 }
 
-/// Figure 3, lines 65 to 67; and what is not acknowledged.
+/// Figure 3, lines 65 to 67, and messages that are not acknowledged.
 template <class Rules>
 void BasicReplay<Rules>::find_due() {
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
@@ -453,8 +453,7 @@ void BasicReplay<Rules>::go_on() {
   }
 }
 
-// --- what is of no use any more
-// ---------------------------------------------------------------------------------------
+// --- garbage collection ---------------------------------------------------------------------------------------------
 
 /// Section III-A, "Garbage Collection".
 template <class Rules>
@@ -558,7 +557,7 @@ void BasicReplay<Rules>::add_to(transport::Fingerprint& print) const {
             std::uint64_t{released_} << 3U);
   for (const bool logged : always_logged_) print.add(logged);
   for (const auto& epoch : acknowledged_from_) print.add(epoch ? epoch->value + 1 : 0);
-  if (at_peace_ && answers_.empty()) return;  // the rest is of a recovery
+  if (at_peace_ && answers_.empty()) return;  // the rest belongs to a recovery
   print.add(round_);
   for (const auto& target : line_) print.add(target ? target->value + 1 : 0);
   for (const auto& [phase, some] : orphans_) {

@@ -14,13 +14,14 @@ bool lower(std::optional<CommitEpoch>& target, CommitEpoch epoch) {
   return true;
 }
 
-/// Whether a peer that goes back to `target` needs messages of this row which only their sender can compute again.
+/// Returns true if a peer that goes back to `target` needs messages of this row which only their sender can compute
+/// again.
 bool is_needed(const Row& row, std::size_t peer, CommitEpoch target, Date had) {
   if (row.received[peer] && *row.received[peer] >= target) return true;
   return row.unacknowledged[peer] > had && row.epoch >= target;
 }
 
-/// Sends back all that have sent to `peer` what it needs and is not logged.
+/// Sends back all ranks that have sent to `peer` messages that it needs and that are not logged.
 bool propagate(std::span<const Report> reports, std::size_t peer, Line& line) {
   bool changed = false;
   for (std::size_t sender = 0; sender < reports.size(); ++sender) {
