@@ -1,7 +1,7 @@
-// Agreement on real processes: mend's protocols beside the MPI library's agreement, and beside an allreduce that
-// survives nothing. Started by mpirun or mend run with the number of processes to measure.
+// Agreement on real processes: mend's protocols beside the MPI library's agreement, and beside an allreduce that does
+// not tolerate failures. Started by mpirun or mend run with the number of processes to measure.
 //
-// All are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+// All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
 #include "agreement/mpix_agreement.hpp"
 #include "agreement/service.hpp"
@@ -26,7 +26,7 @@ namespace {
 std::size_t allocations = 0;
 }
 
-// Counts every allocation of C++ code in this program; the MPI library's own go another way.
+// Counts every allocation of C++ code in this program; the MPI library's own allocations do not use it.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
@@ -51,15 +51,15 @@ struct Arguments {
   std::string json;
 };
 
-/// One way to agree, and how long it took in each round, in microseconds.
+/// One way to agree, and its time in each round, in microseconds.
 struct Contestant {
   std::string name;
   std::function<void()> once;
   std::vector<double> times{};
-  std::size_t allocations = 0;  // once warm, on this process
+  std::size_t allocations = 0;  // after the warm-up, on this process
 };
 
-/// Microseconds for each of `repetitions` agreements, as the slowest process sees it.
+/// Returns the microseconds per agreement, of `repetitions` agreements, on the slowest process.
 double measure(Contestant& contestant, int repetitions) {
   for (int i = 0; i < repetitions / 10; ++i) contestant.once();
   MPI_Barrier(MPI_COMM_WORLD);

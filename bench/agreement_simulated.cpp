@@ -1,4 +1,4 @@
-// The figures of the two agreement papers, simulated: each table shows what the paper says beside what comes out.
+// The figures of the two agreement papers, simulated: each table shows the paper's values beside the simulated ones.
 
 #include "agreement/simulated/simulation.hpp"
 #include "bench/machines.hpp"
@@ -44,7 +44,7 @@ SimulationOptions on_darter(std::uint32_t members, const char* layout) {
   return options;
 }
 
-/// How long one quiet agreement takes, from the start everywhere to the last return.
+/// Returns the time of one agreement without failures, from the start everywhere to the last return.
 double quiet_us(const SimulationOptions& options) {
   GroupSimulation group(options);
   group.run();
@@ -52,10 +52,10 @@ double quiet_us(const SimulationOptions& options) {
   return in_us(group.duration(0));
 }
 
-/// Least squares for y = a log_base(x), and how well y is a straight line over log(x) at all.
+/// Least squares for y = a log_base(x), and how well that line explains y.
 struct LogarithmicFit {
   double factor;
-  double explained;  // of the times' variance: r^2 of this line
+  double explained;  // the share of the variance of the times that the line explains: r^2
 };
 LogarithmicFit fit(const std::vector<std::pair<double, double>>& points, double base) {
   double sum_y = 0;
@@ -136,7 +136,7 @@ Json figure_2b() {
   return rows;
 }
 
-/// Four agreements in step; the `victims` die during the second.
+/// Four agreements that start in step; the `victims` die during the second.
 struct AroundFailure {
   double before, detecting, stabilizing, after;
   std::uint64_t messages;
@@ -294,7 +294,7 @@ struct OwnMachine {
   double overhead_us = 0.7;
 };
 
-/// What each protocol would take there, quiet.
+/// The time of an agreement without failures on the user's machine, for each protocol.
 Json own_scale(const OwnMachine& machine) {
   const auto nanoseconds_of = [](double us) { return nanoseconds(static_cast<std::int64_t>(us * 1e3)); };
   say(fmt::format("A quiet agreement of {} processes, {} on a node, {} us on the way and {} us at either end:",

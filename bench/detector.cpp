@@ -1,8 +1,8 @@
-// The failure detector at work, on real processes that are killed or stopped: how long until everyone knows and is
-// interrupted, beside the same with only the runtime as witness; and what it costs while nobody fails.
+// The failure detector on real processes that are killed or stopped: the time until all processes know and are
+// interrupted, beside the same with only the runtime as witness, and the cost without failures.
 //
-// Run as it is, it launches jobs of itself with `mend run`: one for each death, because everyone dies only once. The
-// cases take turns, so that what disturbs the machine disturbs them alike.
+// Started directly, it launches jobs of itself with `mend run`, one for each death, because a process can die only
+// once. The cases take turns, so that disturbances of the machine affect all alike.
 
 #include "apps/stencil/block.hpp"
 #include "apps/stencil/heat.hpp"
@@ -36,15 +36,15 @@ struct Arguments {
   int samples = 30;
   int rounds = 21;
   std::string json;
-  std::string subject;  // what a process of a launched job does
+  std::string subject;  // the task of a process in a launched job
   std::string fate = "kill";
-  std::string record;  // where processes of a launched job say what happened
+  std::string record;  // the file in which processes of a launched job record events
 };
 
 // ---- A process of a job in which rank 1 fails
 
 constexpr int victim = 1;
-constexpr Seconds settled{0.4};  // a ring has more patience when it is new
+constexpr Seconds settled{0.4};  // a new ring is more patient
 
 void compute_for_a_while() {
   const auto end = Clock::now() + std::chrono::microseconds(100);
@@ -52,7 +52,7 @@ void compute_for_a_while() {
   }
 }
 
-/// Goes round among the ranks other than the victim.
+/// Exchanges messages around a ring of the ranks other than the victim.
 void exchange_without_the_victim(const Session& session) {
   const int self = session.rank().value;
   const auto beside = [&](int rank, int way) {
@@ -74,7 +74,7 @@ void work(Session& session, const std::string& kind) {
   if (kind != "collective") session.check();
 }
 
-/// Says when the victim fails, and when each other process knew and was interrupted.
+/// Records when the victim fails, and when each other process knew and was interrupted.
 int play(int argc, char** argv, const Arguments& arguments) {
   return run(argc, argv, [&](Session& session) {
     MPI_Barrier(session.comm());
@@ -97,19 +97,19 @@ int play(int argc, char** argv, const Arguments& arguments) {
   });
 }
 
-// ---- A job in which nobody fails, with and without the ring
+// ---- A job without failures, with and without the ring
 
-/// Microseconds in each round, for one way of detecting.
+/// Microseconds in each round, for one detector.
 struct Costs {
   Detection detector;
   std::vector<double> allreduce{};
-  std::vector<double> stencil{};  // a step
+  std::vector<double> stencil{};  // one step
 };
 
 constexpr Seconds warm_up{0.5};   // connections are made, and the first heartbeats sent
-constexpr Seconds measured{0.5};  // of which a heartbeat every 100 ms gets its due
+constexpr Seconds measured{0.5};  // long enough for several heartbeats, which come every 100 ms
 
-/// How often this is done in so long a time, the same for all.
+/// Returns how many times `once` runs in `span`, the same on all processes.
 int repetitions_in(Seconds span, const std::function<void()>& once) {
   constexpr int tries = 64;
   const Stopwatch watch;
@@ -158,7 +158,7 @@ int compare_costs(const Arguments& arguments) {
   const std::array<int, 3> periodic{1, 1, 1};
   MPI_Comm cart = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_WORLD, 3, blocks.data(), periodic.data(), 0, &cart);
-  // Without it twice: how far apart two measurements of the same are.
+  // The case without the ring is measured twice, which shows the difference between two measurements of the same.
   std::array<Costs, 3> contestants{Costs{Detection::ring}, Costs{Detection::runtime}, Costs{Detection::runtime}};
   {
     stencil::Heat heat(problem, cart);
@@ -186,7 +186,7 @@ struct Case {
   std::string work;
   std::string detector;
   std::vector<double> known{};        // milliseconds from the failure until the last process knew
-  std::vector<double> interrupted{};  // and until the last was interrupted
+  std::vector<double> interrupted{};  // ... and until the last process was interrupted
 };
 
 constexpr int ranks = 4;
@@ -239,7 +239,7 @@ void print_latencies(const std::vector<Case>& cases, int samples) {
   fmt::print("\nWithout the ring a stopped process is never noticed.\n\n");
 }
 
-/// Of two measurements in the same round, in percent of the second.
+/// The median difference of two measurements in the same round, in percent of the second.
 double median_difference(const std::vector<double>& one, const std::vector<double>& other) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < one.size(); ++i) differences.push_back(100 * (one[i] / other[i] - 1));

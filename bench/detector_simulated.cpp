@@ -1,4 +1,5 @@
-// The figures of the failure detector's paper, simulated: each table shows what the paper says beside what comes out.
+// The figures of the failure detector's paper, simulated: each table shows the paper's values beside the simulated
+// ones.
 
 #include "detector/hypercubes.hpp"
 #include "detector/simulated/simulation.hpp"
@@ -41,7 +42,7 @@ struct Scenario {
 constexpr Scenario low_noise{"LowNoise", {10s, 60s}};
 constexpr Scenario low_latency{"LowLat", {100ms, 1s}};
 
-/// How much is run.
+/// How many runs to make.
 struct Effort {
   std::uint32_t runs;
   std::uint32_t core_runs;
@@ -49,7 +50,7 @@ struct Effort {
   bool large_cores;
 };
 
-/// Messages take anything up to tau, and ports cost nothing, as in the paper's simulator.
+/// Messages take any time up to tau, and ports cost nothing, as in the paper's simulator.
 transport::NetworkModel paper_network() {
   transport::NetworkModel model;
   model.between_nodes = {0ns, 0ns, 0.0};
@@ -65,7 +66,7 @@ double bound(std::uint32_t n, std::uint32_t f, double delta) {
 
 // ---- Figure 3
 
-/// The probability that more than `most` of events with this mean happen.
+/// The probability that more than `most` events occur, if their mean number is `mean`.
 double more_than(std::uint32_t most, double mean) {
   double term = std::exp(-mean + most * std::log(mean) - std::lgamma(most + 1.0));
   double sum = 0;
@@ -73,7 +74,7 @@ double more_than(std::uint32_t most, double mean) {
   return sum;
 }
 
-/// The longest delta for which more than `most` failures within T(most) are less likely than 1e-9.
+/// The largest delta for which more than `most` failures within T(most) have a probability below 1e-9.
 double longest_delta(std::uint32_t n, std::uint32_t most, double mtbf) {
   double low = 1e-6;
   double high = 1e5;
@@ -131,7 +132,7 @@ struct Outcomes {
   Json json() const { return {{"runs", first.count}, {"first_known_s", first.value()}, {"all_known_s", all.value()}}; }
 };
 
-/// As many failures as are tolerated, of different processes, within delta; the first at 0.
+/// As many failures as are tolerated, of different processes, within delta; the first at time 0.
 std::vector<RingOutline::Death> burst(std::uint32_t n, Time within, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::set<std::uint32_t> victims;
@@ -148,7 +149,7 @@ std::vector<RingOutline::Death> burst(std::uint32_t n, Time within, std::uint64_
   return deaths;
 }
 
-/// The same with the real cores, heartbeats and all.
+/// The same with the real cores and their heartbeats.
 RingOutline::Outcome with_cores(std::uint32_t n, const Timing& timing, const std::vector<RingOutline::Death>& deaths,
                                 std::uint64_t seed) {
   SimulationOptions options;
@@ -175,7 +176,7 @@ RingOutline::Outcome with_cores(std::uint32_t n, const Timing& timing, const std
   return outcome;
 }
 
-/// How long a broadcast by the cores takes to reach all `n`, when each message takes anything up to tau.
+/// Returns the time for a broadcast by the cores to reach all `n` processes, if each message takes any time up to tau.
 Time broadcast_time(std::uint32_t n) {
   std::mt19937_64 random(n);
   std::vector<Time> heard(n, Time::max());
@@ -302,7 +303,7 @@ Json equation_1() {
     std::vector<RingOutline::Death> chased;
     for (std::uint32_t i = 0; i < f; ++i) {
       together.push_back({100 - i, Time{0}});
-      chased.push_back({100 + i, i * (timing.delta - timing.eta / 100)});  // each observer, before it reports
+      chased.push_back({100 + i, i * (timing.delta - timing.eta / 100)});  // each observer dies before it reports
     }
     const double limit = bound(n, f, in_seconds(timing.delta));
     const double at_once = in_seconds(with_cores(n, timing, together, f).all_known);

@@ -1,7 +1,7 @@
-// Fenix's data groups on real processes: what a commit of a member takes whose size may change, beside one of a fixed
-// size with the same bytes. Started by mend run with the number of ranks to measure.
+// Fenix's data groups on real processes: the time to commit a resizable member, beside one of a fixed size with the
+// same bytes. Started by mend run with the number of ranks to measure.
 //
-// Both are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+// Both are measured in turn, many times, so that disturbances of the machine affect both alike.
 
 #include "base/clock.hpp"
 #include "base/median.hpp"
@@ -25,7 +25,7 @@ using mend::Milliseconds;
 struct Contestant {
   std::string name;
   int group = 0;
-  int count = 0;  ///< as the member is created with
+  int count = 0;  ///< the count with which the member is created
   std::vector<std::byte> data{};
   std::vector<Milliseconds> times{};
 
@@ -42,7 +42,7 @@ struct Contestant {
   }
 };
 
-/// As the slowest rank sees it, after everything has changed.
+/// Returns the time of a commit on the slowest rank, after all bytes have changed.
 Milliseconds measure(Contestant& contestant, MPI_Comm comm) {
   for (std::byte& byte : contestant.data) byte = static_cast<std::byte>(static_cast<int>(byte) + 1);
   MPI_Barrier(comm);
@@ -57,10 +57,10 @@ void run(MPI_Comm comm, int rounds, double mebibytes) {
   const auto bytes = static_cast<std::size_t>(mebibytes * (1 << 20));
   std::vector<Contestant> contestants{{"fixed size", 1, static_cast<int>(bytes)}, {"resizable", 2, FENIX_RESIZEABLE}};
   for (Contestant& contestant : contestants) contestant.create(comm, bytes);
-  // Some rounds unmeasured: by then every version has its memory.
+  // Some rounds are not measured: after them every version has its memory.
   for (int round = -4; round < rounds; ++round) {
     for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
-      // Each comes first as often as the other.
+      // Each comes first equally often.
       Contestant& contestant = contestants[(turn + static_cast<std::size_t>(round + 4)) % contestants.size()];
       const Milliseconds time = measure(contestant, comm);
       if (round >= 0) contestant.times.push_back(time);

@@ -1,5 +1,5 @@
-// The probing part of a randomised detector like SWIM (Das et al. 2002), to compare the ring with: in every round each
-// process asks one other, chosen at random, whether it lives, and holds it dead if no answer comes in time.
+// The probing part of a randomised detector like SWIM (Das et al. 2002), as a comparison for the ring. In every round
+// each process asks one other, chosen at random, and holds it dead if no answer comes in time.
 
 #pragma once
 
@@ -13,12 +13,12 @@ namespace mend::bench {
 
 using transport::SimulatedTime;
 
-/// One process's part: pure, like the detector's core.
+/// The part of one process. It is pure, like the detector's core.
 class Prober {
  public:
   Prober(ProcessId self, std::uint32_t processes) : self_(self), processes_(processes) {}
 
-  /// Whom it asks in a new round. `chance` is random.
+  /// Returns the process to ask in a new round. `chance` is random.
   ProcessId begin_round(std::uint64_t chance) {
     const auto other = static_cast<std::uint32_t>(chance % (processes_ - 1));
     asked_ = ProcessId{other < self_.value ? other : other + 1};
@@ -27,16 +27,16 @@ class Prober {
   void answered_by(ProcessId process) {
     if (asked_ == process) asked_.reset();
   }
-  /// Whom it holds dead when time is out.
+  /// Returns the process to hold dead when the time is out, if any.
   std::optional<ProcessId> time_out() const { return asked_; }
 
  private:
   ProcessId self_;
   std::uint32_t processes_;
-  std::optional<ProcessId> asked_;  // and no answer yet
+  std::optional<ProcessId> asked_;  // has not answered yet
 };
 
-/// Rounds of probes in the simulator, in step: who is asked how often, and who does not answer in time.
+/// Rounds of probes in the simulator, in step: counts processes that do not answer in time.
 class ProbingSimulation {
  public:
   struct Question {
@@ -52,13 +52,13 @@ class ProbingSimulation {
     }
   }
 
-  /// One round; returns how many held somebody dead that lives.
+  /// Runs one round. Returns how many processes held a living process dead.
   std::uint32_t false_suspicions() {
     simulator_.run();
     return suspicions_;
   }
 
-  // The simulator's side.
+  // The calls of the simulator.
   void receive(ProcessId to, ProcessId from, const Question& question) {
     if (question.answer) {
       probers_[to.value].answered_by(from);
@@ -88,14 +88,14 @@ class ProbingSimulation {
   std::uint32_t suspicions_ = 0;
 };
 
-/// Rounds without a network, for many processes: who is asked by how many, and when everyone has been.
+/// Rounds without a network, for many processes: how many ask each process, and when all have been asked.
 class ProbingRounds {
  public:
   ProbingRounds(std::uint32_t processes, std::uint64_t seed) : seed_(seed), asked_(processes), ever_(processes, false) {
     for (std::uint32_t p = 0; p < processes; ++p) probers_.emplace_back(ProcessId{p}, processes);
   }
 
-  /// How many ask the one that most ask, in the next round.
+  /// Runs the next round. Returns the largest number of processes that ask the same one.
   std::uint32_t longest_queue() {
     std::fill(asked_.begin(), asked_.end(), 0);
     for (std::uint32_t p = 0; p < probers_.size(); ++p) {

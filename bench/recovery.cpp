@@ -1,7 +1,7 @@
-// A recovery on real processes, from the kill until the body runs again with its data: how long each phase takes.
+// A recovery on real processes, from the kill until the body runs again with its data: the time of each phase.
 //
-// Run as it is, it launches jobs of itself with `mend run`, one for each kill. The cases take turns, so that what
-// disturbs the machine disturbs them alike.
+// Started directly, it launches jobs of itself with `mend run`, one for each kill. The cases take turns, so that
+// disturbances of the machine affect all alike.
 
 #include "base/median.hpp"
 #include "bench/jobs.hpp"
@@ -28,19 +28,19 @@ namespace {
 
 constexpr int ranks = 4;
 constexpr int victim = 1;
-constexpr Seconds settled{0.4};  // a ring has more patience when it is new
+constexpr Seconds settled{0.4};  // a new ring is more patient
 
 struct Arguments {
   int samples = 30;
-  double mebibytes = 16;  // a rank
+  double mebibytes = 16;  // for each rank
   std::string json;
-  std::string subject;  // in a launched process: how it recovers
+  std::string subject;  // in a launched process: the kind of recovery
   std::string record;
 };
 
 // ---- A process of a job in which rank 1 is killed
 
-/// Says when it had its communicator and its data again, and what it knows of the phases.
+/// Records when this process had its communicator and its data again, and the times of the phases.
 void tell(Session& session, const Arguments& arguments, std::int64_t repaired, std::int64_t restored) {
   const RecoveryReport& report = session.recoveries().back();
   say(arguments.record, fmt::format("back {} {} {} {} {} {}\n", nanoseconds_of(report.noticed), repaired, restored,
@@ -58,8 +58,8 @@ void work_until_the_kill(Session& session, const Arguments& arguments) {
   }
 }
 
-/// "in-place-ready": as in-place, but the memory is there before mend is, on the spare too. "in-place-kept": the
-/// survivors keep their data besides.
+/// "in-place-ready": as in-place, but the memory is allocated before mend starts, also on the spare. "in-place-kept":
+/// in addition, the survivors keep their data.
 int play(int argc, char** argv, const Arguments& arguments) {
   const auto count = static_cast<std::size_t>(arguments.mebibytes * (1 << 20) / sizeof(double));
   const bool in_place = arguments.subject.starts_with("in-place");
@@ -90,16 +90,16 @@ int play(int argc, char** argv, const Arguments& arguments) {
 
 // ---- The driver
 
-/// One way to recover, and what its recoveries took, in milliseconds.
+/// One way to recover, and the times of its recoveries, in milliseconds.
 struct Case {
   std::string subject;
   std::string options;
-  std::vector<double> detect{};  // from the kill until the first process knew
+  std::vector<double> detect{};  // from the kill until the first process knew of it
   std::vector<double> interrupt{};
   std::vector<double> agree{};
   std::vector<double> rebuild{};
   std::vector<double> repaired{};  // from the kill until the last process had its communicator
-  std::vector<double> restored{};  // and its data
+  std::vector<double> restored{};  // ... and its data
 };
 
 void sample(Case& one, const Arguments& arguments) {

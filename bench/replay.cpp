@@ -1,8 +1,8 @@
-// What local rollback costs while nobody dies: messages and collectives of session.comm() with --mend-rollback local,
+// The cost of local rollback without failures: messages and collectives of session.comm() with --mend-rollback local,
 // which are logged, beside the library's own on MPI_COMM_WORLD. Started by mend run with the number of ranks to
 // measure.
 //
-// Both are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+// Both are measured in turn, many times, so that disturbances of the machine affect both alike.
 
 #include "base/clock.hpp"
 #include "base/median.hpp"
@@ -25,7 +25,7 @@ struct Arguments {
   int rounds = 31;
 };
 
-/// What is done on a communicator, once.
+/// An operation on a communicator.
 struct Subject {
   std::string name;
   std::size_t bytes;  ///< of the data
@@ -33,7 +33,7 @@ struct Subject {
   std::function<void(MPI_Comm)> once;
 };
 
-/// There and back between the ranks 0 and 1; the others look on.
+/// A message to and fro between the ranks 0 and 1; the other ranks do nothing.
 void ping_pong(MPI_Comm comm, std::vector<std::byte>& data) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -43,7 +43,7 @@ void ping_pong(MPI_Comm comm, std::vector<std::byte>& data) {
   if (rank == 1) MPI_Send(data.data(), count, MPI_BYTE, 0, 0, comm);
 }
 
-/// To the next rank, from the one before, with requests.
+/// A message to the next rank and one from the previous rank, with requests.
 void ring(MPI_Comm comm, std::vector<std::byte>& data, std::vector<std::byte>& other) {
   int rank = 0;
   int size = 0;
@@ -56,7 +56,7 @@ void ring(MPI_Comm comm, std::vector<std::byte>& data, std::vector<std::byte>& o
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-/// How long one of them takes, as rank 0 sees it.
+/// Returns the time of one operation, on rank 0.
 double microseconds(const Subject& subject, MPI_Comm comm) {
   MPI_Barrier(MPI_COMM_WORLD);
   const Stopwatch watch;
@@ -64,7 +64,7 @@ double microseconds(const Subject& subject, MPI_Comm comm) {
   return 1000 * Milliseconds(watch.elapsed()).count() / subject.times;
 }
 
-/// They use `data` and `other`, which have the size that each subject names.
+/// Returns the operations to measure. They use `data` and `other`, which must have the size that each one states.
 std::vector<Subject> all_subjects(std::vector<std::byte>& data, std::vector<std::byte>& other) {
   std::vector<Subject> subjects;
   for (const auto& [bytes, times] : {std::pair<std::size_t, int>{8, 1000}, {16384, 300}, {1U << 20U, 20}}) {

@@ -1,15 +1,15 @@
-// mend simulate rollback: what goes back when a process dies.
+// mend simulate rollback: which ranks go back when a process dies.
 //
-// Table I of the replay paper, simulated: for five NAS kernels, the share of messages that is logged and the share of
+// Table I of the replay paper, simulated: for five NAS kernels, the share of messages that are logged and the share of
 // processes that roll back when one fails. The paper's figure stands before the simulated one.
 //
-// A kernel is how often each rank sends to each other rank in one iteration. Clusters are consecutive ranks, and their
-// epochs lie 2 apart (section V-E.3). What rolls back is computed by the protocol's own recovery_line.
-// The patterns come from the kernels' sources: CG reduces in rows by butterflies, three times for each transpose; MG
+// A kernel is the number of messages from each rank to each other rank in one iteration. Clusters are consecutive
+// ranks, and their epochs differ by 2 (section V-E.3). The protocol's own recovery_line computes what rolls back. The
+// patterns come from the kernels' sources: CG reduces in rows by butterflies, three times for each transpose; MG
 // exchanges faces of a 3-D torus on all levels of its grids; FT transposes by all-to-alls, in which a rank has a block
 // for itself; LU is a pipeline on a 2-D grid; BT exchanges in rows, columns and diagonals of a square, 11 x 11 for 128.
-// The paper does not say how its clusters were shaped; for MG on 256 processes its 16 clusters must have had another
-// shape than consecutive ranks.
+// The paper does not describe the shape of its clusters. For MG on 256 processes, its 16 clusters cannot have been
+// consecutive ranks.
 
 #include "base/error.hpp"
 #include "bench/rollback_failures.hpp"
@@ -56,7 +56,7 @@ int log2_of(int power) {
 Traffic cg(int ranks) {
   const int rows = 1 << (log2_of(ranks) / 2);
   const int columns = ranks / rows;
-  const int reductions = 3;  // of the product, and of two scalars
+  const int reductions = 3;  // of the product and of two scalars
   Traffic traffic = silence(ranks);
   for (int me = 0; me < ranks; ++me) {
     for (int partner = 1; partner < columns; partner *= 2) send(traffic, me, me ^ partner, reductions);
@@ -130,7 +130,7 @@ Traffic bt(int ranks) {
 
 struct Shares {
   double logged;       ///< of messages, in percent
-  double rolled_back;  ///< of ranks when one fails, in percent, on average over who fails
+  double rolled_back;  ///< of ranks when one fails, in percent, averaged over the failing rank
 };
 
 Shares shares(const Traffic& traffic, int count) {
@@ -161,7 +161,7 @@ Shares shares(const Traffic& traffic, int count) {
   }
   double back = 0;
   for (std::size_t failed = 0; failed < ranks; ++failed) {
-    // The ranks of a cluster have the same line, and the table of another cluster is scanned anew.
+    // The ranks of a cluster have the same line, which is computed once for each cluster.
     if (failed > 0 && clusters[failed] == clusters[failed - 1]) continue;
     double mates = 0;
     for (const int cluster : clusters) mates += cluster == clusters[failed];
@@ -200,7 +200,7 @@ const std::vector<Kernel> kernels{
      bt,
      {{16.7, 62.5}, {33.3, 56.3}, {13, 62.6}, {25.2, 56.4}, {36.7, 53.3}, {8.3, 62.5}, {16.7, 56.25}, {33.3, 53.12}}}};
 
-/// Returns the largest difference to the paper, in points of percent.
+/// Returns the largest difference from the paper, in percentage points.
 double print_table() {
   double largest = 0;
   std::puts("Table I: % of messages logged and % of processes rolled back, paper / simulated\n");
@@ -222,7 +222,7 @@ double print_table() {
   return largest;
 }
 
-/// One kernel at a size of one's own.
+/// One kernel at a size chosen by the user.
 struct Own {
   std::string pattern = "CG";
   int processes = 0;
@@ -246,7 +246,8 @@ void print_own(const Own& own) {
   std::puts(fmt::format("  {:5.2f} % of the processes go back when one dies, on average", here.rolled_back).c_str());
 }
 
-/// What failures cost a job under global and under local rollback, with units as people write them.
+/// The options of `--failures`: the cost of failures under global and under local rollback, with units as users write
+/// them.
 struct Failures {
   bool wanted = false;
   std::uint32_t nodes = 0;
@@ -305,7 +306,7 @@ FailingJob failing_job(const Failures& given, const std::string& node_mtbf) {
   return job;
 }
 
-/// Means over the runs, beside the same job without failures and without logs.
+/// Means over the runs, relative to the same job without failures and without logs.
 struct Lost {
   double failures = 0;
   Seconds time{};
@@ -396,9 +397,9 @@ CLI::Option* add_failures(CLI::App& app, Failures& given) {
   return wanted;
 }
 
-/// The largest difference to table I that is accepted, in points.
+/// The largest accepted difference from table I, in percentage points.
 constexpr double most_apart = 4.0;
-constexpr int most_processes = 2048;  // every pair of them has an entry
+constexpr int most_processes = 2048;  // every pair of processes has an entry
 
 int run(int argc, char** argv) {
   CLI::App app{

@@ -1,6 +1,6 @@
-// The ring without its heartbeats, for 256,000 processes and thousands of runs: the simplification that the paper's own
-// simulator makes. A heartbeat is not sent; when a process dies, its observer's time-out is put where it would have
-// been. A broadcast takes the time that it was given. Who dies in the middle of telling is not looked at.
+// The ring without its heartbeats, for 256,000 processes and thousands of runs: the same simplification as in the
+// paper's own simulator. Heartbeats are not sent; when a process dies, its observer's time-out is set to the time it
+// would have had. A broadcast takes a given time. Deaths in the middle of a broadcast are not modelled.
 //
 // bench_detector_simulated prints it beside the real cores where both can be run.
 
@@ -29,15 +29,15 @@ class RingOutline {
     Time at;
   };
   struct Outcome {
-    Time first_known{0};  ///< by all
-    Time all_known{0};    ///< all deaths, by all
+    Time first_known{0};  ///< by all processes
+    Time all_known{0};    ///< all deaths, by all processes
   };
 
-  /// `tau`: the longest time of a message; `broadcast`: how long one takes to reach all.
+  /// `tau`: the longest time of a message. `broadcast`: the time in which a broadcast reaches all processes.
   RingOutline(std::uint32_t processes, const Timing& timing, Time tau, Time broadcast, std::uint64_t seed)
       : processes_(processes), timing_(timing), tau_(tau), broadcast_(broadcast), seed_(seed) {}
 
-  /// What comes of these deaths, the earliest first.
+  /// Returns the outcome of these deaths, which must be in ascending order of time.
   Outcome run(const std::vector<Death>& deaths) {
     for (const Death& death : deaths) {
       dies_at_[death.process] = death.at;
@@ -68,7 +68,7 @@ class RingOutline {
 
   void take(const Event& event) {
     const std::uint32_t observer = event.what == What::suspected ? event.observer : observer_of(event.emitter);
-    if (!lives(observer, event.at)) return;  // whoever observes it will come to observe `emitter`
+    if (!lives(observer, event.at)) return;  // the process that observes it will come to observe `emitter`
     switch (event.what) {
       case What::dies: push({time_out(event), What::suspected, event.emitter, observer}); break;
       case What::told:
@@ -77,7 +77,7 @@ class RingOutline {
     }
   }
 
-  /// The last heartbeat was sent at some time in the last period; delta runs from when it arrived.
+  /// The last heartbeat was sent at some time in the last period; delta runs from its arrival.
   Time time_out(const Event& death) const {
     return death.at - chance(death.emitter, 0, timing_.eta) + chance(death.emitter, 1, tau_) + timing_.delta;
   }
@@ -114,7 +114,7 @@ class RingOutline {
   Time broadcast_;
   std::uint64_t seed_;
   std::map<std::uint32_t, Time> dies_at_;
-  std::map<std::uint32_t, Time> known_;  // by all
+  std::map<std::uint32_t, Time> known_;  // by all processes
   std::map<std::uint32_t, std::uint32_t> observers_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> passed_;  // emitter, observer
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

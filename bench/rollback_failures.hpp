@@ -1,15 +1,16 @@
-// A job that loses nodes, event by event, under two kinds of rollback. What is counted is what the failures cost.
+// A job that loses nodes, event by event, under two kinds of rollback. The cost of the failures is counted.
 //
-// The job works for an interval, commits, and goes on. A node dies at an exponentially distributed moment, in whatever
-// the job does then, and is replaced at once by a spare. Each death opens a recovery. If it strikes a commit, that
-// commit is void and made again.
+// The job works for an interval, commits, and goes on. A node dies at an exponentially distributed time, in any
+// activity of the job, and is replaced at once by a spare. Each death begins a recovery. If it happens during a commit,
+// that commit is void and is made again.
 //
 //   global   all ranks go back to the last commit and compute again what they had
-//   local    only the ranks of the node go back. The others stop where they are, because each soon needs a message
-//            from the dead (the job is tightly coupled), and wait. A node that dies meanwhile begins its own recovery.
-//            Nodes that go back need each other's messages, which died with them: none gets ahead of the slowest.
+//   local    only the ranks of the node go back. The others stop where they are and wait, because each soon needs a
+//            message from the dead ranks (the job is tightly coupled). A node that dies meanwhile begins its own
+//            recovery. Nodes that go back need each other's messages, which died with them, so none gets ahead of
+//            the slowest.
 //
-// Never: a rank that did not go back computes a piece twice; work counts as done without a commit after it.
+// Invariants: a rank that did not go back never computes a piece twice; work counts as done only after a commit.
 
 #pragma once
 
@@ -31,13 +32,13 @@ struct FailingJob {
   Seconds interval{};  ///< of work, between two commits
   Seconds commit_cost{};
   Seconds recovery{};       ///< from a death until ranks compute again
-  double logging = 0;       ///< local rollback: by what share work takes longer, for its logs
-  double replay_speed = 1;  ///< local rollback: how much faster than the first time a rank computes again
+  double logging = 0;       ///< local rollback: the share by which logging slows the work down
+  double replay_speed = 1;  ///< local rollback: how much faster a rank computes again than the first time
 };
 
 enum class Rollback : std::uint8_t { global, local };
 
-/// What a job took. Rank times are summed over all ranks.
+/// The cost of a job. Rank times are summed over all ranks.
 struct JobCost {
   Seconds time{};
   Seconds computing{};       ///< rank time, commits included
@@ -65,20 +66,20 @@ class FailingJobRun {
   double slowdown() const { return rollback_ == Rollback::local ? 1 + job_.logging : 1; }
   double speed() const { return rollback_ == Rollback::local ? job_.replay_speed : 1; }
 
-  /// Inverts the distribution: the same draws for every library.
+  /// Inverts the distribution, so that the draws are the same with every library.
   Seconds wait_for_death() {
     const double drawn = (static_cast<double>(random_() >> 11U) + 0.5) * 0x1p-53;
     return job_.node_mtbf / job_.nodes * -std::log(drawn);
   }
 
-  /// Who dies is drawn too; deaths come at the same times under both kinds of rollback.
+  /// The dead node is drawn too. Deaths come at the same times under both kinds of rollback.
   std::uint32_t death() {
     ++cost_.failures;
     next_death_ = cost_.time + wait_for_death();
     return static_cast<std::uint32_t>(random_() % job_.nodes);
   }
 
-  /// Passes until `duration` is over, or until the next death. Returns how long that was.
+  /// Passes until `duration` is over, or until the next death. Returns the time passed.
   Seconds pass(Seconds duration, double busy_ranks) {
     const Seconds passed = std::clamp(next_death_ - cost_.time, Seconds{0}, duration);
     cost_.time += passed;
@@ -87,7 +88,7 @@ class FailingJobRun {
     return passed;
   }
 
-  /// Returns false if a node dies before the end; the death is still to be taken.
+  /// Returns false if a node dies before the end; that death has not been handled yet.
   bool all_busy_for(Seconds duration) { return pass(duration, ranks()) >= duration; }
 
   void work_to(Seconds piece) {
@@ -100,7 +101,7 @@ class FailingJobRun {
     }
   }
 
-  /// From a death until all are where the first of them was: `reached` after the last commit.
+  /// Runs from a death until all ranks are where the first of them was: `reached` after the last commit.
   void recover(Seconds reached) {
     if (rollback_ == Rollback::global) {
       recover_all(reached);
@@ -119,7 +120,7 @@ class FailingJobRun {
     }
   }
 
-  /// A node that went back: when it computes again, and how far it is.
+  /// A node that went back: when it computes again, and its progress.
   struct Back {
     Seconds ready;
     Seconds at;
@@ -129,7 +130,7 @@ class FailingJobRun {
     std::map<std::uint32_t, Back> back;
     back[death()] = {cost_.time + job_.recovery, Seconds{0}};
     while (true) {
-      // The slowest compute; those before them wait for their messages.
+      // The slowest nodes compute; those ahead of them wait for their messages.
       Seconds slowest = reached;
       Seconds ahead = reached;
       for (const auto& [node, one] : back) slowest = std::min(slowest, one.at);

@@ -9,7 +9,7 @@
 
 namespace mend::bench {
 
-/// An allreduce by recursive doubling in the simulator, to compare with: no agreement, and lost with any process.
+/// An allreduce by recursive doubling in the simulator, for comparison. It is no agreement, and fails with any process.
 class SimulatedAllreduce {
  public:
   /// `processes`: a power of two.
@@ -18,7 +18,7 @@ class SimulatedAllreduce {
     for (std::uint32_t p = 0; p < processes; ++p) simulator_.wake({p}, {});
   }
 
-  /// From the start to the last process that has the result.
+  /// Returns the time from the start until the last process has the result.
   transport::SimulatedTime run() {
     simulator_.run();
     transport::SimulatedTime last{0};

@@ -1,7 +1,7 @@
-// The store on real processes: what a commit and the restore of a lost rank take, beside a copy in memory and a bare
-// MPI_Sendrecv of the same bytes. Started by mend run with the number of ranks to measure.
+// The store on real processes: the time of a commit and of the restore of a lost rank, beside a copy in memory and a
+// plain MPI_Sendrecv of the same bytes. Started by mend run with the number of ranks to measure.
 //
-// All are measured in turn, many times over, so that what disturbs the machine disturbs them alike.
+// All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
@@ -34,7 +34,7 @@ struct Arguments {
   std::string json;
 };
 
-/// Something that is done with a rank's bytes, and how long it took in each round.
+/// An operation on a rank's bytes, and its time in each round.
 struct Contestant {
   std::string name;
   std::function<void()> prepare;
@@ -42,7 +42,7 @@ struct Contestant {
   std::vector<Milliseconds> times{};
 };
 
-/// As the slowest rank sees it.
+/// Returns the time on the slowest rank.
 Milliseconds measure(const Contestant& contestant) {
   if (contestant.prepare) contestant.prepare();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -61,7 +61,7 @@ class ProtectedField {
     begin(true);
   }
 
-  /// Gives other values to one of so many parts of the field.
+  /// Changes the values of one of `parts` parts of the field.
   void change(std::size_t parts) {
     for (std::size_t i = 0; i < field_.size() / parts; ++i) field_[i] += 1;
   }
@@ -71,7 +71,7 @@ class ProtectedField {
   void finish_commit() { store_->finish_commit(); }
   void restore() { store_->restore(); }
 
-  /// What rank 1 is after a failure: a spare that has memory ready, or a process that has begun just now.
+  /// The process that takes over rank 1 after a failure: a spare with memory ready, or a process that has just started.
   enum class Newcomer : bool { spare, started };
   void lose_a_rank(Newcomer newcomer) {
     epoch_ = epoch_.next();
@@ -105,10 +105,10 @@ class ProtectedField {
   Epoch epoch_;
 };
 
-/// Makes all parities of one stripe of `data` pieces that are `bytes` together.
+/// Computes all parities of one stripe of `data` pieces, which are the bytes of `field` together.
 std::function<void()> encoder(int data, int parity, const std::vector<double>& field, std::vector<double>& parities) {
   return [=, &field, &parities] {
-    constexpr std::size_t slice = std::size_t{256} << 10;  // as store/placement/exchange.cpp does it
+    constexpr std::size_t slice = std::size_t{256} << 10;  // the same as in store/placement/exchange.cpp
     const auto all = std::as_bytes(std::span(field));
     const std::size_t length = all.size() / static_cast<std::size_t>(data);
     for (std::size_t at = 0; at < length; at += slice) {
@@ -186,7 +186,7 @@ void run(const Arguments& arguments) {
     ProtectedField* asynchronous = another();
     contestants.push_back({"  async, begun", [=] { asynchronous->change(1); }, [=] { asynchronous->begin_commit(); }});
     contestants.push_back({"  async, finished", {}, [=] { asynchronous->finish_commit(); }});
-    // Between the two above, the measuring itself is in MPI, so messages have made way. Without any call in between:
+    // Between the two above, the measurement itself calls MPI, so messages make progress. Without any call in between:
     ProtectedField* hurried = another();
     contestants.push_back({"  async, at one go", [=] { hurried->change(1); },
                            [=] {
@@ -200,8 +200,8 @@ void run(const Arguments& arguments) {
     contestants.push_back(
         {"  by one just started", [=] { restored->lose_a_rank(started); }, [=] { restored->restore(); }});
   }
-  // Some rounds unmeasured: by then both slots of each store have their memory, can be committed over, and what is
-  // written is watched.
+  // Some rounds are not measured: after them both slots of each store have their memory, both can be overwritten by a
+  // commit, and writes are watched.
   for (int round = -6; round < arguments.rounds; ++round) {
     for (Contestant& contestant : contestants) {
       const Milliseconds time = measure(contestant);
