@@ -27,8 +27,8 @@ std::string check_kill(const std::string& text) {
   }
 }
 
-/// Makes the folder, without the evidence of an earlier run. The first process launched clears it before MPI_Init:
-/// nobody can have finished yet. All look at it, so that all go on, or none.
+/// Creates the folder and removes the evidence of an earlier run. The first process launched clears it before MPI_Init,
+/// when no process can have finished yet. All processes check the folder, so that all continue, or none.
 std::string prepare_evidence_folder(const std::string& text) {
   const std::filesystem::path folder(text);
   std::error_code error;
@@ -44,7 +44,7 @@ std::string prepare_evidence_folder(const std::string& text) {
   return "";
 }
 
-/// CLI11 may put several lines into one error.
+/// CLI11 may put several lines into one error message.
 std::string first_line(std::string text) {
   text.erase(std::min(text.find('\n'), text.size()));
   return text;

@@ -26,24 +26,24 @@ struct CommonOptions {
   mend::Options mend;
 };
 
-/// Adds --steps, --commit-every, --kill, --result, --evidence and --plot to `app`, and mend's own options. What
-/// `options` holds are the defaults; it is filled when `app` parses and must outlive that. Local.
+/// Adds --steps, --commit-every, --kill, --result, --evidence and --plot to `app`, and mend's own options. The values
+/// in `options` are the defaults. It is filled when `app` parses, and must outlive that. Local.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// For the application's own check: throws mend::UsageError for kill orders that can never be obeyed. `places`: the
-/// names by which the application announces places of its own, besides "step".
+/// names of the application's own places, besides "step".
 void check_kills(const CommonOptions& options, std::vector<std::string> places);
 
-/// What is wrong with `text` as a file to be written, or nothing: said at the start, not after hours of computing.
+/// Returns why `text` cannot be written as a file, or an empty string. Checked at the start, not after hours of
+/// computing.
 std::string check_writable_file(const std::string& text);
 
-/// Parses. Returns nothing when the program should go on, else the exit code that main must return: help was asked
-/// for (0), or an argument is wrong (2). Every process calls it, before mend::run; the help text, or one sentence
-/// about the wrong argument, comes from one of them.
+/// Parses the arguments. Returns nothing if the program should continue; otherwise the exit code that main must return:
+/// help was requested (0), or an argument is wrong (2). Every process calls it, before mend::run. One of them prints
+/// the help text, or one sentence about the wrong argument.
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// The same with a check of what no single option can judge: it throws mend::UsageError when the options do not go
-/// together.
+/// The same with a check of several options together: `check` throws mend::UsageError if they are incompatible.
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check);
 
 }  // namespace apps

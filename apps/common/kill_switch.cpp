@@ -45,7 +45,7 @@ std::optional<std::variant<mend::Rank, mend::ProcessId>> parse_who(std::string_v
   return mend::Rank{*rank};
 }
 
-/// The record, opened for appending and locked against the other processes until it goes out of scope.
+/// The record file, opened for appending and locked against the other processes until it goes out of scope.
 class LockedRecord {
  public:
   explicit LockedRecord(const std::filesystem::path& file)
@@ -72,7 +72,7 @@ bool tells_of_job(const std::string& line, const std::string& job) {
   return !job.empty() && death.is_object() && death.value("job", "") == job;
 }
 
-/// Takes the lines of earlier jobs out of the record. A process of this job may have died already.
+/// Removes the lines of earlier jobs from the record. A process of this job may have died already.
 void discard_earlier_jobs(const std::filesystem::path& record) {
   if (!std::filesystem::exists(record)) return;
   const LockedRecord locked(record);

@@ -1,7 +1,8 @@
-// Global sums that come out the same, to the last bit, whatever died on the way.
+// Global sums with the same result, to the last bit, whatever fails during the run.
 //
-// MPI_Allreduce may add in any order, and a repaired communicator may choose another one than the first did (its
-// processes lie on other cores and nodes). So the partial sums are gathered, and everyone adds them in rank order.
+// MPI_Allreduce may add in any order, and a repaired communicator may choose another order than the first one did,
+// because its processes are on other cores and nodes. So the partial sums are gathered, and every rank adds them in
+// rank order.
 
 #pragma once
 
@@ -13,8 +14,8 @@
 
 namespace apps {
 
-/// The sum over the ranks of `comm` of each of the N partial sums, added in rank order: the same bits on every rank
-/// and on every communicator of the same size. Collective over `comm`.
+/// Returns the sums over the ranks of `comm` of each of the N partial sums, added in rank order: the same bits on every
+/// rank and on every communicator of the same size. Collective over `comm`.
 template <std::size_t N>
 std::array<double, N> ordered_sum(MPI_Comm comm, const std::array<double, N>& partial) {
   int ranks = 0;

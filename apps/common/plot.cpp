@@ -34,7 +34,7 @@ double evaluate(const Polynomial& coefficients, double x) {
   return sum;
 }
 
-/// Finite values only: one not-a-number must not blank the picture.
+/// Of the finite values only, so that one not-a-number does not blank the picture.
 std::pair<double, double> range_of(std::span<const double> values) {
   double low = INFINITY;
   double high = -INFINITY;

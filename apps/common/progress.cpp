@@ -12,7 +12,8 @@ namespace {
 
 constexpr mend::Milliseconds rewrite_interval{100};
 
-/// mpirun gives every process a terminal of its own, whatever the user looks at; `mend run` knows, and says so.
+/// mpirun gives every process a terminal of its own, even if the user has none. `mend run` knows, and sets the
+/// variable.
 bool people_watch(std::FILE* out) {
   const char* const told = std::getenv("MEND_TERMINAL");
   return ::isatty(::fileno(out)) == 1 && (told == nullptr || std::string_view(told) == "1");
@@ -24,7 +25,7 @@ Progress::Progress(std::string app, mend::Rank self, int steps, std::FILE* out)
     : app_(std::move(app)), steps_(steps), out_(out), speaks_(self == mend::Rank{0}), on_terminal_(people_watch(out)) {}
 
 Progress::~Progress() {
-  // Whatever is said next, by a failure's log line for one, starts on a line of its own.
+  // The next output, for instance a log line about a failure, then starts on a line of its own.
   if (line_open_) std::fputc('\n', out_);
 }
 

@@ -8,11 +8,11 @@
 
 namespace apps {
 
-/// Tells people how far the run is: on a terminal one line that is rewritten, otherwise a plain line every tenth of
-/// the way. Only rank 0 speaks.
+/// Shows the progress of the run: on a terminal, one line that is rewritten; otherwise a plain line after every tenth
+/// of the steps. Only rank 0 prints.
 class Progress {
  public:
-  /// `steps`: how many there are. `out` is not owned.
+  /// `steps`: the total number of steps. `out` is not owned.
   Progress(std::string app, mend::Rank self, int steps, std::FILE* out = stdout);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -55,8 +55,8 @@ Json recovery_document(const mend::RecoveryReport& recovery) {
   return document;
 }
 
-/// Whose death has brought this recovery about: of those that held a rank, or else anybody's. A spare may have been
-/// dead for long.
+/// Returns the processes whose deaths caused this recovery: those that held a rank, or else all. A dead spare may have
+/// died long before.
 std::vector<mend::ProcessId> causes_of(const mend::RecoveryReport& recovery) {
   std::vector<mend::ProcessId> causes;
   for (const mend::Replacement& replacement : recovery.replacements) causes.push_back(replacement.dead);
@@ -64,9 +64,9 @@ std::vector<mend::ProcessId> causes_of(const mend::RecoveryReport& recovery) {
   return causes.empty() ? recovery.dead : causes;
 }
 
-/// From the first kill that this recovery mended to when its teller noticed; nothing when no kill of it is recorded
-/// (somebody else did it), or when one was timed by another machine's clock. It may have begun for another reason, with
-/// the kill on its way: then no time lies between.
+/// Returns the time from the first kill that this recovery repaired until the reporting process noticed it. Returns
+/// nothing if no kill of it is recorded (the death had another cause), or if one was timed by another machine's clock.
+/// If the recovery began for another reason while the kill was on its way, the time is 0.
 std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const Json& kills) {
   const auto causes = causes_of(recovery);
   std::optional<long long> first_us;
@@ -148,7 +148,7 @@ Json read_kills(const std::filesystem::path& record) {
 }
 
 void write_whole(const std::filesystem::path& file, std::string_view text) {
-  // The process number keeps a rank's successor from sharing a half-written file with the dead.
+  // The process number keeps a rank's successor from sharing a half-written file with the dead process.
   std::filesystem::path temporary = file;
   temporary += fmt::format(".{}.tmp", ::getpid());
   std::ofstream out(temporary, std::ios::binary);

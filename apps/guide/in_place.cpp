@@ -1,4 +1,4 @@
-// In place: survivors catch the failure and stay in the body. What was dear to set up is kept; the data goes back.
+// In place: survivors catch the failure and stay in the body. They keep what they have set up, and restore the data.
 
 #include "rod.hpp"
 
@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   return mend::run(argc, argv, [](mend::Session& session) {
-    Rod rod;  // stands for what takes long to set up: a mesh, a factorisation. Survivors do it once
+    Rod rod;  // stands for data that takes long to set up: a mesh, a factorisation. Survivors do it once
     int recoveries_here = 0;
 
     mend::Store& store = session.store();
@@ -18,12 +18,12 @@ int main(int argc, char** argv) {
 
     for (bool done = false; !done;) {
       try {
-        // A newcomer comes here from the beginning of the body, survivors from repair(): they do the same from here on.
+        // A newcomer gets here from the beginning of the body, survivors from repair(). From here on they do the same.
         const std::array size{session.size()}, open_ended{0};
         MPI_Comm line = session.cart(size, open_ended);
         // The newcomer's data is that of the last commit, and survivors are some steps ahead. Ranks of a synchronous
-        // method must be at the same step, so all go back. Only methods that bear ranks at different steps let
-        // survivors call restore_others() here, and keep what they have.
+        // method must be at the same step, so all go back. Only in methods that tolerate ranks at different steps may
+        // survivors call restore_others() here instead, and keep their data.
         store.restore();
 
         while (rod.step < 1000) {

@@ -1,5 +1,4 @@
-// Heat along a rod that is cut among the ranks: an ordinary MPI program's part of the work, which knows nothing of
-// mend.
+// Heat along a rod that is divided among the ranks: the work of an ordinary MPI program, independent of mend.
 
 #pragma once
 

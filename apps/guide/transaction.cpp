@@ -1,5 +1,5 @@
-// Transactions: a piece of work is committed if it went well on all ranks, and taken back otherwise, whether a process
-// has died or the numbers are no good. Here a time step is tried that is too long at first.
+// Transactions: a piece of work is committed if it succeeded on all ranks, and rolled back otherwise, whether a process
+// has died or the result is not acceptable. Here the first time step tried is too long.
 
 #include "rod.hpp"
 
@@ -27,12 +27,12 @@ int main(int argc, char** argv) {
       const bool went_well = mend::transaction(session, [&] {
         bool stable = true;
         for (int i = 0; i < 10; ++i) stable = rod.advance(line, time_step) < 0.4 && stable;
-        return stable;  // on this rank; every rank takes part in the same MPI calls, whatever it finds
+        return stable;  // on this rank; every rank takes part in the same MPI calls, whatever its result
       });
       if (!went_well) {  // everything protected is as it was before, on all ranks
         time_step /= 2;
         ++taken_back;
-        store.commit();  // or the next refusal would take this back, too
+        store.commit();  // otherwise the next rollback would undo this too
       }
     }
     const double heat = rod.heat(line);

@@ -5,7 +5,7 @@
 namespace apps::minife {
 namespace {
 
-/// Those of `box` whose place is odd or even as the bits of `colour` say, one by one.
+/// The elements of `box` with odd or even places as the bits of `colour` say.
 struct ColouredElements {
   Box lattice;  // place / 2
 
@@ -37,7 +37,7 @@ KOKKOS_INLINE_FUNCTION Corners corners_of(const Geometry& geometry, Triple eleme
   return corners;
 }
 
-/// Adds one element to the rows of its corners that are ours.
+/// Adds one element to the rows of those of its corners that this rank owns.
 KOKKOS_INLINE_FUNCTION void add_element(Triple element, const Geometry& geometry, const LocalNumbering& numbering,
                                         const HeatOperator& heat, double dt) {
   const ElementMatrices matrices = integrate(corners_of(geometry, element));

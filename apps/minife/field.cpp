@@ -34,7 +34,7 @@ Slice middle_slice(const Heat& heat, MPI_Comm comm) {
         values(static_cast<std::size_t>(owned.index(node)));
   }
 
-  // Every pixel is somebody's value plus everybody else's zero.
+  // Every pixel is the value of one rank plus the zeros of all others.
   int self = 0;
   mend::check_mpi(MPI_Comm_rank(comm, &self), "MPI_Comm_rank");
   const auto count = static_cast<int>(slice.values.size());

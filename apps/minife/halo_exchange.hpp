@@ -1,5 +1,5 @@
-// Brings the halo up to date: every rank sends its neighbours the values of its nodes that they know, and receives
-// those of theirs that it knows.
+// Updates the halo: every rank sends its neighbours the values of its nodes that they know, and receives the values of
+// their nodes that it knows.
 
 #pragma once
 
@@ -14,22 +14,22 @@ namespace apps::minife {
 
 class HaloExchange {
  public:
-  /// Local. `comm` must outlive this.
+  /// Local. `comm` must outlive this object.
   HaloExchange(const Mesh& mesh, MPI_Comm comm);
 
-  /// Fills in the halo of `vector`, which has a value for every known node, of which the owned ones are given.
+  /// Fills the halo of `vector`, which has a value for every known node; the values of the owned nodes are given.
   /// Collective. Reaches the fault point `halo` while messages are under way. Throws mend::ProcessFailure.
   void update(const Vector& vector);
 
  private:
-  /// What goes to and comes from one neighbour. MPI works on the host buffers; the others are where the vectors are.
+  /// The exchange with one neighbour. MPI uses the host buffers; the others are in the memory space of the vectors.
   struct Channel {
     int rank;
-    Kokkos::View<int*> send_nodes;  ///< local numbers, in the order the neighbour numbers them in its halo
+    Kokkos::View<int*> send_nodes;  ///< local numbers, in the order of the neighbour's halo
     Vector outgoing;
     Vector::HostMirror outgoing_on_host;
     Vector::HostMirror incoming_on_host;
-    std::pair<std::size_t, std::size_t> halo;  ///< local numbers of what comes in
+    std::pair<std::size_t, std::size_t> halo;  ///< local numbers of the nodes received
   };
 
   MPI_Comm comm_;

@@ -1,7 +1,7 @@
-// miniFE made time-dependent, under mend: an implicit heat equation that outlives its processes.
+// miniFE made time-dependent, under mend: an implicit heat equation that survives the death of its processes.
 //
-// Read it from the bottom up: main starts mend; simulate is what every rank does, again after each failure; report
-// says how it went.
+// Read it from the bottom up: main starts mend; simulate runs on every rank, again after each failure; report prints
+// the result.
 
 #include "framework/mend.hpp"
 
@@ -21,7 +21,7 @@
 namespace apps::minife {
 namespace {
 
-/// What outlives the body.
+/// The data that outlives the body.
 struct Bench {
   Meters meters;
   mend::Stopwatch since_start;
@@ -88,7 +88,7 @@ void simulate(mend::Session& session, const Options& options, KillSwitch& kills,
   mend::Store& store = session.store();
   store.protect("temperature", heat.temperature_in_mesh());
   store.protect("state", mend::replicated(heat.state));
-  store.protect("meters", mend::replicated(bench.meters));  // restarted from disk, all go on from the first rank's
+  store.protect("meters", mend::replicated(bench.meters));  // restarted from disk, all continue with the first rank's
   store.restore();
 
   {

@@ -1,4 +1,4 @@
-// How long each phase of miniFE takes, and how many floating-point operations it does: what the report is made of.
+// The time of each phase of miniFE, and its number of floating-point operations, for the report.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Meter {
   double flops = 0;
 };
 
-/// One process's meters.
+/// The meters of one process.
 class Meters {
  public:
   Meter& operator[](Phase phase) { return meters_[static_cast<std::size_t>(phase)]; }
@@ -28,8 +28,8 @@ class Meters {
   std::array<Meter, phase_count> meters_;
 };
 
-/// Adds the time of its own life, and `flops`, to a meter - unless the phase is left by an exception, in which case
-/// it has not done its work.
+/// Adds the time of its lifetime, and `flops`, to a meter. It adds nothing if the phase is left by an exception,
+/// because the phase has not done its work then.
 class Measured {
  public:
   explicit Measured(Meter& meter, double flops = 0) : meter_(meter), flops_(flops) {}

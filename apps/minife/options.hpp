@@ -15,8 +15,8 @@ struct Options {
   std::filesystem::path yaml;  ///< the report; empty: none
 };
 
-/// Reads the command line into `options`, whose values are the defaults. Returns what main must return at once, or
-/// nothing when the program should go on; see apps::parse_command_line.
+/// Reads the command line into `options`, whose values are the defaults. Returns the exit code that main must return at
+/// once, or nothing if the program should continue; see apps::parse_command_line.
 std::optional<int> read_options(Options& options, int argc, char** argv);
 
 }  // namespace apps::minife

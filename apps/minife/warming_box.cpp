@@ -14,17 +14,17 @@ constexpr double bump_squared = 8.0 / 15;
 constexpr double slope_squared = 16.0 / 3;
 constexpr double bend_squared = 64;
 
-/// The norm of B.
+/// Returns the norm of B.
 double bump_norm() { return std::sqrt(bump_squared * bump_squared * bump_squared); }
 
-/// The norm of B's second derivatives, all nine.
+/// Returns the norm of all nine second derivatives of B.
 double bump_bending() {
   const double straight = 3 * bend_squared * bump_squared * bump_squared;
   const double mixed = 6 * slope_squared * slope_squared * bump_squared;
   return std::sqrt(straight + mixed);
 }
 
-/// The norm of the second derivatives of -laplacian(B) = 8 (b(y)b(z) + b(x)b(z) + b(x)b(y)).
+/// Returns the norm of the second derivatives of -laplacian(B) = 8 (b(y)b(z) + b(x)b(z) + b(x)b(y)).
 double source_bending() {
   const double mean = 2.0 / 3;  // of b
   const double straight = 3 * 64 * bend_squared * (2 * bump_squared + 2 * mean * mean);

@@ -1,15 +1,15 @@
-// The problem that miniFE solves here, and what is known about it.
+// The problem that miniFE solves here, and its exact solution.
 //
-// A cube whose walls are held at temperature 1 is heated from inside. The heat source is chosen so that the answer is
+// A cube whose walls are held at temperature 1 is heated from inside. The heat source is chosen so that the solution is
 // known everywhere and at all times (a manufactured solution):
 //
-//       u(x, y, z, t) = 1 + a(t) B(x, y, z)       a(t) = 1 - exp(-10 t)      from the walls' temperature to a steady
-//       state
-//                                                 B    = b(x) b(y) b(z), b(x) = 4 x (1 - x): 1 in the middle, 0 at the
-//                                                 walls
+//       u(x, y, z, t) = 1 + a(t) B(x, y, z)
 //       f = du/dt - laplacian(u) = a' B + a * (-laplacian(B))
 //
-// B is a polynomial and not a single sine wave on purpose: a sine is an eigenvector of the discrete operator, and
+//       a(t) = 1 - exp(-10 t)          from the walls' temperature to a steady state
+//       B    = b(x) b(y) b(z)          with b(x) = 4 x (1 - x): 1 in the middle, 0 at the walls
+//
+// B is deliberately a polynomial and not a single sine wave: a sine is an eigenvector of the discrete operator, and
 // conjugate gradients would find it in one iteration.
 //
 // Lengths are in units of the cube's side L, times in units of the diffusion time L^2/kappa.
@@ -27,7 +27,7 @@ namespace apps::minife::warming_box {
 inline constexpr double wall_temperature = 1;
 inline constexpr double warming_rate = 10;
 
-/// b and its kin.
+/// b(x)
 KOKKOS_INLINE_FUNCTION double bump(double x) { return 4 * x * (1 - x); }
 
 /// a(t)
@@ -35,12 +35,12 @@ inline double strength(double time) { return 1 - std::exp(-warming_rate * time);
 /// a'(t)
 inline double strength_slope(double time) { return warming_rate * std::exp(-warming_rate * time); }
 
-/// The temperature at a point when the bump has strength a(t).
+/// Returns the temperature at a point when the bump has strength a(t).
 KOKKOS_INLINE_FUNCTION double temperature(double strength, double x, double y, double z) {
   return wall_temperature + strength * bump(x) * bump(y) * bump(z);
 }
 
-/// The heat source at a point when the bump has strength a(t) and slope a'(t).
+/// Returns the heat source at a point when the bump has strength a(t) and slope a'(t).
 KOKKOS_INLINE_FUNCTION double source(double strength, double slope, double x, double y, double z) {
   const double bx = bump(x);
   const double by = bump(y);
@@ -48,16 +48,15 @@ KOKKOS_INLINE_FUNCTION double source(double strength, double slope, double x, do
   return slope * bx * by * bz + strength * 8 * (by * bz + bx * bz + bx * by);
 }
 
-/// How far, in the L2 norm, the computed temperature may be from the exact one at `time`,
-/// on a mesh of `elements`, with steps of `dt`, when the solver has left residuals whose norms add up to
-/// `residuals`. Local.
+/// Returns the largest distance, in the L2 norm, of the computed temperature from the exact one at `time`, on a mesh of
+/// `elements`, with steps of `dt`, if the norms of the solver's residuals add up to `residuals`. Local.
 ///
-/// Three errors add up (Thomee, Galerkin Finite Element Methods for Parabolic Problems, chapter 1). Each is forgotten
-/// at the rate of the cube's slowest mode, lambda = 3 pi^2, so that it has min(time, 1/lambda) to pile up:
-///   space    (h/pi)^2 times the second derivatives of u, and of what is fed in (u_t, f)
+/// Three errors add up (Thomee, Galerkin Finite Element Methods for Parabolic Problems, chapter 1). Each decays at the
+/// rate of the cube's slowest mode, lambda = 3 pi^2, so that it accumulates over min(time, 1/lambda):
+///   space    (h/pi)^2 times the second derivatives of u, and of the source terms (u_t, f)
 ///   time     dt/2 times u_tt
 ///   solver   residuals over the smallest eigenvalue of the mass matrix, which is not below h_x h_y h_z / 27
-/// The space term has the one-dimensional constant 1/pi^2; the tests show what room it leaves.
+/// The space term has the one-dimensional constant 1/pi^2; the tests show the margin.
 double error_bound(Triple elements, double dt, double time, double residuals);
 
 }  // namespace apps::minife::warming_box

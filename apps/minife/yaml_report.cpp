@@ -32,13 +32,13 @@ std::array<PhaseTotal, phase_count> totals(const Meters& meters, MPI_Comm comm) 
   return result;
 }
 
-/// By how much the fullest rank exceeds the average, in percent.
+/// Returns by how much the fullest rank exceeds the average, in percent.
 double imbalance(const Summary& summary) {
   const double average = static_cast<double>(summary.rows) / summary.ranks;
   return 100 * (static_cast<double>(summary.most_rows) / average - 1);
 }
 
-/// Both matrices' values, their common structure, and the vectors of one solve.
+/// Counts the values of both matrices, their common structure, and the vectors of one solve.
 double memory_gb(const Summary& summary) {
   const double entries = static_cast<double>(summary.entries) * (2 * sizeof(double) + sizeof(int));
   const double rows = static_cast<double>(summary.rows) * (sizeof(std::int64_t) + 8 * sizeof(double));

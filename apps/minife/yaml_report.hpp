@@ -1,4 +1,4 @@
-// The report in the words of Mantevo's miniFE: what was solved, how large it was, how fast each phase went.
+// The report in the format of Mantevo's miniFE: the problem, its size, and the speed of each phase.
 
 #pragma once
 
@@ -16,12 +16,12 @@ struct PhaseTotal {
   mend::Seconds longest{};  ///< of any rank
   double flops = 0;         ///< of all ranks
 
-  /// Million operations a second, of all ranks together; 0 before anything was measured.
+  /// Returns million operations per second, of all ranks together; 0 before anything was measured.
   double mflops() const { return longest.count() > 0 ? flops / longest.count() / 1e6 : 0; }
 };
 
-/// What the report is written from. The meters are protected data like the temperature: what was done in steps that
-/// were lost with a failure, and done again, counts once.
+/// The data of the report. The meters are protected data like the temperature: steps that were lost in a failure and
+/// done again count once.
 struct Summary {
   HeatSettings settings;
   int ranks = 0;
@@ -34,22 +34,22 @@ struct Summary {
   TimeState state;
   TemperatureError error;
   std::array<PhaseTotal, phase_count> phases;
-  mend::Seconds total{};  ///< since rank 0's process entered the body first
+  mend::Seconds total{};  ///< since the process of rank 0 first entered the body
   std::size_t recoveries = 0;
   std::uint64_t commits = 0;
 
   const PhaseTotal& operator[](Phase phase) const { return phases[static_cast<std::size_t>(phase)]; }
 };
 
-/// Brings the ranks' meters together. Collective over the session's ranks; the same everywhere, but for `total`
+/// Combines the ranks' meters. Collective over the session's ranks. The result is the same on all ranks, except `total`
 /// and `recoveries`, which are this process's own. Throws mend::ProcessFailure.
 Summary summarize(const mend::Session& session, const Heat& heat, const HeatSettings& settings, int spares,
                   const TemperatureError& error, const Meters& meters, mend::Seconds total);
 
-/// The whole report, as YAML.
+/// Returns the whole report, as YAML.
 std::string yaml_text(const Summary& summary);
 
-/// A few lines for people.
+/// Returns a few lines for people.
 std::string short_text(const Summary& summary);
 
 }  // namespace apps::minife

@@ -1,4 +1,4 @@
-// Which part of the grid a rank owns.
+// The part of the grid that a rank owns.
 
 #pragma once
 
@@ -18,11 +18,12 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// How many blocks to cut the grid into along each axis so that each of `ranks` gets one: longer axes are cut more.
-/// Throws mend::UsageError when a block would be thinner than `radius` cells, which is as far as the stencil reaches.
+/// Returns the number of blocks along each axis, so that each of `ranks` gets one block: longer axes are cut more.
+/// Throws mend::UsageError if a block would be thinner than `radius` cells, the reach of the stencil.
 Extents choose_blocks(const Problem& problem, int ranks, int radius);
 
-/// The cells that this rank of `cart` (three-dimensional) owns. Blocks differ by at most one cell along an axis.
+/// Returns the cells that this rank of `cart` (three-dimensional) owns. Blocks differ by at most one cell along an
+/// axis.
 Box own_block(const Problem& problem, MPI_Comm cart);
 
 }  // namespace stencil

@@ -29,7 +29,8 @@ Halo::Halo(MPI_Comm cart, const Box& block, int radius) {
     for (const bool upper : {false, true}) {
       Face& face = faces_[2 * d + (upper ? 1 : 0)];
       face.neighbour = upper ? above : below;
-      // A message is named by the face it leaves through: with two blocks along an axis both go to one neighbour.
+      // The tag is that of the face which the message leaves: with two blocks along an axis, both messages go to one
+      // neighbour.
       face.send_tag = tag_of(d, upper);
       face.receive_tag = tag_of(d, !upper);
       face.layers = face.ghosts = own;

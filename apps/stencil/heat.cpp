@@ -26,7 +26,7 @@ Field make_field(const std::string& name, const Box& block, int radius) {
   return Field(name, extent(0), extent(1), extent(2));
 }
 
-/// The weights as a kernel can carry them.
+/// The weights in a form that a kernel can hold.
 template <int radius>
 struct Kernel {
   Field from;
@@ -66,14 +66,14 @@ Box interior_of(const Box& own, int radius) {
     interior.begin[d] += radius;
     interior.end[d] -= radius;
   }
-  // A block too thin to have an inside is all shell.
+  // A block that is too thin to have an interior is all shell.
   if (interior.empty()) interior.begin = interior.end = own.end;
   return interior;
 }
 
 std::array<Box, 2 * axes> shell_of(const Box& own, const Box& interior) {
   std::array<Box, 2 * axes> shell;
-  Box left = own;  // what the slabs cut so far have left over
+  Box left = own;  // the part that is not in a slab yet
   for (std::size_t d = 0; d < axes; ++d) {
     Box& below = shell[2 * d] = left;
     Box& above = shell[2 * d + 1] = left;
@@ -156,7 +156,7 @@ Heat::Owned Heat::owned_on_host() const {
   return host;
 }
 
-/// Calls visit(i, j, k, value) for each cell of the block, in fixed order.
+/// Calls visit(i, j, k, value) for each cell of the block, in a fixed order.
 void Heat::for_each_owned(auto visit) const {
   const Owned values = owned_on_host();
   for (int i = 0; i < block_.extent(0); ++i) {
@@ -204,7 +204,7 @@ std::vector<double> Heat::slice() const {
   const auto rows = static_cast<std::size_t>(problem_.cells[1]);
   const int middle = problem_.cells[2] / 2;
 
-  // Each cell of the plane is owned once: adding everyone's share to zeros is exact.
+  // Each cell of the plane is owned once, so adding the shares of all ranks to zeros is exact.
   std::vector<double> share(columns * rows, 0.0);
   for_each_owned([&](int i, int j, int k, double value) {
     if (block_.begin[2] + k != middle) return;

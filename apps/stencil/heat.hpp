@@ -1,4 +1,4 @@
-// The solver: the temperature of one rank's block, and how it advances.
+// The solver: the temperature of one rank's block, and its time steps.
 
 #pragma once
 
@@ -13,37 +13,37 @@
 
 namespace stencil {
 
-/// How far the computed temperature is from the known ones. Root mean squares and largest over all cells.
+/// The distances of the computed temperature from the known solutions: root mean squares and maxima over all cells.
 struct Errors {
-  double equation_rms = 0;  ///< against the heat equation: what the grid and the time step cost
+  double equation_rms = 0;  ///< from the heat equation: the error of the grid and the time step
   double equation_max = 0;
-  double scheme_rms = 0;  ///< against the exact result of the scheme: rounding alone
+  double scheme_rms = 0;  ///< from the exact result of the scheme: rounding errors only
   double scheme_max = 0;
 };
 
 class Heat {
  public:
-  /// On `cart`, a periodic three-dimensional communicator with a block for every rank; begins with the initial
-  /// waves. Local.
+  /// Uses `cart`, a periodic three-dimensional communicator with a block for every rank. Begins with the initial waves.
+  /// Local.
   Heat(const Problem& problem, MPI_Comm cart);
 
   /// Does one time step. Collective over the communicator.
   void advance();
 
-  /// The temperature of the cells this rank owns. Each advance() computes into another buffer than the one before:
-  /// ask again after it.
+  /// Returns the temperature of the cells this rank owns. Each advance() computes into the other of two buffers, so
+  /// call this again after it.
   Part temperature() const { return part_of(current_, own_); }
-  /// The same, as a part of the whole grid: to be protected.
+  /// Returns the same as a part of the whole grid, to be protected.
   mend::ArrayMember temperature_in_grid() const;
 
-  /// FieldHash of the temperature. Collective; the same on every rank, for any number of ranks.
+  /// Returns the FieldHash of the temperature. Collective; the same on every rank, for any number of ranks.
   std::uint64_t hash() const;
 
-  /// Compares with what is known to hold after `steps` steps. Collective; the same bits on every rank.
+  /// Compares with the known solutions after `steps` steps. Collective; the same bits on every rank.
   Errors errors(int steps) const;
 
-  /// The plane of cells halfway up z, as rows along y of values along x. Collective; rank 0 gets it, the others
-  /// nothing of use.
+  /// Returns the plane of cells in the middle of z, as rows along y of values along x. Collective; only the result on
+  /// rank 0 is valid.
   std::vector<double> slice() const;
 
   const Scheme& scheme() const { return scheme_; }
@@ -70,9 +70,9 @@ class Heat {
   mend::Seconds halo_time_{};
 };
 
-/// The elements of the block that depend on no ghost cell; may be empty.
+/// Returns the elements of the block that depend on no ghost cell; may be empty.
 Box interior_of(const Box& own, int radius);
-/// The rest of the block in disjoint boxes, some of which may be empty.
+/// Returns the rest of the block in disjoint boxes, some of which may be empty.
 std::array<Box, 2 * axes> shell_of(const Box& own, const Box& interior);
 
 }  // namespace stencil

@@ -1,8 +1,8 @@
-// Explicit heat diffusion that outlives its processes: an example of using mend, read top to bottom.
+// Explicit heat diffusion that survives the death of its processes: an example of using mend, read top to bottom.
 //
 // The body given to mend::run is entered on every rank at the start, and again after each failure, with a repaired
-// communicator. It builds the solver, protects what must not be lost (the temperature and the step), restores it,
-// and computes on, committing as it goes. Nothing in the solver itself (heat.cpp, halo.cpp) knows of failures: it is
+// communicator. It builds the solver, protects the data that must not be lost (the temperature and the step), restores
+// it, and computes on, with commits on the way. The solver itself (heat.cpp, halo.cpp) does not handle failures: it is
 // plain MPI and Kokkos, left by an exception when a process dies.
 
 #include "apps/common/kill_switch.hpp"
@@ -20,7 +20,7 @@
 
 namespace {
 
-/// A result that is wrong must not pass for one: the scheme's own result is known, so only rounding may differ.
+/// A wrong result must not go unnoticed. The scheme's own result is known, so only rounding may differ.
 void verify(const stencil::Errors& errors, int steps) {
   const double rounding_per_step = 16 * std::numeric_limits<double>::epsilon() * stencil::largest_height();
   const double bound = (steps + 1) * rounding_per_step;
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     mend::Store& store = session.store();
     store.protect("temperature", heat.temperature_in_grid());
     store.protect("step", mend::replicated(step));
-    store.restore();  // leaves both alone when nothing was committed yet
+    store.restore();  // leaves both unchanged if there was no commit yet
 
     apps::Progress progress("stencil", session.rank(), steps);
     while (step < steps) {

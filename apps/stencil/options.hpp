@@ -12,7 +12,7 @@ struct Options {
   apps::CommonOptions common;
 };
 
-/// Reads the command line into `options`; see apps::parse_command_line for what is returned.
+/// Reads the command line into `options`. Returns the same as apps::parse_command_line.
 std::optional<int> read_options(Options& options, int argc, char** argv);
 
 }  // namespace stencil

@@ -1,4 +1,4 @@
-// What is computed: heat spreading in a periodic box, cut into cells.
+// The problem: heat spreading in a periodic box that is divided into cells.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct Problem {
   double courant = 0.8;  ///< the time step as a fraction of the largest stable one, in (0, 1]
 };
 
-/// The number of a cell in the whole grid, z running fastest.
+/// Returns the number of a cell in the whole grid, z running fastest.
 inline std::uint64_t global_index(const Problem& problem, int i, int j, int k) {
   const auto row =
       static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(problem.cells[1]) + static_cast<std::uint64_t>(j);

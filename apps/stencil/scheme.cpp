@@ -26,8 +26,8 @@ SecondDerivative central_second_derivative(int order) {
 Scheme::Scheme(const Problem& problem) : derivative_(central_second_derivative(problem.order)) {
   radius = derivative_.radius;
 
-  // The wave that explicit Euler bears least is the shortest, which changes sign from cell to cell along every axis:
-  // it must not be multiplied by less than -1.
+  // For explicit Euler the critical wave is the shortest one, which changes sign from cell to cell along every axis:
+  // its factor must not be below -1.
   double fastest_decay = 0;
   for (std::size_t d = 0; d < axes; ++d) {
     cells_[d] = problem.cells[d];

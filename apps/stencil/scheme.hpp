@@ -1,8 +1,8 @@
-// The finite-difference scheme, and what can be known about it without running it.
+// The finite-difference scheme, and its properties that are known without running it.
 //
-// A plane wave goes through a periodic finite-difference scheme unchanged but for its height: one step multiplies it
-// by a number, the amplification factor. So the exact result of the *scheme*, not only of the differential equation,
-// is known in advance, and a run can be checked to rounding.
+// A plane wave passes a periodic finite-difference scheme unchanged except for its height: one step multiplies it by a
+// number, the amplification factor. So the exact result of the *scheme*, not only of the differential equation, is
+// known in advance, and a run can be checked to rounding.
 
 #pragma once
 
@@ -22,11 +22,11 @@ struct SecondDerivative {
   int radius = 0;
   Weights weights{};
 
-  /// By what it multiplies a wave that turns by `angle` radians from one cell to the next.
+  /// Returns the factor for a wave that turns by `angle` radians from one cell to the next.
   double symbol(double angle) const;
 };
 
-/// Central differences of order 2 or 8. Throws mend::UsageError on any other order.
+/// Returns central differences of order 2 or 8. Throws mend::UsageError for any other order.
 SecondDerivative central_second_derivative(int order);
 
 /// One explicit Euler step of the heat equation as weights: u_new = centre * u + the sum over axes d and distances
@@ -39,7 +39,7 @@ struct Scheme {
 
   explicit Scheme(const Problem& problem);
 
-  /// By what one step multiplies a wave with so many periods in the box along each axis.
+  /// Returns the factor by which one step multiplies a wave with `periods` periods in the box along each axis.
   double amplification(const std::array<int, axes>& periods) const;
 
  private:

@@ -15,7 +15,7 @@ WavesOnBlock::WavesOnBlock(const Problem& problem, const Box& block) {
   for (std::size_t w = 0; w < initial_waves.size(); ++w) {
     for (std::size_t d = 0; d < axes; ++d) {
       for (int cell = block.begin[d]; cell < block.end[d]; ++cell) {
-        // Whole turns are taken out while they are still exact.
+        // Whole turns are removed while they are still exact.
         const std::int64_t turn = std::int64_t{initial_waves[w].periods[d]} * cell % problem.cells[d];
         const double phase = static_cast<double>(turn) / problem.cells[d] + initial_waves[w].phase[d];
         factors_[w][d].push_back(std::cos(2 * std::numbers::pi * phase));

@@ -1,4 +1,4 @@
-// The temperature that is known: a few waves, each decaying at its own rate.
+// The known temperature: a few waves, each decaying at its own rate.
 
 #pragma once
 
@@ -17,14 +17,14 @@ struct Wave {
   std::array<double, axes> phase{};
 };
 
-/// What the runs begin with: different along each axis, so that a mistake in one direction shows.
+/// The initial waves. They differ along each axis, so that a mistake in one direction shows.
 inline constexpr std::array<Wave, 3> initial_waves{{
     {1.0, {1, 1, 1}, {0.10, 0.20, 0.30}},
     {0.5, {3, 2, 1}, {0.35, 0.05, 0.15}},
     {0.25, {1, 0, 4}, {0.25, 0.00, 0.45}},
 }};
 
-/// The sum of the heights: no temperature is ever larger.
+/// Returns the sum of the heights: no temperature is ever larger.
 double largest_height();
 
 /// The initial waves on one block, from tables: a wave is a product of one factor per axis.
@@ -32,10 +32,10 @@ class WavesOnBlock {
  public:
   WavesOnBlock(const Problem& problem, const Box& block);
 
-  /// How high each wave stands, relative to the start.
+  /// The height of each wave.
   using Heights = std::array<double, initial_waves.size()>;
 
-  /// The temperature at cell (i, j, k) of the block.
+  /// Returns the temperature at cell (i, j, k) of the block.
   double at(const Heights& heights, int i, int j, int k) const {
     double sum = 0;
     for (std::size_t w = 0; w < initial_waves.size(); ++w) {
@@ -49,9 +49,9 @@ class WavesOnBlock {
   std::array<std::array<std::vector<double>, axes>, initial_waves.size()> factors_;
 };
 
-/// The heights after `steps` steps of the scheme, computed without running it.
+/// Returns the heights after `steps` steps of the scheme, computed without running it.
 WavesOnBlock::Heights heights_by_scheme(const Scheme& scheme, int steps);
-/// The heights at that time by the heat equation itself.
+/// Returns the heights at that time according to the heat equation itself.
 WavesOnBlock::Heights heights_by_equation(const Scheme& scheme, int steps);
 
 }  // namespace stencil

@@ -1,5 +1,5 @@
-// Heat in a plate whose rows are cut among the ranks: the solver of the tutorial. It is plain MPI and Kokkos, knows
-// nothing of mend, and stays as it is in all six steps.
+// Heat in a plate whose rows are divided among the ranks: the solver of the tutorial. It is plain MPI and Kokkos, does
+// not depend on mend, and is the same in all six steps.
 
 #pragma once
 

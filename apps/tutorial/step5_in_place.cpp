@@ -1,4 +1,4 @@
-// Step 5: survivors stay in the body, and keep what was dear to set up. Only the data goes back to the last commit.
+// Step 5: survivors stay in the body, and keep what is expensive to set up. Only the data goes back to the last commit.
 
 #include "plate.hpp"
 
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     store.protect("step", plate.step);
     for (bool done = false; !done;) {
       try {
-        plate.use(session.comm());  // another one after each repair
+        plate.use(session.comm());  // a different one after each repair
         store.restore();
         while (plate.step < Plate::last_step) {
           plate.advance();

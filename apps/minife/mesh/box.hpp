@@ -1,5 +1,5 @@
-// Boxes of whole numbers: of nodes, of elements. Everything about the mesh that has to do with who owns what is
-// said with them, and can be worked out by any rank about any other without asking.
+// Boxes of integers, for nodes and elements. They describe which rank owns which part of the mesh. Every rank can
+// compute the box of any other rank without a message.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace apps::minife {
 
-/// Three whole numbers, one an axis: a node's or an element's place in the grid, or the grid's size.
+/// Three integers, one for each axis: a node's or an element's place in the grid, or the grid's size.
 struct Triple {
   int x = 0;
   int y = 0;
@@ -35,11 +35,11 @@ struct Box {
     return lo.x <= place.x && place.x < hi.x && lo.y <= place.y && place.y < hi.y && lo.z <= place.z && place.z < hi.z;
   }
 
-  /// Where `place`, which must be inside, stands in the count.
+  /// Returns the index of `place`, which must be inside.
   KOKKOS_INLINE_FUNCTION std::int64_t index(Triple place) const {
     return (static_cast<std::int64_t>(place.z - lo.z) * length(1) + (place.y - lo.y)) * length(0) + (place.x - lo.x);
   }
-  /// The place that stands at `index` in the count.
+  /// Returns the place with this index.
   KOKKOS_INLINE_FUNCTION Triple at(std::int64_t index) const {
     const std::int64_t row = index / length(0);
     return {lo.x + static_cast<int>(index % length(0)), lo.y + static_cast<int>(row % length(1)),
@@ -47,7 +47,7 @@ struct Box {
   }
 };
 
-/// What lies in both; possibly an empty box.
+/// Returns the places that are in both boxes; possibly an empty box.
 inline Box intersection(const Box& a, const Box& b) {
   Box both;
   for (int axis = 0; axis < 3; ++axis) {
@@ -57,7 +57,7 @@ inline Box intersection(const Box& a, const Box& b) {
   return both;
 }
 
-/// `box` with one more layer on every side.
+/// Returns `box` with one more layer on every side.
 inline Box with_one_layer(const Box& box) {
   return {{box.lo.x - 1, box.lo.y - 1, box.lo.z - 1}, {box.hi.x + 1, box.hi.y + 1, box.hi.z + 1}};
 }

@@ -5,7 +5,7 @@
 // turns reference gradients into real ones. Integrals are sums over 2 x 2 x 2 Gauss points, which are exact for
 // boxes.
 //
-// Corner a stands at the far end of axis i when bit i of a is set: 0 is the lowest corner, 7 the opposite one.
+// Corner a is at the far end of axis i if bit i of a is set: 0 is the lowest corner, 7 the opposite one.
 
 #pragma once
 
@@ -15,12 +15,12 @@ namespace apps::minife {
 
 inline constexpr int corners_per_element = 8;
 
-/// Where the corners of one element are: corner[a][axis].
+/// The coordinates of the corners of one element: corner[a][axis].
 struct Corners {
   double at[corners_per_element][3];
 };
 
-/// What one element contributes to the operator.
+/// The contribution of one element to the operator.
 struct ElementMatrices {
   double mass[corners_per_element][corners_per_element] = {};       ///< integrals of N_a N_b
   double stiffness[corners_per_element][corners_per_element] = {};  ///< integrals of grad N_a . grad N_b
@@ -50,7 +50,7 @@ KOKKOS_INLINE_FUNCTION Shape shape_at(const double (&point)[3]) {
   return shape;
 }
 
-/// Turns `shape`'s gradients into gradients with respect to the real coordinates; returns the Jacobian's
+/// Converts the gradients of `shape` to gradients with respect to the real coordinates. Returns the Jacobian's
 /// determinant, the real volume per reference volume.
 KOKKOS_INLINE_FUNCTION double map_gradients(const Corners& corners, Shape& shape) {
   double jacobian[3][3] = {};  // [real axis][reference axis]
@@ -81,7 +81,7 @@ KOKKOS_INLINE_FUNCTION double map_gradients(const Corners& corners, Shape& shape
   return determinant;
 }
 
-/// The element's mass and stiffness matrices. Symmetric to the last bit.
+/// Returns the element's mass and stiffness matrices. They are symmetric to the last bit.
 KOKKOS_INLINE_FUNCTION ElementMatrices integrate(const Corners& corners) {
   constexpr double gauss = 0.57735026918962576451;  // 1/sqrt(3); all weights are 1
   ElementMatrices element;
@@ -108,7 +108,7 @@ KOKKOS_INLINE_FUNCTION ElementMatrices integrate(const Corners& corners) {
   return element;
 }
 
-/// Floating-point operations of one integrate, counted by hand; for the report.
+/// The floating-point operations of one integrate, counted by hand for the report.
 inline constexpr double flops_per_element = 8 * (8 * 17 + 8 * 18 + 9 * 3 + 5 + 8 * 21 + 36 * 10);
 
 }  // namespace apps::minife

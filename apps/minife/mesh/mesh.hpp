@@ -1,15 +1,15 @@
 // The unit cube, cut into nx * ny * nz hexahedra, and one rank's part of it.
 //
-// Nodes are what is shared out: each belongs to one rank, which keeps its row of the matrix. To compute with its rows
-// a rank needs one more layer of nodes, the halo, whose values its neighbours own:
+// Each node belongs to one rank, which keeps its row of the matrix. To compute with its rows a rank needs one more
+// layer of nodes, the halo, whose values its neighbours own:
 //
 //        known = owned + halo          local numbers: the owned nodes first, in the order of their box,
 //       h h h h h h                    then the halo, neighbour by neighbour, each in the order of its box
 //       h o o o o h
-//       h o o o o h                    elements are not owned: a rank computes every element that touches a node of
-//       h h h h h h                    its own, so that its rows are whole without a message
+//       h o o o o h                    elements are not owned: a rank computes every element that touches one of
+//       h h h h h h                    its nodes, so that its rows are complete without a message
 //
-// All of this follows from the numbers of elements and ranks alone: building a mesh sends nothing.
+// All of this follows from the numbers of elements and ranks: building a mesh sends no messages.
 
 #pragma once
 
@@ -24,30 +24,30 @@
 
 namespace apps::minife {
 
-/// A rank that shares an edge of the halo with us, and what is exchanged with it.
+/// A rank that owns nodes of this rank's halo, and the nodes exchanged with it.
 struct Neighbour {
   mend::Rank rank;
-  Box receive;  ///< nodes of its own that we need
-  Box send;     ///< nodes of ours that it needs
+  Box receive;  ///< its nodes that this rank needs
+  Box send;     ///< this rank's nodes that it needs
 };
 
-/// Numbers the nodes a rank knows; may be copied into kernels.
+/// Numbers the nodes that a rank knows. May be copied into kernels.
 struct LocalNumbering {
   Box owned;
   Box known;
   Kokkos::View<const int*> of_known;
 
-  /// The local number of a node in `known`.
+  /// Returns the local number of a node in `known`.
   KOKKOS_INLINE_FUNCTION int operator()(Triple node) const {
     return of_known(static_cast<std::size_t>(known.index(node)));
   }
 };
 
-/// Where nodes lie in the unit cube; may be copied into kernels.
+/// The positions of nodes in the unit cube. May be copied into kernels.
 struct Geometry {
   Triple elements;
 
-  /// `node`'s coordinate on `axis`, 0 to 1.
+  /// Returns the coordinate of `node` on `axis`, 0 to 1.
   KOKKOS_INLINE_FUNCTION double coordinate(Triple node, int axis) const {
     return static_cast<double>(node[axis]) / elements[axis];
   }
@@ -59,8 +59,8 @@ struct Geometry {
 
 class Mesh {
  public:
-  /// `rank`'s part of a mesh of `elements` that `ranks` ranks share. Local. Throws mend::UsageError when an axis has
-  /// no element, when there are too many ranks, or when the part has more nodes than an int counts.
+  /// Builds the part of `rank` in a mesh of `elements` that `ranks` ranks share. Local. Throws mend::UsageError if an
+  /// axis has no element, if there are too many ranks, or if the part has more nodes than an int can count.
   Mesh(Triple elements, mend::Rank rank, int ranks);
 
   /// All nodes of the mesh.
@@ -80,7 +80,7 @@ class Mesh {
   /// In ascending order of rank.
   std::span<const Neighbour> neighbours() const { return neighbours_; }
 
-  /// For every known node, by local number: where it is.
+  /// Returns the place of every known node, by local number.
   Kokkos::View<const Triple*> places() const { return places_; }
 
  private:

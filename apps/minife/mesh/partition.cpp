@@ -18,10 +18,10 @@ int longest_axis(const Box& box) {
   return longest;
 }
 
-/// How many layers of `area` places it takes to give each of `parts` one at least.
+/// Returns how many layers of `area` places are needed to give each of `parts` at least one place.
 int layers_for(int parts, std::int64_t area) { return static_cast<int>((parts + area - 1) / area); }
 
-/// Appends the pieces to `pieces`; false when a piece would have to be empty.
+/// Appends the pieces to `pieces`. Returns false if a piece would have to be empty.
 bool bisect_into(const Box& box, int parts, std::vector<Box>& pieces) {
   if (parts == 1) {
     pieces.push_back(box);

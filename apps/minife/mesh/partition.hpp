@@ -1,7 +1,7 @@
-// Who owns which nodes: recursive bisection, as miniFE does it.
+// Distributes the nodes to the ranks by recursive bisection, as miniFE does.
 //
-// The box is cut across its longest side into two, in proportion to the ranks on either side, until every piece has
-// one rank. It is the same arithmetic everywhere, so every rank knows every other's box.
+// The box is cut across its longest side into two, in proportion to the ranks on either side, until every piece has one
+// rank. The arithmetic is the same on all ranks, so every rank knows the boxes of all others.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace apps::minife {
 
-/// Cuts `whole` into `parts` boxes of nearly equal volume, none empty: part r is rank r's. Local, the same on every
-/// rank. Throws mend::UsageError when there are too many parts to be cut, or fewer than one.
+/// Cuts `whole` into `parts` boxes of nearly equal volume, none empty; part r belongs to rank r. Local, the same on
+/// every rank. Throws mend::UsageError if there are too many parts to be cut, or fewer than one.
 std::vector<Box> bisect(const Box& whole, int parts);
 
 }  // namespace apps::minife
