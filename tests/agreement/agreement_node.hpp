@@ -1,4 +1,4 @@
-// An agreement core and its caller, for the explorer; and what agreement promises, as a check of a situation.
+// An agreement core and its caller, for the explorer, and the promises of agreement, as a check of a situation.
 
 #pragma once
 
@@ -14,21 +14,21 @@
 
 namespace mend::agreement {
 
-/// A member whose caller comes to `calls` agreements, one after another, as soon as it may.
+/// A member whose caller comes to `calls` agreements, one after another, as early as possible.
 template <class CoreType>
 class AgreementNode {
  public:
   using Message = agreement::Message;
   using Outbox = transport::Outbox<Message>;
 
-  /// Contributes, to agreement k, all bits but those of its own number: whose bit is missing has been counted.
+  /// Contributes to each agreement all bits except that of its own number: a missing bit shows a counted contribution.
   AgreementNode(Member self, CoreType core, std::vector<Call> calls)
       : self_(self), core_(std::move(core)), calls_(std::move(calls)) {}
 
   const CoreType& core() const { return core_; }
   std::size_t calls() const { return calls_.size(); }
   const std::map<std::uint64_t, Decision>& decided() const { return decided_; }
-  /// What has gone wrong inside this member alone.
+  /// Returns what went wrong in this member alone.
   const std::string& complaint() const { return complaint_; }
 
   std::size_t moves() const {
@@ -104,10 +104,10 @@ class AgreementNode {
   std::string complaint_;
 };
 
-/// Whether those who died after they had returned must have returned the same as the living.
+/// Whether members that died after they had returned must have returned the same as the living ones.
 enum class Uniformity { among_the_living, uniform };
 
-/// What agreement promises (ERA paper, section 2.1), and what the cores promise beyond it.
+/// Checks the promises of agreement (ERA paper, section 2.1), and the additional promises of the cores.
 template <class CoreType>
 std::optional<std::string> broken_promise(const transport::Situation<AgreementNode<CoreType>>& now,
                                           Uniformity uniformity) {

@@ -1,4 +1,4 @@
-// The ballot and its rule, over every mixture of motions that up to four ranks may come with.
+// The ballot and its rule, for every mixture of motions of up to four ranks.
 
 #include "agreement/ballot.hpp"
 #include "agreement/members_with.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace mend::agreement;
 
-/// What a test's agreements come to, and what was contributed to them.
+/// The results of a test's agreements, and the contributions to them.
 struct Meeting {
   std::uint32_t others = ~0U;
   bool somebody_died = false;
@@ -26,7 +26,7 @@ struct Meeting {
   std::vector<std::uint32_t> contributions;
 };
 
-/// One rank's share of a meeting that the test arranges.
+/// One rank's view of a meeting that the test arranges.
 class Arranged final : public Agreement {
  public:
   explicit Arranged(Meeting& meeting) : meeting_(meeting) {}
@@ -60,7 +60,7 @@ std::uint32_t contribution_of(Vote vote) {
   return alone.contributions.front();
 }
 
-/// What each voter is told.
+/// Returns the ruling for each voter.
 std::vector<Ruling> rulings(const std::vector<Vote>& votes, bool somebody_died = false) {
   Meeting meeting;
   meeting.somebody_died = somebody_died;
@@ -152,7 +152,7 @@ TEST(Vote, throws_what_ends_it) {
   EXPECT_THROW(ballot_in(given_up).vote(Motion::commit, true), Abandoned);
 }
 
-/// What members contribute to an agreement on which of them something is true of.
+/// Returns the bits that members_with expects from an agreement if the condition holds for `members`.
 std::uint32_t those(std::initializer_list<unsigned> members) {
   std::uint32_t bits = (1U << 31U) - 1;
   for (const unsigned member : members) bits &= ~(1U << member);
@@ -184,7 +184,7 @@ TEST(Vote, that_is_carried_takes_one_agreement) {
 }
 
 TEST(Vote, of_ranks_that_lost_each_other_is_interrupted_by_a_death_while_they_say_where_they_are) {
-  /// Somebody dies in the second agreement.
+  /// A member dies in the second agreement.
   class Dying final : public Agreement {
    public:
     Outcome agree(std::uint32_t contribution) override {

@@ -1,4 +1,4 @@
-// Every run of small systems of the two protocols that ERA is compared with.
+// Every run of small systems of the two baseline protocols.
 
 #include "agreement/baselines/log2phases.hpp"
 #include "agreement/baselines/validate_all.hpp"

@@ -1,4 +1,4 @@
-// The two protocols that ERA is compared with, in the simulator: small quiet runs as text, and bursts of failures.
+// The two baseline protocols in the simulator: small runs without failures as text, and bursts of failures.
 
 #include "tests/agreement/bursts.hpp"
 #include "tests/support/golden.hpp"

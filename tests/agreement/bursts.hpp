@@ -1,4 +1,4 @@
-// Random runs: everything about one follows from its seed.
+// Random runs that are determined by their seed.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace mend::agreement {
 
 using std::chrono::microseconds;
 
-/// Everything about run `seed`, drawn from it.
+/// Returns the options of run `seed`, drawn from the seed.
 inline SimulationOptions drawn(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto upto = [&](std::uint64_t bound) { return random() % bound; };

@@ -1,5 +1,5 @@
-// Every run of small ERA systems; and for each rule, the shortest run that goes wrong without it, kept in golden/.
-// The counts of states are printed. MEND_TEST_LONG=1 takes the larger systems too (minutes).
+// Every run of small ERA systems and, for each rule, the shortest run that goes wrong without it, kept in golden/. The
+// counts of states are printed. MEND_TEST_LONG=1 also explores the larger systems (minutes).
 
 #include "agreement/era/era_impl.hpp"
 #include "tests/agreement/agreement_node.hpp"
@@ -24,7 +24,7 @@ const std::vector<Call> two_at_once{Call::nonblocking, Call::nonblocking};
 
 struct System {
   std::uint32_t members;
-  std::uint32_t deaths;  ///< how many may die, at any moment
+  std::uint32_t deaths;  ///< how many may die, at any time
   const char* tree = "binary";
   std::vector<Call> calls = one_agreement;
   Rebalancing rebalancing = Rebalancing::when_degenerated;
@@ -64,7 +64,7 @@ Exploration explore_without(Rule omitted, const System& system) {
   return explore<support::RulesButOne<Rule>>(system);
 }
 
-/// Without `omitted`, the explorer must find `promise` broken; the shortest run that breaks it is a golden one.
+/// Without `omitted`, the explorer must find `promise` broken. The shortest run that breaks it is a golden one.
 void expect_missed(Rule omitted, const std::string& name, const System& system, const std::string& promise) {
   const Exploration found = explore_without(omitted, system);
   const std::string told = fmt::format("{} members, {} tree, without the rule {}\n{}{}\n", system.members, system.tree,

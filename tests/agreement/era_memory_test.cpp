@@ -1,4 +1,4 @@
-// What ERA does not do in quiet times: allocate, and grow.
+// Without failures, ERA neither allocates nor grows.
 
 #include "agreement/era/era.hpp"
 
@@ -37,7 +37,7 @@ class Group {
   void contribute(AgreementId id, Call call = Call::blocking) {
     Contribution contribution;
     contribution.call = call;
-    // The leaves first, so that nothing waits for a second visit.
+    // The leaves first, so that no member has to be visited twice.
     for (std::size_t p = members_.size(); p-- > 0;) {
       members_[p].contribute(id, contribution, actions_);
       perform(Member{static_cast<std::uint32_t>(p)});

@@ -1,6 +1,6 @@
-// ERA in the simulator: a handful of small runs kept as text, and many large ones with bursts of failures.
+// ERA in the simulator: a few small runs kept as text, and many large ones with bursts of failures.
 //
-// A run is its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (200 when not said).
+// A run is determined by its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (default 200).
 
 #include "agreement/simulated/simulation.hpp"
 #include "agreement/era/era_impl.hpp"
@@ -126,7 +126,7 @@ TEST(EraSimulation, holds_through_bursts_of_failures) {
   EXPECT_GT(deaths, 0U);
 }
 
-/// Whether the bursts bring to light that `omitted` is missing, within some hundred runs.
+/// Returns true if the bursts show, within some hundred runs, that `omitted` is missing.
 bool is_missed(std::optional<Rule> omitted) {
   const support::Omission<Rule> omission(omitted);
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {

@@ -1,4 +1,4 @@
-// Agreements on real processes in which nobody dies; tests/faults has those in which they do.
+// Agreements on real processes without failures; tests/faults has those with failures.
 
 #include "agreement/service.hpp"
 
@@ -30,7 +30,7 @@ Service service_of_all() {
   return Service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, launched_processes()), {});
 }
 
-/// What all say together when rank r leaves out bit r, and `round` is what they speak of.
+/// The contribution of a rank, which leaves out its own bit, in `round`; and the result for all ranks.
 std::uint32_t said_by(int rank, std::uint32_t round) { return (round << 8) | (0xffU & ~(1U << rank)); }
 std::uint32_t said_by_all(std::uint32_t round) { return (round << 8) | (0xffU & ~((1U << world_size()) - 1U)); }
 
@@ -57,7 +57,7 @@ TEST_P(EachProtocol, serves_several_groups_of_different_members_in_any_order) {
     EXPECT_EQ(second->agree(said_by(world_rank(), round)).value, said_by_all(round));
     EXPECT_EQ(first->agree(said_by(world_rank(), round + 1)).value, said_by_all(round + 1));
   }
-  // A group of all but the last: that one hears nothing of it, and answers for the others meanwhile.
+  // A group of all but the last process. The last one is not in it, and answers for the other groups meanwhile.
   if (world_size() > 2) {
     auto some = launched_processes();
     some.pop_back();
@@ -91,7 +91,7 @@ TEST(NonBlocking, many_are_under_way_at_once_and_tested_in_any_order) {
   constexpr std::uint32_t count = 300;
   std::vector<AgreementId> begun;
   for (std::uint32_t round = 0; round < count; ++round) begun.push_back(group->start(said_by(world_rank(), round)));
-  // The last first.
+  // In reverse order.
   for (std::uint32_t round = count; round-- > 0;) EXPECT_EQ(group->wait(begun[round]).value, said_by_all(round));
   EXPECT_EQ(group->test(begun.front()), std::nullopt) << "told once";
   EXPECT_EQ(group->agree(said_by(world_rank(), 7)).value, said_by_all(7)) << "and a blocking one after them";
@@ -137,7 +137,7 @@ TEST(Groups, that_have_ended_are_not_joined_again) {
   flush(service);
 }
 
-/// Resident memory of this process, in KiB.
+/// Returns the resident memory of this process, in KiB.
 long resident_kib() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

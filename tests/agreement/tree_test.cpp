@@ -94,7 +94,7 @@ TEST(Tree, between_names_those_whose_death_makes_one_the_parent_of_another) {
   EXPECT_EQ(tree.between({7}, {2}), set_of({0, 1, 3}));  // 2 is no ancestor
 }
 
-// Whatever dies: parent and children agree, parents are lower, and everyone alive hangs below the one root.
+// Whatever dies: parents and children match, parents have lower numbers, and all living members are below the one root.
 TEST(Tree, stays_a_tree_whoever_dies_and_whoever_is_left_out) {
   std::mt19937 random(20150301);
   for (const Layout& layout : all_layouts()) {

@@ -77,7 +77,7 @@ TEST(Wire, refuses_bytes_that_are_no_message) {
   EXPECT_THROW(read(bytes, 12), EnvironmentError) << "speaks of member 12 of 12";
 }
 
-/// A message whose set of the members holds these runs, as write() would never have it.
+/// Returns a message whose set of the members holds these runs, in a form that write() never makes.
 std::vector<std::byte> with_runs(const std::vector<Run>& runs) {
   Message message;
   message.tally.counted = true;
