@@ -1,4 +1,4 @@
-// What the control thread reads of the moves of the application's thread.
+// The control thread's view of the moves of the application's thread.
 
 #include "base/telemetry/activity.hpp"
 

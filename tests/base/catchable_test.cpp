@@ -11,7 +11,7 @@ namespace {
 
 using mend::ProcessFailure;
 
-/// Filled in where the question is asked, as an MPI error handler would do it.
+/// Set where the question is asked, as an MPI error handler would do it.
 bool answer = false;
 
 [[gnu::noinline]] void ask() { answer = mend::is_catchable(ProcessFailure("a death")); }
@@ -39,7 +39,7 @@ struct HasAMemberThatAsks {
   AsksAtItsEnd member;
 };
 
-/// What `work` finds out where somebody up the stack catches everything.
+/// Returns the answer found by `work` if a caller further up the stack catches everything.
 bool is_caught_in(const std::function<void()>& work) {
   try {
     work();
@@ -52,7 +52,7 @@ bool is_caught_in(const std::function<void()>& work) {
 TEST(AnException, that_leaves_plain_functions_is_caught) {
   EXPECT_TRUE(is_caught_in([] { ask(); }));
   EXPECT_TRUE(is_caught_in([] {
-    const std::string on_the_way(100, 'x');  // has a destructor, which is no handler
+    const std::string on_the_way(100, 'x');  // has a destructor, which is not a handler
     ask();
     EXPECT_EQ(on_the_way.size(), 100u);
   }));

@@ -50,7 +50,7 @@ TEST_F(FaultPoints, may_be_left_by_an_exception) {
   EXPECT_THROW(mend::reach("commit.pack"), std::runtime_error);
 }
 
-/// What stands between `before` and the next quotation mark, wherever it stands in a source of mend's.
+/// Returns the texts between `before` and the next quotation mark in mend's sources.
 std::set<std::string> quoted_after(const std::string& before) {
   std::set<std::string> found;
   for (const char* room : {"base", "transport", "agreement", "detector", "spares", "store", "framework"}) {

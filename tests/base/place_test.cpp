@@ -1,4 +1,4 @@
-// What the control thread reads of where the application's thread is.
+// The control thread's view of the place of the application's thread.
 
 #include "base/telemetry/place.hpp"
 

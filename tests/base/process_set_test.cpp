@@ -21,7 +21,7 @@ ProcessSet::Run run(std::uint32_t first, std::uint32_t last) { return {ProcessId
 
 constexpr std::uint32_t greatest = std::numeric_limits<std::uint32_t>::max();
 
-/// Everything that can be asked of a set, asked of the set and of the model.
+/// Compares the set with the model in all its functions.
 void expect_same(const ProcessSet& set, const Model& model, std::uint32_t universe) {
   ASSERT_EQ(set.size(), model.size());
   ASSERT_EQ(set.empty(), model.empty());
