@@ -1,6 +1,6 @@
-// Detectors on machines whose network is cut, for a while or for good, while processes are killed and stopped.
+// Detectors on machines whose network is cut, temporarily or permanently, while processes are killed and stopped.
 //
-// A run is its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them.
+// A run is determined by its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them.
 
 #include "detector/detector.hpp"
 #include "detector/wire.hpp"
@@ -23,9 +23,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Timing timing{100ms, 1s};
-constexpr Time long_enough = 60s;  // for everything to have settled
+constexpr Time long_enough = 60s;  // for everything to settle
 
-/// From `begin` to `end` nothing passes between `side` and the others. What was on its way arrives later: when the
+/// From `begin` to `end` no message passes between `side` and the others. Messages under way arrive later: when the
 /// network is whole again, the kernel tries again within `retry`.
 struct Cut {
   std::uint32_t side = 0;  // machines, bit by bit
@@ -68,7 +68,7 @@ class CutNetwork {
     Time& gone = gone_.try_emplace(process, at).first->second;
     gone = std::min(gone, at);
   }
-  /// Does not run from `at` for `duration`.
+  /// The process does not run from `at` for `duration`.
   void stop(ProcessId process, Time at, Time duration) {
     stops_[process] = {at, duration};
     simulator_.wake(process, at);
@@ -90,7 +90,7 @@ class CutNetwork {
     return last;
   }
 
-  /// What is wrong in the end: who lives must know of every death, and hold dead nobody who lives.
+  /// Returns what is wrong in the end: a living process must know of every death, and hold no living process dead.
   std::string disagreement() const {
     for (std::uint32_t p = 0; p < scenario_.processes(); ++p) {
       for (std::uint32_t q = 0; q < scenario_.processes() && lives({p}); ++q) {
@@ -102,7 +102,7 @@ class CutNetwork {
     return "";
   }
 
-  // The simulator's side.
+  // The calls of the simulator.
   ByteCount size_of(const Message& message) const { return wire_size(message); }
   void dead(ProcessId, ProcessId) {}
 
@@ -127,7 +127,7 @@ class CutNetwork {
 
   void wake(ProcessId process) {
     const Time now = simulator_.now(process);
-    if (now > simulator_.clock()) return simulator_.wake(process, now);  // it could not run: what has come is first
+    if (now > simulator_.clock()) return simulator_.wake(process, now);  // it could not run: its messages come first
     if (const auto stop = stops_.find(process); stop != stops_.end() && stop->second.first <= now) {
       simulator_.compute(process, stop->second.second);
       stops_.erase(stop);
@@ -175,7 +175,7 @@ class CutNetwork {
     arm(process);
   }
 
-  /// Of the one run that was asked for, what happens besides heartbeats.
+  /// Prints the events of the one run that was requested, without heartbeats.
   void tell(ProcessId process, const Actions& actions) {
     if (!tells_) return;
     const auto line = [&](const std::string& what) {
@@ -233,7 +233,7 @@ class Chance {
   std::mt19937_64 random_;
 };
 
-/// Whether `process` is on the side of a cut that goes on.
+/// Returns true if `process` is on the side of a cut that survives.
 bool is_on_the_greater_side(const Scenario& scenario, const Cut& cut, ProcessId process) {
   std::uint32_t inside = 0;
   for (std::uint32_t m = 0; m < scenario.machines; ++m) inside += cut.side >> m & 1U;
@@ -256,7 +256,7 @@ TEST(Cuts, shorter_than_the_time_out_cost_nobody) {
   for_each_seed(300, [](std::uint64_t seed) {
     Chance chance(seed);
     Scenario scenario = chance.scenario(seed);
-    // The last heartbeat came up to eta before, and the next one comes when the kernel has tried again.
+    // The last heartbeat came up to eta before the cut, and the next one comes when the kernel has tried again.
     scenario.cuts.push_back(chance.cut(scenario, 1ms, timing.delta - timing.eta - Cut::retry - 10ms));
     CutNetwork network(scenario);
     network.run(long_enough);

@@ -1,4 +1,4 @@
-// What one process makes of silence: six processes on three machines, seen by the first of the second machine.
+// How one process judges silence: six processes on three machines, seen by the first of the second machine.
 
 #include "detector/detector.hpp"
 
@@ -29,7 +29,7 @@ class DetectorTest : public testing::Test {
     detector_.enter({{1}, 6, {}}, nodes, start, actions_);
   }
 
-  /// The process has run until then.
+  /// The process has run until `now`.
   void receive(std::uint32_t from, Kind kind, Time now, const ProcessSet& about = {}) {
     tick_until(now - 1ns);
     receive_late(from, kind, now, about);
@@ -42,7 +42,7 @@ class DetectorTest : public testing::Test {
     actions_.clear();
     detector_.tick(now, actions_);
   }
-  /// As its owner would, and hears nothing meanwhile.
+  /// Ticks as its owner would, without receiving messages.
   void tick_until(Time end) {
     ProcessSet died;
     bool cut_off = false;
@@ -72,7 +72,7 @@ class BesideItsEmitter : public DetectorTest {
   BesideItsEmitter() : DetectorTest(3) {}
 };
 
-// A new emitter has twice delta: it is asked about from start + 1.5 s, and suspected at start + 2 s.
+// A new emitter has twice delta: the inquiry about it begins at start + 1.5 s, and it is suspected at start + 2 s.
 
 TEST_F(DetectorTest, does_not_listen_to_who_speaks_of_processes_that_the_job_has_not) {
   for (const Kind kind : {Kind::heartbeat, Kind::deaths, Kind::inquiry, Kind::answer, Kind::withdrawal}) {
@@ -296,9 +296,9 @@ TEST_F(BesideItsEmitter, waits_three_times_the_silence_it_is_used_to) {
   EXPECT_EQ(detector_.delta(), 2100ms);
 }
 
-// --- whatever comes over the wire
+// --- any bytes from the wire
 
-/// One of each kind.
+/// One message of each kind.
 const std::vector<Message> all_messages{
     {Kind::heartbeat, {1}, {1}, {}},
     {Kind::heartbeat, {1}, {1}, ProcessSet{{4}}},
@@ -337,7 +337,7 @@ TEST_F(DetectorTest, speaks_of_members_alone_whatever_comes_over_the_wire) {
     ASSERT_TRUE(members.contains(actions_.died));
     for (const Actions::Send& send : actions_.sends) {
       ASSERT_TRUE(members.contains(send.to)) << to_string(send.message);
-      // Who asks in another epoch may know others, and is told whom it has asked about.
+      // A process of another epoch may know other members. The answer repeats the process it has asked about.
       const bool repeats = send.message.kind == Kind::answer && send.message.dead == message.dead;
       ASSERT_TRUE(repeats || members.contains(send.message.dead)) << to_string(send.message);
     }

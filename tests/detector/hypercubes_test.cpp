@@ -1,4 +1,4 @@
-// Whom a broadcast reaches, whoever dies: for every number of processes and every choice of the dead.
+// The processes that a broadcast reaches, for every number of processes and every choice of the dead.
 
 #include "detector/hypercubes.hpp"
 
@@ -48,7 +48,7 @@ TEST(Hypercubes, lead_both_ways) {
   }
 }
 
-/// The living that hear of a broadcast from 0, as bits, and the hops that the last of them is away.
+/// The living processes that hear a broadcast from 0, as bits, and the largest number of hops to any of them.
 struct Reach {
   std::uint64_t heard;
   std::uint32_t hops;

@@ -18,7 +18,7 @@ using mend::ProcessId;
 using mend::detector::Lifeline;
 using mend::detector::NeighbourLifeline;
 
-/// A process that holds its lifeline until it is killed, or told to let go.
+/// A process that holds its lifeline until it is killed, or told to release it.
 class Holder {
  public:
   Holder() {
@@ -38,7 +38,7 @@ class Holder {
   int descriptor() const { return descriptor_; }
   std::shared_ptr<const NeighbourLifeline> lifeline() const { return NeighbourLifeline::open(pid_, descriptor_); }
 
-  /// It is gone when this returns.
+  /// The process is gone when this returns.
   void kill() {
     ::kill(pid_, SIGKILL);
     ::waitpid(std::exchange(pid_, 0), nullptr, 0);
@@ -48,7 +48,7 @@ class Holder {
     siginfo_t info;
     ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOWAIT);
   }
-  /// It has let go when this returns, and lives on.
+  /// The process has released its lifeline when this returns, and lives on.
   void let_go() {
     char word = 0;
     if (::write(asked_[1], &word, 1) != 1 || ::read(told_[0], &word, 1) != 1) std::abort();
@@ -73,14 +73,14 @@ class Holder {
   int descriptor_ = Lifeline::none;
 };
 
-/// Of two processes and the one that looks at them.
+/// A lifeline that looks at those of two other processes.
 class ALifeline : public testing::Test {
  protected:
   void SetUp() override {
     if (lifeline_.descriptor() == Lifeline::none) GTEST_SKIP() << "this kernel has no futex_waitv";
   }
 
-  /// Who has ended so far, once it is `count`.
+  /// Waits for `count` ends and returns the processes that have ended so far.
   std::vector<ProcessId> ended(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_.size() >= count; });

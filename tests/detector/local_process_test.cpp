@@ -53,7 +53,7 @@ class Child {
     ::waitpid(std::exchange(pid_, 0), &status, 0);
     return WTERMSIG(status);
   }
-  /// Has it end, and leaves it unburied.
+  /// Ends the process and leaves it a zombie.
   void become_zombie() {
     ::kill(pid_, SIGKILL);
     siginfo_t info;
@@ -109,7 +109,7 @@ TEST(ALocalProcess, lives_as_long_as_any_of_its_threads) {
       if (::write(ready[1], "", 1) != 1) ::_exit(1);
       for (;;) ::pause();
     }).detach();
-    ::syscall(SYS_exit, 0);  // of this thread alone; pthread_exit would unwind the test
+    ::syscall(SYS_exit, 0);  // ends this thread alone; pthread_exit would unwind the test
   }
   ::close(ready[1]);
   char word = 0;
@@ -181,14 +181,14 @@ TEST(ALocalProcess, is_kept_waiting_by_name_of_the_thread_while_that_could_run) 
   }
   LocalIdentity identity = LocalIdentity::self();
   identity.pid = busy;
-  // Its own start is not known here: looked up as the process would tell it.
+  // Its start time is not known here, so it is looked up as the process itself would report it.
   std::ifstream stat("/proc/" + std::to_string(busy) + "/stat");
   std::string word;
   for (int field = 1; field <= 21; ++field) stat >> word;
   stat >> identity.started;
   const auto process = LocalProcess::find(identity);
   ASSERT_TRUE(process.has_value());
-  while (!process->is_kept_waiting("busy")) {  // has it named itself already?
+  while (!process->is_kept_waiting("busy")) {  // wait until it has named itself
   }
   EXPECT_FALSE(process->is_kept_waiting("idle"));
   ::kill(busy, SIGSTOP);
@@ -199,7 +199,7 @@ TEST(ALocalProcess, is_kept_waiting_by_name_of_the_thread_while_that_could_run) 
   ::waitpid(busy, nullptr, 0);
 }
 
-/// Whether the kernel tells how a process has ended to others than its parent.
+/// Returns true if the kernel tells processes other than the parent how a process has ended.
 bool kernel_tells_exits() {
   utsname system{};
   int major = 0;

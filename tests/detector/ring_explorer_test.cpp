@@ -1,5 +1,5 @@
-// Every run of small rings; and for each rule, the shortest run that goes wrong without it, kept in golden/.
-// The counts of states are printed. MEND_TEST_LONG=1 takes the larger systems too (minutes).
+// Every run of small rings and, for each rule, the shortest run that goes wrong without it, kept in golden/. The counts
+// of states are printed. MEND_TEST_LONG=1 also explores the larger systems (minutes).
 
 #include "detector/hypercubes.hpp"
 #include "detector/ring_impl.hpp"
@@ -20,29 +20,29 @@ namespace {
 using transport::TimedExploration;
 using transport::TimedLimits;
 
-/// Ticks.
+/// Times in ticks.
 struct Times {
   int eta;
   int delta;
   std::uint8_t tau;
-  bool heartbeats_vary = true;  ///< otherwise each takes one tick, and larger systems can be explored
+  bool heartbeats_vary = true;  ///< if false, each takes one tick, and larger systems can be explored
 };
 constexpr Times usual{2, 4, 2};
 constexpr Times punctual{2, 4, 2, false};
 
 struct System {
   std::uint32_t processes;
-  std::uint32_t deaths;  ///< how many may die, at any moment
+  std::uint32_t deaths;  ///< how many may die, at any time
   Times times = usual;
-  std::uint32_t witnesses = 0;  ///< how many times somebody is told of a death by another witness
-  Told told = Told::nobody;     ///< and who else is said to be told then
-  // If not 0: the last process joins; all enter the second epoch, each in some tick from the one to the other.
+  std::uint32_t witnesses = 0;  ///< how many times a process is told of a death by another witness
+  Told told = Told::nobody;     ///< the processes that the witness has told too
+  // If not 0: the last process joins; all processes enter the second epoch, each in a tick of this range.
   int joins_from = 0;
   int all_there_by = 0;
 };
 
 /// How long a configuration may be unstable, in ticks: R(f) of lemma 1, which is the time to close the ring, and one
-/// last broadcast, which takes no more than 2 k hops and is not slowed down by others here.
+/// last broadcast, which takes at most 2 k hops and is not delayed by other broadcasts here.
 std::uint32_t bound(const System& system) {
   const std::uint32_t f = system.deaths;
   const auto delta = static_cast<std::uint32_t>(system.times.delta);
@@ -103,7 +103,7 @@ void expect_holds(const System& system, const TimedExploration& found) {
 }
 void expect_holds(const System& system) { expect_holds(system, explore(system)); }
 
-// With sanitizers exploring takes much longer; that nothing is broken with all rules is explored by other tests too.
+// With sanitizers, exploring takes much longer. Other tests too explore that no promise is broken with all rules.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool sanitized = true;
 #else
@@ -115,7 +115,7 @@ TimedExploration explore_without(Rule omitted, const System& system) {
   return explore<support::RulesButOne<Rule>>(system);
 }
 
-/// Without `omitted`, the explorer must find `promise` broken; the shortest run that breaks it is a golden one.
+/// Without `omitted`, the explorer must find `promise` broken. The shortest run that breaks it is a golden one.
 void expect_missed(Rule omitted, const std::string& name, const System& system, const std::string& promise) {
   const TimedExploration found = explore_without(omitted, system);
   const std::string told =
@@ -188,7 +188,7 @@ TEST(RingExplorer, holds_for_larger_systems) {
   expect_holds({8, 2, {2, 3, 1}, 1});
 }
 
-// ---- what the explorer sees when something is missing
+// ---- what the explorer finds if a condition is not met
 
 TEST(RingExplorer, sees_false_suspicions_when_delta_is_too_short_for_eta_and_tau) {
   const TimedExploration found = explore({2, 0, {2, 3, 2}});

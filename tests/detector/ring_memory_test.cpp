@@ -1,4 +1,4 @@
-// What the ring does not do in quiet times: allocate.
+// Without failures, the ring does not allocate.
 
 #include "detector/ring.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 std::size_t allocations = 0;
 }
 
-// Counts every allocation of this program. Not inlined, or the compiler takes free() for a mistake.
+// Counts every allocation of this program. Not inlined; otherwise the compiler warns about free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;

@@ -1,4 +1,4 @@
-// A ring detector with a clock of its own, for the timed explorer; and what the detector promises, as a check of a
+// A ring detector with a clock of its own, for the timed explorer, and the promises of the detector, as a check of a
 // situation.
 
 #pragma once
@@ -24,19 +24,19 @@ class RingNode {
   using Outbox = transport::Outbox<Message>;
   using Core = BasicRing<Rules>;
 
-  /// `told`: who else has been told, when another witness tells this process of a death.
+  /// `told`: the other processes that a witness has told of a death, when it tells this process.
   RingNode(ProcessId self, const Timing& timing, Told told) : ring_(self, timing), told_(told) {}
 
-  /// Enters an epoch before anything happens.
+  /// Enters an epoch before the run begins.
   void enter(const Membership& membership) {
     Actions none;
     ring_.enter(membership, now_, none);
   }
-  /// Will enter an epoch in a tick from `earliest` to `latest`.
+  /// Enters an epoch later, in a tick from `earliest` to `latest`.
   void enter_later(const Membership& membership, int earliest, int latest) { next_ = {membership, earliest, latest}; }
 
   const Core& core() const { return ring_; }
-  /// Whether it has entered the last of its epochs.
+  /// Returns true if it has entered the last of its epochs.
   bool is_there() const { return !next_; }
 
   void tick(Outbox& outbox) {
@@ -99,11 +99,11 @@ class RingNode {
   Core ring_;
   Told told_;
   std::optional<Entry> next_;
-  int ticks_ = 0;  // that have begun
+  int ticks_ = 0;  // how many have begun
   Time now_{0};
 };
 
-/// The closest that lives before (`step` -1) or after (+1) process p.
+/// Returns the closest living process before (`step` -1) or after (+1) process p.
 template <class Node>
 std::size_t closest(const transport::TimedSituation<Node>& now, std::size_t p, int step) {
   const std::size_t count = now.nodes.size();
@@ -114,7 +114,7 @@ std::size_t closest(const transport::TimedSituation<Node>& now, std::size_t p, i
   return q;
 }
 
-/// Stable configuration (section 3.1.3): everyone knows all deaths, and the ring of the living is closed.
+/// Returns true in a stable configuration (section 3.1.3): all know all deaths, and the ring of the living is closed.
 template <class Node>
 bool is_stable(const transport::TimedSituation<Node>& now) {
   for (std::size_t p = 0; p < now.nodes.size(); ++p) {
@@ -130,7 +130,7 @@ bool is_stable(const transport::TimedSituation<Node>& now) {
   return true;
 }
 
-/// Accuracy: nobody who lives is held dead. Completeness: the configuration is stable again within `bound` ticks.
+/// Accuracy: no living process is held dead. Completeness: the configuration is stable again within `bound` ticks.
 template <class Node>
 std::optional<std::string> broken_promise(const transport::TimedSituation<Node>& now, std::uint32_t bound) {
   for (std::size_t p = 0; p < now.nodes.size(); ++p) {

@@ -1,6 +1,6 @@
-// The ring in the simulator: a handful of small runs kept as text, and many large ones with bursts of failures.
+// The ring in the simulator: a few small runs kept as text, and many large ones with bursts of failures.
 //
-// A run is its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (20 when not said).
+// A run is determined by its seed. MEND_SEED=n runs that one alone; MEND_SEEDS=n runs n of them (default 20).
 
 #include "detector/hypercubes.hpp"
 #include "detector/simulated/simulation.hpp"
@@ -100,7 +100,7 @@ TEST(RingSimulation, repeats_itself_to_the_letter) {
 
 // ---- many runs
 
-/// Everything about run `seed`, drawn from it.
+/// Returns the options of run `seed`, drawn from the seed.
 SimulationOptions drawn(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto upto = [&](std::uint64_t bound) { return random() % bound; };
@@ -116,7 +116,7 @@ SimulationOptions drawn(std::uint64_t seed) {
   return options;
 }
 
-/// Kills up to as many as theorem 1 allows, within the time of one time-out: at random, neighbours, or every other.
+/// Kills up to as many as theorem 1 allows, within one time-out: random processes, neighbours, or every other one.
 void kill_bursts(RingSimulation& group, const SimulationOptions& options) {
   std::mt19937_64 random(options.seed ^ 0xdead);
   const auto upto = [&](std::uint64_t bound) { return static_cast<std::uint32_t>(random() % bound); };
@@ -131,7 +131,7 @@ void kill_bursts(RingSimulation& group, const SimulationOptions& options) {
   }
 }
 
-/// T(f) of equation 1, where tau is a message's time on the way and through both ports.
+/// T(f) of equation 1, where tau is the time of a message on the way and through both ports.
 Time paper_bound(const SimulationOptions& options, std::size_t deaths) {
   const auto f = static_cast<std::int64_t>(deaths);
   const auto& link = options.network.between_nodes;

@@ -32,13 +32,13 @@ class RingTest : public testing::Test {
     actions_.clear();
     ring_.receive({from}, message, now, actions_);
   }
-  /// Takes a suspicion for the truth, as the paper does.
+  /// Trusts a suspicion, as the paper does.
   void tick(Time now) {
     actions_.clear();
     ring_.tick(now, actions_);
     if (!actions_.suspected.empty()) ring_.witness(actions_.suspected, Told::nobody, now, actions_);
   }
-  /// "HEARTBEAT to 3"
+  /// Returns lines such as "HEARTBEAT to 3".
   std::vector<std::string> sent() const {
     std::vector<std::string> lines;
     for (const Actions::Send& send : actions_.sends) {

@@ -18,7 +18,7 @@ using support::world_rank;
 
 class Death : public testing::Test {
  protected:
-  Death() { MPI_Barrier(MPI_COMM_WORLD); }  // everyone listens
+  Death() { MPI_Barrier(MPI_COMM_WORLD); }  // all are listening
 
   std::vector<ProcessId> told() const {
     std::vector<ProcessId> processes;
@@ -28,10 +28,10 @@ class Death : public testing::Test {
   bool told_of(std::size_t count) const {
     return support::eventually([&] { return witness_.death_count() >= count; });
   }
-  /// What should not be told has had time to be.
+  /// Gives reports that should not come the time to arrive.
   static void let_time_pass() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
-  const mend::WallClock::time_point begun_ = mend::WallClock::now();  // before the barrier: nobody is dead yet
+  const mend::WallClock::time_point begun_ = mend::WallClock::now();  // before the barrier: no process is dead yet
   RuntimeWitness witness_;
 };
 

@@ -20,7 +20,7 @@ using support::world_rank;
 
 bool nobody(ProcessId) { return false; }
 
-/// An epoch for which nobody has called yet: calls are remembered as long as the process lives.
+/// Returns an epoch that was not called yet. Calls are remembered for the life of the process.
 Epoch fresh_epoch() {
   static Epoch last;
   last = {last.value + 10};
@@ -29,7 +29,7 @@ Epoch fresh_epoch() {
 
 class Witness : public testing::Test {
  protected:
-  Witness() { MPI_Barrier(MPI_COMM_WORLD); }  // everyone listens
+  Witness() { MPI_Barrier(MPI_COMM_WORLD); }  // all are listening
   ~Witness() override { MPI_Barrier(MPI_COMM_WORLD); }
 
   void call_from_one(Epoch epoch) {
@@ -101,7 +101,7 @@ TEST_F(Witness, takes_the_last_advice_while_it_waits_and_before_that) {
 TEST_F(Witness, remembers_the_newest_version_that_was_announced) {
   if (world_rank() == 0) {
     for (const std::uint64_t version : {3, 7, 5}) witness_.announce(mend::Version{version});
-    witness_.call(epoch_);  // and arrives after them
+    witness_.call(epoch_);  // and arrives after the announcements
   }
   witness_.wait(epoch_, nobody);
   EXPECT_EQ(witness_.announced(), mend::Version{7});

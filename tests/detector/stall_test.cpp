@@ -1,4 +1,4 @@
-// Ranks that wait for others: what is said about it, by whom, and how the job ends.
+// Ranks that wait for others: which lines are printed, by which process, and how the job ends.
 
 #include "detector/stall/stall_watch.hpp"
 
@@ -139,7 +139,7 @@ TEST(StallWire, reads_any_bytes_or_refuses_them) {
 
 // --- a job of watches ------------------------------------------------------------------------------------------
 
-/// The control threads of a job, whose messages arrive at once.
+/// The control threads of a job. Their messages arrive at once.
 class StallJob : public testing::Test {
  protected:
   static constexpr Time step = 50ms;
@@ -181,7 +181,7 @@ class StallJob : public testing::Test {
   std::vector<std::string> said_;
   std::vector<std::string> last_words_;
   std::set<ProcessId> shows_stack_;
-  bool stacks_are_shown_ = true;  // as soon as they are asked for
+  bool stacks_are_shown_ = true;  // as soon as they are requested
   int messages_ = 0;
   Time now_ = 100s;
 
