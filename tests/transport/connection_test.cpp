@@ -102,7 +102,7 @@ TEST_F(Doorway, is_nowhere_when_it_is_gone) {
   }
 }
 
-/// In bytes, since this process began.
+/// Returns the peak memory of this process, in bytes.
 std::size_t most_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -111,7 +111,7 @@ std::size_t most_memory() {
   return 0;
 }
 
-/// Somebody who has the key, and announces a message of `size` bytes.
+/// A process that has the key, and announces a message of `size` bytes.
 class Boaster {
  public:
   Boaster(const ControlAddress& door, std::uint64_t size) : socket_(io_) {
@@ -120,7 +120,8 @@ class Boaster {
     asio::write(socket_, asio::buffer(&size, sizeof size));
   }
   void send(const std::string& bytes, asio::error_code& error) { asio::write(socket_, asio::buffer(bytes), error); }
-  /// As much of `bytes` as there is room for: who does not listen for the end of the line must not wait in it.
+  /// Sends as much of `bytes` as there is room for. It does not listen for the end of the connection, so it must not
+  /// wait.
   void send_some(const std::string& bytes, asio::error_code& error) {
     socket_.non_blocking(true);
     socket_.write_some(asio::buffer(bytes), error);
@@ -142,7 +143,7 @@ TEST_F(Doorway, line_takes_no_memory_on_the_word_of_the_other_side) {
   boaster.hang_up();
   EXPECT_EQ(text_of(host->wait()), "(nothing)");
   ASSERT_GT(before, 0U);
-  EXPECT_LT(most_memory(), before + (std::size_t{100} << 20));  // the kernel counts roughly: it may be less, too
+  EXPECT_LT(most_memory(), before + (std::size_t{100} << 20));  // the kernel counts roughly, so it may also be less
 }
 
 TEST_F(Doorway, line_ends_when_a_message_is_too_long_to_be_true) {
@@ -150,8 +151,8 @@ TEST_F(Doorway, line_ends_when_a_message_is_too_long_to_be_true) {
   EXPECT_EQ(text_of(open()->wait()), "(nothing)");
 }
 
-/// What one who has the key may say, as it goes over the wire: two messages, with a question and an answer between
-/// them.
+/// Returns what a process that has the key may send, as it goes over the wire: two messages, with a question and an
+/// answer between them.
 std::string said_at_a_line() {
   std::string bytes;
   const auto number = [&](std::uint64_t value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
@@ -164,7 +165,7 @@ std::string said_at_a_line() {
   return bytes;
 }
 
-/// Whether the other side has hung up; what it has said until then is let pass.
+/// Returns true if the other side has closed the connection. Bytes that it has sent before are discarded.
 bool is_shut(tcp::socket& socket) {
   socket.non_blocking(true);
   std::array<char, 64> passed{};

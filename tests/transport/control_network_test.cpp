@@ -1,4 +1,4 @@
-// Several ends of the control network in one thread, and strangers at their doors.
+// Several ends of the control network in one thread, and strangers at their listeners.
 
 #include "transport/control/control_network.hpp"
 
@@ -66,7 +66,7 @@ class Network : public testing::Test {
       if (end) end->network.drain();
     }
   }
-  /// Until `done`, or for so long that it will not be any more.
+  /// Runs until `done`, or until it is clear that this will not happen.
   bool soon(const std::function<bool()>& done) {
     const auto deadline = Clock::now() + std::chrono::seconds(20);
     while (!done() && Clock::now() < deadline) turn();
@@ -84,17 +84,17 @@ class Network : public testing::Test {
   std::vector<std::unique_ptr<End>> ends_ = make_ends();
 };
 
-/// What knocks at a door from outside.
+/// A stranger that connects to a listener.
 class Stranger {
  public:
   explicit Stranger(const ControlAddress& door) : socket_(io_) {
     socket_.connect({asio::ip::address_v4(door.host.value), door.port});
   }
   void say(std::span<const std::byte> bytes) {
-    asio::error_code ignored;  // the door may be shut by now
+    asio::error_code ignored;  // the connection may be closed by now
     asio::write(socket_, asio::buffer(bytes.data(), bytes.size()), ignored);
   }
-  /// Whether the door has been shut. Never blocks.
+  /// Returns true if the connection was closed. Never blocks.
   bool is_out() {
     socket_.non_blocking(true);
     std::array<char, 64> heard{};
@@ -113,7 +113,7 @@ class Stranger {
   tcp::socket socket_;
 };
 
-/// As the other end of the wire has it.
+/// The HELLO as it goes over the wire.
 struct Hello {
   std::uint64_t magic = 0x6d656e6463747231;
   std::uint32_t from = 0;
@@ -206,14 +206,14 @@ TEST_F(Network, reaches_nobody_who_is_gone_and_goes_on) {
   EXPECT_TRUE(soon([&] { return heard(1).size() == 2; }));
 }
 
-/// Stands between two ends and can cut what goes through it.
+/// A relay between two ends that can cut the connections through it.
 class Cutter {
  public:
   explicit Cutter(const ControlAddress& door)
       : door_(door), acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
     accept();
   }
-  /// Where to find the door, for those who are to go through here.
+  /// Returns the address to use instead of the listener's, to connect through this relay.
   ControlAddress address() const {
     ControlAddress mine = door_;
     mine.port = acceptor_.local_endpoint().port();
@@ -223,7 +223,7 @@ class Cutter {
     io_.restart();
     io_.poll();
   }
-  /// From now on each connection is cut after so many bytes of what the connector says.
+  /// From now on each connection is cut after `bytes` bytes from the connector.
   void cut_after(std::size_t bytes) { bytes_ = bytes; }
   int connections() const { return connections_; }
 
@@ -289,7 +289,7 @@ TEST(CutConnections, lose_nothing_and_double_nothing_wherever_they_are_cut) {
   std::vector<std::string> said;
   const auto deadline = Clock::now() + std::chrono::seconds(60);
   for (int i = 0; i < 400; ++i) {
-    // At every byte of a connection's beginning, and then anywhere.
+    // At every byte of a connection's beginning, and then at random.
     cutter.cut_after(i < 200 ? static_cast<std::size_t>(i) : random() % 500);
     const std::string text = fmt::format("{} {}", i, std::string(random() % 40, '.'));
     said.push_back("0: " + text);
@@ -311,7 +311,7 @@ TEST(CutConnections, lose_nothing_and_double_nothing_wherever_they_are_cut) {
   EXPECT_GT(cutter.connections(), 50);
 }
 
-/// What a member with the key may say after its HELLO, as it goes over the wire.
+/// Returns what a member with the key may send after its HELLO, as it goes over the wire.
 std::string frames() {
   std::string bytes;
   const auto frame = [&](std::uint64_t sequence, const std::string& text) {
@@ -346,8 +346,8 @@ TEST_F(Network, takes_any_frames_or_cuts_who_sends_them_off) {
   EXPECT_THAT(heard(0), ElementsAre("2: still there"));
 }
 
-/// What a member's door says to who connects, as it goes over the wire: that it has had nothing so far, and then that
-/// the first message and the second have come.
+/// Returns what a member's listener sends to a connector, as it goes over the wire: that it has received nothing so
+/// far, and then that the first and the second message have arrived.
 std::string answers(const ControlAddress& connector) {
   std::string bytes;
   const auto add = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
@@ -359,7 +359,7 @@ std::string answers(const ControlAddress& connector) {
   return bytes;
 }
 
-/// The door of a member that answers as it is told.
+/// The listener of a member that answers as the test tells it.
 class Door {
  public:
   Door() : acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) { acceptor_.non_blocking(true); }
@@ -367,7 +367,7 @@ class Door {
     return {Ipv4::loopback(), acceptor_.local_endpoint().port(), std::array<std::byte, 16>{}};
   }
 
-  /// To somebody who has come and said who it is, if there is one.
+  /// Sends `bytes` to a connector that has sent its HELLO, if there is one.
   bool answer(const std::string& bytes) {
     std::array<std::byte, sizeof(Hello)> hello{};
     asio::error_code error;
@@ -375,14 +375,14 @@ class Door {
     if (error) return false;
     caller_.non_blocking(true);
     heard_ += caller_.read_some(asio::buffer(hello.data(), hello.size() - heard_), error);
-    if (error && error != asio::error::would_block) hang_up();  // it had come, and was gone
+    if (error && error != asio::error::would_block) hang_up();  // it had connected, and was gone
     if (heard_ < hello.size()) return false;
     asio::error_code ignored;
     asio::write(caller_, asio::buffer(bytes), ignored);
     caller_.shutdown(tcp::socket::shutdown_send, ignored);
     return true;
   }
-  /// Whether the caller has hung up; what it has said until then is let pass.
+  /// Returns true if the caller has closed the connection. Bytes that it has sent before are discarded.
   bool is_alone() {
     std::array<char, 4096> passed;
     asio::error_code error;
@@ -404,7 +404,7 @@ class Door {
   std::size_t heard_ = 0;
 };
 
-/// A process and the door of its peer, until `done`.
+/// Runs a process and the listener of its peer until `done`.
 bool soon(End& caller, const std::function<bool()>& done) {
   const auto deadline = Clock::now() + std::chrono::seconds(20);
   while (!done()) {
@@ -457,7 +457,7 @@ TEST(CallsToMembers, take_any_answer_or_end) {
   support::Fuzzer fuzzer;
   int open = 0;
   for (int i = 0; i < support::fuzz_inputs(support::few_inputs); ++i) {
-    if (fuzzer.below(4) != 0) caller.network.drop(ProcessId{1});  // else the count goes on
+    if (fuzzer.below(4) != 0) caller.network.drop(ProcessId{1});  // otherwise the count continues
     caller.network.send(ProcessId{1}, bytes_of("one"));
     caller.network.send(ProcessId{1}, bytes_of("two"));
     const auto broken = caller.network.counters().broken;
@@ -484,7 +484,7 @@ TEST(CallsToMembers, take_any_answer_or_end) {
   EXPECT_THAT(peer.heard, ElementsAre("0: still there"));
 }
 
-// ---- The dead, and those only held dead
+// ---- Dead processes, and processes that are only held dead
 
 TEST_F(Network, forgets_what_waited_for_one_that_was_dropped_and_reaches_it_again) {
   say(0, 1, "one");
@@ -494,7 +494,7 @@ TEST_F(Network, forgets_what_waited_for_one_that_was_dropped_and_reaches_it_agai
   say(0, 1, "three");
   say(0, 1, "four");
   EXPECT_TRUE(soon([&] { return heard(1).back() == "0: four"; }));
-  std::erase(heard(1), "0: two");  // may have been on its way
+  std::erase(heard(1), "0: two");  // it may have been on its way
   EXPECT_THAT(heard(1), ElementsAre("0: one", "0: three", "0: four"));
 }
 
@@ -546,7 +546,7 @@ TEST_F(Network, does_not_mind_strangers_that_say_anything_or_nothing) {
 }
 
 TEST_F(Network, throws_out_a_member_that_talks_nonsense_and_hears_it_again) {
-  // As member 1, with its right to enter.
+  // Acts as member 1, with its key.
   Stranger member((*this)[0].address());
   member.say(raw(Hello{.from = 1, .to = 0, .key = (*this)[0].address().key}));
   const std::array<std::uint64_t, 2> too_long{1, 1U << 30};
@@ -563,7 +563,7 @@ TEST_F(Network, throws_out_a_member_that_talks_nonsense_and_hears_it_again) {
 
 TEST_F(Network, tells_nothing_to_who_listens_where_another_did) {
   ends_[1].reset();
-  // Somebody takes the place of the dead: a door with another key.
+  // A listener with another key takes the place of the dead process.
   End impostor(1);
   impostor.network.meet({{ProcessId{0}, (*this)[0].address()}});
   ControlAddress place = impostor.network.address();

@@ -1,4 +1,4 @@
-// Endpoints over all of MPI_COMM_WORLD, whose processes are numbered 10, 20, 30, ...: not as ranks are.
+// Endpoints over all of MPI_COMM_WORLD. The processes are numbered 10, 20, 30, ..., unlike the ranks.
 
 #pragma once
 
@@ -18,7 +18,7 @@ inline std::vector<mend::ProcessId> everyone() {
   return all;
 }
 
-/// A message that begins with its number and has `size` bytes.
+/// Returns a message that begins with its number and has `size` bytes.
 inline std::vector<std::byte> numbered(std::uint32_t number, std::size_t size) {
   std::vector<std::byte> bytes(std::max(size, sizeof number), static_cast<std::byte>(number));
   std::memcpy(bytes.data(), &number, sizeof number);

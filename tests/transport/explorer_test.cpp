@@ -1,4 +1,4 @@
-// The explorer on protocols so small that what it must find is known.
+// The explorer on protocols so small that the results are known.
 
 #include "transport/simulated/explorer.hpp"
 
@@ -7,7 +7,7 @@
 namespace mend::transport {
 namespace {
 
-/// Process 0 sends "1" and "2" to the others at its caller's word; each notes the last it has heard.
+/// Process 0 sends "1" and "2" to the others when its caller says so; each notes the last message it has heard.
 struct Teller {
   using Message = int;
   std::uint32_t self = 0;
@@ -52,7 +52,7 @@ std::vector<Teller> tellers(std::uint32_t count) {
 std::optional<std::string> anything_goes(const Situation<Teller>&) { return std::nullopt; }
 
 TEST(Explorer, visits_every_order_of_deliveries) {
-  // Before the word is spoken: one state. Then each of two receivers has heard 0, 1 or 2 messages, in order.
+  // Before the caller acts: one state. Then each of two receivers has heard 0, 1 or 2 messages, in order.
   const Exploration found = Explorer<Teller>(tellers(3), anything_goes, {}).run();
   EXPECT_EQ(found.states, 1U + 3U * 3U);
   EXPECT_EQ(found.steps, 1U + 2U * 6U);

@@ -1,4 +1,4 @@
-// What the endpoint's contract says of the dead, with real ones.
+// The endpoint's contract about dead processes, with real deaths.
 
 #include "transport/mpi_endpoint.hpp"
 
@@ -20,7 +20,7 @@ using support::eventually;
 using support::world_rank;
 using support::world_size;
 
-/// All that one endpoint has been told.
+/// The events reported to one endpoint.
 struct Heard {
   std::map<ProcessId, int> deaths;
   std::map<ProcessId, std::uint32_t> arrivals;
@@ -38,7 +38,7 @@ struct Heard {
   }
 };
 
-/// Polls a good while longer: what should not come has had time to.
+/// Polls for some more time, so that events that should not come have time to arrive.
 void listen_on(MpiEndpoint& endpoint, Heard& heard) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
   while (std::chrono::steady_clock::now() < until) heard.poll(endpoint);
@@ -79,7 +79,7 @@ TEST(Deaths, do_not_disturb_the_living) {
                                        << testing::PrintToString(heard.deaths);
   EXPECT_LE(heard.arrivals[process_of(1)], 100U);
   EXPECT_EQ(heard.deaths, (std::map<ProcessId, int>{{process_of(1), 1}}));
-  // Nobody goes while another may still want something: the living meet first.
+  // No process leaves while another may still need something: the living ones meet first.
   int flag = 1;
   MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
 }
@@ -88,7 +88,7 @@ TEST(Deaths, take_what_is_sent_to_them_with_them) {
   MpiEndpoint endpoint(MPI_COMM_WORLD, everyone());
   if (world_rank() == 3) support::die();
   const auto message = numbered(0, max_message);
-  // Before the death is known, while it becomes known, and after.
+  // Before the death is known, while it becomes known, and afterwards.
   Heard heard;
   EXPECT_TRUE(eventually([&] {
     endpoint.send(process_of(3), message);

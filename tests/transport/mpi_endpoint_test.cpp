@@ -19,7 +19,7 @@ using support::world_rank;
 using support::world_size;
 
 std::size_t size_of_message(std::uint32_t number) {
-  // Short ones and long ones mixed, so that one could overtake the other.
+  // Short and long messages mixed, so that one could overtake the other.
   return number % 7 == 0 ? max_message : number % 3 == 0 ? 4 : 100 + number;
 }
 
@@ -79,7 +79,7 @@ TEST(Endpoint, does_not_block_however_much_is_sent_to_somebody_who_does_not_list
     MpiEndpoint endpoint(MPI_COMM_WORLD, everyone());
     const auto message = numbered(1, max_message);
     for (int i = 0; i < 50; ++i) endpoint.send(process_of((world_rank() + 1) % world_size()), message);
-  }  // and does not wait for them when it goes
+  }  // the destructor does not wait for them
   MPI_Barrier(MPI_COMM_WORLD);
   SUCCEED();
 }
@@ -108,7 +108,7 @@ TEST(Endpoint, refuses_members_that_make_no_sense) {
   EXPECT_THROW(MpiEndpoint(MPI_COMM_WORLD, too_many), mend::UsageError);
   auto backwards = everyone();
   std::reverse(backwards.begin(), backwards.end());
-  if (world_size() == 1) return;  // backwards is forwards
+  if (world_size() == 1) return;  // the reverse order is the same
   EXPECT_THROW(MpiEndpoint(MPI_COMM_WORLD, backwards), mend::UsageError);
 }
 

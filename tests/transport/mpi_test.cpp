@@ -14,7 +14,7 @@ using support::world_rank;
 using support::world_size;
 using testing::HasSubstr;
 
-/// A mistake that MPI notices at once: a rank that is not there.
+/// A mistake that MPI notices at once: a rank that does not exist.
 void send_to_nobody(MPI_Comm comm) {
   int value = 0;
   MPI_Send(&value, 1, MPI_INT, world_size() + 5, 0, comm);

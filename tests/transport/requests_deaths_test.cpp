@@ -33,7 +33,7 @@ class RequestsToTheDead : public testing::TestWithParam<Message> {
     if (message.sends) requests.send(sending_, 1, 10 + world_rank());
   }
 
-  /// As if both were to be exchanged; but rank 1 does not live to do it.
+  /// Begins an exchange that rank 1 does not live to complete.
   void die_with_messages_under_way() {
     Requests requests(comm_.get());
     const auto& message = GetParam();
@@ -55,7 +55,7 @@ TEST_P(RequestsToTheDead, end_by_waiting) {
     begin(requests);
     requests.wait_all();
   };
-  // Rank 0's messages may have got through before the death; rank 2's cannot, but a small one need not wait for its
+  // Rank 0's messages may have been delivered before the death. Rank 2's cannot, but a small one need not wait for its
   // receiver.
   const bool certain = world_rank() == 2 && (GetParam().receives || GetParam().size > 65536);
   if (certain) {
@@ -82,7 +82,7 @@ TEST_P(RequestsToTheDead, end_by_leaving) {
       },
       Interrupted);
   std::fill(receiving_.begin(), receiving_.end(), std::byte{0x5a});
-  // The living meet once more before they look: what was still under way would have arrived.
+  // The living ranks meet once more before they check: anything still under way would have arrived.
   int flag = 1;
   MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
   EXPECT_TRUE(std::all_of(receiving_.begin(), receiving_.end(), [](std::byte b) { return b == std::byte{0x5a}; }));

@@ -90,7 +90,7 @@ TEST(Requests, that_are_done_leave_the_communicator_alone) {
   EXPECT_FALSE(mend::is_revoked(comm.get()));
 }
 
-/// Everyone leaves with messages under way; nobody's partner helps.
+/// All ranks leave with messages under way, and no partner completes them.
 class Left : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Left, by_an_exception_requests_complete_before_their_buffers_go) {
@@ -109,7 +109,7 @@ TEST_P(Left, by_an_exception_requests_complete_before_their_buffers_go) {
       },
       Interrupted);
   EXPECT_TRUE(mend::is_revoked(comm.get()));
-  // Nobody may write here any more.
+  // MPI must not write here any more.
   std::fill(receiving.begin(), receiving.end(), std::byte{0x5a});
   std::fill(sending.begin(), sending.end(), std::byte{0x5a});
   MPI_Barrier(MPI_COMM_WORLD);

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
-/// Writes down what happens; process 0 sends "a", "b", ... to all others when it wakes.
+/// Records the events. Process 0 sends "a", "b", ... to all others when it wakes.
 struct Diary {
   std::vector<std::string> lines;
   Simulator<std::string, Diary>* simulator = nullptr;

@@ -1,4 +1,4 @@
-// The timed explorer on protocols so small that what it must find is known.
+// The timed explorer on protocols so small that the results are known.
 
 #include "transport/simulated/timed_explorer.hpp"
 
@@ -9,8 +9,8 @@
 namespace mend::transport {
 namespace {
 
-/// Process 0 sends "1" and "2" to process 1 when its clock first ticks; each counts ticks up to 5 and notes when and in
-/// which order it has heard what.
+/// Process 0 sends "1" and "2" to process 1 when its clock first ticks. Each process counts ticks up to 5, and notes
+/// the messages it hears, in order, with their ticks.
 struct Timekeeper {
   using Message = int;
   std::uint32_t self = 0;
