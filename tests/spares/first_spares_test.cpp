@@ -82,7 +82,7 @@ TEST(FirstPlan, on_any_machine_gives_every_process_one_part_and_spreads_the_spar
     const auto waiting = numbers(plan.roster.spares);
     ASSERT_TRUE(std::is_sorted(waiting.begin(), waiting.end()));
 
-    // No node has two spares more than another that still has a worker to give.
+    // No node has two spares more than another node that still has a worker to give.
     std::map<NodeId, int> node_workers;
     std::map<NodeId, int> node_spares;
     for (const mend::Placed& process : processes) node_spares[process.node] += 0;

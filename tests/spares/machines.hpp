@@ -1,4 +1,4 @@
-// Short ways to write down jobs: who runs where.
+// Short notations for jobs: which process runs on which node.
 
 #pragma once
 

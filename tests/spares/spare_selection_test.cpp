@@ -138,7 +138,7 @@ TEST(Roster, knows_who_plays_and_who_does_not) {
   EXPECT_EQ(roster.rank_of(ProcessId{2}), std::nullopt);
 }
 
-/// One life of a job: deaths of any size until the spares run out. What must hold after every plan, whatever died.
+/// One life of a job: deaths of any number of processes until the spares run out. Checks the invariants of every plan.
 class Life {
  public:
   explicit Life(unsigned seed) : random_(seed) {
@@ -147,7 +147,7 @@ class Life {
     now_ = mend::first_plan(processes_, static_cast<int>(below(size) + 1)).roster;
   }
 
-  /// False when the job is over.
+  /// Returns false if the job is over.
   bool lose_some() {
     for (const mend::Placed& process : processes_) {
       if (below(6) == 0) dead_.insert(process.process);
@@ -239,7 +239,7 @@ TEST(Plan, gives_up_vacant_ranks_when_nobody_could_be_started) {
 TEST(Changes, tell_who_took_whose_rank_over_several_plans) {
   const Roster before = roster_of({0, 0, 1}, {});
   Roster after = before;
-  after.seats[0].holder = placed(7, 0);  // after 3 had it, and died too
+  after.seats[0].holder = placed(7, 0);  // after process 3 had it, and died too
   after.seats.erase(after.seats.begin() + 1);
   EXPECT_THAT(replacements(before, after), ElementsAre(replaced(0, 0, 7)));
 }
