@@ -1,5 +1,5 @@
-// Jobs of ranks that run drawn programs, and die at drawn moments. Those that take over go through the setup and the
-// interval again with the help of the others' logs, and the end is that of a run in which nobody dies.
+// Jobs of ranks that run random programs and die at random times. The processes that take over go through the setup and
+// the interval again with the help of the other ranks' logs. The end must be that of a run without failures.
 
 #include "replay/ledger.hpp"
 #include "tests/support/long_tests.hpp"
@@ -50,7 +50,7 @@ void receive(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t numbe
   ledger.receive(channel, std::as_bytes(std::span(&number, 1)));
 }
 
-// --- drawn jobs ------------------------------------------------------------------------------------------------
+// --- random jobs -----------------------------------------------------------------------------------------------
 
 struct Step {
   bool sends;
@@ -58,7 +58,7 @@ struct Step {
   int tag;
 };
 
-/// By rank, phase by phase: the setup, and the intervals. Receives come in an order in which the job ends.
+/// The steps of the ranks, phase by phase: the setup, and the intervals. The order of the receives lets the job end.
 struct Program {
   int ranks;
   std::vector<std::vector<std::vector<Step>>> steps;  ///< [phase][rank]
@@ -84,10 +84,10 @@ Program draw_program(std::mt19937_64& random) {
   return program;
 }
 
-/// What a job did, for those who want to know that something was tried at all.
+/// Counts of what a job did, to check that the cases occur at all.
 struct Deeds {
   int resent = 0;
-  int spared = 0;    ///< sends that nobody needed
+  int spared = 0;    ///< sends that no receiver needed
   int restored = 0;  ///< by a newcomer, from a commit
 };
 
@@ -97,7 +97,7 @@ class Job {
     for (int rank = 0; rank < program_.ranks; ++rank) processes_.push_back(newcomer(rank));
   }
 
-  /// Has one rank, drawn from those that can, do its next step. Returns false if none can.
+  /// Lets one rank, drawn from those that can, do its next step. Returns false if none can.
   bool step(std::mt19937_64& random) {
     std::vector<int> able;
     for (int rank = 0; rank < program_.ranks; ++rank)
@@ -107,7 +107,7 @@ class Job {
     return true;
   }
 
-  /// All that is under way is lost, and processes that know nothing take over the ranks of the dead.
+  /// All messages under way are lost, and processes without knowledge take over the ranks of the dead.
   void kill(const std::set<int>& dead) {
     network_.clear();
     for (const int rank : dead) process(rank) = newcomer(rank);
@@ -192,7 +192,7 @@ class Job {
     network_[{step.peer, rank}].erase(message);
   }
 
-  /// Nobody can do anything else: if all are at the end of the same phase, it ends.
+  /// Called when no rank can do anything else. If all are at the end of the same phase, ends it.
   bool cut_together() {
     const std::size_t phase = processes_.front().phase;
     const auto is_there = [&](const Process& one) { return one.phase == phase && is_at_cut(one); };
@@ -208,7 +208,7 @@ class Job {
     return true;
   }
 
-  /// The rank ends its phase. After the setup it restores what was committed.
+  /// The rank ends its phase. After the setup it restores the committed data.
   void cut(int rank) {
     Process& one = process(rank);
     one.ledger.cut();
@@ -222,9 +222,9 @@ class Job {
 
   Program program_;
   std::vector<Process> processes_;
-  std::map<std::pair<int, int>, std::deque<std::pair<int, std::uint64_t>>> network_;  ///< what is under way
+  std::map<std::pair<int, int>, std::deque<std::pair<int, std::uint64_t>>> network_;  ///< the messages under way
   std::vector<std::uint64_t> snapshots_;
-  std::size_t committed_ = 0;  ///< the phase after which all committed last
+  std::size_t committed_ = 0;  ///< the last phase after which all committed
   bool balanced_ = true;
   Deeds deeds_;
 };
@@ -277,7 +277,7 @@ TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
 
 constexpr Ledger::Channel to_one{1, 0, 7};
 
-/// What rank 1, which is past the setup, has received from rank 0.
+/// Returns what rank 1, which is past the setup, has received from rank 0.
 Ledger::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
   Ledger other(1, &hash);
   for (const std::uint64_t number : in_setup) receive(other, {0, 0, 7}, number);

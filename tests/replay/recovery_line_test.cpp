@@ -1,4 +1,4 @@
-// The recovery line of small tables.
+// The recovery line for small tables.
 
 #include "replay/recovery_line.hpp"
 
@@ -7,7 +7,7 @@
 namespace mend::replay {
 namespace {
 
-/// A rank in epoch 1 + its commits, which has sent nothing.
+/// A rank in epoch `last` with commits from `first` on, which has sent nothing.
 Report quiet(std::uint32_t first, std::uint32_t last, std::size_t ranks) {
   Report report{false, CommitEpoch{last}, {}, std::vector<Date>(ranks)};
   for (std::uint32_t epoch = first; epoch <= last; ++epoch) {

@@ -1,5 +1,5 @@
-// Every run of small jobs that replay; and for each rule of the protocol, the shortest run that goes wrong without it,
-// kept in golden/. The counts of states are printed. MEND_TEST_LONG=1 takes the larger jobs too (minutes).
+// Every run of small jobs with replay and, for each rule of the protocol, the shortest run that goes wrong without it,
+// kept in golden/. The counts of states are printed. MEND_TEST_LONG=1 also explores the larger jobs (minutes).
 
 #include "tests/framework/recovery/system_explorer.hpp"
 #include "tests/replay/replay_system.hpp"
@@ -48,7 +48,7 @@ Exploration explore_without(Rule omitted, const Scene& scene) {
   return explore<support::RulesButOne<Rule>>(scene);
 }
 
-/// Without `omitted`, the explorer must find `promise` broken; the shortest run that breaks it is a golden one.
+/// Without `omitted`, the explorer must find `promise` broken. The shortest run that breaks it is a golden one.
 void expect_missed(Rule omitted, const std::string& name, const Scene& scene, const std::string& promise) {
   const Exploration found = explore_without(omitted, scene);
   std::string told;

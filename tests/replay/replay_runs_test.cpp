@@ -1,6 +1,6 @@
 // The paper's figures 1 and 2, message by message. The paper's text says which messages are logged, rolled back and
-// orphans, and what follows; the rest of the pictures is filled in as it says. Rank p is the paper's process P_p, in
-// figure 2 P_(p+1).
+// orphans, and what follows; the rest of the figures is chosen to match. Rank p is the paper's process P_p, in figure 2
+// P_(p+1).
 
 #include "tests/replay/replay_system.hpp"
 #include "tests/support/golden.hpp"
@@ -22,8 +22,8 @@ struct Outcome {
   bool done = false;
 };
 
-/// Runs the scene in the order of ranks; `dies` at the first moment that `moment` names; then in the reverse order, so
-/// that what could come too early does.
+/// Runs the scene in the order of ranks until `moment`, at which `dies` dies; then in the reverse order, so that
+/// anything that could come too early does.
 Outcome run(const Scene& scene, std::size_t dies, const std::function<bool(const Job&)>& moment,
             const std::function<bool(const Job::Step&)>& later) {
   auto matches = std::make_shared<Matches>();

@@ -1,18 +1,18 @@
-// A job of ranks that run the replay protocol above small programs, for the explorer and for golden transcripts; and
-// what the protocol promises, as a check of a situation.
+// A job of ranks that run the replay protocol above small programs, for the explorer and for golden transcripts, and
+// the promises of the protocol, as a check of a situation.
 //
-// A program is a line of words, one for each thing that a rank does, in order:
+// A program is a line of words, one for each action of a rank, in order:
 //   s1   sends to rank 1          S1   sends a large message to rank 1
 //   r1   receives from rank 1     *    receives from any rank
 //   c    commits with its cluster, if all its ranks may      o    commits or does not
-// All ranks of a cluster come to their commits together, so the cluster has the same number of them in each program.
+// All ranks of a cluster come to their commits together, so each of its programs has the same number of commits.
 //
-// Each message carries the messages that its sender had received, and those that their senders had received, so the
-// test sees whether deliveries respect causality. Which message may be received where is learned from all runs in which
-// nobody dies.
+// Each message carries the set of messages on which it depends: those that its sender had received, and those that
+// their senders had received. So the test can check that deliveries respect causality. The messages that may be
+// received at each place are learned from all runs without failures.
 //
-// A rank that dies is held at once by another process. When a process enters the round of a recovery, what came from
-// earlier rounds is lost: the communicator of a round is a new one.
+// A rank that dies is taken over at once by another process. When a process enters the round of a recovery, messages of
+// earlier rounds are lost, because the communicator of a round is a new one.
 
 #pragma once
 
@@ -37,7 +37,7 @@ namespace mend::replay {
 struct Scene {
   std::vector<std::string> programs;       ///< by rank
   std::vector<int> clusters = {};          ///< by rank; empty: each its own
-  std::vector<std::uint32_t> epochs = {};  ///< by rank, the first ones; empty: 1
+  std::vector<std::uint32_t> epochs = {};  ///< by rank, the first epochs; empty: 1
   int deaths = 1;
   std::vector<int> mortal = {};  ///< ranks that may die; empty: all
   bool collect_early = false;    ///< garbage may be collected at any time, once
@@ -68,7 +68,7 @@ inline std::vector<Word> words_of(const std::string& program) {
   return words;
 }
 
-/// Which message a rank may receive at which word of its program.
+/// The messages that a rank may receive at each word of its program.
 using Matches = std::set<std::tuple<std::size_t, std::size_t, int>>;
 
 template <class Rules>
@@ -82,7 +82,7 @@ class System {
     std::uint8_t other = 0;
   };
 
-  /// `matches`: what is allowed. With `learns`, what happens is added to it instead.
+  /// `matches`: the allowed deliveries. With `learns`, the deliveries that occur are added to it instead.
   System(const Scene& scene, std::shared_ptr<Matches> matches, bool learns)
       : shared_(std::make_shared<Shared>()), letters_(scene.programs.size()), controls_(scene.programs.size()) {
     shared_->scene = scene;
@@ -109,7 +109,7 @@ class System {
     }
   }
 
-  // ---- what can happen next
+  // ---- the possible steps
 
   std::vector<Step> steps() const {
     std::vector<Step> steps;
@@ -154,7 +154,7 @@ class System {
     return true;
   }
 
-  // ---- what is promised
+  // ---- the promises
 
   std::optional<std::string> broken(bool at_rest) const {
     if (!complaint_.empty()) return complaint_;
@@ -219,12 +219,12 @@ class System {
   std::uint64_t messages() const { return shared_->messages; }
 
  private:
-  /// What the program of a rank is. A commit keeps it.
+  /// The state of a rank's program. A commit keeps it.
   struct App {
-    std::size_t at = 0;           // the word that is next
+    std::size_t at = 0;           // the next word
     int sent = 0;                 // messages
     std::uint64_t delivered = 0;  // to this rank, by number of the message
-    std::uint64_t past = 0;       // and to those on whose messages it depends
+    std::uint64_t past = 0;       // ... and to those on whose messages it depends
   };
   struct Saved {
     Commit commit;
@@ -234,7 +234,7 @@ class System {
   struct Process {
     Core core;
     App app;
-    std::map<CommitEpoch, Saved> store;  // outlives it
+    std::map<CommitEpoch, Saved> store;  // outlives the process
     std::uint32_t round = 0;
     bool dead = false;
   };
@@ -248,7 +248,7 @@ class System {
     int messages = 0;
   };
 
-  /// What is on its way, with the round in which it was sent: [from][to].
+  /// The messages under way, with the round in which they were sent: [from][to].
   template <class Message>
   using Channels = std::vector<std::vector<std::deque<std::pair<std::uint32_t, Message>>>>;
 
@@ -278,7 +278,7 @@ class System {
     }
     return true;
   }
-  /// The first of the cluster speaks for it.
+  /// The first rank of the cluster acts for it.
   bool all_come_to_commit(std::size_t p) const {
     return all_mates(p, [&](std::size_t q) {
       const Word* next = word(q);
@@ -315,7 +315,7 @@ class System {
     return true;
   }
 
-  // ---- what comes of it
+  // ---- the effects of a step
 
   void perform(Step step) {
     const std::size_t p = step.who;
@@ -413,7 +413,8 @@ class System {
     if (std::holds_alternative<Decree>(one.message)) judge_depth(p);
     if (reaches(p, to)) controls_[p][to].emplace_back(ranks_[p].round, one.message);
   }
-  /// A process of a later round takes nothing from an earlier one; one of an earlier round gets it when it is there.
+  /// A process of a later round takes nothing from an earlier round. A process of an earlier round gets it when it
+  /// enters that round.
   bool reaches(std::size_t p, std::size_t to) const {
     if (ranks_[to].dead) return ranks_[p].round == round_;
     return ranks_[to].round <= ranks_[p].round;
@@ -459,7 +460,7 @@ class System {
     if (collecting_) ++floors_;
   }
 
-  /// A channel carries its sender's messages in their order, each once.
+  /// A channel must carry its sender's messages in order, each once.
   void judge_order(std::size_t to, std::size_t from, const Letter& letter) {
     const Date last = ranks_[to].core.received(rank(from));
     int number = shared_->first_message[from];
@@ -474,7 +475,7 @@ class System {
     }
   }
 
-  /// No rank goes back further than the smallest epoch to which one that was lost goes back.
+  /// No rank may go back further than the smallest epoch to which a lost rank goes back.
   void judge_depth(std::size_t holder) {
     if (shared_->scene.may_go_back_further) return;
     const auto& core = ranks_[holder].core;
@@ -489,7 +490,7 @@ class System {
     }
   }
 
-  /// After everybody has ended and garbage was collected.
+  /// Checks what is left after all have ended and garbage was collected.
   std::optional<std::string> left_over() const {
     for (std::size_t p = 0; p < ranks_.size(); ++p) {
       for (std::size_t q = 0; q < ranks_.size(); ++q) {
@@ -534,9 +535,9 @@ class System {
   std::uint32_t round_ = 0;
   int deaths_left_ = 0;
   bool all_done_ = false;
-  bool collect_early_ = false;  // it may still be done
+  bool collect_early_ = false;  // the early collection has not been done yet
   bool collecting_ = false;     // after the end
-  std::size_t floors_ = 0;      // how many ranks have dropped what is of no use since
+  std::size_t floors_ = 0;      // how many ranks have dropped unneeded data since then
   std::string complaint_;
   std::string* told_ = nullptr;
 };
