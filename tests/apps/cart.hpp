@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-/// A periodic three-dimensional communicator of all ranks, cut as the application would.
+/// Returns a periodic three-dimensional communicator of all ranks, cut as the application does.
 inline mend::Communicator periodic_cart(const stencil::Problem& problem, int radius) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -23,7 +23,7 @@ int rank() {
   return self;
 }
 
-/// The hash when `owner` says which rank adds a point.
+/// Returns the hash when `owner` determines the rank that adds each point.
 std::uint64_t hash_with(const std::function<int(std::uint64_t)>& owner, bool backwards = false) {
   apps::FieldHash hash;
   for (std::uint64_t n = 0; n < points; ++n) {

@@ -9,8 +9,8 @@ namespace {
 using stencil::Box;
 using stencil::Problem;
 
-/// Fills the block with global cell numbers, exchanges, and compares every ghost cell behind a face with the number
-/// of the cell it stands for, wrapped round the grid.
+/// Fills the block with global cell numbers, exchanges, and compares every ghost cell behind a face with the number of
+/// its cell in the periodic grid.
 void expect_ghosts_are_the_neighbours_cells(const Problem& problem, int radius) {
   const mend::Communicator cart = periodic_cart(problem, radius);
   const Box block = stencil::own_block(problem, cart.get());
@@ -24,7 +24,7 @@ void expect_ghosts_are_the_neighbours_cells(const Problem& problem, int radius) 
     }
     return static_cast<double>(stencil::global_index(problem, cell[0], cell[1], cell[2]));
   };
-  /// Along how many axes an element lies outside the block.
+  /// Returns the number of axes along which an element lies outside the block.
   const auto axes_outside = [&](std::array<int, 3> element) {
     int outside = 0;
     for (std::size_t d = 0; d < 3; ++d)

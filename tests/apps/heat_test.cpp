@@ -60,8 +60,8 @@ TEST_P(HeatOfOrder, a_finer_grid_is_closer_to_the_equation) {
     const mend::Communicator cart = periodic_cart(problem, radius_);
     return run(problem, cart.get(), steps).errors(steps).equation_rms;
   };
-  // Half the spacing is a quarter of the time step: four times the steps for the same time. Explicit Euler's error
-  // goes with the time step, so both orders gain a factor of four or more.
+  // Half the spacing means a quarter of the time step, so four times the steps for the same time. Explicit Euler's
+  // error is proportional to the time step, so both orders gain a factor of four or more.
   EXPECT_GT(error_of(16, 8) / error_of(32, 32), 3.5);
 }
 

@@ -114,7 +114,7 @@ TEST_F(KillSwitchDeath, the_kth_order_for_a_rank_is_for_its_kth_process) {
 
 TEST_F(KillSwitchDeath, comes_to_a_process_that_has_begun_no_step_whatever_the_step) {
   KillSwitch kills({parse_kill_order("1@20:restore")}, {});
-  mend::reach("restore.begin");  // plays no rank yet
+  mend::reach("restore.begin");  // holds no rank yet
   kills.play(Rank{1}, 0);
   EXPECT_KILLED(mend::reach("restore.begin"));
 }
@@ -177,7 +177,7 @@ class KillOrders : public testing::Test {
  protected:
   KillOrders() { setenv("OMPI_COMM_WORLD_SIZE", "6", 1); }
   ~KillOrders() override { unsetenv("OMPI_COMM_WORLD_SIZE"); }
-  /// What is said to an order in a job of 4 ranks, 2 spares and 60 steps; empty when it is taken.
+  /// Returns the refusal of an order in a job of 4 ranks, 2 spares and 60 steps; empty if it is accepted.
   std::string refusal(const char* order) {
     try {
       apps::check_kill_order(parse_kill_order(order), std::vector<std::string>{"step", "halo"}, 60, 2);

@@ -10,7 +10,7 @@ TEST(OrderedSum, adds_in_rank_order) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
-  // Large, small, minus large: any other order of adding gives another result.
+  // Large, small, minus large: any other order of addition gives another result.
   const auto partial_of = [](int of_rank) { return of_rank % 2 == 0 ? 1e16 * (of_rank - 1) : 1.0 + of_rank; };
   double expected = 0;
   for (int r = 0; r < ranks; ++r) expected += partial_of(r);

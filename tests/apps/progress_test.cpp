@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What is shown of steps 1 ... `done` when the output is no terminal.
+/// Returns the lines shown for steps 1 ... `done` if the output is not a terminal.
 std::vector<std::string> lines_shown(mend::Rank self, int steps, int done, mend::Epoch epoch = {}) {
   std::FILE* const out = std::tmpfile();
   {

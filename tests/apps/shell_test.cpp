@@ -1,4 +1,4 @@
-// Inside and shell together must be the block, each cell once: computed before and after the messages.
+// Interior and shell together must be the block, each cell once: they are computed before and after the messages.
 
 #include "apps/stencil/heat.hpp"
 

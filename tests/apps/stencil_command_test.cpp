@@ -1,4 +1,4 @@
-// The stencil as its users meet it: launched by `mend run`, judged by its exit code, its words and its files.
+// The stencil as its users run it: launched by `mend run`, and checked by its exit code, its output and its files.
 
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/jobs/mend_process.hpp"
@@ -102,8 +102,8 @@ TEST(Stencil, no_steps_leave_the_initial_temperature) {
   EXPECT_THAT(run.output, HasSubstr("field hash"));
 }
 
-/// The result of 60 steps of order `order` on `ranks` ranks in which all of `kills` must have been obeyed; every
-/// rank's evidence must agree with it.
+/// Returns the result of 60 steps of order `order` on `ranks` ranks in which all of `kills` must have been obeyed. The
+/// evidence of every rank must agree with it.
 nlohmann::json result_with(int ranks, int order, const Words& kills, const Words& more = {}) {
   const TemporaryFolder folder;
   const auto file = folder / "result.json";

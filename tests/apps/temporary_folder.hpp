@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-/// A new empty folder that vanishes with the object.
+/// A new empty folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -14,7 +14,7 @@ constexpr double dt = 0.01;
 
 HeatOperator assembled(const Mesh& mesh) { return assemble(mesh, make_structure(mesh), dt); }
 
-/// One row of a matrix, with columns by place in the whole mesh.
+/// Returns one row of a matrix, with columns by place in the whole mesh.
 std::map<std::int64_t, double> row_of(const Mesh& mesh, const SparseMatrix& matrix, Triple node) {
   std::map<std::int64_t, double> row;
   const auto local = static_cast<std::size_t>(mesh.numbering()(node));
@@ -124,8 +124,8 @@ TEST(Dirichlet, leaves_the_system_symmetric_and_the_walls_decoupled) {
   EXPECT_EQ(walls, static_cast<std::size_t>(7 * 6 * 5 - 5 * 4 * 3));
 }
 
-// Striking out rows and columns must not change what the equations say: for any temperature that has the walls' value
-// at the walls, the reduced system and right-hand side leave the residual that the full ones leave inside.
+// Removing rows and columns must not change the equations: for any temperature that has the walls' value at the walls,
+// the residual inside is the same in the reduced system as in the full one.
 TEST(Dirichlet, says_the_same_as_the_full_system_for_temperatures_that_meet_the_walls) {
   constexpr double wall_temperature = 3;
   const Mesh mesh(elements, mend::Rank{0}, 1);

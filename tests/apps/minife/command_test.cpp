@@ -1,4 +1,4 @@
-// miniFE as its users meet it: launched by `mend run`, judged by its exit code, its words and its files.
+// miniFE as its users run it: launched by `mend run`, and checked by its exit code, its output and its files.
 
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/jobs/mend_process.hpp"
@@ -110,7 +110,7 @@ TEST(MiniFe, draws_a_picture) {
   EXPECT_THAT(text_of(file), testing::StartsWith("\x89PNG"));
 }
 
-/// The result file of a run of `arguments` in which these orders must have been obeyed.
+/// Returns the result file of a run of `arguments` in which `kills` must have been obeyed.
 nlohmann::json result_with(const TemporaryFolder& folder, const Words& arguments, const Words& kills = {}) {
   const auto file = folder.path() / "result.json";
   Words line{"--nx", "8", "--steps", "6", "--result", file.string()};
@@ -158,7 +158,7 @@ TEST(MiniFe, goes_on_from_disk_with_the_same_bits_and_on_other_ranks_within_the_
   const nlohmann::json later = result_of(4, "8", disk);
   EXPECT_EQ(later.at("field_hash"), plain.at("field_hash"));
   EXPECT_EQ(later.at("norms"), plain.at("norms"));
-  result_of(3, "12", disk);  // where sums are rounded otherwise; it compares itself with the exact solution
+  result_of(3, "12", disk);  // sums are rounded differently here; the run compares itself with the exact solution
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace apps::minife {
 namespace {
 
-/// A box of the given sides with its lowest corner at (1, 2, 3).
+/// Returns a box of the given sides with its lowest corner at (1, 2, 3).
 Corners brick(double x, double y, double z) {
   Corners corners;
   for (int a = 0; a < corners_per_element; ++a) {
@@ -19,7 +19,7 @@ Corners brick(double x, double y, double z) {
   return corners;
 }
 
-/// A brick whose corners have been pushed about: a general hexahedron with plane-less faces.
+/// Returns a brick whose corners are displaced: a general hexahedron whose faces are not plane.
 Corners crooked() {
   Corners corners = brick(1, 1, 1);
   const double pushes[8][3] = {{.1, 0, .05},  {0, .12, 0},    {-.1, .05, .1}, {.07, .03, -.1},

@@ -1,4 +1,4 @@
-// The parts that send messages, on as many ranks as the test is run with.
+// The parts that send messages, on the number of ranks with which the test is run.
 
 #include "apps/minife/conjugate_gradients.hpp"
 #include "apps/minife/field.hpp"
@@ -51,7 +51,7 @@ TEST(HaloExchange, brings_every_halo_node_its_owners_value) {
   for (std::size_t i = 0; i < vector.extent(0); ++i) EXPECT_EQ(vector(i), value_of(mesh.places()(i)));
 }
 
-/// The system of one time step, and a right-hand side whose solution is known.
+/// The system of one time step, and a right-hand side with a known solution.
 struct Posed {
   Mesh mesh{elements, self(), ranks()};
   HeatOperator heat = assemble(mesh, make_structure(mesh), 0.05);
@@ -111,7 +111,7 @@ TEST(ConjugateGradients, leaves_only_when_all_ranks_may) {
   Posed plain;
   const int alone = plain.solver.solve(plain.heat.system, plain.right_side, plain.x, {1e-10, 500, {}}).iterations;
 
-  // One rank, the last, is stubborn for two iterations more.
+  // One rank, the last, refuses for two more iterations.
   Posed posed;
   int refusals_left = 2;
   int asked = 0;
@@ -189,7 +189,7 @@ TEST(Heat, verification_catches_one_wrong_temperature_field) {
   for (int i = 0; i < 10; ++i) heat.advance();
   EXPECT_NO_THROW(heat.verified_error());
 
-  heat.state.step -= 4;  // the temperature of another moment
+  heat.state.step -= 4;  // the temperature of another time
   EXPECT_THROW(heat.verified_error(), std::runtime_error);
   heat.state.step += 4;
 
