@@ -16,7 +16,7 @@
 // continued as a whole loses only time.
 //
 // The effect of a cut in the network
-// -------------------------------
+// ----------------------------------
 // Let the network be cut into sides for a time T. Messages sent meanwhile arrive at most R after the end of the cut: R
 // = delta/8 + eta, because a connection that makes no progress is made anew every delta/8. Patience can only make delta
 // longer than assumed here.

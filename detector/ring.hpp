@@ -42,7 +42,7 @@
 // emitter to its observer: it has 2 delta.
 //
 // Where the text of the paper is not enough
-// ---------------------------------------
+// -----------------------------------------
 // tests/detector/ring_explorer_test.cpp has the shortest run in which the text fails.
 //   - T5 adds to D the one process that the broadcast is about, and not the list that comes with it. If a source dies
 //     in the middle of its broadcast, the processes that it did not reach never hear of that death: the source's
@@ -60,7 +60,7 @@
 //     counts from its reception. Here it is as in T2.
 //
 // What the owner must ensure
-// ------------------------
+// --------------------------
 //   - messages between two living processes arrive once and whole; not necessarily in order;
 //   - messages that have arrived are handed over before the time: a process that was kept from running must not blame
 //     its emitter for that;

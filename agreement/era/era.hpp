@@ -62,7 +62,7 @@
 // with settle.
 //
 // Where the text of the paper is not enough
-// ---------------------------------------
+// -----------------------------------------
 // Each of these was found, or confirmed, by the explorer; tests/agreement/era_explorer_test.cpp has the shortest
 // run in which the text fails.
 //   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: q is also saying
