@@ -18,7 +18,7 @@
 namespace mend {
 namespace {
 
-/// `arrays[r]`: what rank r has parts of, as "array<tab>name".
+/// `arrays[r]`: the arrays that rank r has parts of, as "array<tab>name".
 void require_one_array_each(const std::vector<std::vector<std::string>>& arrays) {
   std::map<std::string, std::pair<Rank, std::string>, std::less<>> first;
   for (std::size_t rank = 0; rank < arrays.size(); ++rank) {

@@ -9,7 +9,7 @@ namespace mend {
 
 class ArrayAgreement {
  public:
-  /// The arrays of this rank have changed: they must be compared again.
+  /// Marks the arrays of this rank as changed: they must be compared again.
   void end() { state_ = State::open; }
   bool is_reached() const { return state_ == State::reached; }
   /// Throws UsageError on all ranks alike when two disagree. Collective.

@@ -28,15 +28,15 @@ namespace mend {
 /// A number for each axis.
 using Extents = std::vector<std::size_t>;
 
-/// How many elements a box has.
+/// The number of elements in a box.
 std::size_t elements_in(const Extents& extents);
 
-/// How many bytes an element of that name has (ArrayPart::element); 0 for an unknown name.
+/// The size of an element with this name (ArrayPart::element); 0 for an unknown name.
 ByteCount element_bytes(std::string_view name);
 
 /// A box of elements in an array that all ranks share.
 struct ArrayPart {
-  std::string element;  ///< "float64", "int32", "uint8", ...; "bytes24" for what is no number
+  std::string element;  ///< "float64", "int32", "uint8", ...; "bytes24" if it is not a number
   Extents extents;      ///< of the part
   Extents offset;       ///< of its first element, in the whole
   Extents whole;        ///< of the array

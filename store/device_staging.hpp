@@ -1,8 +1,7 @@
-// Data between a device's memory and the host's, by way of pinned buffers.
-//
-// A device reads and writes memory of the host by itself where it cannot be paged out. Any other its driver copies once
-// more, and nobody does anything else meanwhile. So there are two pinned buffers, in turns: while the device is at one,
-// the host copies the other. Where the host sees a device's memory, or there is no device, nothing of this is used.
+// Copies data between device memory and host memory through pinned buffers.
+// A device transfers pinned host memory directly. For pageable memory the driver makes an additional copy, during which
+// nothing else proceeds. So there are two pinned buffers: while the device transfers one of them, the host copies the
+// other. Memory that the host can access is not staged.
 
 #pragma once
 
@@ -30,11 +29,11 @@ using PinnedSpace = Kokkos::HostSpace;
 template <class Byte, class Space>
 using BytesIn = Kokkos::View<Byte*, Kokkos::LayoutRight, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// Memory that is only a device's.
+/// True if the host cannot access the memory space.
 template <class Space>
 inline constexpr bool is_out_of_reach = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
 
-/// One thread. The tests have a `Buffer` in the host's memory, and the `Device` there too.
+/// For use by one thread. In the tests, `Buffer` and `Device` are both host memory.
 template <class Device, class Buffer = PinnedSpace>
 class Staging {
  public:
@@ -44,7 +43,7 @@ class Staging {
           Kokkos::View<std::byte*, Buffer>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend staging"), piece_);
   }
 
-  /// Waits for what still writes into `from`, as any copy does.
+  /// Waits for kernels that write to `from`, as any copy does.
   void to_host(BytesIn<std::byte, Device> from, std::span<std::byte> to) {
     Kokkos::fence();
     const auto begin = [&](ByteCount at) { copy(in_buffer(at, to.size()), part(from, at, to.size())); };
@@ -60,7 +59,7 @@ class Staging {
     Kokkos::fence();
     for (ByteCount at = 0; at < from.size(); at += piece_) {
       std::memcpy(in_buffer(at, from.size()).data(), from.data() + at, length(at, from.size()));
-      queue_.fence();  // the other buffer may be filled next
+      queue_.fence();  // the other buffer is filled next
       copy(part(to, at, from.size()), in_buffer(at, from.size()));
     }
     queue_.fence();
@@ -86,7 +85,7 @@ class Staging {
   std::array<Kokkos::View<std::byte*, Buffer>, 2> buffers_;
 };
 
-/// The process's own for that device memory, until Kokkos is finalised.
+/// The process's staging buffers for this device memory. They exist until Kokkos is finalised.
 template <class Device>
 Staging<Device>& staging() {
   static std::optional<Staging<Device>> one;

@@ -16,13 +16,13 @@ struct EpochRanks {
   MPI_Comm comm = MPI_COMM_NULL;  ///< its errors are thrown
   agreement::Ballot* ballot = nullptr;
   Rank self{};
-  std::vector<NodeId> nodes;  ///< where each runs
+  std::vector<NodeId> nodes;  ///< the node of each rank
 
   int count() const { return static_cast<int>(nodes.size()); }
 };
 
-/// Thrown where a ballot has told all ranks that a member of this one cannot be packed or filled. Carries what the
-/// member has thrown, which the application gets: the same exception met anywhere else is known to this rank alone.
+/// Thrown after a ballot has told all ranks that a member of this rank cannot be packed or filled. Carries the
+/// exception of the member, which the application gets. The same exception from elsewhere is known to this rank only.
 struct AgreedProblem {
   std::exception_ptr problem;
 };

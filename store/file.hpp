@@ -1,5 +1,6 @@
-// Files in memory, for programs that write restart files: a file that is a member of the store. It is written like a
-// file, committed with what else is protected, and after a failure it has what it had at the version restored.
+// Files in memory, for programs that write restart files. A file in memory is a member of the store: the program writes
+// it like a file, commits save it with the other members, and after a failure it has its content of the version
+// restored.
 //
 //     mend::File restart = store.file("restart");       // before restore(), on every entry of the body
 //     store.restore();
@@ -35,29 +36,30 @@ namespace mend {
 
 class FileMember;
 
-/// A file in memory that is a member of the store (Store::file). Copies stand for the same file.
+/// A file in memory that is a member of the store (Store::file). Copies refer to the same file.
 class File {
  public:
   explicit File(std::shared_ptr<FileMember> member) : member_(std::move(member)) {}
 
-  /// Opens it as fopen does, with "r", "w" or "a", also with "+" and "b". The caller closes it, before the next commit
-  /// if it was opened for writing. Returns null, with ENOENT in errno, when it is to be read and was never written.
-  /// What is open when the file is restored goes on with the content that it had. Local. Throws UsageError for another
-  /// mode, EnvironmentError when the process has too many files open.
+  /// Opens the file as fopen does, with "r", "w" or "a", also with "+" and "b". The caller closes it; if it was opened
+  /// for writing, before the next commit. Returns null, with ENOENT in errno, if it is opened for reading and was never
+  /// written. A stream that is open while the file is restored keeps the earlier content. Local. Throws UsageError for
+  /// another mode, EnvironmentError if the process has too many open files.
   std::FILE* open(const char* mode) const;
 
-  /// Opens it as std::fstream does. It is not open when it is to be read and was never written. Local.
+  /// Opens the file as std::fstream does. The stream is not open if the file is opened for reading and was never
+  /// written. Local.
   ///   std::fstream out = store.file("restart").stream(std::ios::out);
   std::fstream stream(std::ios::openmode mode) const;
 
-  /// A path by which this process can open it, for libraries that want the name of a file. It can be opened for reading
-  /// and writing, not be removed nor renamed. It is valid until the body is left. Local.
+  /// A path by which this process can open the file, for libraries that take a file name. The file can be read and
+  /// written, but not removed or renamed. The path is valid until the body is left. Local.
   const std::string& path() const;
 
-  /// Whether it was opened for writing by these functions, or has content, or was restored. Local.
+  /// Returns true if the file was opened for writing by these functions, has content, or was restored. Local.
   bool exists() const;
 
-  /// How many bytes it has; what is still in the buffer of somebody who writes is not among them. Local.
+  /// The size of the file, without bytes that are still in a writer's buffer. Local.
   ByteCount size() const;
 
  private:

@@ -1,8 +1,8 @@
 // Kokkos Views as members: any rank, layout and memory space.
 //
-// A View whose elements lie without gaps is copied as it lies. Any other (a strided subview, padding) goes through a
-// gapless copy in its own memory space, so that one large transfer crosses to the host whatever the layout. From memory
-// that is only a device's, it crosses through pinned buffers (store/device_staging.hpp).
+// A contiguous View is copied as it lies. Any other View (a strided subview, padding) goes through a contiguous copy in
+// its own memory space, so that one large transfer crosses to the host for any layout. If the host cannot access the
+// memory, the transfer goes through pinned buffers (store/device_staging.hpp).
 
 #pragma once
 
@@ -42,7 +42,7 @@ class ViewMember final : public Member {
 
   std::span<const std::byte> contiguous() const override {
     if (!std::is_same_v<Memory, Kokkos::HostSpace> || !lies_as_packed()) return {};
-    Kokkos::fence();  // as a copy would wait for what still writes into it
+    Kokkos::fence();  // wait for kernels that write to the View, as a copy would
     return {reinterpret_cast<const std::byte*>(view_.data()), size()};
   }
 
@@ -103,7 +103,7 @@ class ViewMember final : public Member {
     return BytesIn<std::byte, Memory>(reinterpret_cast<std::byte*>(view.data()), view.size() * sizeof(Value));
   }
 
-  /// Whether the elements lie without gaps and in the order of a snapshot. Gapless strides may still be in any order.
+  /// Returns true if the elements are contiguous and in the order of a snapshot. Contiguous strides may have any order.
   bool lies_as_packed() const { return view_.span_is_contiguous() && std::is_same_v<Layout, PackedLayout>; }
 
   Packed make_packed() const { return make_packed(std::make_index_sequence<View::rank_dynamic>{}); }
@@ -112,7 +112,7 @@ class ViewMember final : public Member {
     return Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend packed"), view_.extent(I)...);
   }
 
-  View view_;  // shares ownership: a protected View stays valid
+  View view_;  // shares ownership, so a protected View stays valid
 };
 
 }  // namespace detail
@@ -123,9 +123,9 @@ struct MemberOf<Kokkos::View<Data, Properties...>> {
   static std::unique_ptr<Member> make(View& view) { return std::make_unique<detail::ViewMember<View>>(view); }
 };
 
-/// This rank's part of an array that all ranks share (see store/member.hpp): a View of as many axes, or one whose
-/// elements are, in their order, those of a part of `extents`. On disk the last axis is the fastest; so a View of
-/// layout left is found there with its axes in reverse order, as arrays of Fortran are.
+/// This rank's part of an array that all ranks share (see store/member.hpp). The View has as many axes as the array, or
+/// its elements are, in their order, those of a part of `extents`. On disk the last axis is the fastest, so a View of
+/// layout left has its axes in reverse order there, as arrays of Fortran have.
 template <class Data, class... Properties>
 ArrayMember part(Kokkos::View<Data, Properties...> view, Extents whole, Extents offset, Extents extents) {
   using View = Kokkos::View<Data, Properties...>;

@@ -1,4 +1,4 @@
-// What the store can protect: anything that can say how many bytes it is, write them out and read them back.
+// What the store can protect: any object that can report its size, write its bytes and read them back.
 
 #pragma once
 
@@ -23,28 +23,28 @@ namespace detail {
 [[noreturn]] void refuse_range(std::size_t begin, std::size_t end, std::size_t size);
 }
 
-/// One protected datum, as the store sees it. The object it stands for belongs to the application.
+/// One protected object, as the store sees it. The application owns the object.
 class Member {
  public:
   virtual ~Member() = default;
 
-  /// Its type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A commit is only given back to a
-  /// member of the same shape. One that may change its size between commits leaves it out, and takes what it is given.
+  /// Its type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A restore requires the shape of the
+  /// commit. A member whose size may change between commits leaves the size out, and accepts any size.
   virtual std::string shape() const = 0;
-  /// How many bytes it has now; asked once before each pack.
+  /// Its size now. Called once before each pack.
   virtual ByteCount size() const = 0;
   /// Writes size() bytes.
   virtual void pack(std::span<std::byte> to) const = 0;
-  /// What pack would write, if it lies like that in memory already, so that it need not be copied to be looked at; else
-  /// nothing.
+  /// The bytes that pack would write, if they lie in memory in that order; otherwise nothing. The store then reads them
+  /// without a copy.
   virtual std::span<const std::byte> contiguous() const { return {}; }
   /// Reads what pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
-  /// Where so many bytes lie in memory once they are unpacked, if they are to lie there as they are, so that the caller
-  /// can fill that instead; else nothing.
+  /// The memory into which `unpack` would copy that many bytes unchanged, so that the caller can write there directly;
+  /// otherwise nothing.
   virtual std::span<std::byte> place_for(ByteCount) { return {}; }
-  /// Where the object lies, or the memory that it refers to: tells two objects of one kind apart. Null if that says
-  /// nothing.
+  /// The address of the object, or of the memory that it refers to. Distinguishes two objects of one kind. Null if it
+  /// has no meaning.
   virtual const void* address() const { return nullptr; }
 };
 
@@ -57,13 +57,13 @@ template <class T>
 concept PlainRange =
     std::ranges::contiguous_range<T> && std::ranges::sized_range<T> && PlainValue<std::ranges::range_value_t<T>>;
 
-/// Those that can be given another size: std::vector, std::string.
+/// Plain ranges that can be resized: std::vector, std::string.
 template <class T>
 concept ResizableRange = PlainRange<T> && requires(T& values) {
   values.resize(std::size_t{});
 };
 
-/// Makes a type of the application's own protectable, when specialised with
+/// Makes a type of the application protectable. A specialisation defines
 ///   static std::vector<std::byte> write(const T&);
 ///   static void read(T&, std::span<const std::byte>);   // what write returned, of any size
 template <class T>
@@ -81,14 +81,14 @@ struct IndexRange {
   std::size_t end = 0;
 };
 
-/// Some elements of a contiguous range; see subset.
+/// Some elements of a contiguous range (mend::subset).
 template <PlainValue T>
 struct Subset {
   std::vector<std::span<T>> parts;
 };
 
-/// The elements of `values` in these ranges of indices, to be protected without the others. They are protected where
-/// they lie now. Throws UsageError for a range that is not in `values`.
+/// Selects the elements of `values` in these ranges of indices, to be protected without the others. `values` must not
+/// be moved or resized afterwards. Throws UsageError for a range that is not in `values`.
 template <PlainRange T>
 auto subset(T& values, std::span<const IndexRange> ranges) {
   using Element = std::remove_reference_t<std::ranges::range_reference_t<T>>;
@@ -227,8 +227,8 @@ class SerializedMember final : public Member {
 
 }  // namespace detail
 
-/// How a type is protected. One of the application's own needs a Serializer, or, to do without a copy, a specialisation
-/// of this with `static std::unique_ptr<Member> make(T&)`. Kokkos Views are done in store/kokkos.hpp.
+/// Defines how a type is protected. A type of the application needs a Serializer or, to avoid a copy, a specialisation
+/// of this with `static std::unique_ptr<Member> make(T&)`. For Kokkos Views see store/kokkos.hpp.
 template <class T>
 struct MemberOf;
 
@@ -242,7 +242,7 @@ struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& object) { return std::make_unique<detail::SerializedMember<T>>(object); }
 };
 
-/// Restoring gives a container the size that it had at the commit.
+/// A restore resizes the container to its size at the commit.
 template <ResizableRange T>
 requires(!Serializable<T>) struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& values) { return std::make_unique<detail::ContainerMember<T>>(values); }
@@ -253,7 +253,7 @@ struct MemberOf<Subset<T>> {
   static std::unique_ptr<Member> make(Subset<T>& subset) { return std::make_unique<detail::SubsetMember<T>>(subset); }
 };
 
-/// The elements are protected where they lie now.
+/// The elements must not be moved after they are protected.
 template <PlainRange T>
 requires(!ResizableRange<T> && !Serializable<T>) struct MemberOf<T> {
   static std::unique_ptr<Member> make(T& values) {
@@ -264,7 +264,7 @@ requires(!ResizableRange<T> && !Serializable<T>) struct MemberOf<T> {
   }
 };
 
-/// Values, and where they lie in an array that all ranks share; made by part and replicated.
+/// Values and their place in an array that all ranks share. Made by part and replicated.
 struct ArrayMember {
   std::unique_ptr<Member> values;
   ArrayPart place;
@@ -272,7 +272,7 @@ struct ArrayMember {
 
 namespace detail {
 
-/// Shaped as the place says, filled as the values are.
+/// Has the shape of the place and the data of the values.
 class PartMember final : public Member {
  public:
   explicit PartMember(ArrayMember member) : member_(std::move(member)) { require_fit(); }
@@ -305,7 +305,7 @@ concept Protectable = requires(T& object) {
 };
 
 namespace detail {
-/// Whether copies of a T refer to the same data (a span, a View), so that protecting a temporary one is sound.
+/// True if copies of a T refer to the same data (a span, a View), so that a temporary T can be protected.
 template <class T>
 inline constexpr bool refers_to_its_data = !PlainValue<T> && !std::ranges::range<T>;
 template <class T, std::size_t Extent>
@@ -339,11 +339,11 @@ ArrayMember place(T& values, Extents extents, Extents offset, Extents whole) {
 }
 }  // namespace detail
 
-/// This rank's part of an array that all ranks share, to be protected: `values`, protected where they lie now, are the
-/// elements of a box of `extents`, the last axis fastest, whose first element has the index `offset` in an array of
-/// `whole`. So declared, the array can be restored to another number of ranks (--mend-disk), which then declare parts
-/// of their own, and tools find it as one. Parts may overlap where they hold the same. Local. Throws UsageError when
-/// the part does not lie in the array or has another number of elements.
+/// This rank's part of an array that all ranks share, to be protected. `values` are the elements of a box of `extents`,
+/// the last axis fastest; its first element has the index `offset` in an array of the extents `whole`. The array can be
+/// restored to another number of ranks, which then declare their own parts, and with --mend-disk tools see one array.
+/// Parts may overlap if they hold the same values. Local. Throws UsageError if the part does not lie in the array or
+/// has another number of elements.
 ///   store.protect("u", mend::part(u, {global_size}, {first}));
 template <class T>
 requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents whole, Extents offset,
@@ -352,7 +352,7 @@ requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents
                 "protect an object that lives as long as the body, not a temporary");
   return detail::place(values, std::move(extents), std::move(offset), std::move(whole));
 }
-/// The same with one axis, along which the values lie.
+/// The same for an array with one axis.
 template <class T>
 requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents whole, Extents offset) {
   return part(std::forward<T>(values), std::move(whole), std::move(offset), {std::ranges::size(values)});
@@ -367,8 +367,8 @@ requires(!PlainRange<std::remove_cvref_t<T>>) ArrayMember part(T&&, Extents, Ext
   return {};
 }
 
-/// What is the same on all ranks, such as the number of the step: a restart gives it to every rank, however many there
-/// are. That it is the same is not checked. Local.
+/// Data that is the same on all ranks, such as the step number. A restart gives it to every rank, for any number of
+/// ranks. That it is the same is not checked. Local.
 template <class T>
 requires PlainRange<T> ArrayMember replicated(T& values) {
   const Extents all{std::ranges::size(values)};

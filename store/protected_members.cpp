@@ -11,8 +11,8 @@
 namespace mend {
 namespace {
 
-/// What a member keeps when another object takes its place: its shape; of a part, the array; of a View, all but its
-/// extents.
+/// The part of a shape that must stay the same when another object takes a member's place: for parts, the array; for
+/// Views, all but the extents; otherwise the whole shape.
 std::string kind_of(const Member& member) {
   if (auto array = array_of(member)) return *array;
   std::string shape = member.shape();
@@ -29,7 +29,7 @@ void require_same_kind(std::string_view name, const Member& known, const Member&
                   name, known.shape(), wanted.shape()));
 }
 
-/// As far as that can be told.
+/// Returns true if the two are known to be different objects, by address or shape.
 bool is_another_object(const Member& known, const Member& wanted) {
   const bool elsewhere = known.address() && wanted.address() && known.address() != wanted.address();
   return elsewhere || known.shape() != wanted.shape();

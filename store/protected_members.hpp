@@ -34,25 +34,25 @@ class ProtectedMembers {
 
   const Members& all() const { return members_; }
 
-  /// Throws UsageError if the name is another object's; then nothing has changed.
+  /// Throws UsageError, without any change, if the name belongs to another object.
   void protect(std::string_view name, std::shared_ptr<Member> member);
-  /// Throws UsageError if there is no object of that name, or it is of another kind or shape.
+  /// Throws UsageError if no object has this name, or if it is of another kind or shape.
   void replace(std::string_view name, std::shared_ptr<Member> member);
   /// Removes a member, or gives up the data of a name that only the restored version has. Throws UsageError if there is
   /// neither.
   void unprotect(std::string_view name);
   /// Forgets all objects, because the body is entered again.
   void forget();
-  /// Survivors may have stayed in the body: their objects must be restored again.
+  /// Survivors may have stayed in the body, so their objects must be restored again.
   void begin_epoch() { settled_.clear(); }
 
-  /// A version with members of these names was restored, and has filled those that are protected.
+  /// Records that a version with members of these names was restored and has filled the members that are protected.
   void note_restored(Version version, Names names);
-  /// Throws UsageError if the version restored has data that no object was given: of a name that was protected too
-  /// late, or was neither protected nor unprotected.
+  /// Throws UsageError if the restored version has data of a name that was protected too late, or was neither protected
+  /// nor unprotected.
   void require_restored() const;
 
-  /// For the scope in which a restore leaves the members alone.
+  /// Take the members out and put them back, for a restore that leaves them unchanged.
   Members set_aside() { return std::exchange(members_, {}); }
   void put_back(Members members) { members_ = std::move(members); }
 
@@ -62,11 +62,11 @@ class ProtectedMembers {
   Members members_;
   Names settled_;   // protected or restored in this epoch: no other object may take these names silently
   Names left_out_;  // the version restored has these, but there was no member to fill
-  Names too_late_;  // of these, those that were protected since
+  Names too_late_;  // names of left_out_ that were protected after the restore
   Version restored_{};
 };
 
-/// "float64 array [10]", of what is part of one; else nothing.
+/// "float64 array [10]" for a part of an array; otherwise nothing.
 std::optional<std::string> array_of(const Member& member);
 
 }  // namespace mend

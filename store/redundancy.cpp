@@ -11,7 +11,8 @@
 namespace mend {
 namespace {
 
-constexpr int largest_group = 128;  // groups may be twice as large, and bytes tell 256 blocks of a stripe apart
+constexpr int largest_group = 128;  // a group may have almost twice as many ranks, and a coefficient of one byte allows
+                                    // 256 blocks in a stripe
 
 std::optional<int> number(std::string_view text) {
   int value = 0;
@@ -21,7 +22,7 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
-/// The scheme that `text` names, as far as it is written well.
+/// Reads the scheme that `text` names, without checking that it makes sense.
 std::optional<Redundancy> read(std::string_view text) {
   if (text == "local") return Redundancy{1, 0};
   if (text == "partner") return Redundancy{1, 1};

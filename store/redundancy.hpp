@@ -36,14 +36,15 @@ struct Redundancy {
   /// The smallest number of ranks that can have it. A single rank may ask for a partner, and gets none.
   int least_ranks() const;
 
-  /// This redundancy if so many ranks can have it; otherwise as many copies as it survives losses, at most one a rank.
+  /// This redundancy if that many ranks can have it; otherwise as many copies as it survives losses, at most one a
+  /// rank.
   Redundancy fitting(int ranks) const;
 
-  /// Throws UsageError when so few ranks cannot have it.
+  /// Throws UsageError if that few ranks cannot have it.
   void require_ranks(int ranks) const;
 };
 
-/// As Redundancy::parse takes it.
+/// Returns the text that Redundancy::parse accepts.
 std::string to_string(const Redundancy& redundancy);
 
 }  // namespace mend

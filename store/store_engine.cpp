@@ -41,7 +41,7 @@ void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::spa
   MPI_Comm_rank(comm, &rank);
   ranks_ = {comm, &ballot, Rank{rank}, {nodes.begin(), nodes.end()}};
   is_first_epoch_ = epoch == Epoch{0};
-  if (held_.any()) take_back_provisional(held_.first());  // the failure does
+  if (held_.any()) take_back_provisional(held_.first());  // a failure takes provisional commits back
   while (held_.any()) let_go();
   groups_.begin_epoch(ranks_, !is_first_epoch_);
   versions_.begin_epoch(is_first_epoch_);
@@ -106,8 +106,8 @@ void StoreEngine::forget_members() {
   arrays_.end();
 }
 
-/// Does `work`, in which ranks wait for each other: `place` is where they do. A lack of memory that they have not
-/// agreed on ends this process, for they would wait on.
+/// Runs `work`, in which ranks wait for each other. `place`: where they wait. If memory runs out in a way that the
+/// ranks have not agreed on, this process ends itself, because the others would wait for it.
 template <class Work>
 auto StoreEngine::together(Place place, Work work) {
   const AtPlace at_place(place);
@@ -122,7 +122,7 @@ auto StoreEngine::together(Place place, Work work) {
   std::rethrow_exception(problem);
 }
 
-/// Does `work`; if it throws, lets go of what that has begun, so that nothing finishes it later.
+/// Runs `work`. If it throws, drops the exchange that it has begun, so that nothing finishes it later.
 template <class Work>
 auto StoreEngine::whole(Work work) {
   try {
@@ -133,8 +133,8 @@ auto StoreEngine::whole(Work work) {
   }
 }
 
-/// Some ranks have called restore() more often than others. It had nothing to do; after a failure it would have, and
-/// wait for all. Collective.
+/// Called when some ranks have called restore() more often than others while there was nothing to restore. After a
+/// failure these calls would wait for all ranks. Collective.
 void StoreEngine::refuse_lonely_restores() {
   const std::vector<int> counts = gather_padded(ranks_.comm, std::vector<int>{lonely_restores_}).all;
   std::map<int, std::vector<Rank>> ranks_by_count;
@@ -149,12 +149,12 @@ void StoreEngine::refuse_lonely_restores() {
       fmt::join(parts, ", by ")));
 }
 
-/// Makes sure that all ranks are here. A rank that has come to something else (an agreement, the end of its body) would
-/// otherwise be waited for in a message exchange, and wait itself, for ever; a ballot tells everyone. `mine`: what this
-/// rank says of itself beside. Then all ranks know the same of versions and groups.
+/// Makes sure by a ballot that all ranks are here. Without it, a rank that has reached another operation (an agreement,
+/// the end of its body) and this one would wait for each other without end. `mine`: the remarks that this rank adds.
+/// Afterwards all ranks know the same versions and groups.
 agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine) {
   if (ranks_.ballot == nullptr) throw agreement::Abandoned();
-  // What is provisional does not go to disk.
+  // Provisional commits do not go to disk.
   const Version of_disk = held_.is_next_commit_provisional() ? Version{} : versions_.next();
   agreement::Remarks said = mine;
   if (disk_) said |= disk_->remarks(of_disk);
@@ -194,7 +194,7 @@ Version StoreEngine::finish_commit() {
   return together(Place::commit, [&] { return end_commit(); });
 }
 
-/// What is in the way of that, if anything. Local.
+/// Returns the problem that prevents this rank from packing its members, or null. Local.
 std::exception_ptr StoreEngine::prepare_members() {
   try {
     require_restored();
@@ -205,12 +205,13 @@ std::exception_ptr StoreEngine::prepare_members() {
   }
 }
 
-/// What is provisional does not go to disk, and is not left at.
+/// Returns true if this rank was asked from outside. Provisional commits neither go to disk nor end the job, so they
+/// ignore it.
 bool StoreEngine::has_been_asked() const {
   return asker_.has_asked && !held_.is_next_commit_provisional() && asker_.has_asked();
 }
 
-/// Whether a rank was asked for something; then this commit goes to disk. The same on all ranks. Collective.
+/// Returns true if any rank was asked from outside; then this commit goes to disk. The same on all ranks. Collective.
 bool StoreEngine::demand(agreement::Remarks said) {
   if (said & nothing_asked) return false;
   asker_.tell(ranks_.comm);
@@ -296,10 +297,10 @@ void StoreEngine::take_back_provisional(Version version) {
 
 void StoreEngine::drop_provisional() {
   try {
-    finish_commit();  // its messages would be taken for another's
+    finish_commit();  // otherwise its messages would match those of a later commit
   } catch (const ProcessFailure&) {
     throw;
-  } catch (...) {  // refused, and so dropped
+  } catch (...) {  // a commit that was refused is dropped already
   }
   take_back_provisional(held_.last());
   let_go();
@@ -332,7 +333,7 @@ Version StoreEngine::restore(Version wanted) {
 
 Version StoreEngine::restore_others() {
   finish_commit();
-  // A snapshot fills the members that there are.
+  // Without members, the snapshot fills nothing.
   const struct MembersSetAside {
     explicit MembersSetAside(StoreEngine& store)
         : store_(store), members_(store.members_.set_aside()), of_groups_(store.groups_.set_aside_members()) {}
@@ -349,7 +350,7 @@ Version StoreEngine::restore_others() {
 
 Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) {
   end_commit();
-  if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) {  // known without asking
+  if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) {  // known without a ballot
     ++lonely_restores_;
     return Version{};
   }
@@ -375,7 +376,7 @@ Version StoreEngine::restore_from(Rank from) {
     restorer().require_rank_for_all(from);
     versions_.begin_restore();
     const Restorer::Restored restored = whole([&] { return restorer().restore_from(from); });
-    versions_.restored(restored.version, false);  // ranks have other data than they have committed
+    versions_.restored(restored.version, false);  // the members differ from what their ranks committed
     span.note("version", restored.version.value);
     return has_gone_back_to(restored, Fills::members, watch);
   });

@@ -1,9 +1,9 @@
-// The store behind its public face (store/store.hpp), as the framework drives it from epoch to epoch.
+// The implementation of the store (store/store.hpp). The framework begins and ends its epochs.
 //
-// Picture a rank's protected members packed into one block of bytes, a snapshot. A commit packs a new one, has other
-// ranks keep a copy of it, or parities of its pieces (store/redundancy.hpp), and asks everyone: did it work? Only when
-// all say yes is the new version published, and only then may the oldest one be overwritten. So at any moment, whoever
-// dies, there is one complete published version among the living, as long as no more die than the redundancy survives.
+// A rank's protected members are packed into one block of bytes, a snapshot. A commit packs a new snapshot, has other
+// ranks keep a copy of it or parities of its pieces (store/redundancy.hpp), and asks all ranks whether that worked. The
+// new version is published only when all say yes, and only then may the oldest one be overwritten. So as long as no
+// more ranks die than the redundancy survives, the living have one complete published version.
 //
 //   rank          0        1        2        3          redundancy: partner
 //   own          [0]      [1]      [2]      [3]
@@ -50,27 +50,29 @@
 
 namespace mend {
 
-/// What is asked of a job from outside while it commits. The functions are called on all ranks but for the first.
+/// Requests to a job from outside, which commits take care of. Except for has_asked, the functions are called on all
+/// ranks.
 struct OutsideAsker {
   /// Returns true if this rank was asked for something. Local.
   std::function<bool()> has_asked;
-  /// At a commit, some rank was: all tell each other what. Collective over `comm`, whose errors may be thrown.
+  /// Called at a commit if any rank was asked: the ranks tell each other what. Collective over `comm`, whose errors may
+  /// be thrown.
   std::function<void(MPI_Comm comm)> tell;
-  /// That commit is published. `on_disk`: its version is complete there. May throw, on all ranks alike.
+  /// Called when that commit is published. `on_disk`: its version is complete on disk. May throw, on all ranks alike.
   std::function<void(Version version, bool on_disk)> committed;
 };
 
 class StoreEngine final : public Store {
  public:
   /// `redundancy`: of members that have none of their own. `versions`: how many are kept, 2 or more. `disk`: the folder
-  /// to which every N-th commit is written, if any. `how`: how commits find what has changed. The same on all ranks.
+  /// to which every N-th commit is written, if any. `how`: how commits find changes. The same on all ranks.
   explicit StoreEngine(Redundancy redundancy = {}, int versions = 2,
                        const std::optional<DiskOptions>& disk = std::nullopt, FindChanges how = FindChanges::by_hash)
       : redundancy_(redundancy), groups_(redundancy, versions, how) {
     if (disk) disk_ = std::make_unique<DiskTier>(*disk);
   }
 
-  // What the application calls: store/store.hpp.
+  // Called by the application; see store/store.hpp.
   using Store::protect;
   using Store::replace;
   using Store::restore;
@@ -96,10 +98,10 @@ class StoreEngine final : public Store {
   Origin restored_from() const override { return origin_; }
   const StoreStatistics& statistics() const override { return statistics_; }
 
-  // What the framework calls.
+  // Called by the framework.
 
-  /// Returns true if restore() would bring back the state after the last commit or restore of this epoch, on the ranks
-  /// that made it. False after a recovery until the first commit or restore, and after some ranks have got other data
+  /// Returns true if restore() on the ranks of the last commit or restore of this epoch would bring back the state
+  /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
   bool has_version() const { return versions_.can_go_back(ranks_.count()); }
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
@@ -107,15 +109,15 @@ class StoreEngine final : public Store {
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
   /// Calls `listener` after each commit that is published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
-  /// Has commits that are not provisional look after what is asked from outside. Local; on all ranks.
+  /// Sets the requests from outside that commits take care of, unless they are provisional. Local; on all ranks.
   void heed(OutsideAsker asker) { asker_ = std::move(asker); }
   /// The newest version that this rank knows to be on disk. Local.
   Version version_on_disk() const { return disk_ ? disk_->newest() : Version{}; }
-  /// This rank was told that there is version `announced`, or a newer one. If no rank has it, it is lost. Local.
+  /// Tells this rank that version `announced` or a newer one exists. If no rank has it, it is lost. Local.
   void hear(Version announced) { versions_.hear(announced); }
   /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
-  /// The job is over: commits and restores throw agreement::Abandoned from now on. Local.
+  /// Ends the store with the job: commits and restores throw agreement::Abandoned from now on. Local.
   void end() {
     end_epoch();
     ranks_.ballot = nullptr;
@@ -182,7 +184,8 @@ class StoreEngine final : public Store {
   MemberGroups groups_;
   ArrayAgreement arrays_;
   std::optional<CommitUnderWay> commit_;
-  int lonely_restores_ = 0;  // since the last ballot, without one: there was nothing to restore
+  int lonely_restores_ = 0;  // calls of restore() since the last ballot that had nothing to restore and needed no
+                             // ballot
   StoreStatistics statistics_;
   std::unique_ptr<DiskTier> disk_;  // if there is one
   Origin origin_ = Origin::nowhere;

@@ -1,4 +1,4 @@
-// What a job may choose about its store, beside the redundancy (store/redundancy.hpp).
+// The options of a job's store other than the redundancy (store/redundancy.hpp).
 
 #pragma once
 
@@ -20,10 +20,10 @@ struct DiskOptions {
   static DiskOptions parse(std::string_view text);
 };
 
-/// How a commit finds what has changed in its members (--mend-find-changes).
+/// How a commit finds the changes in its members (--mend-find-changes).
 enum class FindChanges : std::uint8_t {
   by_hash,   ///< "hash": reads all data and compares hashes
-  by_writes  ///< "writes": asks the kernel which pages were written, for data of which little changes
+  by_writes  ///< "writes": asks the kernel which pages were written; for data of which little changes
 };
 
 }  // namespace mend

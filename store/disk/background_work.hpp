@@ -23,7 +23,7 @@ class BackgroundWork {
   bool busy() const { return thread_.joinable() && !done_.load(std::memory_order_acquire); }
   void wait();
 
-  /// Returns, once, what has gone wrong in work that has ended.
+  /// Returns the error of work that has ended. Each error is returned once.
   std::optional<std::string> take_failure();
 
  private:

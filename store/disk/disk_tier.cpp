@@ -22,7 +22,7 @@
 namespace mend {
 namespace {
 
-/// In local time: "2026-11-23 08:40:01".
+/// The local time at which `file` was last written: "2026-11-23 08:40:01".
 std::string written_at(const std::filesystem::path& file) {
   const auto moment = std::chrono::file_clock::to_sys(std::filesystem::last_write_time(file));
   return fmt::format("{:%F %T}", fmt::localtime(std::chrono::system_clock::to_time_t(
@@ -31,7 +31,7 @@ std::string written_at(const std::filesystem::path& file) {
 
 constexpr std::size_t kept_versions = 2;
 
-/// Makes a version complete whose files are all there, but for the index, which is written and has no name yet.
+/// Completes a version whose rank files are complete and whose index is written under its unfinished name.
 void complete(const std::filesystem::path& disk, const std::filesystem::path& folder, Manifest manifest,
               const std::string& viewers) {
   OpenFile(unfinished(folder / index_name), OpenFile::For::reading).sync();
@@ -58,7 +58,7 @@ std::vector<Piece> lay_out(const std::filesystem::path& file, const DiskTier::Sn
   return lay_out_rank_file(file, members);
 }
 
-/// What was laid out.
+/// Writes the data into the file that lay_out() made.
 void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snapshots, std::span<const Piece> pieces,
              const FileSeal& seal) {
   for (const auto snapshot : snapshots) {
@@ -70,7 +70,7 @@ void fill_in(const std::filesystem::path& file, const DiskTier::Snapshots& snaps
   fill_rank_file(file, pieces, seal);
 }
 
-/// What the ranks have in common before they write.
+/// The values that the ranks share before they write.
 struct Attempt {
   std::size_t longest_text;
   std::uint32_t number;  ///< drawn by rank 0
@@ -112,7 +112,7 @@ agreement::Remarks DiskTier::remarks(Version version) {
   agreement::Remarks mine = 0;
   if (!busy) mine |= at_leisure;
   if (!failure_ && stage_ != Stage::given_up) mine |= well;
-  // A version that is under way counts: hear() may complete it in this very ballot.
+  // A version under way counts as the last one, because hear() may complete it in this ballot.
   const bool is_under_way = stage_ == Stage::writing || stage_ == Stage::sealing;
   const Version last = is_under_way ? under_way_ : complete_;
   if (version.value >= last.value + static_cast<std::uint64_t>(options_.every)) mine |= due;
@@ -120,8 +120,8 @@ agreement::Remarks DiskTier::remarks(Version version) {
   return mine;
 }
 
-/// Rank 0's thread has ended what it did to make a version complete. The others may have forgotten that version since,
-/// in a failure: this rank alone keeps it from being followed by another too soon.
+/// Called when rank 0's thread has ended the work that completes a version. After a failure the other ranks may not
+/// know of that version, but one rank that does not say `due` is enough to delay the next one.
 void DiskTier::note_sealed() {
   const Version sealed = *std::exchange(sealing_, std::nullopt);
   if (!failure_) complete_ = std::max(complete_, sealed);
@@ -133,7 +133,7 @@ void DiskTier::hear(agreement::Remarks all) {
   if (!(all & at_leisure)) return;
   if (stage_ == Stage::writing) {
     stage_ = Stage::sealing;
-    ours_ = true;  // what was not has been put aside: rank 0 is well
+    ours_ = true;  // rank 0 has renamed versions of other jobs, since it reported no error
     if (is_first()) seal(ranks_);
   } else {
     if (stage_ == Stage::sealing) complete_ = under_way_;
@@ -143,8 +143,8 @@ void DiskTier::hear(agreement::Remarks all) {
   }
 }
 
-/// The versions of a job before, from which this one has not gone on. They may be of higher numbers than its own: those
-/// would be taken for the older ones, and removed.
+/// Renames the versions of an earlier job from which this job did not continue. If their numbers were higher than this
+/// job's, this job's versions would be removed as the older ones.
 void DiskTier::put_others_aside() {
   const auto others = complete_versions(options_.folder);
   if (others.empty()) return;
@@ -171,8 +171,8 @@ void DiskTier::give_up() {
                    : std::nullopt);
 }
 
-/// A full disk may have to do with it. No manifest has been begun, so these are files of nothing. Whoever is last takes
-/// the folder.
+/// Removes the files of this attempt, which may have filled the disk. Its manifest was not begun, so they belong to no
+/// version. The last rank to do so removes the folder.
 void DiskTier::remove_attempt() {
   background_.wait();
   const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
@@ -181,7 +181,8 @@ void DiskTier::remove_attempt() {
   for (const auto& name : {file, unfinished(file), folder}) std::filesystem::remove(name, ignored);
 }
 
-/// The others have done all that they do of it, and rank 0 knows how far it has come itself.
+/// Called when the other ranks have written their files. Only rank 0 knows whether its thread has completed the
+/// version.
 void DiskTier::remove_unless_complete() {
   background_.wait();
   const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
@@ -211,8 +212,7 @@ void DiskTier::prepare(Version version, const Members& members) {
   attempt_ = attempt.number;
 }
 
-/// How often a version was due from the one that was begun last until `version`. After each that is written, the next
-/// is due so many commits later.
+/// Returns how many times a version was due since the last one was begun, up to `version`.
 std::uint64_t DiskTier::left_out_until(Version version) const {
   if (begun_ == Version{} || version <= begun_) return 0;
   return (version.value - begun_.value) / static_cast<std::uint64_t>(options_.every);
@@ -249,7 +249,7 @@ std::vector<std::span<const std::byte>> DiskTier::copy(std::span<const std::span
   return copies;
 }
 
-/// All files are there, of so many ranks: rank 0 makes one version of them.
+/// Called on rank 0 when the files of all ranks are written: makes a version of them.
 void DiskTier::seal(int ranks) {
   try {
     Manifest manifest{under_way_, {}, {}};
@@ -272,7 +272,7 @@ void DiskTier::seal(int ranks) {
   }
 }
 
-/// Completes what is under way.
+/// Completes the version under way.
 void DiskTier::settle(agreement::Ballot& ballot) {
   while (stage_ == Stage::writing || stage_ == Stage::sealing) {
     background_.wait();
@@ -286,7 +286,7 @@ void DiskTier::settle(agreement::Ballot& ballot) {
 void DiskTier::demand(agreement::Ballot& ballot, agreement::Remarks all) {
   if (due_) return;
   background_.wait();
-  const bool has_written = stage_ != Stage::nothing;  // others' versions were put aside before that
+  const bool has_written = stage_ != Stage::nothing;  // otherwise hear() has renamed the versions of other jobs
   settle(ballot);
   if (stage_ == Stage::given_up) return;
   if (!has_written && !(all & ours) && is_first()) put_others_aside();
@@ -294,7 +294,8 @@ void DiskTier::demand(agreement::Ballot& ballot, agreement::Remarks all) {
 }
 
 void DiskTier::finish(agreement::Ballot& ballot, Version published) {
-  background_.wait();  // also for what a failure has made useless: the next commit that is due finds all at leisure
+  background_.wait();  // also for work that a failure has made useless, so that all ranks are at leisure at the next
+                       // commit that is due
   settle(ballot);
   due_ = false;
   left_out_ += left_out_until(published);
@@ -354,11 +355,11 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
   if (is_first()) std::filesystem::remove_all(folder, ignored);
 }
 
-/// Whether this version, or a newer one, is on disk already. What is not this job's is put aside. Collective.
+/// Returns true if this version or a newer one of this job is on disk. Renames the versions of other jobs. Collective.
 bool DiskTier::knows_newer(Version version) {
   int all_ours = ours_ ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_ours, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
-  std::array<int, 2> known{0, 1};  // whether it is there, and all is ours now
+  std::array<int, 2> known{0, 1};  // the version is on disk; the folder has versions of this job only
   if (is_first() && all_ours == 0) {
     put_others_aside();
     known[1] = failure_ ? 0 : 1;
@@ -377,7 +378,7 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
   reach("disk.read");
   std::vector<CompleteVersion> there;
   if (is_first()) {
-    background_.wait();  // it may be about to complete one, and to remove others
+    background_.wait();  // the thread may be about to complete a version and to remove others
     there = complete_versions(options_.folder);
     std::erase_if(there, [&](const CompleteVersion& version) { return wanted && version.version != *wanted; });
   }
@@ -403,7 +404,7 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
                   options_.folder.string()));
 }
 
-/// Rank 0 tells all of a version; nothing when its manifest is damaged.
+/// Rank 0 sends a version to all ranks. Returns nothing if its manifest is damaged.
 std::optional<DiskTier::Found> DiskTier::share(std::optional<CompleteVersion> version) {
   std::string folder;
   std::string text;
@@ -431,7 +432,7 @@ std::optional<DiskTier::Found> DiskTier::share(std::optional<CompleteVersion> ve
   return found;
 }
 
-/// Checks all files of which this rank needs something.
+/// Checks the files from which this rank needs data.
 std::optional<std::string> DiskTier::damage_in(const Found& found, const Members& members) const {
   std::set<Rank> needed;
   for (const auto& [name, member] : members) {
@@ -469,7 +470,7 @@ std::set<std::string, std::less<>> DiskTier::names() const {
   if (found_->manifest.ranks() != ranks_) return all;
   try {
     for (std::string& name : RankFile(found_->folder / rank_file_name(self_)).names()) all.insert(std::move(name));
-  } catch (const EnvironmentError& error) {  // nothing in it was needed
+  } catch (const EnvironmentError& error) {  // none of its members was needed
     log::debug(fmt::format("the members of rank {} on disk are not known: {}", self_.value, error.what()));
   }
   return all;
@@ -527,7 +528,7 @@ void DiskTier::go_on_from(Version version, bool found_here) {
   const bool goes_on = stage_ == Stage::writing || stage_ == Stage::sealing;
   if (goes_on && under_way_ > version) {
     if (stage_ == Stage::writing) remove_attempt();
-    stage_ = Stage::nothing;  // should it be complete by now, it is put aside with the others
+    stage_ = Stage::nothing;  // if it is complete by now, it is renamed with the other newer versions
   }
   if (!is_first()) return;
   try {

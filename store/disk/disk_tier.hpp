@@ -82,8 +82,8 @@ class DiskTier {
   /// After prepare(), if this commit goes to disk: begins to write these snapshots. Errors are reported at a later
   /// commit. Local.
   void write(std::span<const std::span<const std::byte>> snapshots);
-  /// Waits until what is under way is complete. `published`: the newest version. One rank says how many versions were
-  /// left out. Collective; at the end of the body. Throws as Ballot::vote does.
+  /// Waits until the version under way is complete. `published`: the newest version. One rank reports how many versions
+  /// were left out. Collective; at the end of the body. Throws as Ballot::vote does.
   void finish(agreement::Ballot& ballot, Version published);
   /// The snapshots of one rank, one for each group of members.
   using Snapshots = std::vector<std::span<const std::byte>>;
@@ -110,9 +110,9 @@ class DiskTier {
   void go_on_from(Version version, bool found_here);
 
  private:
-  /// What is under way; the same on all ranks.
+  /// The state of the version under way; the same on all ranks.
   enum class Stage { nothing, writing, sealing, given_up };
-  /// A version on disk, known to all.
+  /// A version on disk that all ranks know.
   struct Found {
     std::filesystem::path folder;
     Manifest manifest;
@@ -133,7 +133,7 @@ class DiskTier {
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;
   void fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const;
   void fill_own(const Found& found, const std::string& name, Member& member) const;
-  /// Returns true if any rank has a sentence; the lowest of them writes it.
+  /// Returns true if any rank has a sentence; the lowest of those ranks writes it.
   bool say_once(const std::optional<std::string>& sentence) const;
   bool is_first() const { return self_ == Rank{0}; }
 
@@ -147,8 +147,8 @@ class DiskTier {
   bool told_ = false;  // in this epoch, that writing was given up
   bool ours_ = true;   // as far as this process knows, the folder has versions of this job only
   Version under_way_{};
-  Version begun_{};             // the newest that was begun by this process
-  std::uint64_t left_out_ = 0;  // versions that were due and were not written, since that was said
+  Version begun_{};             // the newest version that this process began
+  std::uint64_t left_out_ = 0;  // versions that were due and not written since the last report
   Version complete_{};          // the newest that this process knows to be on disk
   std::uint32_t attempt_ = 0;
   std::optional<Version> sealing_;  // rank 0: the version that its thread completes

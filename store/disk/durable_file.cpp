@@ -112,7 +112,7 @@ void sync_folder(const std::filesystem::path& folder) {
   const int outcome = ::fsync(handle);
   const int error = errno;
   ::close(handle);
-  // There are file systems that do that by themselves and do not know the question.
+  // Some file systems sync folders by themselves and reject the call with EINVAL.
   if (outcome != 0 && error != EINVAL) {
     errno = error;
     fail_at(folder);

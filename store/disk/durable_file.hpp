@@ -14,7 +14,8 @@
 
 namespace mend {
 
-/// An open file, closed with this. Every failure throws EnvironmentError: the file, and what the system says.
+/// An open file, closed by the destructor. Every failure throws EnvironmentError with the file's name and the system's
+/// error message.
 class OpenFile {
  public:
   /// Only regular files are read: a pipe would block.
@@ -34,12 +35,13 @@ class OpenFile {
   /// Returns when the file is on the disk.
   void sync() const;
 
-  /// One that was opened in another way, and is closed with this; `handle` is negative if opening has failed.
+  /// Takes over `handle`, which was opened in another way and is closed by the destructor. It is negative if opening
+  /// failed.
   OpenFile(std::filesystem::path name, int handle);
   int handle() const { return handle_; }
 
  protected:
-  /// Throws what the last call of the system has left in errno.
+  /// Throws EnvironmentError for errno.
   [[noreturn]] void fail() const;
 
  private:

@@ -14,7 +14,7 @@
 namespace mend {
 namespace {
 
-/// Changes at once what this open file holds of itself; false when another is in the way.
+/// Sets the lock of this open file without waiting. Returns false if another process holds a conflicting lock.
 bool lock(int handle, short kind) {
   struct flock whole {};
   whole.l_type = kind;

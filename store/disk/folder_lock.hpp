@@ -1,7 +1,7 @@
-// A folder of checkpoints belongs to one job at a time: another would take its unfinished versions for leftovers.
-//
-// The first process of a job claims the folder before any of them goes on, then each holds it as long as it lives. The
-// kernel drops the locks of those who die, so nothing is left behind by a job that was killed.
+// A folder of checkpoints belongs to one job at a time. Without a lock, another job would remove its unfinished
+// versions.
+// The first process of a job claims the folder before the others go on. Then each process holds a lock on it for as
+// long as it lives. The kernel releases the locks of dead processes, so a job that was killed leaves no lock behind.
 
 #pragma once
 
@@ -12,10 +12,10 @@ namespace mend {
 class FolderLock {
  public:
   enum class As {
-    first,   ///< claims it for the job: throws UsageError, with a sentence, when another has it
-    member,  ///< holds what the first has claimed
+    first,   ///< claims the folder for the job; throws UsageError if another job has it
+    member,  ///< holds the folder that the first process has claimed
   };
-  /// Local. Where the file system knows no locks, nothing is held and nobody is refused.
+  /// Local. If the file system has no locks, no lock is held and no job is refused.
   FolderLock(const std::filesystem::path& folder, As who);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

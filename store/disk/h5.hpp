@@ -1,7 +1,7 @@
 // HDF5 in C++: handles that close themselves, and errors that are thrown.
 //
-// The library may be entered by one thread of a process at a time, and the application may use it too. So mend enters
-// it in the application's thread alone, inside commits and restores.
+// HDF5 may be entered by one thread of a process at a time, and the application may use it too. So mend enters it only
+// in the application's thread, inside commits and restores.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace mend::h5 {
 
-/// While it lives, HDF5 prints nothing about errors: they are thrown.
+/// Suppresses HDF5's error output while it lives; errors are thrown instead.
 class Quiet {
  public:
   Quiet() {
@@ -38,7 +38,7 @@ class Quiet {
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
-  /// Throws EnvironmentError, `what`, when `id` is none.
+  /// Throws EnvironmentError(`what`) if `id` is negative.
   Handle(hid_t id, Close closes, const std::string& what) : id_(id), close_(closes) {
     if (id < 0) throw EnvironmentError(what);
   }
@@ -50,7 +50,7 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
   operator hid_t() const { return id_; }
 
-  /// Closes it now, where a failure to write what was kept back would show.
+  /// Closes it now, and throws EnvironmentError(`what`) if buffered data cannot be written.
   void close(const std::string& what) {
     if (close_(std::exchange(id_, -1)) < 0) throw EnvironmentError(what);
   }
@@ -64,7 +64,7 @@ inline void check(herr_t code, const std::string& what) {
   if (code < 0) throw EnvironmentError(what);
 }
 
-/// The type of an array's elements (ArrayPart::element), as they lie in memory.
+/// The type of an array's elements (ArrayPart::element) in memory.
 inline Handle type_of(const std::string& element, ByteCount bytes) {
   const auto copy = [](hid_t type) { return Handle(H5Tcopy(type), H5Tclose, "HDF5 cannot copy a type"); };
   if (element == "float32") return copy(H5T_NATIVE_FLOAT);
@@ -88,25 +88,24 @@ inline Handle space_of(std::span<const std::size_t> extents) {
                 "HDF5 cannot make a dataspace");
 }
 
-/// How files are made that begin in a MemoryFile. What it cannot write to the end, on a full disk say, HDF5 keeps open,
-/// and crashes when the process exits. It opens files of memory by stdio alone.
+/// The access properties of files that are made in a MemoryFile. HDF5 opens files in memory by stdio only.
 inline Handle access_to_memory() {
   Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 cannot make properties");
   check(H5Pset_fapl_stdio(properties), "HDF5 cannot write by stdio");
   return properties;
 }
 
-/// A file that HDF5 has failed to close crashes it when the process exits; one that is open then does not. So what
-/// cannot be written to the end stays open.
+/// Closes a file, or leaves it open if it cannot be written to the end, for example on a full disk. If HDF5 fails to
+/// close a file, it crashes when the process exits; an open file does no harm.
 inline herr_t close_file(hid_t file) { return H5Fflush(file, H5F_SCOPE_LOCAL) < 0 ? -1 : H5Fclose(file); }
 
-/// Makes `path`, which is to become `name`.
+/// Makes the file `path`. `name` is its name in error messages.
 inline Handle make_file(const std::filesystem::path& path, hid_t creation, hid_t access, const std::string& name) {
   return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), close_file, name + ": HDF5 cannot make this file"};
 }
 
-/// A member's name as the name of an object: a slash would make a group of what is before it, and a per cent sign has a
-/// meaning in what a virtual dataset is made of.
+/// Returns the name of the HDF5 object for a member. A slash would make a group, and a per cent sign has a meaning in
+/// the sources of a virtual dataset.
 inline std::string link_name(std::string_view name) {
   std::string safe;
   for (const char letter : name) {
@@ -117,11 +116,11 @@ inline std::string link_name(std::string_view name) {
       default: safe += letter;
     }
   }
-  if (safe.find_first_not_of('.') == std::string::npos) safe = "~3" + safe;  // these are the group itself
+  if (safe.find_first_not_of('.') == std::string::npos) safe = "~3" + safe;  // "." and ".." name groups
   return safe;
 }
 
-/// What link_name has been given.
+/// The inverse of link_name.
 inline std::string name_of_link(std::string_view link) {
   std::string name;
   for (std::size_t at = 0; at < link.size(); ++at) {

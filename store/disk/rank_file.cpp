@@ -15,7 +15,7 @@
 namespace mend {
 namespace {
 
-constexpr ByteCount seal_bytes = 512;  // the shortest user block
+constexpr ByteCount seal_bytes = 512;  // the smallest user block
 constexpr const char* arrays_group = "/arrays";
 constexpr const char* members_group = "/members";
 constexpr const char* shape_attribute = "shape";
@@ -60,7 +60,7 @@ void write_numbers(hid_t object, const char* name, const Extents& numbers, const
   h5::check(H5Awrite(attribute, H5T_NATIVE_HSIZE, values.data()), complaint("write an attribute", path));
 }
 
-/// Makes a dataset that has its room in the file from the beginning.
+/// Makes a dataset whose space in the file is allocated immediately.
 h5::Handle make_dataset(hid_t group, const std::string& name, hid_t type, const Extents& extents,
                         const std::filesystem::path& path) {
   const h5::Handle space = h5::space_of(extents);
@@ -77,7 +77,7 @@ h5::Handle open_dataset(hid_t file, const char* group, std::string_view name, co
   return {H5Dopen2(file, whole_name.c_str(), H5P_DEFAULT), H5Dclose, complaint("open a dataset", path)};
 }
 
-/// A dataset for each member, and where its data go.
+/// Makes a dataset for each member. Returns the positions of their data.
 std::vector<Piece> make_datasets(hid_t file, std::span<const PackedMember> members, const std::filesystem::path& path) {
   const h5::Handle arrays = make_group(file, arrays_group, path);
   const h5::Handle others = make_group(file, members_group, path);

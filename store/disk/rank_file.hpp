@@ -1,12 +1,12 @@
-// A rank's snapshot as a file of HDF5:
+// A rank's snapshot as an HDF5 file:
 //
-//   | 512 bytes: whose it is, how long, and a hash of the rest | HDF5: /arrays/<member>, /members/<member> |
+//   | 512 bytes: version, rank, length, and a hash of the rest | HDF5: /arrays/<member>, /members/<member> |
 //
-// The first is what HDF5 calls a user block, and passes over; it is text, so `head -n 4` shows it. Members that are
-// parts of an array (store/array_part.hpp) are datasets of that type and those extents, the others are bytes.
+// The first 512 bytes are text in an HDF5 user block, which HDF5 skips; `head -n 4` shows them. Members that are parts
+// of an array (store/array_part.hpp) are datasets of that type and those extents; other members are datasets of bytes.
 //
-// HDF5 makes the file, with room for the data, in the thread that commits; it holds a few kilobytes then. The data are
-// written into that room without HDF5, by another thread if need be (see store/disk/h5.hpp).
+// HDF5 makes the file, with space for the data, in the thread that commits; the file then takes a few kilobytes. The
+// data are written into that space without HDF5, so another thread can do it (see store/disk/h5.hpp).
 
 #pragma once
 
@@ -25,38 +25,38 @@
 
 namespace mend {
 
-/// What the first lines of a rank's file say, and the manifest of a version says again.
+/// The contents of the first lines of a rank's file. The manifest of a version repeats them.
 struct FileSeal {
   Version version;
   Rank rank;
   int ranks = 0;
   ByteCount bytes = 0;     ///< of the whole file
-  std::uint64_t hash = 0;  ///< of what comes after these lines
+  std::uint64_t hash = 0;  ///< of everything after these lines
   bool operator==(const FileSeal&) const = default;
 };
 
-/// Bytes of a snapshot, and where in the file they go.
+/// Bytes of a snapshot and their position in the file.
 struct Piece {
   ByteCount at = 0;
   std::span<const std::byte> bytes;
 };
 
-/// Makes the file unfinished(path) for the members of undamaged snapshots, without their data, and says what goes
-/// where. Enters HDF5. Throws EnvironmentError.
+/// Makes the file unfinished(path) for the members of undamaged snapshots, without their data. Returns the position of
+/// each member's data. Enters HDF5. Throws EnvironmentError.
 std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::span<const PackedMember> members);
 
-/// Writes the data, what `seal` says (hash and length are found out here), and gives the file its name when it is on
-/// the disk. Any thread. Throws EnvironmentError. Reaches disk.write when half is written, and disk.rename.
+/// Writes the data, then the seal, whose hash and length are computed here, and renames the file when it is on the
+/// disk. Any thread. Throws EnvironmentError. Reaches disk.write when half is written, and disk.rename.
 void fill_rank_file(const std::filesystem::path& path, std::span<const Piece> pieces, FileSeal seal);
 
-/// What the first lines of a file say. Any thread. Throws EnvironmentError: it cannot be read, or is no such file.
+/// Reads the first lines of a file. Any thread. Throws EnvironmentError if the file cannot be read or has no seal.
 FileSeal read_seal(const std::filesystem::path& path);
 
-/// What is wrong with a file that should be sealed like that: nothing, or "DIR/rank-0001.h5 is torn: ...". Checks every
-/// byte. Any thread.
+/// Returns what is wrong with a file that should have this seal, such as "DIR/rank-0001.h5 is torn: ...", or nothing.
+/// Checks every byte. Any thread.
 std::optional<std::string> find_damage(const std::filesystem::path& path, const FileSeal& expected);
 
-/// A sealed file, to get members out of. Enters HDF5.
+/// A sealed file from which members are read. Enters HDF5.
 class RankFile {
  public:
   /// Throws EnvironmentError.
@@ -64,19 +64,19 @@ class RankFile {
   ~RankFile();
   RankFile(RankFile&&) noexcept;
 
-  /// A member that is not part of an array: its shape and bytes; nothing when there is none of that name. Throws
-  /// EnvironmentError.
+  /// The shape and the bytes of a member that is not part of an array. read_member returns nothing if there is no such
+  /// member. It throws EnvironmentError.
   struct Bytes {
     std::string shape;
     std::vector<std::byte> bytes;
   };
   std::optional<Bytes> read_member(std::string_view name) const;
 
-  /// The names of the members that are no parts of arrays. Throws EnvironmentError.
+  /// The names of the members that are not parts of arrays. Throws EnvironmentError.
   std::vector<std::string> names() const;
 
-  /// Copies what the part of member `name` that is here, `stored`, has in common with `wanted` into the bytes of that.
-  /// Throws EnvironmentError.
+  /// Copies the elements that `stored`, the part of member `name` in this file, shares with `wanted`. `target`: the
+  /// bytes of `wanted`. Throws EnvironmentError.
   void read_overlap(std::string_view name, const ArrayPart& stored, const ArrayPart& wanted,
                     std::span<std::byte> target) const;
 

@@ -38,7 +38,7 @@ std::uint64_t hash_in(const json& text) {
   return number;
 }
 
-/// What a manifest says is nowhere deeper than the arrays of a file.
+/// Parses JSON; refuses text that is nested deeper than any manifest.
 json parse_shallow(std::string_view text) {
   constexpr int deepest = 8;
   return json::parse(text, [](int depth, json::parse_event_t, json&) {
@@ -47,7 +47,7 @@ json parse_shallow(std::string_view text) {
   });
 }
 
-/// The version that is in a folder of that name; nothing when it is none of mend's.
+/// Returns the version in a folder of this name; nothing if mend did not name it.
 std::optional<Version> version_in(const std::string& folder_name) {
   if (!folder_name.starts_with(version_prefix)) return std::nullopt;
   const char* const last = folder_name.data() + folder_name.size();
@@ -59,7 +59,7 @@ std::optional<Version> version_in(const std::string& folder_name) {
   return folder_of({}, Version{number}, attempt) == folder_name ? std::optional(Version{number}) : std::nullopt;
 }
 
-/// The folders of all versions, complete or not.
+/// The folders of all versions, complete or incomplete.
 std::vector<CompleteVersion> all_versions(const std::filesystem::path& disk, std::error_code& error) {
   std::vector<CompleteVersion> all;
   for (auto entry = std::filesystem::directory_iterator(disk, error);
@@ -76,7 +76,7 @@ bool is_complete(const CompleteVersion& version) {
   return std::filesystem::exists(version.folder / manifest_name, ignored);
 }
 
-/// "x,key=value".
+/// Returns true for "x,key=value".
 bool ends_in_an_option(std::string_view name) {
   const auto comma = name.rfind(',');
   const auto equals = name.find('=', comma);
@@ -196,7 +196,7 @@ void remove_old_versions(const std::filesystem::path& disk, std::size_t kept) {
       --kept;
       continue;
     }
-    // Without its manifest first: what is half removed is none.
+    // The manifest first, so that a partly removed version is not complete.
     std::filesystem::remove(version.folder / manifest_name, error);
     std::filesystem::remove_all(version.folder, error);
     if (error) fail(version.folder, error);

@@ -26,8 +26,7 @@ namespace mend {
 /// Makes the folder if it does not exist, and checks that it can be written to. Throws UsageError if not. Local.
 void prepare_folder(const std::filesystem::path& folder);
 
-/// Throws UsageError, with a sentence, for the name of a member that is not UTF-8: manifests are, and descriptions for
-/// viewers.
+/// Throws UsageError if the name of a member is not UTF-8. Manifests and the descriptions for viewers must be UTF-8.
 void require_name_for_disk(std::string_view name);
 
 /// The description of a version on disk.
@@ -40,14 +39,15 @@ struct Manifest {
 };
 /// The names of members must satisfy require_name_for_disk.
 std::string to_text(const Manifest& manifest);
-/// Throws EnvironmentError when `text` is damaged or was not written by to_text; `name` is what the sentence calls it.
+/// Throws EnvironmentError if `text` is damaged or was not written by to_text. `name`: the name of the file in the
+/// error message.
 Manifest parse_manifest(std::string_view text, const std::string& name);
 
 inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* index_name = "arrays.h5";
 inline constexpr const char* viewers_name = "arrays.xdmf";
 
-/// The folder for this attempt to write a version.
+/// The folder for one attempt to write a version.
 std::filesystem::path folder_of(const std::filesystem::path& disk, Version version, std::uint32_t attempt);
 
 /// A version that has a manifest, and its folder.

@@ -15,16 +15,16 @@ class FileMember final : public Member {
   explicit FileMember(std::string name) : name_(std::move(name)), path_(file_.path()) {}
 
   std::string shape() const override { return "file in memory"; }
-  /// Throws UsageError while it is open for writing: what is in a buffer would be missing, and half a record is none.
+  /// Throws UsageError while the file is open for writing, because data in a buffer would be missing.
   ByteCount size() const override;
   void pack(std::span<std::byte> to) const override;
-  /// As it was at the last call of size().
+  /// The content at the last call of size().
   std::span<const std::byte> contiguous() const override { return content_.bytes(); }
   void unpack(std::span<const std::byte> from) override;
   std::span<std::byte> place_for(ByteCount bytes) override;
   const void* address() const override { return this; }
 
-  // What File does.
+  // The functions of File.
   const std::string& path() const { return path_; }
   bool exists() const { return exists_ || file_.size() > 0; }
   void begin_to_exist() { exists_ = true; }

@@ -63,7 +63,7 @@ void MemoryFile::begin_anew() {
 FileMapping MemoryFile::place_for(ByteCount bytes) {
   resize(0);
   resize(bytes);
-  // Without memory, writing to the mapping would be a signal instead of an error.
+  // If memory ran out later, a write to the mapping would raise a signal instead of returning an error.
   if (bytes > 0 && ::fallocate(handle(), 0, 0, static_cast<off_t>(bytes)) != 0) fail();
   return map(PROT_READ | PROT_WRITE);
 }

@@ -1,7 +1,6 @@
-// Files in memory. A file in memory is a file of the kernel's (memfd_create) that has no name in a folder: its pages
-// are the content, and they exist once. Within the process it is opened by a path, /proc/self/fd/7 say, as any other
-// file: by fopen, by std::fstream, by OPEN of Fortran, by libraries that want the name of a file. It needs no disk, and
-// no limit but the memory applies to it.
+// Files in memory. A file in memory is a kernel file (memfd_create) without a name in any folder: its pages are the
+// content, and they exist once. The process opens it by a path such as /proc/self/fd/7, as any other file: with fopen,
+// std::fstream, Fortran OPEN, or a library that takes a file name. It needs no disk, and only memory limits its size.
 
 #pragma once
 
@@ -14,7 +13,7 @@
 
 namespace mend {
 
-/// The content of a file, where it lies in memory.
+/// A memory mapping of a file's content.
 class FileMapping {
  public:
   FileMapping() = default;
@@ -41,19 +40,19 @@ class MemoryFile : OpenFile {
   using OpenFile::size;
   using OpenFile::write;
 
-  /// By which it can be opened, in this process.
+  /// The path by which this process can open the file.
   std::filesystem::path path() const;
-  /// Makes `path` a copy of it, which takes as much of the disk as was written here.
+  /// Copies the file to `path`. Holes stay holes, so the copy takes only as much disk space as was written.
   void copy_to(const std::filesystem::path& path) const;
 
-  /// The whole content as it lies, to be read until the file becomes shorter.
+  /// Maps the whole content for reading. The mapping is valid until the file becomes shorter.
   FileMapping content() const;
-  /// Puts an empty file in its place, under the same path. Who has the former one open keeps that, and no one else sees
-  /// it any more.
+  /// Puts an empty file in place of this one, under the same path. Streams that have the earlier file open keep it;
+  /// nothing else sees it any more.
   void begin_anew();
-  /// Gives it so many bytes, in place of what it had, to be written. The memory for them is there then.
+  /// Replaces the content by `bytes` bytes and maps them for writing. Their memory is allocated.
   FileMapping place_for(ByteCount bytes);
-  /// Whether this process has opened it for writing and not closed it, in whatever language.
+  /// Returns true if this process has the file open for writing, in any language.
   bool is_being_written() const;
 
  private:

@@ -8,16 +8,16 @@
 namespace mend {
 namespace {
 
-constexpr int tag = 2;  // exchanges have others (store/placement/member_groups.cpp)
+constexpr int tag = 2;  // exchanges use other tags (store/placement/member_groups.cpp)
 
 struct Announcement {
   std::uint64_t size = 0;
-  std::uint64_t ranges = 0;  ///< how many follow; 0: everything has changed
+  std::uint64_t ranges = 0;  ///< the number of ranges that follow; 0: everything has changed
 };
 
 std::size_t index_of(Rank rank) { return static_cast<std::size_t>(rank.value); }
 
-/// All who have a part in one of these stripes, but not `self`.
+/// All ranks that have a part in one of these stripes, without `self`.
 std::set<Rank> peers_in(std::span<const Stripe> stripes, Rank self) {
   std::set<Rank> peers;
   for (const Stripe& stripe : stripes) {

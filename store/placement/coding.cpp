@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-/// An unscaled Cauchy matrix: the numbers that rows and columns stand for never meet.
+/// An unscaled Cauchy matrix: rows and columns stand for disjoint sets of numbers.
 Coefficient cauchy(int row, int column) { return gf_inv(static_cast<Coefficient>((255 - row) ^ column)); }
 
 }  // namespace
@@ -21,7 +21,7 @@ Coefficient coefficient_of(int row, int column) {
 
 std::vector<Coefficient> coefficients_for(int wanted, std::span<const StripePart> parts) {
   const std::size_t size = parts.size();
-  std::vector<Coefficient> rows(size * size, 0);  // each part as a combination of the pieces
+  std::vector<Coefficient> rows(size * size, 0);  // each part as a linear combination of the pieces
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t column = 0; column < size; ++column) {
       const int piece = static_cast<int>(column);
@@ -42,13 +42,13 @@ void combine(std::span<const Term> terms, std::span<std::byte> result) {
     std::fill(result.begin(), result.end(), std::byte{});
     return;
   }
-  constexpr std::size_t table_bytes = 32;                // what ISA-L makes of one coefficient
-  constexpr std::size_t longest = std::size_t{1} << 30;  // it counts in int
+  constexpr std::size_t table_bytes = 32;                // the size of ISA-L's table for one coefficient
+  constexpr std::size_t longest = std::size_t{1} << 30;  // ISA-L takes lengths as int
   std::vector<Coefficient> coefficients;
   std::vector<unsigned char*> sources;
   for (const Term& term : terms) {
     coefficients.push_back(term.coefficient);
-    // ISA-L does not write into its sources, though it does not say so.
+    // ISA-L does not write to its sources, although its signature allows it.
     sources.push_back(const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(term.bytes.data())));
   }
   const int count = static_cast<int>(terms.size());

@@ -1,4 +1,4 @@
-// The arithmetic of redundancy: parities of pieces, and pieces from what is left of a stripe.
+// The arithmetic of redundancy: computes parities from pieces, and pieces from the rest of a stripe.
 //
 // A stripe of k pieces has parities that are linear combinations of them over GF(256), byte by byte. The coefficients
 // are a Cauchy matrix, so any k of pieces and parities determine the rest; its rows and columns are scaled so that the
@@ -16,18 +16,18 @@ namespace mend {
 
 using Coefficient = std::uint8_t;
 
-/// Of piece `column` in parity `row`. row + column must be below 256.
+/// The coefficient of piece `column` in parity `row`. row + column must be below 256.
 Coefficient coefficient_of(int row, int column);
 
-/// What of a stripe is used to bring back a piece: a piece itself, or a parity.
+/// A part of a stripe from which a piece is rebuilt: another piece or a parity.
 struct StripePart {
   bool parity = false;
   int index = 0;
   bool operator==(const StripePart&) const = default;
 };
 
-/// The coefficients that make piece `wanted` out of `parts`, which are as many and as different as the stripe has
-/// pieces.
+/// The coefficients that combine `parts` into piece `wanted`. `parts` must be as many as the stripe has pieces, and all
+/// different.
 std::vector<Coefficient> coefficients_for(int wanted, std::span<const StripePart> parts);
 
 /// One term of a combination: bytes and their coefficient.
@@ -36,7 +36,7 @@ struct Term {
   Coefficient coefficient = 1;
 };
 
-/// result = the sum of all terms, each as long as the result; of none, zeros. May not overlap.
+/// result = the sum of all terms; zeros if there are none. Each term is as long as the result and must not overlap it.
 void combine(std::span<const Term> terms, std::span<std::byte> result);
 
 }  // namespace mend

@@ -63,7 +63,7 @@ Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, By
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes) {
   const ByteCount length = kept_bytes(stripe, sizes);
   const auto is_new = [&](Rank rank) { return changes[static_cast<std::size_t>(rank.value)].everything; };
-  // A keeper's too: if its size has changed, so may have the length of the pieces.
+  // This includes keepers: if a keeper's size has changed, the length of the pieces may have changed.
   if (std::ranges::any_of(stripe.owners, is_new) || std::ranges::any_of(stripe.keepers, is_new)) return {{0, length}};
   const bool is_parity = stripe.owners.size() > 1;
   std::vector<ByteRange> stale;
@@ -72,7 +72,8 @@ std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, st
     for (const ByteRange& range : changes[static_cast<std::size_t>(stripe.owners[i].value)].ranges) {
       if (range.end <= begin || range.begin >= begin + length) continue;
       ByteRange within{std::max(range.begin, begin) - begin, std::min(range.end, begin + length) - begin};
-      // A parity is hashed by whole pages: were a part of one left as it lies, damage there would be hashed with it.
+      // Parities are hashed by whole pages. If part of a page were left as it lies, damage in that part would be hashed
+      // too.
       if (is_parity)
         within = {within.begin / page_bytes * page_bytes, std::min(length, page_count(within.end) * page_bytes)};
       stale.push_back(within);

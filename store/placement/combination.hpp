@@ -1,8 +1,8 @@
-// What a commit or a restore has to do, in one kind of step: some rank gets a range of a block, as a combination of
-// ranges of blocks that others have. A copy is a combination of one.
+// The steps of a commit or a restore, all of one kind: a rank gets a range of a block as a linear combination of ranges
+// of blocks that other ranks have. A copy is a combination of one range.
 //
-// Plans are lists of such steps (store/restore/restore_plan.hpp); store/placement/exchange.hpp carries them out among
-// real ranks, and the tests do so in the memory of one process.
+// Plans are lists of these steps (store/restore/restore_plan.hpp). store/placement/exchange.hpp carries them out among
+// ranks; the tests carry them out in the memory of one process.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace mend {
 
-/// A range of a block that `from` has. Where it is shorter than the target, zeros are meant to follow.
+/// A range of a block that rank `from` has. If it is shorter than the target, zeros follow.
 struct Source {
   Rank from;
   Block block;
@@ -31,10 +31,10 @@ struct Source {
 struct Combination {
   Rank to;
   Block target;
-  ByteCount whole = 0;  ///< how long the target is in all
+  ByteCount whole = 0;  ///< the length of the whole target block
   ByteCount offset = 0;
   ByteCount length = 0;
-  std::vector<Source> sources;  ///< none: zeros
+  std::vector<Source> sources;  ///< if empty, the range is zeros
   bool operator==(const Combination&) const = default;
 
   bool is_copy() const {
@@ -42,33 +42,33 @@ struct Combination {
   }
 };
 
-/// Sizes of snapshots by owner. A rank needs to know those of the stripes it has a part in.
+/// Sizes of snapshots by owner. A rank needs the sizes in the stripes in which it has a part.
 using Sizes = std::vector<ByteCount>;
 
-/// Those of a block's owners.
+/// The sizes of the snapshots of a block's owners.
 std::vector<ByteCount> sizes_of(const Block& block, const Sizes& sizes);
 
-/// How long the pieces of a stripe's snapshots are, and so what its keepers keep. A single owner's snapshot is one
-/// piece. Else the longest snapshot of all owners and keepers decides, so that it is the same in all stripes of a
-/// group; shorter ones end in zeros that nobody stores.
+/// The length of the pieces of a stripe, which is also the size of the blocks that its keepers keep. If there is one
+/// owner, its snapshot is one piece. Otherwise the longest snapshot of all owners and keepers decides, so that the
+/// length is the same in all stripes of a group; shorter snapshots are padded with zeros that are not stored.
 ByteCount kept_bytes(const Stripe& stripe, const Sizes& sizes);
 
-/// A snapshot, whole.
+/// Copies a whole snapshot.
 Combination copy(Rank owner, Rank from, Rank to, const Sizes& sizes);
 
-/// Piece `index` of a snapshot that is cut into pieces of this length, at `from`.
+/// Piece `index` of a snapshot that is cut into pieces of `piece_length`; rank `from` has it.
 Source piece(Rank owner, std::size_t index, ByteCount piece_length, Rank from, const Sizes& sizes);
 
-/// What keeper `row` of a stripe keeps, made of what its owners have: a copy, or a parity. With a range, only that part
-/// of it, which is not empty.
+/// Makes the block of keeper `row` from the owners' pieces: a copy or a parity. With a range, which must not be empty,
+/// makes only that part of it.
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes);
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range);
 
-/// What of a stripe's copies or parities has to be made again, when each rank's snapshot has changed like that since
-/// they were made last; `changes` by rank. What anybody has packed anew is all to be made again.
+/// The ranges of a stripe's copies or parities that must be made again after these changes of the snapshots; `changes`
+/// by rank. If the snapshot of any owner or keeper has changed as a whole, that is the whole block.
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes);
 
-/// The name of what keeper `row` of a stripe keeps.
+/// The block that keeper `row` of a stripe keeps.
 Block kept_block(const Stripe& stripe, std::size_t row);
 
 }  // namespace mend

@@ -12,7 +12,7 @@ constexpr ByteCount least_slice = ByteCount{256} << 10;
 constexpr ByteCount most_slices = 64;
 constexpr ByteCount window_bytes = ByteCount{2} << 20;
 
-/// Bytes of a block that must be there.
+/// Returns a range of a block. The range must lie in the block.
 std::span<std::byte> within(std::span<std::byte> block, ByteCount begin, ByteCount length) {
   require(begin <= block.size() && length <= block.size() - begin, "what is exchanged of a block lies in it");
   return block.subspan(begin, length);
@@ -20,15 +20,15 @@ std::span<std::byte> within(std::span<std::byte> block, ByteCount begin, ByteCou
 
 }  // namespace
 
-/// How much of it a source has.
+/// The number of bytes of this slice that a source has.
 ByteCount Exchange::Slice::length_in(const Source& source) const {
   return std::min(length, source.length - std::min(source.length, begin));
 }
 
-/// How much memory it needs until it is combined.
+/// The memory that the slice needs until it is combined.
 ByteCount Exchange::Slice::memory() const { return step->is_copy() ? 0 : step->sources.size() * length; }
 
-/// A copy is one, whole.
+/// Cuts the steps into slices. A copy is one slice.
 std::vector<Exchange::Slice> Exchange::slices_of(const std::vector<Combination>& work) {
   std::vector<Slice> slices;
   for (const Combination& step : work) {
@@ -72,7 +72,7 @@ void Exchange::send_all() {
   }
 }
 
-/// Begins to receive this rank's next slices: as many as fit, one at least.
+/// Begins to receive this rank's next slices: as many as fit into the window's memory, at least one.
 void Exchange::fill(Window& window) {
   ByteCount memory = 0;
   for (; next_ < slices_.size(); ++next_) {
@@ -95,7 +95,7 @@ void Exchange::fill(Window& window) {
   }
 }
 
-/// Waits for what is to arrive in a window, and combines it.
+/// Waits for the messages of a window and combines its slices.
 void Exchange::empty(Window& window) {
   window.requests.wait_all();
   std::span<const std::byte> left = window.memory;

@@ -14,19 +14,19 @@
 
 namespace mend {
 
-/// Where a block lies in this process: to be read, or to be written when it is a target.
+/// Returns the memory of a block in this process, to be read, or written if the block is a target.
 using FindBlock = std::function<std::span<std::byte>(const Block&)>;
 
-/// Some work, carried out among ranks. Collective over those of `comm` that have a part in it, who must all have its
-/// steps in the same order; no target may be a source of the same work.
+/// Carries out steps among ranks. Collective over the ranks of `comm` that have a part in them; all must have these
+/// steps in the same order. No target may be a source of the same work.
 ///
-/// Copies go straight from where they lie to where they shall lie. Else what comes from others is combined a slice at a
-/// time, while the next slices are under way, so that little memory is needed beside the blocks.
+/// Copies are received directly at their target. Other steps are combined a slice at a time while the next slices
+/// arrive, so little memory is needed beside the blocks.
 class Exchange {
  public:
-  /// Begins: posts all messages for which there is memory. `tag`: such as no other exchange has that is under way
-  /// between the same ranks. Blocks must stay where and as they are until finish() has returned or this is destroyed.
-  /// Throws ProcessFailure, EnvironmentError.
+  /// Posts all sends, and as many receives as there is memory for. `tag`: no other exchange under way between the same
+  /// ranks may have it. Blocks must not move or change until finish() has returned or this object is destroyed. Throws
+  /// ProcessFailure, EnvironmentError.
   Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find);
 
   /// Waits until this rank's part is done. Throws ProcessFailure, EnvironmentError.
@@ -35,7 +35,7 @@ class Exchange {
   const std::vector<Combination>& work() const { return work_; }
 
  private:
-  /// A part of a step that is sent, received and combined at a time.
+  /// A part of a step that is sent, received and combined as one message per source.
   struct Slice {
     const Combination* step;
     ByteCount begin;
@@ -44,7 +44,7 @@ class Exchange {
     ByteCount length_in(const Source& source) const;
     ByteCount memory() const;
   };
-  /// The slices that arrive together: into memory of their own, or straight to where they shall lie.
+  /// The slices that are received together, into the window's memory or, for copies, into their target.
   struct Window {
     explicit Window(MPI_Comm comm) : requests(comm) {}
     std::vector<Slice> slices;
@@ -60,9 +60,9 @@ class Exchange {
 
   std::vector<Combination> work_;
   std::vector<Slice> slices_;
-  std::size_t next_ = 0;  // slice that no window has had yet
+  std::size_t next_ = 0;  // the first slice that has not been in a window
   FindBlock find_;
-  int tag_;  // between two ranks, messages come in the order in which both walk through the work
+  int tag_;  // between two ranks, messages arrive in the order of the work, which is the same on both
   Rank self_;
   std::array<Window, 2> windows_;
   Requests sending_;

@@ -32,8 +32,8 @@ bool has_part_in(const Stripe& stripe, Rank rank) {
   return contains(stripe.owners) || contains(stripe.keepers);
 }
 
-/// What gives every keeper of these stripes what it shall keep, after these changes. There is something for each: the
-/// header of a snapshot changes at every commit, and each stripe has one owner's first piece.
+/// The steps that bring the blocks of all keepers up to date after these changes. Each stripe has at least one step:
+/// the header of a snapshot changes at every commit, and each stripe has the first piece of one owner.
 std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes,
                                     std::span<const Changes> changes) {
   std::vector<Combination> work;
@@ -46,7 +46,7 @@ std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Si
   return work;
 }
 
-/// What a rank's part in `work` is made of.
+/// The sources in `work` that a rank sends.
 std::vector<Source> given_by(Rank rank, std::span<const Combination> work) {
   std::vector<Source> given;
   for (const Combination& step : work) {
@@ -56,7 +56,8 @@ std::vector<Source> given_by(Rank rank, std::span<const Combination> work) {
   return given;
 }
 
-/// Does what needs memory for other ranks' data, while they send it already: this one cannot refuse by itself.
+/// Runs `work`, which allocates memory for other ranks' data. If there is none, this process ends itself: the other
+/// ranks are already sending, so it cannot refuse alone.
 template <class Work>
 auto with_memory(Work work) {
   try {
@@ -133,8 +134,8 @@ void MemberGroup::publish_commit(Version version) {
   note_committed(version);
 }
 
-/// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
-/// them still.
+/// Packs this rank's snapshot into its slot. Packs over the older snapshot there if all holders of its copies or
+/// parities still have them.
 Changes MemberGroup::pack_own(Version version, Version settled, std::exception_ptr& problem) {
   const Block snapshot = Block::snapshot_of(self_);
   const Version older = slots_of_versions_.older_in_slot(snapshot, version);
@@ -156,8 +157,8 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
   return changes;
 }
 
-/// Parities and files are also made of pages that have not changed, and have lain here since an older version. Were
-/// such a one damaged meanwhile, it would spoil them, and nobody could tell; so all is packed again.
+/// Parities and files are also made from pages that have not changed and were packed for an older version. If such a
+/// page was damaged since, the damage would spread undetected, so everything is packed again.
 void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine,
                                   Version version, std::exception_ptr& problem) {
   if (mine.everything) return;
@@ -174,7 +175,7 @@ void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied
   }
 }
 
-/// Prepares the slots of all that this rank gets by `work`.
+/// Prepares the slots of all blocks that this rank gets by `work`.
 void MemberGroup::make_room(std::span<const Combination> work, Version version) {
   for (const Combination& step : work) {
     if (step.to != self_) continue;
@@ -194,7 +195,7 @@ std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Vers
   });
 }
 
-/// When it returns, what this rank makes is in its slots, sealed, and not yet published.
+/// When this returns, the blocks that this rank makes are in their slots and sealed, but not published.
 void MemberGroup::finish(Version version) {
   with_memory([&] { under_way_->finish(); });
   std::map<Block, std::vector<ByteRange>> made;
@@ -272,7 +273,8 @@ bool MemberGroup::forget_damaged_and_unpack(const RestorePlan& plan, std::except
   });
 }
 
-/// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities.
+/// Discards blocks that are damaged, and reports them. They count as lost: other ranks may have a good copy, or the
+/// parities. Returns true if there are any.
 template <class FindDamage>
 bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
   bool any = false;
@@ -308,7 +310,7 @@ void MemberGroup::forget_blocks(Version version) {
   });
 }
 
-/// Fills the members out of a snapshot, and checks it meanwhile; returns what is wrong with it.
+/// Fills the members from a snapshot and checks it at the same time. Returns the damage, if any.
 std::optional<std::string> MemberGroup::try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version,
                                                    std::exception_ptr& problem) {
   try {
@@ -319,7 +321,7 @@ std::optional<std::string> MemberGroup::try_unpack(std::span<const std::byte> sn
   }
 }
 
-/// What is another rank's comes for this moment only.
+/// The snapshot of the other rank is kept only during this call.
 void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem) {
   std::vector<int> all(sizes_.size());
   check_mpi(MPI_Allgather(&from.value, 1, MPI_INT, all.data(), 1, MPI_INT, comm_), "MPI_Allgather");

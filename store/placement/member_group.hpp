@@ -44,7 +44,7 @@ class MemberGroup {
   void put_back(Members members) { members_ = std::move(members); }
   const Redundancy& redundancy() const { return redundancy_; }
   const Members& members() const { return members_; }
-  /// The versions with this group that are kept.
+  /// The versions with this group that are kept, even if no block of them is left.
   const std::set<Version>& versions() const { return committed_in_; }
 
   /// See VersionSlots.
@@ -58,16 +58,17 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  /// Lets go of what is under way, and of the communicator. Local.
+  /// Drops the exchange that is under way. Must be called before the epoch's communicator is freed. Local.
   void end_epoch() { under_way_.reset(); }
 
-  // --- a commit; collective, each of these ---------------------------------------------------------------------------
+  // --- a commit; each of these functions is collective unless it says otherwise
+  // ---------------------------------------
 
-  /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
+  /// Has the members report their shapes and sizes, before anything is overwritten. Throws their exceptions. Local.
   void prepare_commit();
   /// Packs the members and begins to send what has changed. Packs over an older snapshot if that is newer than
   /// `settled`. `tag`: the number of this group on all ranks. If the members cannot be packed, sets `problem` and sends
-  /// an empty snapshot. `copied_on`: the snapshot is copied on to disk.
+  /// `copied_on`: the snapshot is also copied to disk.
   void begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem);
   bool is_under_way() const { return under_way_ != nullptr; }
   /// Returns when all blocks that this rank makes are in their slots. They are not published yet.

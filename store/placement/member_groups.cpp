@@ -12,7 +12,7 @@
 namespace mend {
 namespace {
 
-constexpr int first_tag = 16;  // of the exchanges, one for each group
+constexpr int first_tag = 16;  // of the exchanges; each group has its own tag
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void MemberGroups::end_epoch() {
   for (auto& [redundancy, group] : groups_) group.end_epoch();
 }
 
-/// If there is none yet. Local: the others learn of it before it is used.
+/// Makes the group for this redundancy if there is none. Local; the other ranks learn of it before it is used.
 MemberGroup& MemberGroups::add(Redundancy redundancy) {
   const auto [at, is_new] = groups_.try_emplace(redundancy, redundancy, versions_, how_);
   if (is_new) {
@@ -93,7 +93,7 @@ void MemberGroups::agree(const EpochRanks& ranks) {
       if (is_used) in_use_.insert(redundancy);
     }
   }
-  if (in_use_.empty()) in_use_.insert(usual_);  // a version of nothing is one, too
+  if (in_use_.empty()) in_use_.insert(usual_);  // a version without members is also a version
   known_ = Known::by_all;
 }
 

@@ -24,15 +24,15 @@ class MemberGroups {
  public:
   using Names = std::set<std::string, std::less<>>;
 
-  /// `usual`: the redundancy of members that do not say so themselves. `versions`: how many are kept.
+  /// `usual`: the redundancy of members that have none of their own. `versions`: how many are kept.
   MemberGroups(Redundancy usual, int versions, FindChanges how);
 
-  /// `has_newcomers`: there are ranks that do not know the groups of the others. Local.
+  /// `has_newcomers`: some ranks do not know the groups of the others. Local.
   void begin_epoch(const EpochRanks& ranks, bool has_newcomers);
-  /// Lets go of what is under way, and of the communicator. Local.
+  /// Drops the exchanges that are under way. Must be called before the epoch's communicator is freed. Local.
   void end_epoch();
 
-  // A member is in one group alone. These functions are local.
+  // A member is in one group only. These functions are local.
 
   void protect(std::string_view name, std::shared_ptr<Member> member, Redundancy redundancy);
   void replace(std::string_view name, const std::shared_ptr<Member>& member);

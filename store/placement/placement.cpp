@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-/// The ranks node by node.
+/// The ranks, ordered by node.
 std::vector<std::size_t> line_up(std::span<const NodeId> nodes) {
   std::vector<std::size_t> line(nodes.size());
   std::iota(line.begin(), line.end(), 0);
@@ -24,7 +24,7 @@ std::size_t largest_node(std::span<const NodeId> nodes) {
   return largest;
 }
 
-/// Chooses who holds the copies of each rank's snapshot.
+/// Chooses the ranks that hold the copies of each rank's snapshot.
 class CopyHolders {
  public:
   explicit CopyHolders(std::span<const NodeId> nodes)
@@ -33,9 +33,9 @@ class CopyHolders {
     shift_ = largest == nodes.size() ? 1 : largest;
   }
 
-  /// Gives every rank one more holder: the rank as many places further on in the line as the largest node has ranks,
-  /// which leaves its own node behind, unless one node holds more than half of all. What wraps round onto a node that
-  /// is not the best goes to whoever there holds least.
+  /// Gives every rank one more holder. The candidate is as many places further on in the line as the largest node has
+  /// ranks, so it is on another node unless one node has more than half of all ranks. If the candidate is not among the
+  /// safest, the rank that holds fewest copies among the safest is chosen.
   void add_round(std::size_t round) {
     std::vector<std::size_t> unplaced;
     for (std::size_t i = 0; i < line_.size(); ++i) {
@@ -59,7 +59,8 @@ class CopyHolders {
            std::find(taken.begin(), taken.end(), Rank{static_cast<int>(candidate)}) == taken.end();
   }
 
-  /// What would be lost together: 2, the snapshot and this copy; 1, this copy and another; 0, nothing.
+  /// What would be lost together with the candidate's node: 2, the snapshot and this copy; 1, this copy and another; 0,
+  /// neither.
   int danger(std::size_t owner, std::size_t candidate) const {
     if (nodes_[owner] == nodes_[candidate]) return 2;
     const auto& taken = holders_[owner];
@@ -105,8 +106,8 @@ std::vector<Stripe> place_copies(int copies, std::span<const NodeId> nodes) {
   return stripes;
 }
 
-/// Deals the ranks of one node after another to the groups in turn: so those of a node come into different groups as
-/// long as there are as many groups.
+/// Deals the ranks of one node after another to the groups in turn, so the ranks of a node are in different groups as
+/// long as there are enough groups.
 std::vector<std::vector<Rank>> deal(std::size_t group_count, std::span<const NodeId> nodes) {
   std::vector<std::vector<Rank>> groups(group_count);
   const auto line = line_up(nodes);

@@ -1,4 +1,4 @@
-// Who keeps what: the stripes of a job.
+// Which ranks keep the redundancy of which snapshots: the stripes of a job.
 //
 // With copies, a stripe is one rank's snapshot and the ranks that hold copies of it. With groups, it is one piece of
 // the snapshot of each of several members, and the other members of the group, which keep its parity. In a group of
@@ -22,19 +22,20 @@
 namespace mend {
 
 struct Stripe {
-  std::vector<Rank> owners;   ///< piece i is of owners[i]'s snapshot, cut into as many pieces as there are owners
-  std::vector<Rank> keepers;  ///< keepers[j] keeps parity j; of a single owner's stripe, a copy
+  std::vector<Rank> owners;   ///< piece i is from the snapshot of owners[i], which is cut into as many pieces as there
+                              ///< are owners
+  std::vector<Rank> keepers;  ///< keepers[j] keeps parity j; if there is one owner, a copy of its snapshot
   bool operator==(const Stripe&) const = default;
 };
 
 /// The stripes of a job whose rank r runs on `nodes[r]`. Pure: the same on every rank.
 ///
-/// Copies are on other nodes than their owner's, and each other's, as far as there are such; each rank holds as few as
-/// that allows. The members of a group are on different nodes unless a node has more ranks than there are groups. A
-/// single rank's stripe has no keepers.
+/// As far as there are enough nodes, the copies of a snapshot are on other nodes than its owner and than each other,
+/// and each rank holds as few copies as that allows. The members of a group are on different nodes unless a node has
+/// more ranks than there are groups. If there is one rank, its stripe has no keepers.
 std::vector<Stripe> place(const Redundancy& redundancy, std::span<const NodeId> nodes);
 
-/// Whose data is lost when the ranks of `dead` lose all they have, snapshots and parities. Pure.
+/// The ranks whose data is lost if the ranks of `dead` lose all their snapshots and parities. Pure.
 std::set<Rank> lost_with(const std::set<Rank>& dead, std::span<const Stripe> stripes);
 
 }  // namespace mend

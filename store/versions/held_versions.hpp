@@ -22,7 +22,7 @@ class HeldVersions {
   /// Ends the innermost hold. Returns its version if no other hold has the same one.
   std::optional<Version> let_go();
 
-  /// The next commit is the last one of the innermost hold, and ends it.
+  /// Has the next commit be the last one of the innermost hold and end it.
   void end_with_next_commit() { next_ = Next::ends_a_hold; }
   bool next_commit_ends_a_hold() const { return next_ == Next::ends_a_hold; }
   /// Returns true if the next commit can still be taken back after it is published.

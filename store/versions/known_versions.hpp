@@ -1,4 +1,4 @@
-// What a rank knows of the versions that its job has committed.
+// A rank's knowledge of the versions that its job has committed.
 //
 //   begin_epoch      differing    a newcomer may know less than the others
 //   agree            agreed       all ranks know the same; their members may hold other data
@@ -22,7 +22,7 @@ class KnownVersions {
   /// The newest version that was published or restored; Version{0} before the first.
   Version published() const { return published_; }
   Version next() const { return published_.next(); }
-  /// Newer versions than this were placed in this epoch, by commits alone.
+  /// The newest version that was not placed by this epoch's commits alone. Newer ones were.
   Version settled() const { return settled_; }
   /// Returns true if, as far as this rank knows, anything was ever committed.
   bool any() const { return std::max(published_, announced_) != Version{}; }
@@ -31,7 +31,7 @@ class KnownVersions {
   /// Returns true if another number of ranks has committed the versions in memory.
   bool are_of_others(int ranks) const { return committed_by_ != 0 && committed_by_ != ranks; }
   bool may_differ() const { return state_ == State::differing; }
-  /// Returns true if a restore would bring back the state after the last commit or restore, on the ranks that made it.
+  /// Returns true if a restore on the ranks of the last commit or restore would bring back the state after it.
   bool can_go_back(int ranks) const {
     return published_ != Version{} && state_ == State::in_members && !are_of_others(ranks);
   }
@@ -40,10 +40,10 @@ class KnownVersions {
     settled_ = published_;
     if (!is_first) state_ = State::differing;
   }
-  /// This rank was told that there is version `announced`, or a newer one.
+  /// Records that version `announced` or a newer one exists.
   void hear(Version announced) { announced_ = announced; }
 
-  /// What this rank tells the others; agree() takes the maximum over all ranks.
+  /// The numbers that this rank sends to the others; agree() takes the maximum over all ranks.
   using Numbers = std::array<std::uint64_t, 3>;
   Numbers told() const { return {published_.value, static_cast<std::uint64_t>(committed_by_), announced_.value}; }
   void agree(const Numbers& all) {
@@ -54,13 +54,13 @@ class KnownVersions {
   }
 
   void committed(Version version, int ranks);
-  /// Until it succeeds, the members may hold anything.
+  /// Until a restore succeeds, the members may hold any data.
   void begin_restore() { state_ = State::agreed; }
-  /// `in_all`: the members of all ranks were filled with that version, or there was no version.
+  /// Records a restore. `in_all`: the members of all ranks were filled with that version, or there was no version.
   void restored(Version version, bool in_all);
-  /// Versions newer than this were discarded. The members keep their values.
+  /// Records that versions newer than this were discarded. The members keep their values.
   void take_back(Version version);
-  /// There is no version in memory any more.
+  /// Records that no version is in memory any more.
   void forget_memory() { committed_by_ = 0; }
 
  private:
