@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view prefix = "MEND_";
 constexpr std::string_view for_tests = "MEND_TEST_";
 
-/// The options', and others: for the launcher, from it, among mend's own processes, and for its tests.
+/// The variables of options, and those of the launcher, of mend's own processes and of its tests.
 std::vector<std::string> known_variables() {
   std::vector<std::string> known = option_variables();
   for (const char* name : {"MEND_MPIRUN", "MEND_SOCKETS", "MEND_TERMINAL", "MEND_PREFIX", "MEND_SOAK_SECONDS",
@@ -30,7 +30,8 @@ std::vector<std::string> known_variables() {
 }  // namespace
 
 std::size_t edit_distance(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> row(other.size() + 1);  // from what is read of `one` to each beginning of `other`
+  std::vector<std::size_t> row(other.size() + 1);  // distances from the part of `one` read so far to each prefix of
+                                                   // `other`
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < one.size(); ++i) {
     std::size_t diagonal = row[0]++;

@@ -1,4 +1,4 @@
-// Finds environment variables that look like mend's but are not: a misspelt variable has no effect.
+// Finds environment variables that look like mend's but are not. A misspelt variable has no effect.
 
 #pragma once
 

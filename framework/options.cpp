@@ -58,7 +58,7 @@ auto check_count_from(int least) {
 }
 
 std::string check_versions(const std::string& text) {
-  constexpr int most = 1000;  // each has slots of its own, which are looked through at every commit
+  constexpr int most = 1000;  // each version has its own slots, which every commit searches
   int value = 0;
   if (!CLI::detail::lexical_cast(text, value) || value < 2) {
     return fmt::format("a number from 2 up is expected, not {}: one version is kept while the next is made", text);
@@ -66,7 +66,7 @@ std::string check_versions(const std::string& text) {
   return value <= most ? "" : fmt::format("a number up to {} is expected, not {}", most, text);
 }
 
-/// Adds an option whose text `parse` turns into a value, or refuses with a UsageError.
+/// Adds an option. `parse` turns its text into a value, or throws UsageError.
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& value, Parse parse, const std::string& help) {
   const auto take = [&value, parse, name](const std::string& text) {
@@ -79,7 +79,7 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& value, Parse 
   return app.add_option_function<std::string>(name, take, help);
 }
 
-/// Adds an option that names one of `choices`.
+/// Adds an option whose value is the name of one of `choices`.
 template <class T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
                         const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
@@ -124,7 +124,7 @@ std::vector<std::pair<std::string, LogLevel>> log_levels() {
   return known;
 }
 
-/// Defines the options, named with `prefix` before each. `with_environment`: whether variables set them too.
+/// Defines the options, with `prefix` before each name. `with_environment`: environment variables set them too.
 void define(CLI::App& app, Options& options, const std::string& prefix, bool with_environment) {
   const auto from_environment = [&](CLI::Option* option, const char* variable) {
     option->group(group);
@@ -275,7 +275,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                    "MEND_TRACE_DETAIL");
 }
 
-/// What a TOML file says to mend: the keys of its [mend] table, or, if it has none, all that stand in no table.
+/// The items for mend in a TOML file: the keys of its [mend] table or, without that table, all keys outside of tables.
 std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
   std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
   const auto in_our_table = [](const CLI::ConfigItem& item) {
@@ -293,7 +293,7 @@ void read_file(const std::string& file, Options& options) {
   CLI::App keys("mend");
   keys.set_help_flag();
   define(keys, options, "--", false);
-  std::error_code unknown;  // of a file that is not there
+  std::error_code unknown;  // of a file that does not exist
   const bool readable = std::ifstream(file).good() && !std::filesystem::is_directory(file, unknown);
   if (!readable) throw CLI::ValidationError("--mend-config", fmt::format("the file {} cannot be read", file));
   try {
@@ -302,7 +302,7 @@ void read_file(const std::string& file, Options& options) {
         throw UsageError(fmt::format("'{}' is not an option of mend", item.name));
       }
       std::vector<std::string> words = item.inputs;
-      words.push_back("--" + item.name);  // CLI11 takes a vector from its back
+      words.push_back("--" + item.name);  // CLI11 takes arguments from the back of the vector
       keys.parse(words);
     }
   } catch (const std::exception& error) {
@@ -310,7 +310,7 @@ void read_file(const std::string& file, Options& options) {
   }
 }
 
-/// Whether no value follows.
+/// Returns true if the option takes no value.
 bool is_flag(const CLI::App& app, std::string_view name) {
   const CLI::Option* option = app.get_option_no_throw(std::string(name));
   return option != nullptr && option->get_items_expected_max() == 0;
@@ -339,7 +339,7 @@ std::string to_string(const CommitInterval& interval) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  // The first to be defined is the first to take effect, so that what variables and flags say comes over it.
+  // This option is defined first and so takes effect first: variables and flags override the file.
   CLI::Option* const config =
       app.add_option_function<std::string>(
              "--mend-config", [&options](const std::string& file) { read_file(file, options); },
@@ -387,7 +387,7 @@ Options take_options(int& argc, char** argv, const Options& unless_chosen) {
   parser.allow_extras();
   add_options(parser, options);
 
-  // Only what begins with --mend- is ours; the rest is the application's and must not be judged here.
+  // Only arguments that begin with --mend- are mend's; the others belong to the application.
   std::vector<std::string> ours;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
@@ -409,7 +409,7 @@ Options take_options(int& argc, char** argv, const Options& unless_chosen) {
     argv[argc] = nullptr;
   }
   try {
-    std::reverse(ours.begin(), ours.end());  // CLI11 takes a vector from its back
+    std::reverse(ours.begin(), ours.end());  // CLI11 takes arguments from the back of the vector
     parser.parse(ours);
     if (!parser.remaining().empty()) {
       throw UsageError(fmt::format("'{}' is not an option of mend; there are {}", parser.remaining().front(),

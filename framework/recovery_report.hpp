@@ -10,11 +10,11 @@
 
 namespace mend {
 
-/// What happened in one recovery, and how long each of its phases took on one process, by its own clock. No time is
-/// negative, and the times add up to whole().
+/// One recovery: the processes that died, the ranks, and the time of each phase on one process, by its own clock. No
+/// time is negative, and the times add up to whole().
 struct RecoveryReport {
   Epoch epoch;                            ///< the epoch that began with it
-  std::vector<ProcessId> dead;            ///< all that died since the recovery before, spares included
+  std::vector<ProcessId> dead;            ///< all processes that died since the recovery before, spares included
   std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
   std::vector<Loss> given_up;             ///< ranks that were given up, in rank order
   WallClock::time_point
@@ -23,26 +23,26 @@ struct RecoveryReport {
   Milliseconds agree{};      ///< until all living processes agreed to recover, and on the dead
   Milliseconds rebuild{};    ///< until all agreed that there are new communicators
   Milliseconds restore{};    ///< until the body had its data again (0 if it did not restore)
-  std::string machine;       ///< whose clock measured it; empty: this process's
-  int rounds = 1;            ///< more than one when a process died during the recovery
+  std::string machine;       ///< whose clock measured the times; empty: this process's
+  int rounds = 1;            ///< more than one if a process died during the recovery
 
-  /// Divides the time of the recovery into phases: noticed, body left, agreed on the dead, rebuilt. A moment that lies
-  /// before the one it follows is taken for the same: a process may have waited for the others before it noticed, or
-  /// have been told late.
+  /// Divides the time of the recovery into phases: noticed, body left, agreed on the dead, rebuilt. If a moment lies
+  /// before the previous one, both count as the same moment: a process may have waited for the others before it
+  /// noticed, or have been told late.
   void set_moments(WallClock::time_point when_noticed, WallClock::time_point left_body, WallClock::time_point agreed,
                    WallClock::time_point rebuilt);
-  /// Until there were new communicators.
+  /// The time until there were new communicators.
   Milliseconds until_rebuilt() const { return interrupt + agree + rebuild; }
-  /// Until the data was back.
+  /// The time until the data was restored.
   Milliseconds whole() const { return until_rebuilt() + restore; }
 
   /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
   std::string to_string() const;
 };
 
-/// All recoveries of a job in a sentence or two: who died, what happened to the ranks, and how long it took.
-/// "2 recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms until the data was back (median; 9.0 at most):
-/// interrupt 0.3, agree 1.2, rebuild 2.4, restore 4.2 ms". The phases are those of the recovery in the middle.
+/// All recoveries of a job in a sentence or two: the deaths, what happened to the ranks, and the times. "2 recoveries:
+/// 3 processes died, 2 ranks were taken over; 8.1 ms until the data was back (median; 9.0 at most): interrupt 0.3,
+/// agree 1.2, rebuild 2.4, restore 4.2 ms". The phases are those of the median recovery.
 std::string summarise(std::span<const RecoveryReport> recoveries);
 
 }  // namespace mend

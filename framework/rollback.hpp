@@ -4,10 +4,10 @@
 
 namespace mend {
 
-/// Who goes back to the last commit when a process has died (--mend-rollback).
+/// Which processes go back to the last commit when a process dies (--mend-rollback).
 enum class Rollback : std::uint8_t {
   all,    ///< every rank
-  local,  ///< only the process that takes over the rank; the others go on with what they have
+  local,  ///< only the process that takes over the rank; the others continue with their data
 };
 
 }  // namespace mend

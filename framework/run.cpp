@@ -25,8 +25,8 @@
 namespace mend {
 namespace {
 
-/// Leaves the job together with the others; returns whether they had refused too. One that no runtime has launched
-/// is alone.
+/// Leaves the job together with the other processes. Returns true if they have refused too. A process that was not
+/// launched by a runtime is alone.
 bool leave_with_others(ExitCode code) {
   if (launch::job().empty()) {
     job_status::finished(code);
@@ -35,14 +35,14 @@ bool leave_with_others(ExitCode code) {
   try {
     const MpiRuntime mpi;
     return refuse_together(code);
-  } catch (const UsageError&) {  // what is wrong with MPI as well is not what the user should hear of first
+  } catch (const UsageError&) {  // the caller reports its own error first, not one about MPI
     job_status::finished(code);
     return true;
   }
 }
 
 int refuse_for(ExitCode code, const std::function<void()>& say) {
-  if (launch::door()) {  // the others, who are in the job, go on without this one
+  if (launch::door()) {  // the other processes are in the job and continue without this one
     say();
     std::raise(SIGKILL);
   }
@@ -52,8 +52,7 @@ int refuse_for(ExitCode code, const std::function<void()>& say) {
   return static_cast<int>(code);
 }
 
-/// For what is wrong with the arguments or with what they name, or for a lack of memory, which is of this process
-/// alone.
+/// For wrong arguments, for errors of what they name, and for a lack of memory, which may concern this process only.
 int refuse_for(const std::exception& error) {
   const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
   if (lacks_memory) return refuse_for(ExitCode::failed, [&] { log::error(describe_failed_start(error)); });
@@ -74,7 +73,7 @@ int run(const Options& options, const Body& body) {
       prepare_folder(options.disk->folder);
       if (launch::speaks_for_all()) claim.emplace(options.disk->folder, FolderLock::As::first);
     }
-  } catch (const std::exception& error) {  // of this process alone, perhaps: the others wait in MPI_Init
+  } catch (const std::exception& error) {  // may concern this process only; the others wait in MPI_Init
     return refuse_for(error);
   }
   const ExitCode code = Job(options).play(body);
@@ -86,7 +85,8 @@ int run(const Options& options, const Body& body) {
 int run(int argc, char** argv, const Body& body) {
   std::optional<Options> options;
   try {
-    std::vector<char*> arguments(argv, argv + argc);  // the caller's stay as they are: it could not learn of a new argc
+    std::vector<char*> arguments(argv, argv + argc);  // the caller's argv stays unchanged, because the caller would not
+                                                      // see a new argc
     arguments.push_back(nullptr);
     options = take_options(argc, arguments.data());
   } catch (const std::exception& error) {

@@ -105,14 +105,14 @@ std::span<const RecoveryReport> Session::recoveries() const { return engine_.rec
 
 namespace {
 
-/// What `work` returns. If it throws, and no recovery follows, `undo` is called first.
+/// Returns the result of `work`. If `work` throws and no recovery follows, calls `undo` first.
 template <class Work, class Undo>
 auto unless_refused(Work work, Undo undo) {
   try {
     return work();
   } catch (const ProcessFailure&) {
     throw;
-  } catch (const agreement::Abandoned&) {  // the job ends, and what is on disk stays
+  } catch (const agreement::Abandoned&) {  // the job ends, and the version on disk stays
     throw;
   } catch (...) {
     undo();
@@ -126,9 +126,9 @@ bool transaction(Session& session, const std::function<bool()>& work) {
   session.engine_.refuse_if_local("transaction()");
   StoreEngine& store = session.engine_.store();
   store.finish_commit();
-  if (!store.has_version()) store.commit();  // something to go back to
+  if (!store.has_version()) store.commit();  // so that there is a version to go back to
   const Version before = store.version();
-  store.hold();  // until this has ended; a recovery ends it, too
+  store.hold();  // until the unit has ended; a recovery ends the hold too
   const auto drop = [&] { store.drop_provisional(); };
   const auto take_back = [&] {
     unless_refused([&] { store.version() == before ? store.restore() : store.restore(before); }, drop);

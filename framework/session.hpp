@@ -24,107 +24,107 @@ namespace mend {
 
 class Engine;
 
-/// How this process came into the present epoch.
+/// How this process has entered the present epoch.
 enum class Role {
-  initial,   ///< nothing has failed yet
-  survivor,  ///< it held a rank when something failed, and still holds it
+  initial,   ///< no failure has happened
+  survivor,  ///< it held a rank before the last failure, and still holds it
   newcomer,  ///< it took over a rank in the recovery that began this epoch
 };
 
-/// What the body of mend::run works with: a communicator of living processes, and the data that they protect. A Session
-/// is valid until the body is left. Each entry of the body gets a new state of it.
+/// The interface of the body of mend::run: a communicator of living processes, and the data that they protect. A
+/// Session is valid until the body is left. Each call of the body gets a new one.
 class Session {
  public:
   explicit Session(Engine& engine) : engine_(engine) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The application's communicator. It has as many ranks as were launched, less the spares, unless some ranks were
+  /// The application's communicator. It has as many ranks as were launched, minus the spares, unless some ranks were
   /// given up (--mend-on-failure shrink or blank). Use it for plain MPI calls. Their errors are thrown: ProcessFailure
-  /// when a process died (let it pass), EnvironmentError otherwise. Do not free it. What you or a library make of it by
-  /// MPI itself, except by MPI_Comm_idup, is interrupted as what derive() makes, and you free it. Open MPI's windows
-  /// (RMA) and files (MPI-IO) do not survive the death of a process that has them open. Local.
+  /// if a process died (let it pass), EnvironmentError otherwise. Do not free it. Communicators that you or a library
+  /// make from it by MPI itself, except by MPI_Comm_idup, are interrupted like those of derive(), and you free them.
+  /// Open MPI's windows (RMA) and files (MPI-IO) do not survive the death of a process that has them open. Local.
   MPI_Comm comm() const;
   /// This process's rank in comm(). Local.
   Rank rank() const;
-  /// How many ranks comm() has. Local.
+  /// The number of ranks of comm(). Local.
   int size() const;
 
   /// The number that this rank had at the start of the job. It differs from rank() after lower ranks were given up.
   /// Local.
   Rank origin() const;
-  /// The number that another rank of comm() had at the start of the job. Local. Throws UsageError when comm() has no
-  /// such rank.
+  /// The number that another rank of comm() had at the start of the job. Local. Throws UsageError if comm() has no such
+  /// rank.
   Rank origin(Rank rank) const;
-  /// How many ranks there were at the start of the job. Local.
+  /// The number of ranks at the start of the job. Local.
   int original_size() const;
-  /// The rank in comm() of the rank that had the number `origin` at the start; nothing when that was given up. Local.
-  /// Throws UsageError when there was no such rank.
+  /// The rank in comm() of the rank that had the number `origin` at the start; nothing if it was given up. Local.
+  /// Throws UsageError if there was no such rank.
   std::optional<Rank> rank_in_comm(Rank origin) const;
 
-  /// How many recoveries there have been. Local.
+  /// The number of recoveries so far. Local.
   Epoch epoch() const;
-  /// How this process came into the present epoch. Local.
+  /// How this process has entered the present epoch. Local.
   Role role() const;
   /// The process that holds this rank. Local.
   ProcessId process() const;
-  /// How many processes held this rank before this one. Local.
+  /// The number of processes that held this rank before this one. Local.
   int predecessors() const;
 
-  /// Who goes back when a process dies (--mend-rollback). Local.
+  /// Which processes go back when a process dies (--mend-rollback). Local.
   Rollback rollback() const;
 
   /// The data that the ranks protect. Local.
   Store& store() const;
 
-  /// Counts a step, and returns whether to commit at its end: every n steps, or at the interval of Young and Daly, as
-  /// the options say. Call it once a step on every rank. It returns the same on every rank.
+  /// Counts a step, and returns true if the step should end with a commit: every n steps, or at the interval of Young
+  /// and Daly, as the options say. Call it once a step on every rank. It returns the same on every rank.
   bool commit_due();
 
-  /// Returns true if the job has been asked to leave: because its time limit is near (mend run --time-limit), by
-  /// SIGTERM (--mend-on-term checkpoint) or by `mend stop`. It becomes true at a commit, so at the same step on every
-  /// rank; with --mend-disk, that commit is on disk then. Leave the body in good order, on every rank: the job ends
-  /// with exit code 4, and its next launch goes on. A program that never calls this is ended at the commit, if it has a
-  /// disk. Local.
+  /// Returns true if the job was asked to leave: because its time limit is near (mend run --time-limit), by SIGTERM
+  /// (--mend-on-term checkpoint) or by `mend stop`. It becomes true at a commit, so at the same step on every rank;
+  /// with --mend-disk, that commit is on disk then. Return from the body on every rank: the job then ends with exit
+  /// code 4, and its next launch continues. A program that never calls this is ended at the commit, if it has a disk.
+  /// Local.
   bool should_exit();
 
   /// Returns true if `flag` is true on every rank. Use it to leave an iterative solver together. Collective. Throws
-  /// ProcessFailure on every rank alike when a process died.
+  /// ProcessFailure on all ranks alike if a process died.
   bool agree(bool flag);
 
-  /// Throws ProcessFailure when a rank is known to have died. Local; costs a load. Use it in long stretches without
+  /// Throws ProcessFailure if a rank is known to have died. Local; costs one load. Use it in long stretches without
   /// MPI.
   void check();
 
-  /// A communicator that `factory` makes of the session's: a split, a topology, a dup, also in several steps. mend
-  /// interrupts it when a process fails, so that no rank stays blocked in it, and frees it unless you have done so. It
-  /// belongs to this epoch: in the next one MPI calls with it return errors, after that it is freed. A rank whose
+  /// A communicator that `factory` makes from the session's: a split, a topology, a dup, also in several steps. mend
+  /// interrupts it if a process fails, so that no rank stays blocked in it, and frees it unless you have done so. It
+  /// belongs to this epoch: in the next one MPI calls with it return errors, and after that it is freed. A rank whose
   /// factory returns MPI_COMM_NULL takes no part. Collective over the session's ranks, in the same order on each.
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
-  /// A Cartesian topology, as derive() makes it. Ranks keep their numbers.
+  /// A Cartesian topology, made as by derive(). Ranks keep their numbers.
   MPI_Comm cart(std::span<const int> dims, std::span<const int> periods);
-  /// A duplicate, as derive() makes it.
+  /// A duplicate, made as by derive().
   MPI_Comm dup();
-  /// A part of the ranks, as derive() makes it.
+  /// A communicator of some of the ranks, made as by derive().
   MPI_Comm split(int color, int key);
 
-  /// Recovers in place, instead of leaving the body. A survivor calls it that has caught ProcessFailure. Afterwards
-  /// comm() and the rest are those of a new epoch, communicators derived before are of no use, and members stay
-  /// protected with the values that they have here. A newcomer enters the body from its beginning meanwhile, so what
-  /// survivors do next (a restore() on all ranks, or sending the newcomer its data) must match what the body does
-  /// there. Collective over the ranks: the others call it too, or leave the body. Throws when the job cannot go on: let
-  /// that pass. Throws UsageError in a callback of on_repair(); in a transaction, it ends the job.
+  /// Recovers in place, instead of leaving the body. For a survivor that has caught ProcessFailure. Afterwards comm()
+  /// and the other functions refer to a new epoch, communicators derived before are invalid, and members stay protected
+  /// with their present values. A newcomer enters the body from its beginning meanwhile, so what survivors do next (a
+  /// restore() on all ranks, or sending the newcomer its data) must match what the body does there. Collective over the
+  /// ranks: the others call it too, or leave the body. Throws if the job cannot go on: let the exception pass. Throws
+  /// UsageError in a callback of on_repair(); in a transaction, it ends the job.
   void repair();
 
-  /// Has `callback` called at the end of each repair(), after those that were registered before it. Register outer
-  /// layers of a stack of libraries first: inner layers then find repaired what they build on. A callback that throws
-  /// ends the repair there; after another failure the next repair() begins with the first callback again. Callbacks are
-  /// forgotten when the body is left. Local.
+  /// Registers `callback`, which is called at the end of each repair(), after those that were registered before it.
+  /// Register outer layers of a stack of libraries first, so that inner layers find repaired what they build on. A
+  /// callback that throws ends the repair there; after another failure the next repair() begins with the first callback
+  /// again. Callbacks are forgotten when the body is left. Local.
   void on_repair(std::function<void()> callback);
 
   /// Adds a field to the job's result file (mend run --result FILE), which `mend report` shows and compares: a
   /// parameter, a norm, a number of steps. The fields of rank 0 are written. A field that is reported again gets the
-  /// new value. A field that depends on what has died makes runs differ. Local.
+  /// new value. A field whose value depends on failures makes the reports of runs differ. Local.
   template <class T>
   requires std::is_arithmetic_v<T>
   void report(std::string_view name, T value) {
@@ -145,8 +145,8 @@ class Session {
     report_hash(std::as_bytes(std::span(std::ranges::data(part), std::ranges::size(part))));
   }
 
-  /// A T that belongs to this entry of the body, for libraries on top of mend: made of the session at the first call,
-  /// the same one later, destroyed when the body is left. Local.
+  /// A T that belongs to this call of the body, for libraries on top of mend. It is made from the session at the first
+  /// call, and destroyed when the body is left. Local.
   template <class T>
   T& of_this_entry() {
     std::shared_ptr<void>& one = of_this_entry_[typeid(T)];
@@ -167,13 +167,13 @@ class Session {
   std::map<std::type_index, std::shared_ptr<void>> of_this_entry_;
 };
 
-/// Runs `work` as a unit. If it returns true on every rank, what is protected is committed; otherwise, and after a
-/// failure, everything protected is as the last commit or restore before the unit left it, on every rank. What `work`
-/// commits meanwhile counts only if the unit does, and does not go to disk. Units may be nested: inner units count when
-/// the outermost does. While there are commits inside, one more version is kept for each. Returns true if the work was
-/// committed, false if it was rolled back. Collective over the session's ranks; `work` takes part in the same MPI calls
-/// on every rank, whatever it returns. Throws as commit and restore do, and what `work` throws: then the next restore()
-/// goes back to before the unit.
+/// Runs `work` as a unit. If it returns true on every rank, the protected data is committed. Otherwise, and after a
+/// failure, all ranks get back the protected data of the last commit or restore before the unit. Commits inside `work`
+/// count only if the unit does, and do not go to disk. Units may be nested: inner units count if the outermost does.
+/// While there are commits inside, one more version is kept for each. Returns true if the work was committed, false if
+/// it was rolled back. Collective over the session's ranks; `work` takes part in the same MPI calls on every rank,
+/// whatever it returns. Throws as commit and restore do, and what `work` throws: then the next restore() goes back to
+/// before the unit.
 bool transaction(Session& session, const std::function<bool()>& work);
 
 }  // namespace mend

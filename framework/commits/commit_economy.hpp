@@ -1,4 +1,4 @@
-// What commits have cost, and what the best interval between them would have saved: reported at the end of a job.
+// The cost of a job's commits, and what the best interval between them would have saved: reported at the end of a job.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace mend {
 
-/// Where the time between failures comes from.
+/// The source of the time between failures.
 enum class MtbfFrom { given, observed, assumed };
 
 struct Mtbf {
@@ -19,25 +19,25 @@ struct Mtbf {
   bool operator==(const Mtbf&) const = default;
 };
 
-/// What is given; else what has been observed: the time that the job has run, by the failures it has had; else a day.
+/// The mean time between failures: `given`; otherwise the run time divided by the number of failures; otherwise a day.
 Mtbf mtbf_of(std::optional<Seconds> given, Seconds run_time, std::uint64_t failures);
 
 /// The figures of a job at its end.
 struct CommitEconomy {
   Seconds run_time{};
   std::uint64_t commits = 0;
-  Seconds commit_time{};  ///< of all
+  Seconds commit_time{};  ///< the sum over all commits
   std::uint64_t failures = 0;
   Mtbf mtbf;
 
   Seconds cost() const;
-  /// From the end of a commit to the beginning of the next.
+  /// The mean time from the end of a commit to the beginning of the next.
   Seconds interval() const;
-  /// What commits and the repetition of steps take, as a part of the time computed, when there is a commit after each
-  /// `interval`: what a commit costs by what it is made for, and half an interval and a commit lost with each failure.
+  /// The cost of commits and repeated steps with one commit each `interval`, as a fraction of the computing time: the
+  /// commit cost divided by the interval, and half an interval and a commit lost per failure.
   double overhead(Seconds interval) const;
 
-  /// One line; nothing when there was no commit.
+  /// One line; empty if there was no commit.
   std::string to_string() const;
 };
 

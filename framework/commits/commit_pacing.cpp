@@ -16,13 +16,14 @@ bool CommitPacing::due(const RecoveryHistory& history, const StoreStatistics& st
   return schedule_.step();
 }
 
-/// Agrees on what a commit and a step cost, so that all ranks commit at the same steps. `step_with_commit`: what lay
-/// between the last two questions. Only this epoch's commits count: they are the same on newcomers and survivors.
+/// Agrees on the cost of a commit and of a step, so that all ranks commit at the same steps. `step_with_commit`: the
+/// time between the last two calls of due(). Only the commits of this epoch count, because newcomers and survivors know
+/// the same ones.
 void CommitPacing::measure(Seconds step_with_commit, RecoveryHistory::Commits commits, std::size_t failures,
                            MPI_Comm comm) {
   const AtPlace at_place(Place::commit_due);
   const Seconds commit_cost = commits.time / static_cast<double>(commits.count);
-  // The most that any rank has measured; of the times between failures the least, so with its sign turned.
+  // The maximum over all ranks; of the times between failures the minimum, by the negative sign.
   const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), failures).time;
   std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(),
                               -mtbf.count()};
@@ -32,7 +33,7 @@ void CommitPacing::measure(Seconds step_with_commit, RecoveryHistory::Commits co
 
 CommitEconomy CommitPacing::economy(const RecoveryHistory& history, const StoreStatistics& store) const {
   const std::size_t failures = history.recoveries().size();
-  // Commits are those of this process, which may have come later.
+  // The commits are those of this process, which may have joined later.
   return {since_rank_.elapsed(), store.commits, store.commit_time, failures,
           mtbf_of(given_mtbf_, since_start_.elapsed(), failures)};
 }

@@ -1,5 +1,5 @@
-// Decides when this process commits, from the cost of commits and steps and the time between failures, and sums up what
-// its commits have cost.
+// Decides when this process commits, from the cost of commits and steps and the time between failures, and sums up the
+// cost of its commits.
 
 #pragma once
 
@@ -19,17 +19,17 @@ class CommitPacing {
  public:
   explicit CommitPacing(const Options& options) : schedule_(options.commit_every.steps), given_mtbf_(options.mtbf) {}
 
-  /// This process has its first rank.
+  /// Call this when the process gets its first rank.
   void begin_work() { since_rank_ = Stopwatch(); }
   void begin_epoch() { schedule_.restart(); }
-  /// A step begins without a call of commit_due() before it.
+  /// Call this when a step begins without a call of due() before it.
   void begin_step() { step_watch_ = Stopwatch(); }
 
   /// Counts a step, and returns true if a commit is due. The same on all ranks. Collective over `comm`, whose errors
-  /// are thrown, when a measurement is due.
+  /// are thrown, if a measurement is due.
   bool due(const RecoveryHistory& history, const StoreStatistics& store, MPI_Comm comm);
 
-  /// The steps that due() has counted since it was true last. Local.
+  /// The steps that due() has counted since it last returned true. Local.
   int steps_since_commit() const { return schedule_.since_commit(); }
   void set_steps_since_commit(int steps) { schedule_.set_since_commit(steps); }
 

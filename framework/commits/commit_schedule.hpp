@@ -6,29 +6,30 @@
 
 namespace mend {
 
-/// When to commit: every n steps, or at the interval that loses least time to commits and to repeated work together.
+/// Decides when to commit: every n steps, or at the interval that minimises the time lost to commits and repeated work.
 class CommitSchedule {
  public:
-  /// `every`: a positive number of steps; none for the automatic mode. Throws UsageError for a number below 1.
+  /// `every`: a positive number of steps, or nothing for the automatic mode. Throws UsageError for a number below 1.
   explicit CommitSchedule(std::optional<int> every);
 
   bool automatic() const { return automatic_; }
 
-  /// Forgets the steps counted and, in automatic mode, the interval: it is measured anew. All ranks do this together
-  /// when an epoch begins.
+  /// Forgets the steps counted. In automatic mode also forgets the interval, which is measured again. All ranks call
+  /// this when an epoch begins.
   void restart();
 
-  /// Counts a step and says whether to commit at its end.
+  /// Counts a step. Returns true if a commit is due at its end.
   bool step();
 
-  /// In automatic mode: whether, after a commit, the next step() wants fresh measurements first.
+  /// Returns true if, in automatic mode and after a commit, the costs must be measured before the next step().
   bool wants_measurement() const { return automatic_ && !interval_known_; }
 
-  /// Sets the interval, Daly's, from measured costs and the time between failures, which must be the same on all ranks.
+  /// Sets the interval to Daly's, from measured costs and the time between failures. They must be the same on all
+  /// ranks.
   void measured(Seconds commit_cost, Seconds step_time, Seconds mtbf);
 
   int interval() const { return interval_; }
-  /// Steps counted since a commit was due last.
+  /// The steps counted since a commit was last due.
   int since_commit() const { return since_commit_; }
   void set_since_commit(int steps) { since_commit_ = steps; }
 
@@ -43,9 +44,9 @@ class CommitSchedule {
 /// approximation to the optimum checkpoint interval, CACM 17(9), 1974).
 Seconds young_interval(Seconds commit_cost, Seconds mtbf);
 
-/// Daly's higher-order estimate of the same, from the end of a commit to the beginning of the next. It is the shorter
-/// of the two, and sound when commits are not cheap beside the time between failures (J. T. Daly, A higher order
-/// estimate of the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
+/// Daly's higher-order estimate of the same interval, from the end of a commit to the beginning of the next. It is the
+/// shorter of the two, and also valid if commits are expensive compared with the time between failures (J. T. Daly, A
+/// higher order estimate of the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
 Seconds daly_interval(Seconds commit_cost, Seconds mtbf);
 
 }  // namespace mend

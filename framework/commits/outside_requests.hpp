@@ -1,17 +1,17 @@
-// What the job is asked for from outside while it runs: a version on disk (mend commit), or to leave in time (the time
+// Requests to the running job from outside: to write a version to disk (mend commit), or to leave in time (the time
 // limit, SIGTERM, mend stop).
 //
-// Requests come to some processes only: on the board of the launcher's machine (base/telemetry/job_board.hpp), or as a
-// signal. So a rank that has been asked says so in the ballot of its next commit, and then all ranks tell each other
-// what they were asked for. All learn of it at the same commit:
+// A request reaches only some processes: on the board of the launcher's machine (base/telemetry/job_board.hpp), or as a
+// signal. So a rank that was asked says so in the ballot of its next commit, and then all ranks exchange their
+// requests. All learn of them at the same commit:
 //
 //   asked --ballot--> tell --> the commit is written to disk --> committed
 //
-//   then   the program asks should_exit(): true from here on
-//          it never has, and the version is on disk: the job ends
-//          neither: the job goes on, and says so once
+// then   the program calls should_exit(): it returns true from now on
+//        the program never calls it, and the version is on disk: the job ends
+//        neither: the job continues, and one rank writes a warning
 //
-// A failure takes back what was agreed; those who were asked say so again at the next commit.
+// A failure discards what was agreed; the ranks that were asked say so again at the next commit.
 
 #pragma once
 
@@ -30,36 +30,36 @@ namespace mend {
 
 class OutsideRequests {
  public:
-  /// What the ranks do after a commit at which they had been asked.
+  /// The next step after a commit at which ranks were asked.
   enum class Next : std::uint8_t { go_on, end };
 
   /// `disk`: the folder of --mend-disk; empty if there is none.
   explicit OutsideRequests(std::filesystem::path disk) : disk_(std::move(disk)) {}
 
-  /// From now on the first SIGTERM of this process is a request; the second ends it. Does nothing if the program
+  /// Makes the first SIGTERM of this process a request; the second ends the process. Does nothing if the program
   /// handles SIGTERM itself. Local.
   static void heed_sigterm();
 
   /// Forgets what was agreed. Local.
   void begin_epoch() { leaves_ = was_told_ = false; }
-  /// Returns true if this rank was asked for something that has not been done. Local.
+  /// Returns true if this rank has a request that has not been carried out. Local.
   bool any() const;
-  /// All ranks tell each other. Collective over `comm`, whose errors are thrown.
+  /// Exchanges the requests of all ranks. Collective over `comm`, whose errors are thrown.
   void tell(MPI_Comm comm);
-  /// The commit of `version` is published; `on_disk`: also there. `speaks`: this rank speaks for all. The same on all
-  /// ranks. Local.
+  /// Handles the publication of commit `version`. `on_disk`: it is on disk too. `speaks`: this rank writes messages for
+  /// all. The same on all ranks. Local.
   Next committed(Version version, bool on_disk, bool speaks);
 
-  /// Returns true if the program shall leave: the same on all ranks, from one commit to the next. Local.
+  /// Returns true if the program shall leave. The result is the same on all ranks and changes only at a commit. Local.
   bool should_exit();
-  /// Returns true if the program shall leave, whether it has looked or not: the same on all ranks. Local.
+  /// The same, without counting as a call of the program. Local.
   bool leaves() const { return leaves_; }
-  /// Returns true if should_exit() has said so in this epoch. Local.
+  /// Returns true if should_exit() has returned true in this epoch. Local.
   bool was_told() const { return was_told_; }
-  /// The body has been entered, or left: then requests are too late. Local.
+  /// The body was entered, or has returned. After that, requests are ignored. Local.
   void begin_body() { is_closed_ = false; }
   void end_body() { is_closed_ = true; }
-  /// Why the job ends, and how to go on. After committed() has returned Next::end, or was_told().
+  /// The reason why the job ends, and how to continue it. After committed() has returned Next::end, or was_told().
   const std::string& sentence() const { return sentence_; }
 
  private:
@@ -67,9 +67,9 @@ class OutsideRequests {
 
   std::filesystem::path disk_;
   bool looks_ = false;     // this process has called should_exit()
-  bool all_look_ = false;  // some process has
-  bool leaves_ = false;    // agreed
-  bool was_told_ = false;  // leaves_, by should_exit()
+  bool all_look_ = false;  // some process has called should_exit(), agreed
+  bool leaves_ = false;    // the program shall leave, agreed
+  bool was_told_ = false;  // should_exit() has returned true
   bool has_warned_ = false;
   bool is_closed_ = false;
   board::Leave leave_ = board::Leave::no;  // agreed

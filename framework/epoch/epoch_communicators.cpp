@@ -11,8 +11,8 @@ namespace {
 
 using Comms = std::vector<MPI_Comm>;
 
-/// An attribute of derived communicators, whose value is the list that they are on: what is freed leaves it, whoever
-/// frees it, and what loses the attribute does.
+/// An attribute of derived communicators. Its value is the list that they are on. A communicator leaves the list when
+/// it is freed, by mend or by the application, or when the attribute is deleted.
 int list_attribute() {
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -32,7 +32,7 @@ void enlist(MPI_Comm comm, Comms& list) {
 }
 
 void move_all(Comms& from, Comms& to) {
-  for (MPI_Comm comm : Comms(from)) enlist(comm, to);  // leaves the other
+  for (MPI_Comm comm : Comms(from)) enlist(comm, to);  // leaves the list `from`
 }
 
 void free_all(Comms& list) {
@@ -67,7 +67,7 @@ MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& fac
   if (made != MPI_COMM_NULL) {
     throw_errors_of(made);
     enlist(made, derived_);
-    if (interrupted_) revoke(made);  // while it was made
+    if (interrupted_) revoke(made);  // the failure happened while it was made
   }
   return made;
 }
@@ -79,7 +79,7 @@ void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
   const bool descends = parent == world_.application.get() || has(derived_) || has(followed_);
   if (!descends) return;
   enlist(made, followed_);
-  if (interrupted_) revoke(made);  // while it was made
+  if (interrupted_) revoke(made);  // the failure happened while it was made
 }
 
 void EpochCommunicators::interrupt() {

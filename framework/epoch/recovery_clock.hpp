@@ -1,4 +1,4 @@
-// The moments of a recovery in this process, and the phases between them in its report and in the time line:
+// The times of a recovery in this process, and its phases in the report and in the time line:
 //
 //   noticed --interrupt--> body left --agree--> agreed on the dead --rebuild--> there are new communicators
 
@@ -20,15 +20,15 @@ class RecoveryClock {
   void notice(Moment now = WallClock::now()) {
     if (!noticed_) noticed_ = now;
   }
-  /// The body was left, or this process was called, or has joined.
+  /// The body was left, the spare was called, or this process has joined.
   void leave_body(Moment now = WallClock::now()) { left_body_ = now; }
   void begin_recovery(Moment now = WallClock::now()) { began_ = now; }
   void agree_on_dead(Moment now = WallClock::now()) { agreed_ = now; }
 
-  /// There are new communicators: fills in the moments of `report`. `first_death`: of a process that held a rank, if it
-  /// is known; a spare may have died long before.
+  /// Fills in the phases of `report` when there are new communicators. `first_death`: of a process that held a rank, if
+  /// it is known. A spare may have died long before.
   void stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now = WallClock::now()) const;
-  /// Writes the phases of `report`, which was stamped, to the time line.
+  /// Writes the phases of a report that stamp() has filled to the time line.
   void trace(const RecoveryReport& report) const;
 
  private:

@@ -16,7 +16,7 @@ namespace mend {
 
 class RecoveryHistory {
  public:
-  /// In a process that joins: the recoveries before.
+  /// Takes over the earlier recoveries, in a process that joins.
   void inherit(std::vector<RecoveryReport> recoveries) { recoveries_ = std::move(recoveries); }
   void add(RecoveryReport report) { recoveries_.push_back(std::move(report)); }
   /// The clock of the recovery under way.
@@ -24,14 +24,14 @@ class RecoveryHistory {
 
   /// `store`: its present statistics.
   void begin_epoch(const StoreStatistics& store);
-  /// Another store has committed something.
+  /// Records that another store has committed something.
   void note_progress() { progressed_ = true; }
-  /// Another store has restored data of the application in `time`.
+  /// Records that another store has restored data of the application in `time`.
   void note_restore(Seconds time) { restored_elsewhere_ += time; }
 
   /// Returns true if this rank has committed anything in this epoch.
   bool has_progressed(const StoreStatistics& now) const;
-  /// The commits of this epoch, and their time.
+  /// The commits of this epoch and their total time.
   struct Commits {
     std::uint64_t count = 0;
     Seconds time{};

@@ -14,7 +14,7 @@ class RepairCallbacks {
 
   void add(Callback callback) { callbacks_.push_back(std::move(callback)); }
   void clear() { callbacks_.clear(); }
-  /// Calls all. A callback that is added meanwhile is called the next time.
+  /// Calls all callbacks. A callback that is added during this call is called the next time.
   void call() {
     const std::vector<Callback> callbacks = callbacks_;
     const struct Within {

@@ -1,5 +1,5 @@
-// What rank 0 tells the spares after commits, for all ranks: that a version exists, in case all ranks die at once, and
-// how much memory a rank needs for its blocks.
+// Rank 0 tells the spares after commits that a version exists, in case all ranks die at once, and how much memory a
+// rank needs for its blocks.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace mend {
 
 class SpareBriefing {
  public:
-  /// `prepare`: spares prepare that memory. `witness` outlives it.
+  /// `prepare`: spares allocate that memory in advance. `witness` must outlive this object.
   SpareBriefing(RuntimeWitness& witness, bool prepare) : witness_(witness), prepare_(prepare) {}
 
   void begin_epoch();
@@ -22,8 +22,8 @@ class SpareBriefing {
  private:
   RuntimeWitness& witness_;
   bool prepare_;
-  bool announced_ = false;          // in this epoch, that there is a commit
-  std::vector<ByteCount> advised_;  // in this epoch
+  bool announced_ = false;          // the spares know that there is a commit in this epoch
+  std::vector<ByteCount> advised_;  // the block sizes that the spares know in this epoch
 };
 
 }  // namespace mend

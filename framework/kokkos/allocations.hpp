@@ -1,19 +1,19 @@
-// Which allocations of Kokkos an object holds: the Views that a lambda has captured, say, whatever their types.
+// Finds the Kokkos allocations that an object holds, such as the Views that a lambda has captured, whatever their
+// types.
 //
 // A View that manages its memory shares a record with all Views of the same memory: subviews, copies of another layout
-// or constness. Kokkos counts in it how many there are. So copying an object, and looking which counts have grown,
-// tells what it holds, also in vectors or structs that it has by value. Two Views of one memory are one allocation.
-// Views that do not manage their memory have no record, and are not found; nor is what an object has by reference or
-// pointer.
+// or constness. The record counts them. So an object is copied, and the counts that have grown show what it holds, also
+// in vectors or structs that it has by value. Two Views of one memory are one allocation. Views that do not manage
+// their memory have no record and are not found, and neither is what an object has by reference or pointer.
 //
 //     count before copying:   u: 2   v: 1   w: 3
 //     count with the copy:    u: 3   v: 1   w: 5        the object holds u once, and w twice
 //
-// All allocations are known because Kokkos tells a tool of each, and this is the tool: it begins before main. Kokkos
-// has one place for a tool of this kind. If another takes it, what is held cannot be known any more, and that is said.
+// Kokkos reports each allocation to a tool, and this is that tool; it begins before main. Kokkos has one place for a
+// tool of this kind. If another tool takes it, Held::by throws UsageError.
 //
-// The element type of an allocation stands in the type of its record. Views of Views are found by it, and what is in
-// them by the records that their elements name. Memory whose elements are known not to be plain values is refused.
+// The element type of an allocation is part of the type of its record. Views of Views are recognised by it, and their
+// elements are found by the records that they name. Memory whose elements are not known to be plain values is refused.
 
 #pragma once
 
@@ -52,43 +52,44 @@ struct Shared {
   std::string element;  ///< the type of its elements, as the compiler spells it
   bool is_number = false;
   Record* record = nullptr;
-  /// Makes the member that the store has of it.
+  /// Makes the store's member for the allocation.
   std::unique_ptr<Member> (*member)(Record* record) = nullptr;
-  /// Its bytes, in the host's memory.
+  /// Returns the allocation's bytes, copied to host memory.
   std::vector<std::byte> (*bytes)(Record* record) = nullptr;
 };
 
-/// All that Kokkos has allocated and not freed. The process's own: Kokkos's callbacks have no argument.
+/// All allocations of Kokkos that are not freed. There is one object in a process, because Kokkos's callbacks have no
+/// argument.
 class Allocations {
  public:
   struct Entry {
     std::string space;
     std::string label;
-    std::uint64_t number = 0;        ///< of the allocation: addresses are used again
-    bool is_known = false;           ///< what follows was found out
+    std::uint64_t number = 0;        ///< counts allocations, because addresses are reused
+    bool is_known = false;           ///< `shared` has been determined
     std::optional<Shared> shared{};  ///< nothing if no View was made of it
   };
   using Entries = std::map<void*, Entry>;
 
   static Allocations& instance() {
-    static Allocations* const one = new Allocations;  // never destroyed: Views may be freed later
+    static Allocations* const one = new Allocations;  // never destroyed, because Views may be freed later
     return *one;
   }
 
-  /// As they are now.
+  /// A copy of the present entries.
   Entries all() const {
     const std::lock_guard lock(mutex_);
     return entries_;
   }
 
-  /// What was found out of an entry that may have gone meanwhile.
+  /// Stores what was determined for an entry, unless its allocation was freed since.
   void remember(void* at, const Entry& entry) {
     const std::lock_guard lock(mutex_);
     if (const auto found = entries_.find(at); found != entries_.end() && found->second.number == entry.number)
       found->second = entry;
   }
 
-  /// Whether Kokkos tells of every allocation; not so when another tool has taken the place.
+  /// Returns true if Kokkos reports allocations here, and not to another tool.
   static bool is_told() { return Kokkos::Tools::Experimental::get_callbacks().allocate_data == &note; }
 
   static bool begin() {
@@ -117,10 +118,10 @@ class Allocations {
   std::uint64_t numbers_ = 0;
 };
 
-/// From before main on.
+/// Begins before main.
 inline const bool allocations_are_noted = Allocations::begin();
 
-/// The memory of an allocation, as bytes. It shares the allocation, so the memory stays.
+/// The memory of an allocation, as bytes. It shares ownership, so the memory stays valid.
 template <class Space>
 class AllocationMember final : public Member {
  public:
@@ -147,7 +148,7 @@ class AllocationMember final : public Member {
   Kokkos::Impl::SharedAllocationTracker tracker_;
 };
 
-/// The types of elements that the program has declared plain values, beside numbers.
+/// The element types other than numbers that the program has declared plain values.
 inline std::set<std::string>& declared_plain() {
   static std::set<std::string> all;
   return all;
@@ -161,7 +162,7 @@ inline std::string name_of(const std::type_info& type) {
   return name;
 }
 
-/// The arguments of "Template<A, B<C, D>, E>" after its "<".
+/// The template arguments in a text that begins after the "<" of "Template<A, B<C, D>, E>".
 inline std::vector<std::string> arguments_in(std::string_view text) {
   std::vector<std::string> found(1);
   int depth = 0;
@@ -179,7 +180,8 @@ inline std::vector<std::string> arguments_in(std::string_view text) {
   return found;
 }
 
-/// What a record says of its elements: the second argument of Kokkos's functor, and whether it is a number or the like.
+/// Reads the element type from the type of a record: the second argument of Kokkos's functor, and whether it is a
+/// number.
 inline void read_element(const Record& record, Shared& shared) {
   constexpr std::string_view functor = "ViewValueFunctor<";
   const std::string type = name_of(typeid(record));
@@ -193,7 +195,7 @@ inline void read_element(const Record& record, Shared& shared) {
   shared.is_number = is_scalar || is_complex;
 }
 
-/// The record of an allocation in that space; null when it has none, because no View was made of it.
+/// The record of an allocation in that space; null if there is none, because no View was made of it.
 template <class Space>
 Record* record_at(void* at, const std::string& label) {
   using Raw = mend::detail::BytesIn<std::byte, Space>;
@@ -206,7 +208,7 @@ Record* record_at(void* at, const std::string& label) {
   return Kokkos::Impl::SharedAllocationRecord<Space, void>::get_record(static_cast<std::byte*>(at) + sizeof(Header));
 }
 
-/// Returns whether the entry is of that space.
+/// Determines the record of an entry. Returns false if the entry is in another space.
 template <class Space>
 bool look_at(void* at, Allocations::Entry& entry) {
   if (entry.space != Space::name()) return false;
@@ -253,7 +255,7 @@ inline std::vector<Shared> shared_allocations() {
   return all;
 }
 
-/// What an object holds, by the names that the store is to know it under.
+/// The allocations that an object holds, by their names in the store.
 class Held {
  public:
   template <class Object>
@@ -294,7 +296,7 @@ class Held {
 
   static bool is_of_views(const Shared& shared) { return shared.element.starts_with("Kokkos::View<"); }
 
-  /// The Views that are the elements: each of them names its record.
+  /// Adds the Views that are the elements of a View. Each names its record.
   void add_elements(const std::string& name, const Shared& shared) {
     const std::vector<std::byte> bytes = shared.bytes(shared.record);
     int number = 0;

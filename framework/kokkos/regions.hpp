@@ -1,5 +1,5 @@
-// What mend::kokkos::checkpoint keeps of the regions of one entry of the body: which Views are protected, how far each
-// region has come, and whether what it did can be restored (framework/mend_kokkos.hpp says the rules).
+// The state of mend::kokkos::checkpoint for one entry of the body: the protected Views, the last step of each region,
+// and the check that a region can still be restored (framework/mend_kokkos.hpp has the rules).
 
 #pragma once
 
@@ -22,7 +22,7 @@
 namespace mend {
 namespace kokkos::detail {
 
-/// How far each region has come.
+/// The last step of each region.
 struct Progress {
   std::map<std::string, std::int64_t, std::less<>> steps;
 };
@@ -68,7 +68,7 @@ class Regions {
  public:
   explicit Regions(Session& session) : session_(session) {}
 
-  /// Whether the region has to be run for this step.
+  /// Returns true if the region must run this step.
   bool begin(std::string_view label, std::int64_t step, const std::map<std::string, Shared>& views) {
     if (!running_.empty()) {
       throw UsageError("region '" + std::string(label) + "' is in region '" + running_ +
@@ -90,7 +90,7 @@ class Regions {
     progress_.steps.insert_or_assign(std::string(label), step);
     running_.clear();
   }
-  /// The lambda has thrown.
+  /// Ends the region after its lambda has thrown.
   void give_up() { running_.clear(); }
 
   std::int64_t last(std::string_view label) const {
@@ -119,7 +119,7 @@ class Regions {
     if (is_first || last(label) >= 0) session_.store().restore();  // the version restored knows it
   }
 
-  /// To restore a region that comes later would take back what this one does from now on.
+  /// A region that is restored later would take back the steps that this region does from now on.
   void require_all_restored(std::string_view label) const {
     for (const auto& [other, step] : progress_.steps) {
       if (seen_.contains(other)) continue;

@@ -31,7 +31,7 @@ int refuse_to_free(const char* call) {
   return refuse_in_body(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
 }
 
-/// The others are told, and leave MPI together with this process.
+/// Exit handler: tells the other processes, and leaves MPI together with them.
 void refuse_to_exit(int status, void*) {
   const ProcessContext& context = process_context();
   const bool is_ours = !context.is_forked() && is_thread_of_body();
@@ -43,7 +43,8 @@ void refuse_to_exit(int status, void*) {
 
 bool is_forbidden(MPI_Comm comm) { return process_context().forbids_world && comm == MPI_COMM_WORLD; }
 
-/// Throws, ends the job, or ends the process. Returns an error when the job has ended, and outside of bodies.
+/// Refuses a call in MPI_COMM_WORLD: throws, ends the job, or ends the process. Returns an error code if the job has
+/// ended, and outside of bodies.
 int refuse_world() {
   constexpr const char* sentence =
       "an MPI call used MPI_COMM_WORLD, which also contains spares and dead processes: use session.comm()";
@@ -60,8 +61,8 @@ int refuse_world() {
   return refuse_in_body(sentence);
 }
 
-/// A rank in MPI_COMM_WORLD, or its size, is an answer that calls in it would not get: in a program that divides its
-/// work by that, and in no other, it is wrong.
+/// Warns once about a call that asks for a rank in MPI_COMM_WORLD or for its size. Such calls are legal, but a program
+/// that divides its work by the result computes wrongly.
 void warn_of_world(MPI_Comm comm, const char* call) {
   if (!is_forbidden(comm) || !is_inside() || current_place().place != Place::none || !launch::speaks_for_all()) return;
   if (std::exchange(process_context().warned_of_world, true)) return;
@@ -70,11 +71,11 @@ void warn_of_world(MPI_Comm comm, const char* call) {
       call));
 }
 
-/// MPI_COMM_WORLD is revoked: its own errors say so, or nothing specific.
+/// Calls in a revoked MPI_COMM_WORLD return its own error, or an unspecific one.
 bool is_error_of_revoked(int code) { return outcome_of(code) == MpiOutcome::failure || is_unspecific(code); }
 
-/// Of calls on MPI_COMM_WORLD and MPI_COMM_SELF, and of those whose communicator is none. Inside of mend's own calls,
-/// errors are returned.
+/// Handles errors of calls in MPI_COMM_WORLD and MPI_COMM_SELF, and of calls without a valid communicator. Inside
+/// mend's own calls, errors are returned.
 void on_error_elsewhere(MPI_Comm* comm, int* code, ...) {
   if (errors_are_returned()) return;
   if (is_forbidden(*comm) && is_error_of_revoked(*code)) {
@@ -129,7 +130,7 @@ int refuse_to_initialise() {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-/// Programs for Fenix have another (fenix/process/mpi.cpp).
+/// Programs for Fenix have another definition (fenix/process/mpi.cpp).
 __attribute__((weak)) int MPI_Finalize() {
   if (!mend::is_inside()) return PMPI_Finalize();
   return mend::refuse_in_body("MPI_Finalize was called in the body: mend::run calls it when the body has returned");
@@ -146,7 +147,7 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
   return PMPI_Comm_disconnect(comm);
 }
 
-// All ways lead through PMPI, as in communicator_hooks.cpp: Fortran asks, too.
+// The PMPI functions are replaced, as in communicator_hooks.cpp, because Fortran calls them too.
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");
@@ -162,8 +163,8 @@ int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
 }
 extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMPI_Comm_rank")));
 
-// Errors of MPI_File_open do not come to the communicator's handler, but to that of files, which returns them. Open MPI
-// 5.0 may crash when it makes a window of what is revoked.
+// Errors of MPI_File_open go to the error handler of files, which returns them, not to that of the communicator. Open
+// MPI 5.0 may crash when it makes a window on a revoked communicator.
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   if (mend::is_forbidden(comm)) return mend::refuse_world();

@@ -3,8 +3,8 @@
 // part in them. Each of these calls ends the job with a sentence.
 //
 // The first three are intercepted in MPI's profiling interface and in an exit handler. MPI_COMM_WORLD is revoked when
-// the job has begun, so that calls in it end in its error handler. Calls that open files or make windows do not, and
-// are intercepted in the profiling interface as well.
+// the job has begun, so that calls in it fail and reach its error handler. Calls that open files or make windows do not
+// reach it, so they are intercepted in the profiling interface as well.
 
 #pragma once
 
@@ -27,11 +27,11 @@ struct BodyRules {
 /// valid communicator are handled as those of session.comm() are (throw_errors_of). Main thread. Local.
 void set_body_rules(BodyRules rules);
 
-/// Ends the job with `sentence`, which says what the body has done wrong. The job has ended when this returns, and so
-/// must the MPI call that it was: returns a code for it. It may come from a destructor: nothing is thrown. In a body.
+/// Ends the job with `sentence`, which says what the body has done wrong. Returns, when the job has ended, an error
+/// code for the MPI call to return. Never throws, because the call may come from a destructor. In a body.
 int refuse_in_body(const std::string& sentence);
 
-/// The main thread is in a body during its lifetime.
+/// While it lives, the main thread is in a body.
 class InBody {
  public:
   InBody();
@@ -40,8 +40,8 @@ class InBody {
   InBody& operator=(const InBody&) = delete;
 };
 
-/// mend::run has returned, and there are no more bodies. If the caller has initialised MPI, and MPI_COMM_WORLD was
-/// forbidden, calls in it end the process with a sentence, because it is revoked. Main thread. Local.
+/// Ends the time of bodies, when mend::run has returned. If the caller has initialised MPI and MPI_COMM_WORLD was
+/// forbidden, calls in it now end the process with a sentence, because it is revoked. Main thread. Local.
 void end_bodies();
 
 /// Makes calls in MPI_COMM_WORLD fail from now on, and refuses bodies that make them. Every process calls it when none

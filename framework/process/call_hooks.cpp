@@ -1,6 +1,6 @@
-// Blocking MPI calls of the application: each is written down while it lasts (base/telemetry/activity.hpp), so that it
-// can be told in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted, as
-// by communicator_hooks.cpp.
+// Blocking MPI calls of the application. Each call is recorded while it lasts (base/telemetry/activity.hpp), so that a
+// report can say in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted,
+// as in communicator_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
@@ -24,8 +24,8 @@ int note_if_found(int code, const int* flag) {
 namespace mend {
 namespace {
 
-/// MPI_Sendrecv that receives from MPI_PROC_NULL, as a send and such a receive. When the send fails on a revoked
-/// communicator, Open MPI (5.0 and 6.0) cancels the receive also where it has begun none, and crashes.
+/// Replaces an MPI_Sendrecv that receives from MPI_PROC_NULL by a send and a receive. If the send fails on a revoked
+/// communicator, Open MPI (5.0 and 6.0) cancels the receive even if it was not begun, and crashes.
 int send_without_source(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                         MPI_Status* status) {
   static const auto send = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
@@ -34,7 +34,7 @@ int send_without_source(const void* data, int count, MPI_Datatype type, int to, 
   return code == MPI_SUCCESS ? receive(nullptr, 0, type, MPI_PROC_NULL, MPI_ANY_TAG, comm, status) : code;
 }
 
-/// `count` blocks of equal length: their lengths and where they begin.
+/// The lengths and offsets of `count` blocks of equal length.
 struct EqualBlocks {
   EqualBlocks(int ranks, int length) : lengths(static_cast<std::size_t>(ranks), length), offsets(lengths.size()) {
     std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
@@ -43,8 +43,8 @@ struct EqualBlocks {
   std::vector<int> offsets;
 };
 
-/// Has the library complete requests, of which some are receives of local rollback: `finish` has completed those. They
-/// are gone when the library says so.
+/// Has the library complete requests, some of which are receives of local rollback. `finish` completes those first.
+/// They are forgotten when the library has completed them.
 template <class Finish, class Library>
 int complete(LocalRollback& local, int count, MPI_Request* requests, Finish finish, Library library) {
   return local.in_call([&] {
@@ -59,7 +59,7 @@ int complete(LocalRollback& local, int count, MPI_Request* requests, Finish fini
   });
 }
 
-/// The local rollback that has one of the requests.
+/// Returns the local rollback if it has one of the requests; otherwise null.
 LocalRollback* owner_of(int count, const MPI_Request* requests) {
   LocalRollback* const local = local_rollback();
   const bool has_any =
@@ -72,7 +72,8 @@ LocalRollback* owner_of(int count, const MPI_Request* requests) {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
+// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
+// them.
 #define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 using mend::InMpiCall;
@@ -435,7 +436,7 @@ int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offset
 }
 MEND_SAME_AS_PMPI(MPI_Alltoallv);
 
-// These do not block. What they find has moved the job.
+// These calls do not block. If they find a request complete, the job has made progress.
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");

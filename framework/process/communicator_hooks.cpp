@@ -11,7 +11,7 @@
 namespace mend {
 namespace {
 
-/// Lets `make` derive a communicator. Errors may jump out of this: there is nothing to destroy.
+/// Runs `make`, which derives a communicator. Errors may jump out of it, so there is nothing to destroy here.
 template <class Make>
 int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
   if (auto* local = local_rollback_of(parent)) return local->refuse("a call that makes a communicator");
@@ -21,7 +21,7 @@ int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
   return code;
 }
 
-/// What this rank asks for when communicators are made of a front of local rollback (framework/replay/front.hpp).
+/// The arguments of this rank when communicators are made of a front of local rollback (framework/replay/front.hpp).
 struct Part {
   int color = 0;
   int key = 0;
@@ -93,7 +93,8 @@ void on_communicator_made(CommunicatorListener told) { process_context().communi
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
+// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
+// them.
 #define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((alias("P" #name)))
 
 using mend::derive;

@@ -25,7 +25,7 @@ using transport::ControlAddress;
 using transport::Interface;
 using transport::Ipv4;
 
-/// What a process says of itself when all meet first. Sent as it is, between machines of one byte order.
+/// The data that a process sends when the processes first meet. Sent as raw bytes, between machines of one byte order.
 struct Introduction {
   std::array<char, MPI_MAX_PROCESSOR_NAME> machine{};
   detector::LocalIdentity identity;
@@ -34,7 +34,7 @@ struct Introduction {
   std::array<Interface, 8> interfaces{};
 };
 
-/// What it says once its detector listens. Sent as it is.
+/// The data that a process sends when its detector listens. Sent as raw bytes.
 struct Reach {
   ControlAddress address;
   int lifeline = detector::Lifeline::none;
@@ -61,7 +61,7 @@ std::vector<T> all_gather(const T& mine, MPI_Comm base, std::size_t size) {
   return all;
 }
 
-/// A number for each machine, the same on all processes: the rank of its first member.
+/// Numbers the machines, the same on all processes: each by the rank of its first member.
 std::vector<Placed> number_machines(const std::vector<Introduction>& all, const std::vector<ProcessId>& members) {
   std::map<std::string_view, NodeId> nodes;
   std::vector<Placed> placed;
@@ -72,7 +72,7 @@ std::vector<Placed> number_machines(const std::vector<Introduction>& all, const 
   return placed;
 }
 
-/// The numbers of these machines. Throws UsageError for one that nobody is on.
+/// Returns the numbers of these machines. Throws UsageError for a machine that has no process of the job.
 std::vector<NodeId> find_machines(const std::vector<std::string>& names, const std::vector<Introduction>& all,
                                   const std::vector<Placed>& placed) {
   std::map<std::string, NodeId> nodes;
@@ -90,7 +90,7 @@ std::vector<NodeId> find_machines(const std::vector<std::string>& names, const s
   return found;
 }
 
-/// The address at which process number `self` listens: on the machine itself when nobody is anywhere else.
+/// The address at which process number `self` listens: the loopback address if all processes are on one machine.
 std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed,
                                 std::size_t self) {
   std::vector<std::vector<Interface>> machines;
@@ -162,7 +162,7 @@ void FailureDetector::begin() {
   throw CommonError("the processes could not introduce themselves to each other, though nobody died");
 }
 
-/// Ranks that wait are told of by control threads.
+/// Warns if there are no control threads, because only they report ranks that wait.
 void FailureDetector::warn_of_untold_stalls() const {
   if (stalls_.told == detector::Time{0} && stalls_.ended == detector::Time{0}) return;
   log::warn(fmt::format(

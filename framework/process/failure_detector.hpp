@@ -1,5 +1,5 @@
-// The failure detector as the framework uses it: the processes introduce themselves over MPI, and are then watched
-// over the control network for the rest of the job.
+// The failure detector of the framework. The processes introduce themselves over MPI, and then watch each other over
+// the control network for the rest of the job.
 
 #pragma once
 
@@ -20,10 +20,10 @@ namespace mend {
 /// The state of the processes that watch each other.
 struct Standing {
   Epoch ring;              ///< counts how often they have begun to watch; not the job's recoveries
-  detector::Time timeout;  ///< the time of silence after which a process is held dead
+  detector::Time timeout;  ///< the time without heartbeats after which a process is declared dead
 };
 
-/// What the others must know of a process to watch it and to speak of it with the runtime. Sent as it is.
+/// The data with which other processes watch a process and name it to the runtime. Sent as raw bytes.
 struct Acquaintance {
   ProcessId process;
   detector::Peer peer;
@@ -36,13 +36,12 @@ class FailureDetector {
   /// MPI must be initialised. Throws UsageError for times that cannot work.
   explicit FailureDetector(const Options& options);
 
-  /// Introduces the launched processes to each other; from then on they watch each other. Processes that die meanwhile
-  /// are left out. Collective over all launched processes. Throws EnvironmentError, and UsageError for machines that
-  /// the job is not on.
+  /// Introduces the launched processes to each other; from then on they watch each other. Processes that die in the
+  /// meantime are left out. Collective over all launched processes. Throws EnvironmentError, and UsageError if the user
+  /// names a machine that has no process of the job.
   void begin();
 
-  // --- for processes that join later (framework/spawn/recruiter.hpp)
-  // ----------------------------------------------------
+  // --- for processes that join later (framework/spawn/recruiter.hpp) -------------------------------------------------
 
   /// Returns true if the processes watch each other. If not, a process that joins later cannot be watched.
   bool at_work() const { return service_ != nullptr; }
@@ -56,21 +55,22 @@ class FailureDetector {
   /// Watches one more process, from the next epoch on. Local.
   void admit(const Acquaintance& newcomer);
 
-  /// In a process that joins later, instead of begin(): its address is `host`, on the machine of `node`, and it was
-  /// told the state of the others. Returns what the others must know of it. Local. Throws EnvironmentError if it cannot
-  /// listen.
+  /// Begins the detector in a process that joins later, instead of begin(). The process listens at `host`, on the
+  /// machine of `node`, and was told the state of the others. Returns the data with which the others watch it. Local.
+  /// Throws EnvironmentError if it cannot listen.
   Acquaintance begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<Acquaintance>& others,
                           Standing standing);
 
   /// The machines of `members`, in the same order.
   std::vector<Placed> place(const std::vector<ProcessId>& members) const;
 
-  /// From now on `members`, the agreed living processes, watch each other. All of them call it, within about a second.
+  /// From now on `members`, the agreed living processes, watch each other. All of them must call it within about a
+  /// second.
   void enter(const std::vector<ProcessId>& members);
 
-  /// The job is over: no process is held dead any more. Local.
+  /// Ends the detection with the job: no process is declared dead any more. Local.
   void end();
-  /// After end(): MPI does not wait any more for processes of this machine that are gone, however they ended. Local.
+  /// After end(): MPI stops waiting for processes of this machine that are gone, however they ended. Local.
   void let_go_of_the_gone();
 
  private:

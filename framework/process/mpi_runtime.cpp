@@ -17,8 +17,8 @@
 namespace mend {
 namespace {
 
-/// What a plain mpirun leaves at values that fault tolerance cannot live with; docs/open-mpi.md tells why. The
-/// user's own settings win.
+/// Sets parameters whose defaults in a plain mpirun do not work with fault tolerance (docs/open-mpi.md). The user's own
+/// settings take precedence.
 void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
   ::setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
@@ -29,9 +29,9 @@ void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_add_procs_cutoff", "1024", 0);
 }
 
-/// The library's own word on whether it survives deaths: the control variable mpi_ft_enable.
+/// Returns the library's control variable mpi_ft_enable: true if the library survives deaths.
 bool library_tolerates_failures() {
-  // Open MPI takes what is asked for here for the level of all of MPI.
+  // Open MPI takes the level requested here as the level of all of MPI.
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
   if (MPI_T_init_thread(provided, &provided) != MPI_SUCCESS) return false;
@@ -48,8 +48,8 @@ bool library_tolerates_failures() {
   return enabled != 0;
 }
 
-/// Lets the library, whose function is `name`, initialise MPI. It shows where a process crashes unless somebody else
-/// handles that signal.
+/// Has the library's function `name` initialise MPI. mend's crash handlers are removed for this time: the library
+/// installs its own, which show where a process crashes, only for signals that nobody else handles.
 template <class Init, class... Arguments>
 int init_by_library(const char* name, Arguments... arguments) {
   if (const int refused = refuse_to_initialise(); refused != MPI_SUCCESS) return refused;
@@ -63,7 +63,7 @@ int init_by_library(const char* name, Arguments... arguments) {
 
 void before_mpi_init() {
   if (std::exchange(process_context().has_prepared_mpi, true)) return;
-  // A message to a peer that has just died must be an error, not the end of this process.
+  // A message to a process that has just died must be an error, and not end this process.
   std::signal(SIGPIPE, SIG_IGN);
   job_status::started();
   reach("init.before");
@@ -77,8 +77,8 @@ void after_mpi_init() {
 }
 
 void leave_mpi_alone() {
-  // MPI_Finalize would shrink MPI_COMM_WORLD and meet in a barrier, where a death that some learn of late blocks the
-  // others. The runtime is told that this process ends well; the system takes back the rest.
+  // MPI_Finalize would shrink MPI_COMM_WORLD and run a barrier, in which a death that some learn of late blocks the
+  // others. So only the runtime is told that this process ends normally; the system frees the rest.
   PMIx_Finalize(nullptr, 0);
 }
 
@@ -95,15 +95,15 @@ MpiRuntime::MpiRuntime() {
   }
   after_mpi_init();
 
-  // SELF's handler gets the errors that belong to no communicator.
+  // Errors that belong to no communicator go to the handler of MPI_COMM_SELF.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 
   if (provided < MPI_THREAD_FUNNELED) {
     throw UsageError("mend needs MPI_THREAD_FUNNELED or more: initialise MPI with it, or let mend::run do so");
   }
-  // What mend does inside MPI calls, when they meet a failure, wait, or make communicators, is not guarded against
-  // other threads that are in MPI at the same time.
+  // When MPI calls meet a failure, wait, or make communicators, mend's code inside them is not protected against other
+  // threads that are in MPI at the same time.
   if (provided == MPI_THREAD_MULTIPLE) {
     throw UsageError(
         "mend does not support MPI_THREAD_MULTIPLE, in which several threads are in MPI at once: initialise MPI with "
@@ -133,7 +133,7 @@ MpiRuntime::~MpiRuntime() {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// All ways lead through PMPI: calls in C, and the library's wrappers for Fortran.
+// The PMPI functions are replaced: C calls and the library's wrappers for Fortran both reach them.
 int PMPI_Init(int* argc, char*** argv) { return mend::init_by_library<decltype(&PMPI_Init)>("PMPI_Init", argc, argv); }
 extern "C" __attribute__((weak, alias("PMPI_Init"))) decltype(MPI_Init) MPI_Init;
 

@@ -4,8 +4,8 @@
 
 namespace mend {
 
-/// What a process does before and after it initialises MPI, so that it and the launcher survive deaths. MpiRuntime
-/// calls both, late if the application has initialised MPI itself. Only the first call has an effect. Local.
+/// Steps before and after MPI is initialised, so that this process and the launcher survive deaths. MpiRuntime calls
+/// both, late if the application has initialised MPI itself. Only the first call of each has an effect. Local.
 void before_mpi_init();
 void after_mpi_init();
 
@@ -21,7 +21,7 @@ class MpiRuntime {
   MpiRuntime();
   ~MpiRuntime();
 
-  /// Returns true if deaths can be survived; false if the library's fault tolerance is switched off in a job of several
+  /// Returns true if the library survives deaths; false if its fault tolerance is switched off in a job of several
   /// processes. The same on all of them. Local.
   bool tolerates_failures() const;
 

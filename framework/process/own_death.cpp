@@ -26,7 +26,8 @@
 namespace mend {
 namespace {
 
-/// Whether the others are to be told: the first time, and not by what this process has forked.
+/// Returns true if this process must report its death: at the first call, and not in a process that the application has
+/// forked.
 bool is_first_word() {
   ProcessContext& context = process_context();
   return !context.is_forked() && context.death_concerns_others.exchange(false);
@@ -36,8 +37,8 @@ void tell(DeathCause cause) {
   if (is_first_word()) RuntimeWitness().tell_own_cause(process_context().self, cause);
 }
 
-/// _exit may be called anywhere, in a signal handler too, and the runtime can be told from a thread only. So a thread
-/// of its own waits for the exit code, and _exit waits for that thread, though not for ever.
+/// Reports an _exit to the other processes. _exit may be called anywhere, also in a signal handler, but only a thread
+/// can report to the runtime. So a thread waits for the exit code, and _exit waits for that thread for a limited time.
 class ExitTeller {
  public:
   void start() {
@@ -57,7 +58,7 @@ class ExitTeller {
   /// Safe in a signal handler.
   void tell(int status) const {
     if (asked_ < 0 || told_ < 0 || !is_first_word()) return;
-    constexpr std::uint64_t not_zero = 0x100;  // which would wake nobody
+    constexpr std::uint64_t not_zero = 0x100;  // a value of 0 would not wake the thread
     signal(asked_, not_zero | static_cast<std::uint64_t>(status & 0xff));
     pollfd answer{.fd = told_, .events = POLLIN, .revents = 0};
     constexpr int patience_ms = 500;
@@ -77,7 +78,7 @@ ExitTeller exit_teller;
 
 using Exit = void (*)(int);
 
-/// The launcher and the others are told of it, whichever it concerns.
+/// Reports the exit to the launcher and to the other processes, as far as each must know of it.
 void tell_quick_exit(int status) {
   exit_teller.tell(status);
   if (!process_context().is_forked()) job_status::left_quickly(status & 0xff);

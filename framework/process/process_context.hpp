@@ -1,13 +1,13 @@
-// What the framework keeps once for the whole process, because callbacks that have no argument need it: exit handlers,
-// std::terminate, MPI's profiling interface and error handlers. Everything else belongs to the Job.
+// The state that the framework keeps for the whole process, because callbacks without an argument need it: exit
+// handlers, std::terminate, MPI's profiling interface and error handlers. All other state belongs to the Job.
 //
-// Its life: it begins before main, with the process, and is never destroyed, because exit handlers use it. Before main
-// it does three things, in this order:
-//   1. A process that the job has started takes its parent-death signal (framework/spawn/parent_death_signal.hpp): it
-//      may be stopped before main too.
-//   2. The launcher is told that the process has come to life, sees where it is (base/telemetry/job_board.hpp), and
-//      will be told when it exits.
-//   3. A process that the launcher has started reports a crash to it until the others would notice.
+// It begins before main, and is never destroyed, because exit handlers use it. Before main it does three things, in
+// this order:
+//   1. A process that the job has started takes its parent-death signal (framework/spawn/parent_death_signal.hpp),
+//      because it may be stopped before main too.
+//   2. It tells the launcher that the process has started, joins the board (base/telemetry/job_board.hpp), and
+//      registers the report of its exit.
+//   3. A process that the launcher has started reports a crash to the launcher until the others would notice it.
 
 #pragma once
 
@@ -25,13 +25,13 @@ namespace mend {
 
 class LocalRollback;
 
-/// Where the main thread is, as seen from a body (framework/process/body_guard.hpp).
+/// The state of the main thread with respect to bodies (framework/process/body_guard.hpp).
 enum class BodyState { outside, inside, refused, over };
 
-/// There is one (process_context). Main thread, but for the atomic.
+/// There is one object (process_context). Main thread only, except for the atomic.
 struct ProcessContext {
-  pid_t pid = 0;               ///< of this process; another in a process that the application has forked
-  int parent_death_pipe = -1;  ///< reading end; -1: this process is not ended with its parent
+  pid_t pid = 0;               ///< of this process; a process that the application has forked has another one
+  int parent_death_pipe = -1;  ///< reading end; -1: this process does not end with its parent
 
   bool has_run = false;           ///< mend::run was called
   bool has_prepared_mpi = false;  ///< before_mpi_init() was called
@@ -41,20 +41,21 @@ struct ProcessContext {
   std::thread::id thread_of_body;
   bool refuses_exit = false;     ///< the exit handler of body_guard.cpp is registered
   bool forbids_world = false;    ///< MPI_COMM_WORLD has been revoked (forbid_world)
-  bool warned_of_world = false;  ///< that its ranks and its size are not those of the job
+  bool warned_of_world = false;  ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
-  LocalRollback* local_rollback = nullptr;  ///< that stands in for MPI (framework/replay/local_rollback.hpp), if any
+  LocalRollback* local_rollback = nullptr;  ///< the local rollback that replaces MPI
+                                            ///< (framework/replay/local_rollback.hpp), if any
 
   std::atomic<bool> death_concerns_others = false;
-  ProcessId self;  ///< once its death concerns others
+  ProcessId self;  ///< set when its death concerns others
   std::terminate_handler terminate_before = nullptr;
 
-  /// Whether this is a process that the application has forked, with a copy of everything here. Local.
+  /// Returns true in a process that the application has forked, which has a copy of this object. Local.
   bool is_forked() const;
 };
 
-/// This process's. Local.
+/// The context of this process. Local.
 ProcessContext& process_context();
 
 }  // namespace mend

@@ -1,6 +1,6 @@
-// MPI calls that begin something, and those that local rollback does not cover: on session.comm() under
-// --mend-rollback local, the first are logged, and the others end the job with a sentence. The functions of MPI's
-// profiling interface are intercepted, as by call_hooks.cpp.
+// MPI calls that start an operation, and calls that local rollback does not cover. On session.comm() under
+// --mend-rollback local, the former are logged, and the latter end the job with a sentence. The functions of MPI's
+// profiling interface are intercepted, as in call_hooks.cpp.
 
 #include "framework/process/library_function.hpp"
 #include "framework/replay/local_rollback.hpp"
@@ -14,7 +14,7 @@ namespace {
 using Ends = mend::LoggedMessages::SendEnds;
 using mend::Traffic;
 
-/// The message is sent from its copy, so the application's request is complete.
+/// Logs and sends a copy of the message, so the application's request is complete at once.
 int begin_send(mend::LocalRollback& local, const void* data, int count, MPI_Datatype type, int to, int tag,
                MPI_Comm comm, MPI_Request* request) {
   const mend::Front& front = *local.front_of(comm);
@@ -32,7 +32,7 @@ int make_persistent(mend::LocalRollback& local, const void* data, int count, MPI
       [&] { return local.messages().make_persistent(front, data, count, type, peer, tag, ends, request); });
 }
 
-/// The local rollback whose persistent request this is, if it is one.
+/// Returns the local rollback if this is one of its persistent requests; otherwise null.
 mend::LocalRollback* owner_of_persistent(MPI_Request request) {
   mend::LocalRollback* const local = mend::local_rollback();
   return local != nullptr && local->messages().is_persistent(request) ? local : nullptr;
@@ -42,7 +42,8 @@ mend::LocalRollback* owner_of_persistent(MPI_Request request) {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
+// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
+// them.
 #define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 using mend::of_the_library;
@@ -100,7 +101,7 @@ int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_C
 }
 MEND_SAME_AS_PMPI(MPI_Irecv);
 
-// Not covered.
+// Calls that local rollback does not cover.
 
 int PMPI_Issend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Issend)>("PMPI_Issend");

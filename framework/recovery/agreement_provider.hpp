@@ -1,8 +1,8 @@
-// How the processes of a job agree: with mend's own protocols, or with the MPI library's agreement.
+// How the processes of a job agree: by mend's own protocols, or by the MPI library's agreement.
 //
 // The library's agreement answers late requests from inside any MPI call. mend's protocols answer only inside mend's
-// calls (agreement/service.hpp). So before all processes enter a call of the library in which each waits for all
-// others, they settle: each answers until all have returned from the agreements so far.
+// calls (agreement/service.hpp). So before the processes enter a call of the library in which each waits for all
+// others, they settle: each process answers until all have returned from the earlier agreements.
 
 #pragma once
 
@@ -18,11 +18,11 @@ namespace mend {
 
 class AgreementProvider {
  public:
-  /// Uses the MPI library's agreement until found() is called, and then `protocol`, one of mend's; without a protocol,
-  /// always the library's.
+  /// Uses the MPI library's agreement until found() is called, and then `protocol`, one of mend's. Without a protocol,
+  /// always uses the library's.
   explicit AgreementProvider(std::optional<agreement::Protocol> protocol) : protocol_(protocol) {}
 
-  /// Sets up mend's protocol, if there is one, among the living members of `base`, and ends the one before: no process
+  /// Sets up mend's protocol, if there is one, among the living members of `base`, and ends the earlier one. No process
   /// may wait for its answers any more. Collective over these members.
   void found(MPI_Comm base, const std::vector<ProcessId>& members);
 
@@ -30,10 +30,10 @@ class AgreementProvider {
   agreement::GroupId number_group() { return last_group_ = last_group_.next(); }
 
   agreement::GroupId last_group() const { return last_group_; }
-  /// In a process that joins later: the others have numbered the groups up to `last`. Local.
+  /// Continues the numbering in a process that joins later: the others have numbered the groups up to `last`. Local.
   void number_groups_after(agreement::GroupId last) { last_group_ = last; }
 
-  /// Returns the agreement among `members`, which are those of `comm` by rank.
+  /// Returns the agreement among `members`, which are the processes of `comm` by rank.
   std::unique_ptr<agreement::Agreement> over(agreement::GroupId id, MPI_Comm comm, std::vector<ProcessId> members);
 
   /// Returns when every living member of `base` has called it, and thus has returned from all earlier agreements.
@@ -50,7 +50,7 @@ class AgreementProvider {
   void on_death(DeathListener listener);
 
  private:
-  std::optional<agreement::Protocol> protocol_;  // none: the library's
+  std::optional<agreement::Protocol> protocol_;  // if empty, the library's
   std::unique_ptr<agreement::Service> service_;
   agreement::GroupId last_group_;
   DeathListener listener_;

@@ -20,7 +20,7 @@ agreement::Motion motion_after(const std::function<void()>& work, const BodyCont
   } catch (const ProcessFailure& failure) {
     log::debug(fmt::format("rank {} left the body: {}", context.rank().value, failure.what()));
     return Motion::recover;
-  } catch (const agreement::Abandoned&) {  // another rank has said why
+  } catch (const agreement::Abandoned&) {  // another rank knows the reason
   } catch (const agreement::OrderError& error) {
     end.fail(ExitCode::usage, error.what());
   } catch (const UsageErrorOfRank& error) {

@@ -1,4 +1,4 @@
-// How this rank's part of the body has ended: what it wants of the others, and what they are told.
+// How this rank's part of the body has ended: what the rank wants to do next, and what the other ranks are told.
 
 #pragma once
 
@@ -11,15 +11,16 @@
 
 namespace mend {
 
-/// What sentences on errors of the body contain. Asked only when there is an error: a repair may have changed both.
+/// Parts of the messages about errors of the body. Computed only when there is an error, because a repair may have
+/// changed them.
 struct BodyContext {
   std::function<Rank()> rank;
-  std::function<std::string()> advice_on_loss;  ///< follows a sentence on lost data
+  std::function<std::string()> advice_on_loss;  ///< follows a message about lost data
 };
 
-/// Does `work`, and returns what this rank wants after it: to finish if it returns, to recover if it throws
-/// ProcessFailure, to end the job if it throws anything else. Notes in `end` why the job ends. No exception passes: it
-/// would end this process, and then each spare that takes its place.
+/// Runs `work`, and returns what this rank wants to do next: finish if it returns, recover if it throws ProcessFailure,
+/// end the job if it throws anything else. Records in `end` why the job ends. Never throws: an exception would end this
+/// process, and then each spare that takes its place.
 agreement::Motion motion_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end);
 
 }  // namespace mend

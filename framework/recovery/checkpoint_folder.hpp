@@ -22,7 +22,8 @@ class CheckpointFolder {
   void hold() {
     if (options_) lock_.emplace(options_->folder, FolderLock::As::member);
   }
-  /// From where a new job can continue: "; version 7 is on disk: start again with ..."; empty if there is no version.
+  /// Advice on where a new job can continue: "; version 7 is on disk: start again with ..."; empty if there is no
+  /// version.
   std::string advice() const;
 
  private:

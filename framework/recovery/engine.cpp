@@ -85,7 +85,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
     if (!end_.agreed) communicators_.follow(parent, made);
   });
   store_.on_commit([this] {
-    BlockReserve::instance().clear();  // a newcomer has what it needs
+    BlockReserve::instance().clear();  // a newcomer has all its blocks by now
     tell_spares();
     show_on_board();
   });
@@ -145,7 +145,7 @@ ExitCode Engine::run(const Body& body) {
   heed_requests();
   if (!world_.roster.spares.empty() || policy().spawn) forbid_world();
   while (wait_for_rank()) {
-    if (world_.epoch != Epoch{0}) forbid_world();  // the dead are in it
+    if (world_.epoch != Epoch{0}) forbid_world();  // it contains the dead process
     const recovery::BodyLeft left = play(body);
     if (!end_.agreed) drive(left);
   }
@@ -172,7 +172,7 @@ void Engine::abandon(ExitCode code, const std::string& sentence) {
 BodyRules Engine::rules_of_bodies() {
   return {[this] { return session_comm(); },
           [this](const std::string& sentence) {
-            // A failure that is met meanwhile comes first, and is recovered from here.
+            // A failure during this is handled first: the job recovers from it, and the loop continues.
             while (!end_.agreed) abandon(ExitCode::usage, fmt::format("rank {}: {}", rank().value, sentence));
           },
           [this] {
@@ -183,7 +183,7 @@ BodyRules Engine::rules_of_bodies() {
 
 // --- requests from outside -------------------------------------------------------------------------------------
 
-/// Commits look after them only where bodies are left by exceptions.
+/// Sets the requests that commits take care of. Only bodies that are left by exceptions support this.
 void Engine::heed_requests() {
   if (heeds_sigterm_) OutsideRequests::heed_sigterm();
   board::mine().has_disk = disk_.exists() ? 1 : 0;
@@ -198,7 +198,7 @@ void Engine::answer_requests(Version version, bool on_disk) {
   throw agreement::Abandoned();
 }
 
-/// The body has returned: ends the job if that was because of should_exit(), on any rank. Collective.
+/// Called when the body has returned. Ends the job if should_exit() has returned true on any rank. Collective.
 void Engine::leave_if_asked() {
   if (!requests_.leaves() || ballot().vote(Motion::finish, !requests_.was_told())) return;
   end_.fail(ExitCode::left_in_time, requests_.sentence());
@@ -219,14 +219,13 @@ recovery::BodyLeft Engine::leaving(Motion motion) {
   return {motion, end_.code(), reporter_.history().has_progressed(store_.statistics())};
 }
 
-/// Whether this rank has met a failure in this epoch, or has been told of one, by whatever way.
+/// Returns true if this rank has met a failure in this epoch or was told of one.
 bool Engine::has_met_failure() const {
   return communicators_.interrupted() || knows_of_failure() || world_.ballot->is_closed() ||
          is_revoked(world_.application.get()) || is_revoked(world_.store.get());
 }
 
-/// Has the core take `event`, and carries out what it wants until this process is in the body, parked, or at the
-/// end.
+/// Gives `event` to the core and carries out its actions, until this process is in the body, parked, or at the end.
 void Engine::drive(Event event) {
   or_fail_stop([&] {
     std::optional<AtPlace> at_place;
@@ -241,7 +240,7 @@ void Engine::drive(Event event) {
   });
 }
 
-/// Has the core take what comes while this process waits: nothing follows that it would wait in.
+/// Gives an event to the core while this process waits in another action. The resulting actions do not wait.
 void Engine::carry_out(const Event& event) {
   for (const recovery::Action& action : core_.step(event)) attempt(action);
 }
@@ -252,17 +251,17 @@ std::optional<Event> Engine::attempt(const recovery::Action& action) {
   } catch (const CommonError&) {
     throw;
   } catch (const std::exception& error) {
-    if (core_.state() == recovery::State::ended) fail_stop(error.what());  // nothing follows that could tell the others
+    if (core_.state() == recovery::State::ended) fail_stop(error.what());  // no later action could tell the others
     end_.own_error = error.what();
     log::debug(fmt::format("process {} has an error of its own: {}", self().value, end_.own_error));
     return recovery::LocalError{};
   }
 }
 
-// --- what the core wants ---------------------------------------------------------------------------------------
+// --- the core's actions -----------------------------------------------------------------------------------------
 
-/// Revokes what others may be blocked in. Each epoch's communicators of the application are revoked once by each
-/// process and belong to that epoch alone, so a late revocation cannot hit a newer one.
+/// Revokes the communicators in which others may be blocked. Each epoch's communicators of the application are revoked
+/// once by each process and belong to that epoch alone, so a late revocation cannot hit a newer one.
 std::optional<Event> Engine::perform(const recovery::Revoke& revoke) {
   switch (revoke.what) {
     case recovery::What::application: interrupt(); break;
@@ -292,7 +291,7 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
                  reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
   if (decision.what != Intent::recover) {
     job_status::at_end();
-    report_crashes();  // nobody recovers from them any more
+    report_crashes();  // no process recovers from crashes any more
   } else {
     if (decision.asked) request_ = {true, who_asks()};
     if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
@@ -301,8 +300,8 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   return recovery::Decided{decision};
 }
 
-/// The ranks that ask for a recovery without having met a failure; none if somebody dies meanwhile, or if there are
-/// many: that would take long. Collective over all processes.
+/// Returns the ranks that ask for a recovery without having met a failure. Returns none if a process dies meanwhile, or
+/// if there are many processes, because that would take long. Collective over all processes.
 std::vector<Rank> Engine::who_asks() {
   constexpr std::size_t most_processes = 1000;
   std::vector<Rank> ranks;
@@ -388,8 +387,8 @@ std::optional<Event> Engine::perform(const recovery::Park&) {
   return std::nullopt;
 }
 
-/// The last rung: nobody is there for some ranks, and the job ends. Those that are left bring what they have to
-/// disk before that, in a world without the others.
+/// The last step before the job ends because some ranks have no process: the remaining ranks save their data to disk,
+/// in a world without the others.
 std::optional<Event> Engine::perform(const recovery::SaveWhatIsLeft&) {
   begin_epoch(false);
   try {
@@ -411,7 +410,7 @@ std::optional<Event> Engine::perform(const recovery::End& end) {
                                     counted(static_cast<std::size_t>(reporter_.first_spares()), "spare")));
   }
   const bool was_said = end.why == recovery::Ending::finished || end.why == recovery::Ending::abandoned;
-  if (was_said && end_.code() != end.code) end_.error.reset();  // a rank with another code says why
+  if (was_said && end_.code() != end.code) end_.error.reset();  // a rank with another code reports the reason
   if (!was_said) end_.fail(ExitCode::unrecoverable, reporter_.describe_end(end.why, core_, world_.roster));
   detector_.end();
   store_.end();
@@ -431,7 +430,7 @@ BodyContext Engine::body_context() const {
   return {[this] { return rank(); }, [this] { return reporter_.advise_on_loss(core_.course(), disk_.exists()); }};
 }
 
-/// Plays this process's rank until the body is left, and returns why it was.
+/// Runs the body as this process's rank. Returns why the body was left.
 recovery::BodyLeft Engine::play(const Body& body) {
   pacing_.begin_step();
   store_.forget_members();
@@ -449,7 +448,7 @@ recovery::BodyLeft Engine::play(const Body& body) {
   return leaving(motion_after(rest_of_the_body, body_context(), end_));
 }
 
-/// The body has returned. Collective.
+/// Completes the body after it has returned. Collective.
 void Engine::end_of_body() {
   throw_noted_error();
   store_.require_restored();
@@ -460,8 +459,8 @@ void Engine::end_of_body() {
   reach("finish.before");
 }
 
-/// The same with local rollback: a rank whose body has returned gives others what they need to go on, until all have
-/// come to the end.
+/// The same with local rollback: a rank whose body has returned sends other ranks the data that they need to go on,
+/// until all ranks have come to the end.
 recovery::BodyLeft Engine::play_locally(const Body& body) {
   local_.emplace(*this);
   local_store_.emplace(*this, *local_);
@@ -507,8 +506,8 @@ Event Engine::wait_as_spare() {
   return recovery::Called{};
 }
 
-/// Tells the spares, after a commit, that there is one, in case that all ranks die at once; and what memory a rank
-/// needs for its blocks, when that is new. Rank 0 speaks for all.
+/// Tells the spares after a commit that a version exists, in case all ranks die at once, and the sizes of a rank's
+/// blocks, if they have changed. Rank 0 does this for all.
 void Engine::tell_spares() {
   if (part_.rank != Rank{0} || world_.roster.spares.empty()) return;
   briefing_.tell(store_.version(), store_.block_sizes());
@@ -516,23 +515,23 @@ void Engine::tell_spares() {
 
 // --- failure and recovery --------------------------------------------------------------------------------------
 
-/// Ranks that wait for each other in a communicator of which nobody has died, and nobody has heard of anything,
-/// would go on doing so. That the application's was revoked, or that the runtime has told of a death, is seen from
-/// inside of the call in which they wait.
+/// Notices a failure from inside a call in which ranks wait for each other. If no process of the call's communicator
+/// has died, no rank in it would learn of the failure. The signs are a revoked application communicator, and a death
+/// that the runtime has reported.
 void Engine::notice_while_waiting() {
   if (!part_.rank || communicators_.interrupted() || !communicators_.has_others()) return;
   const bool has_news = reporter_.casualties().have_news();
   if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) carry_out(recovery::FailureNoticed{});
 }
 
-/// Has everyone leave what the application can be blocked in.
+/// Makes all ranks leave the calls in which the application can be blocked.
 void Engine::interrupt() {
   reporter_.history().clock().notice();
   if (part_.rank) note_failure();
   communicators_.interrupt();
 }
 
-/// All recover: what belongs to the epoch is put away.
+/// Ends the epoch, because all processes recover.
 void Engine::leave_epoch() {
   reporter_.history().clock().begin_recovery();
   close_restore_time();
@@ -541,7 +540,7 @@ void Engine::leave_epoch() {
   communicators_.end_epoch();
 }
 
-/// The communicators of an epoch are there: the first, or the one after a recovery.
+/// Begins an epoch when its communicators exist: the first epoch, or the one after a recovery.
 void Engine::enter_epoch(bool newcomer) {
   if (world_.epoch == Epoch{0}) return begin_epoch(newcomer);
   if (!core_.saves()) reporter_.end_recovery(core_, world_, request_);
@@ -554,7 +553,7 @@ void Engine::enter_epoch(bool newcomer) {
   reach("recovery.done");
 }
 
-/// What a process that joins the job in this recovery is told.
+/// The data for a process that joins the job in this recovery.
 JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
   const auto recoveries = reporter_.history().recoveries();
@@ -564,13 +563,14 @@ JobRecord Engine::record() const {
           course.fruitless};
 }
 
-/// When all ranks have come to the end of the body: another that is in a commit would wait for messages in vain.
+/// Called at the end of the body. Reports only if all ranks are there, because a rank that is in a commit would wait
+/// for messages without end.
 void Engine::report_on_job() {
   if (!reporter_.has_a_report() || !ballot().vote(Motion::finish, true)) return;
   reporter_.end_of_body(world_, store_.statistics(), store_.version(), pacing_.run_time());
 }
 
-/// Has it be said why the job ends, and returns what all exit with.
+/// Has one process report why the job ends. Returns the exit code of all processes.
 ExitCode Engine::report_error(ExitCode code) {
   const auto& error = end_.error;
   const auto why = [&] {
@@ -631,7 +631,7 @@ void Engine::recover_in_place() {
   pacing_.set_steps_since_commit(steps);
 }
 
-/// As if the body were left and entered again, but for that.
+/// Recovers as if the body were left and entered again.
 void Engine::repair() {
   refuse_if_local("repair()");
   if (end_.agreed) throw agreement::Abandoned();

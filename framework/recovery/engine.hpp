@@ -1,4 +1,4 @@
-// The recovery engine: what happens around the body.
+// The recovery engine: it runs the body, and handles failures and the end of the job.
 //
 // The recovery core (framework/recovery/recovery_core.hpp) decides what comes next. The engine gives it the results of
 // MPI, the agreements and the body as events, and carries out its actions.
@@ -16,14 +16,14 @@
 //                  --exception-> ballot(abandon) --+      |
 //   wait (spares)  --called, or saw a rank die-----+      +--finish/abandon--> end
 //
-// The life of a failure along this path: the first MPI call or report that notices it takes the time and interrupts
-// (revokes what the application can be blocked in), the body is left by exception, ballot and job decision gather
-// everyone for the recovery, rebuild agrees on the dead and makes the new world, and the body restores its data on
-// re-entry.
+// A failure is handled as follows. The first MPI call or report that notices it records the time and interrupts, that
+// is, it revokes the communicators in which the application can be blocked. The body is left by exception. Ballot and
+// job decision gather all processes for the recovery. The rebuild agrees on the dead and makes the new world. The body
+// restores its data when it is entered again.
 //
-// What the engine keeps lies in classes of its own: what can be revoked (EpochCommunicators), what has happened and
-// what is reported of it (JobReporter), what the spares are told (SpareBriefing), when to commit (CommitPacing), and
-// how the job ends (JobEnd).
+// The engine's state is kept in classes of its own: the communicators that can be revoked (EpochCommunicators), the
+// history and the reports (JobReporter), the messages to spares (SpareBriefing), the commit interval (CommitPacing),
+// and the end of the job (JobEnd).
 
 #pragma once
 
@@ -60,11 +60,11 @@ namespace mend {
 
 class Engine {
  public:
-  /// Makes the first world. Collective over all processes launched. Throws, on all alike, UsageError when the
-  /// spares leave nobody to work and Unrecoverable when too many processes have died.
+  /// Makes the first world. Collective over all processes launched. Throws, on all alike, UsageError if the spares
+  /// leave no process to work, and Unrecoverable if too many processes have died.
   Engine(const Options& options, FailureDetector& detector);
-  /// In a process that the job has started later: joins the others, who are in the middle of a recovery, and takes part
-  /// in what is left of that.
+  /// For a process that the job has started later: joins the others, which are in a recovery, and takes part in the
+  /// rest of it.
   Engine(const Options& options, FailureDetector& detector, Arrival& arrival);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -73,51 +73,52 @@ class Engine {
   /// Repeats the loop until the job ends. Returns the agreed exit code. Collective over all processes.
   ExitCode run(const Body& body);
 
-  // --- instead of run(), for interfaces that hand it no body but call it at each step (fenix/process/job.cpp) -----
-  /// Returns true when this process has a rank, at once if it has one; false when the job is over. Collective.
+  // --- instead of run(), for interfaces that have no body and call the engine at each step (fenix/process/job.cpp)
+  // ----
+  /// Waits until this process has a rank. Returns true then, false if the job is over. Collective.
   bool wait_for_rank();
-  /// This rank has finished. Returns true if all have, and the job is over; false if there was a failure before, which
-  /// was recovered from: this rank then continues. Collective over the ranks.
+  /// Called when this rank has finished. Returns true if all ranks have and the job is over. Returns false if there was
+  /// a failure before, from which the job has recovered; this rank then continues. Collective over the ranks.
   bool finish();
   /// Ends the job because of an error in this process. Interrupts the others, and returns when all have agreed to end.
   void abandon(ExitCode code, const std::string& sentence);
-  /// The agreed exit code, once the job is over.
+  /// The agreed exit code, if the job is over.
   std::optional<ExitCode> ended() const { return end_.agreed; }
   /// Returns true if a rank is known to have died. Local.
   bool knows_of_failure() const;
-  /// Begins this epoch for `store`, once an epoch; store.end_epoch() comes before the next. Local.
+  /// Begins this epoch for `store`. Call it once an epoch; call store.end_epoch() before the next. Local.
   void take_into_epoch(StoreEngine& store);
-  /// Something was committed to a store of take_into_epoch(). Local.
+  /// Records that something was committed to a store of take_into_epoch(). Local.
   void note_progress() { reporter_.history().note_progress(); }
-  /// A store of take_into_epoch() has restored the application's data in `time`. Local.
+  /// Records that a store of take_into_epoch() has restored the application's data in `time`. Local.
   void note_restore(Seconds time) { reporter_.history().note_restore(time); }
 
   /// Returns true if a process of the launch has died. Known when run() has returned; the same on all processes.
   bool has_lost() const { return end_.has_lost; }
 
-  /// Marks in the trace which epoch it is, and which rank this process has in it. Local.
+  /// Records in the trace the epoch and this process's rank in it. Local.
   void trace_epoch() const;
 
-  /// What this process's commits have cost, and what the best interval would have saved.
+  /// The cost of this process's commits, and what the best interval would have saved.
   CommitEconomy commit_economy() const { return pacing_.economy(reporter_.history(), store_.statistics()); }
 
   // --- for Session ---------------------------------------------------------------------------------------------
   const World& world() const { return world_; }
   ProcessId self() const { return core_.self(); }
   Rank rank() const;
-  /// How many ranks there were at the start.
+  /// The number of ranks at the start of the job.
   int first_size() const { return reporter_.first_ranks(); }
   bool plays(Rank rank) const { return part_.rank == rank; }
   bool newcomer() const { return part_.newcomer; }
   const Policy& policy() const { return core_.policy(); }
   StoreEngine& store() { return store_; }
-  /// Throws Abandoned if the job is over and the body has not noticed.
+  /// Throws Abandoned if the job is over and the body has not noticed it.
   agreement::Ballot& ballot();
   MPI_Comm session_comm() const { return local_ ? local_->comm() : world_.application.get(); }
   Store& session_store() { return local_store_ ? static_cast<Store&>(*local_store_) : store_; }
   bool agree(bool flag);
   Rollback rollback() const { return rollback_; }
-  /// Throws UsageError if ranks roll back locally: `call` is not covered by that. Local.
+  /// Throws UsageError if ranks roll back locally, because that does not cover `call`. Local.
   void refuse_if_local(const char* call) const;
   bool commit_due();
   bool should_exit() { return requests_.should_exit(); }
@@ -126,12 +127,12 @@ class Engine {
     return local_ ? factory(local_->comm()) : communicators_.derive(factory);
   }
   std::span<const RecoveryReport> recoveries() { return reporter_.recoveries(store_.statistics()); }
-  /// The same as all ranks report them (over_all_ranks), once these have finished; empty in a spare.
+  /// The same over all ranks (over_all_ranks), after they have finished; empty in a spare.
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return reporter_.recoveries_of_all_ranks(); }
   Answer& answer() { return reporter_.answer(); }
   // --- for local rollback --------------------------------------------------------------------------------------
-  /// As repair(), from inside of a call of a rank that stays where it is. Collective over all processes. Throws
-  /// Abandoned when the job ends.
+  /// The same as repair(), from inside a call of a rank that stays where it is. Collective over all processes. Throws
+  /// Abandoned if the job ends.
   void recover_in_place();
   int steps_since_commit() const { return pacing_.steps_since_commit(); }
   void set_steps_since_commit(int steps) { pacing_.set_steps_since_commit(steps); }
@@ -207,7 +208,7 @@ class Engine {
 
   Part part_;
   bool asks_for_recovery_ = false;  // in this epoch, without having met a failure
-  Request request_;                 // for this recovery, of all ranks
+  Request request_;                 // of all ranks, for this recovery
   EpochCommunicators communicators_;
   JobReporter reporter_;
   SpareBriefing briefing_;
@@ -216,7 +217,7 @@ class Engine {
   bool heeds_sigterm_;
   RepairCallbacks callbacks_;
   Rollback rollback_;
-  std::optional<LocalRollback> local_;  // in a body, with --mend-rollback local
+  std::optional<LocalRollback> local_;  // during a body with --mend-rollback local
   std::optional<LocalStore> local_store_;
   JobEnd end_;
 };

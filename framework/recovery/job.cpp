@@ -25,7 +25,7 @@
 namespace mend {
 namespace {
 
-/// Has one process say `text`, which all may have to say: the first, or the launcher should that be dead.
+/// Has one process write `text`, which any process may have to report: the first one or, if that is dead, the launcher.
 void say_for_all(const char* text) {
   if (launch::speaks_for_all()) {
     log::error(text);
@@ -41,7 +41,7 @@ ExitCode code_of(const std::exception& error) {
   return ExitCode::failed;
 }
 
-/// Returns what is in the way, in a sentence; empty when nothing is.
+/// Returns the problem as a sentence; empty if there is none.
 std::string make_trace_folder(const std::filesystem::path& folder) {
   if (folder.empty()) return "";
   std::error_code error;
@@ -57,17 +57,17 @@ bool is_initialised() {
   return initialised != 0;
 }
 
-/// Whether all have refused, for whatever reason.
+/// Returns true if all processes have refused, for any reason.
 bool refuses(Start all) { return (static_cast<int>(all) & static_cast<int>(Start::fail)) != 0; }
 
-/// Of a job that some do not begin.
+/// The exit code of a job that some processes do not begin.
 ExitCode code_of(Start all) { return all == Start::in_disagreement ? ExitCode::usage : ExitCode::failed; }
 
 }  // namespace
 
 Start start_together(Start mine) {
   int flag = static_cast<int>(mine);
-  MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // the flag is right even if a process has died
+  MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // the flag is correct even if a process has died
   return static_cast<Start>(flag);
 }
 
@@ -77,7 +77,8 @@ std::string describe_failed_start(const std::exception& error) {
 
 bool refuse_together(ExitCode code) {
   const bool all_alike = refuses(start_together(code == ExitCode::failed ? Start::fail : Start::refuse));
-  job_status::finished(code);  // not before: the launcher takes it for the end of all, of whom some may not have come
+  job_status::finished(code);  // not earlier: the launcher takes it as the end of the whole job, and some processes may
+                               // not have come yet
   return all_alike;
 }
 
@@ -111,13 +112,13 @@ Job::Job(const Options& options) {
     return;
   }
   if (all != Start::go_on) {
-    refused_ = code_of(all);  // another says why
+    refused_ = code_of(all);  // another process reports the reason
     return;
   }
   begin(options);
 }
 
-/// Does what --mend-help asks for, instead of beginning a job: nobody waits for the others.
+/// Prints the help of --mend-help instead of beginning a job. No process waits for another.
 void Job::help() {
   if (launch::speaks_for_all()) {
     fmt::print("{}", describe_options());
@@ -127,8 +128,8 @@ void Job::help() {
   job_status::finished(*refused_);
 }
 
-/// Ends the job for what is wrong here before it has begun. The others may wait for this process in MPI_Init. The
-/// runtime ends everybody as soon as one leaves: not before this is said.
+/// Ends the job because of an error here before it has begun. The other processes may wait for this one in MPI_Init.
+/// The runtime ends all processes when one has left, so the error is reported first.
 void Job::refuse(const std::exception& error) {
   refused_ = code_of(error);
   const std::string sentence = refused_ == ExitCode::failed ? describe_failed_start(error) : error.what();
@@ -141,15 +142,15 @@ void Job::refuse(const std::exception& error) {
   }
 }
 
-/// Ends the job for what all have alike.
+/// Ends the job because of an error that all processes have alike.
 void Job::leave_together(const std::exception& error) {
   say_for_all(error.what());
   refused_ = code_of(error);
   job_status::finished(*refused_);
 }
 
-/// All have said that they go on. From here on only what all have alike ends the job: that, and what the options do not
-/// allow.
+/// Begins the job when all processes have said that they go on. From here on, the job is ended only by errors that all
+/// processes have alike, and by wrong options.
 void Job::begin(const Options& options) {
   try {
     detector_->begin();
@@ -167,7 +168,7 @@ void Job::begin(const Options& options) {
   }
 }
 
-/// In a process that the job has started later, and that nobody waits for before it is in the job's world.
+/// For a process that the job has started later. No process waits for it before it is in the job's world.
 void Job::join(const Options& options) {
   log::set_level(options.log_level);
   mpi_.emplace();
@@ -181,7 +182,7 @@ void Job::join(const Options& options) {
     arrival.reset();
   }
   if (!arrival) {
-    refused_ = ExitCode::ok;  // the job is over, or goes on without
+    refused_ = ExitCode::ok;  // the job is over, or continues without this process
     return;
   }
   job_status::introduced();
@@ -195,7 +196,7 @@ void Job::join(const Options& options) {
 void Job::start_trace(const Options& options) {
   if (options.trace.empty()) return;
   if (!obstacle_to_trace_.empty()) {
-    log::warn(obstacle_to_trace_);  // others may have a place for theirs
+    log::warn(obstacle_to_trace_);  // other processes may be able to write theirs
     return;
   }
   const ProcessId self = engine_->self();
@@ -223,7 +224,7 @@ ExitCode Job::close(ExitCode code) {
     report(code);
     trace::instant("finished");
     trace::stop();
-  } catch (const std::exception& error) {  // the end is agreed upon
+  } catch (const std::exception& error) {  // the end of the job is agreed already
     log::warn(fmt::format("process {} cannot report on the job: {}", engine_->self().value, error.what()));
   }
   reach("finish.after");
@@ -233,7 +234,7 @@ ExitCode Job::close(ExitCode code) {
 
 void Job::report(ExitCode code) {
   const World& world = engine_->world();
-  // Of the ranks, the one that has said the notes, so that this comes after them.
+  // The rank that has written the notices also writes these, so that they come after them.
   const auto holds_rank = [&](ProcessId process) { return world.roster.rank_of(process).has_value(); };
   const auto first = std::ranges::find_if(world.members, holds_rank);
   if (code == ExitCode::ok && first != world.members.end() && *first == engine_->self()) {
@@ -250,8 +251,8 @@ void Job::report(ExitCode code) {
 
 }  // namespace mend
 
-/// To the program this is the end of the job; to the library, the death of a process, from which the others would
-/// recover. So it is left to the launcher, which ends all as soon as it has read of it.
+/// For the program, MPI_Abort is the end of the job. For the library, it is the death of a process, from which the
+/// others would recover. So it is left to the launcher, which ends all processes when it reads of the call.
 extern "C" int MPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
   const bool is_for_others = comm != MPI_COMM_SELF;
   const bool will_be_ended = is_for_others && mend::job_status::aborted(code);

@@ -1,5 +1,5 @@
-// One process's part in a job, from the start of MPI to its end. mend::run is made of it, and so are interfaces that
-// have no body to give to the engine.
+// The part of one process in a job, from the start of MPI to its end. mend::run uses it, and so do interfaces that have
+// no body to give to the engine.
 
 #pragma once
 
@@ -16,16 +16,17 @@ namespace mend {
 
 class Job {
  public:
-  /// Starts MPI unless the application has, meets the other processes, and makes the first world. If something is
-  /// wrong, it has been reported, and refused() returns the exit code. Collective over all processes launched.
+  /// Starts MPI unless the application has, meets the other processes, and makes the first world. If there is an error,
+  /// it is reported here, and refused() returns the exit code. Collective over all processes launched.
   explicit Job(const Options& options);
 
-  /// Also set, to success, by --mend-help, and in a process that the job has started later and does not need.
+  /// The exit code, if the job was refused. Also set, to success, after --mend-help, and in a process that the job has
+  /// started later and does not need.
   std::optional<ExitCode> refused() const { return refused_; }
   /// Must not be called if the job is refused or closed.
   Engine& engine() { return *engine_; }
 
-  /// Runs `body` on every rank, and closes the job. Returns the exit code; at once if the job is refused.
+  /// Runs `body` on every rank, and closes the job. Returns the exit code. If the job is refused, returns at once.
   ExitCode play(const Body& body);
 
   /// Reports the end of the job to the launcher and the log, and frees the communicators. Every living process calls it
@@ -45,7 +46,7 @@ class Job {
   void start_trace(const Options& options);
   void report(ExitCode code);
 
-  std::optional<FailureDetector> detector_;  // outlives MPI
+  std::optional<FailureDetector> detector_;  // must outlive MPI
   std::optional<MpiRuntime> mpi_;
   std::optional<Engine> engine_;
   std::optional<ExitCode> refused_;
@@ -53,21 +54,21 @@ class Job {
   bool has_lost_ = false;
 };
 
-/// What a process brings to the start of the job, and what all bring together: the bits that all have.
+/// The contribution of a process to the start of the job. The result has the bits that all contributions have.
 enum class Start : int {
   go_on = 0b1001,
   go_on_untraced = 0b1101,
-  refuse = 0b1010,                   ///< for what the user has done wrong
+  refuse = 0b1010,                   ///< for a mistake of the user
   fail = 0b0010,                     ///< for an error of the machine, such as a lack of memory
-  in_disagreement = 0b1000,          ///< some refuse
-  in_disagreement_by_error = 0b0000  ///< some fail
+  in_disagreement = 0b1000,          ///< some processes refuse
+  in_disagreement_by_error = 0b0000  ///< some processes fail
 };
 
-/// All processes launched begin with this, whether they go on or refuse to, so that none waits for another that has
-/// left. Collective over MPI_COMM_WORLD.
+/// All processes launched begin with this call, whether they go on or refuse to, so that none waits for a process that
+/// has left. Collective over MPI_COMM_WORLD.
 Start start_together(Start mine);
 
-/// The sentence for an error of this process alone that keeps it from beginning the job. Local.
+/// The message for an error of this process alone that prevents it from beginning the job. Local.
 std::string describe_failed_start(const std::exception& error);
 
 /// Refuses to go on, and then tells the launcher that the job ends with `code`. Returns true if all refuse. Collective

@@ -5,8 +5,8 @@
 namespace mend {
 namespace {
 
-// The agreement is a bitwise and, so each wish is a bit that is missing when somebody has it. Each exit code is a bit
-// of its own, so that two codes do not add up to a third.
+// The agreement is a bitwise and, so each wish is a bit that is cleared if any process has it. Each exit code has its
+// own bit, so that two codes do not combine to a third.
 constexpr std::uint32_t nobody_abandons = 1U << 0;
 constexpr std::uint32_t nobody_recovers = 1U << 1;
 constexpr std::uint32_t nobody_finishes = 1U << 2;
@@ -29,7 +29,7 @@ std::uint32_t contribution(Intent intent, ExitCode code) {
   return indifferent;
 }
 
-/// The highest code that somebody has contributed.
+/// The highest exit code that any process has contributed.
 ExitCode code_in(std::uint32_t value) {
   const std::uint32_t codes = (~value & code_mask) >> code_shift;
   return codes == 0 ? ExitCode::ok : static_cast<ExitCode>(std::bit_width(codes) - 1);
@@ -49,7 +49,9 @@ JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode c
   if (!(value & nobody_abandons)) {
     ruling.what = Intent::abandon;
     ruling.code = code_in(value);
-    if (ruling.code == ExitCode::ok) ruling.code = ExitCode::failed;  // whoever knew has died, or nobody did
+    if (ruling.code == ExitCode::ok)
+      ruling.code = ExitCode::failed;  // the process that knew the code has died, or no
+                                       // process knew it
   } else if ((value & nobody_recovers) && !(value & nobody_finishes)) {
     ruling.what = Intent::finish;
   }

@@ -1,8 +1,8 @@
 // The job decision: all living processes, ranks and spares, decide to recover or to end the job.
 //
 // The ranks decide among themselves by ballot (agreement/ballot.hpp). A recovery or the end of the job concerns the
-// spares too, so it is then decided here, by one agreement of all living processes. A spare has no opinion: it takes
-// part because it was called or because it noticed that a rank has died.
+// spares too, so it is decided here, by one agreement of all living processes. A spare has no wish of its own: it takes
+// part because it was called or has noticed that a rank died.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace mend {
 
-/// What a process brings to the job decision.
+/// The contribution of a process to the job decision.
 enum class Intent { finish, recover, abandon, follow };
 
 struct JobDecision {
   Intent what = Intent::recover;  ///< never follow
-  ExitCode code = ExitCode::ok;   ///< when the job ends: what all return
-  bool progressed = false;        ///< a rank has committed something since the last decision
+  ExitCode code = ExitCode::ok;   ///< if the job ends: the exit code of all processes
+  bool progressed = false;        ///< some rank has committed something since the last decision
   bool in_vain = false;           ///< no rank has, and a process knows that a replacement would die as well
-  bool asked = false;             ///< a rank wants to recover that has met no failure
+  bool asked = false;             ///< a rank that has met no failure wants to recover
 };
 
-/// Decides once an epoch. `code`: for Intent::abandon. `progressed`: this process has committed something. `in_vain`:
-/// it knows that replacements for the dead would die as well. `asked`: it has met no failure, and wants to recover all
-/// the same. Intent::abandon of any process wins, with
-/// the highest code of those who abandon, then Intent::recover; if all only follow, all ranks are dead, and the
-/// spares recover. Collective over all living processes of `everyone`.
+/// Makes the job decision, once an epoch. `code`: for Intent::abandon. `progressed`: this process has committed
+/// something. `in_vain`: it knows that replacements for the dead would die as well. `asked`: it wants to recover
+/// without having met a failure. If any process abandons, the job ends with the highest code of those; otherwise, if
+/// any wants to recover, the job recovers. If all follow, all ranks are dead and the spares recover. Collective over
+/// all living processes of `everyone`.
 JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok,
                        bool progressed = false, bool in_vain = false, bool asked = false);
 

@@ -1,4 +1,4 @@
-// The end of a job: what went wrong in this process, and what all processes have agreed on.
+// The end of a job: the error of this process, and what all processes have agreed on.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace mend {
 
 struct JobEnd {
-  /// What went wrong in this process, to be reported.
+  /// An error of this process, to be reported.
   struct Error {
     ExitCode code;
     std::string text;

@@ -9,9 +9,9 @@
 namespace mend {
 namespace {
 
-/// Ends when nobody needs this process's answers any more. Whoever knows that leaves, which the runtime calls no death;
-/// should one have died before it passed that on, there may be nobody left to ask. So those who are gone are not waited
-/// for.
+/// Returns when no process needs this process's answers any more. A process that knows this leaves, which the runtime
+/// does not report as a death. If such a process has died before it passed that on, no process may be left to ask. So
+/// MPI is told not to wait for processes that are gone.
 void wait_for_the_others(MPI_Comm base, FailureDetector& detector) {
   const ErrorsReturned quiet;
   constexpr Seconds now_and_then{1e-3};

@@ -8,7 +8,7 @@
 namespace mend {
 
 /// Returns true if any process that was ever in the job is gone; the same on all processes. In that case it returns
-/// only when no other process needs answers of this one. Collective over the base of `world`.
+/// only when no other process needs this one's answers. Collective over the base of `world`.
 bool leave_job(const World& world, FailureDetector& detector);
 
 }  // namespace mend

@@ -2,9 +2,9 @@
 //
 // The picture
 // -----------
-// Every process runs this core above a driver. The driver turns what MPI, the agreements and the body report into
-// events. The core answers each event with actions, in order. The last action of an answer is one that the process
-// waits in; how it ends is the next event.
+// Every process runs this core above a driver. The driver turns results of MPI, the agreements and the body into
+// events. The core answers each event with actions, in order. The process waits in the last action of an answer, whose
+// result is the next event.
 //
 //   enter the body --left--> ballot --ruled--> job decision --decided--> settle, end
 //   park           --called--------------------^      |
@@ -21,15 +21,16 @@
 //
 // Invariants
 // ----------
-//   I1  Every turn is taken on the result of an agreement among all that take it, so all take the same one. What one
-//       process alone has seen (a failed split, no process to be started) is only a contribution to the next agreement.
-//   I2  The base is never revoked, and is given up only for a candidate that all have agreed on. Whatever fails, all
-//       can meet there.
-//   I3  A process that stops waiting for the others because something failed revokes what they may wait in.
-//   I4  A process that has returned from an agreement answers for it again later: before all wait in a call of the
-//       library they settle, and a death met inside an agreement interrupts the processes that have gone on.
-//   I5  An error of this process alone is contributed to an agreement that follows, or ends this process. It is never
-//       taken for something that the others know too.
+//   I1  Every decision is based on the result of an agreement among all processes that take part in it, so all decide
+//       the same. What one process alone has seen (a failed split, no process could be started) is only a contribution
+//       to the next agreement.
+//   I2  The base is never revoked, and is given up only for a candidate that all have agreed on. So all processes can
+//       meet there after any failure.
+//   I3  A process that stops waiting for the others because of a failure revokes the communicators in which they wait.
+//   I4  A process that has returned from an agreement must answer for it later. So before all processes wait in a call
+//       of the library, they settle; and a death met inside an agreement interrupts the processes that have gone on.
+//   I5  An error of this process alone is contributed to a later agreement, or ends this process. It never counts as
+//       something that the others know too.
 //
 // Failure cases
 // -------------
@@ -92,14 +93,14 @@
 
 namespace mend::recovery {
 
-/// How the making of an epoch's communicators went for one process. The bitwise and of all is how it went.
+/// How the making of an epoch's communicators ended for one process. The result for all is the bitwise and.
 enum class Making : std::uint32_t { done = 0b11, interrupted = 0b10, broken = 0b00 };
 
 // --- events -----------------------------------------------------------------------------------------------------
 
-/// The process has come to the job: begins the first world, or takes part in the recovery that it joins.
+/// The process has entered the job: it begins the first world, or takes part in the recovery in which it joins.
 struct Begin {};
-/// The body was left, or saving has ended: for `motion`; `code` matters with Motion::abandon.
+/// The body was left, or saving has ended, with `motion`. `code` is used with Motion::abandon.
 struct BodyLeft {
   agreement::Motion motion;
   ExitCode code = ExitCode::ok;
@@ -109,7 +110,7 @@ struct BodyLeft {
 struct Called {};
 struct Ruled {
   agreement::Ruling ruling;
-  ProcessSet known_dead;  ///< to this process, by any witness
+  ProcessSet known_dead;  ///< known to this process from any source
 };
 struct Decided {
   JobDecision decision;
@@ -117,7 +118,7 @@ struct Decided {
 struct Settled {};
 struct Shrunk {
   bool succeeded;
-  std::vector<ProcessId> members;  ///< of the candidate, by rank; when it succeeded
+  std::vector<ProcessId> members;  ///< of the candidate, by rank; if it succeeded
 };
 struct Agreed {
   agreement::Outcome outcome;
@@ -129,7 +130,7 @@ struct Founded {};
 struct NewcomerCalled {
   ProcessId newcomer;
 };
-/// No process could be started, or none has come.
+/// No process could be started, or no process has connected.
 struct NewcomerLost {};
 /// Meet, Connect or Merge has ended.
 struct MeetingEnded {
@@ -138,13 +139,13 @@ struct MeetingEnded {
 struct Admitted {
   Placed newcomer;
 };
-/// A death that was met while this process waits.
+/// A process has died while this process waits.
 struct ProcessDied {
   ProcessId process;
 };
-/// An MPI call of the application has met a failure, or a report of one has come.
+/// An MPI call of the application has met a failure, or a failure was reported.
 struct FailureNoticed {};
-/// What this process waits in has ended with an error that is no process failure.
+/// The action in which this process waits has ended with an error other than a process failure.
 struct LocalError {};
 
 using Event =
@@ -156,14 +157,14 @@ using Event =
 enum class Among : std::uint8_t { base, candidate };
 enum class What : std::uint8_t {
   application,  ///< this epoch's communicators of the application, and all derived from them
-  candidate,    ///< the candidate and what was made of it
-  meeting,      ///< what all meet on with a newcomer
+  candidate,    ///< the candidate and the communicators made of it
+  meeting,      ///< the communicator on which all processes meet a newcomer
 };
 
 struct Revoke {
   What what;
 };
-/// Calls parked processes out of the epoch.
+/// Wakes the parked processes that wait in this epoch.
 struct CallSpares {
   Epoch epoch;
 };
@@ -179,41 +180,41 @@ struct DecideJob {
 /// Forgets the last candidate, and numbers the groups of the next.
 struct NewCandidate {};
 struct Settle {};
-/// Makes the candidate of the living members of the base.
+/// Makes the candidate from the living members of the base.
 struct Shrink {};
 struct Agree {
   Among among;
   std::uint32_t contribution;
 };
-/// Makes the application's communicators of the candidate; `rank`: of this process in them, if any.
+/// Makes the application's communicators from the candidate. `rank`: of this process in them, if any.
 struct Split {
   std::optional<Rank> rank;
 };
-/// The candidate is the base from now on, with the roster and the members that the core has.
+/// Makes the candidate the base, with the roster and the members of the core.
 struct AdoptCandidate {
   bool complete;  ///< every rank has a process
 };
 /// Sets up the job's own agreements over the first base.
 struct Found {};
-/// This process hosts: waits until a process that was started has called.
+/// The host waits until a process that it has started has connected.
 struct StartProcess {};
-/// Makes a communicator of the base's members which can be revoked. It succeeds if all are there.
+/// Makes a communicator of the base's members that can be revoked. Succeeds if it has all members.
 struct Meet {};
-/// All make an intercommunicator with the newcomer, to which the host connects.
+/// All make an intercommunicator with the newcomer. The host connects to it.
 struct Connect {
   bool hosting;
 };
-/// All greet the newcomer and merge.
+/// All greet the newcomer and merge with it.
 struct Merge {
   bool hosting;
 };
-/// The newcomer is in: all found the agreements anew with it.
+/// The newcomer is a member: all set up the agreements again, with it.
 struct Admit {
   bool hosting;
 };
 struct EnterBody {
   Rank rank;
-  bool newcomer;  ///< it has no data
+  bool newcomer;  ///< the process has no data
 };
 struct Park {};
 struct SaveWhatIsLeft {};
@@ -221,18 +222,18 @@ struct SaveWhatIsLeft {};
 /// Why a job ends.
 enum class Ending : std::uint8_t {
   finished,
-  abandoned,      ///< a rank has said so
-  no_shrink,      ///< the library could not make a candidate, though too few have died to explain it
+  abandoned,      ///< a rank has ended the job
+  no_shrink,      ///< the library could not make a candidate, and deaths do not explain it
   no_split,       ///< a process could not make its communicators
-  program_fails,  ///< recoveries fail though no process dies
+  program_fails,  ///< recoveries fail although no process dies
   nobody_left,    ///< ranks are vacant, and --mend-on-failure allows nothing more
-  rank_fails,     ///< ranks are vacant, and the program fails there again and again
+  rank_fails,     ///< ranks are vacant, because the program fails there repeatedly
 };
 struct End {
   ExitCode code;
   Ending why;
 };
-/// Ends this process alone; the others recover.
+/// Ends this process only; the others recover.
 struct Die {};
 
 using Action =
@@ -243,35 +244,36 @@ using Actions = std::vector<Action>;
 std::string to_string(const Event& event);
 std::string to_string(const Action& action);
 
-/// The host, which starts newcomers: the first of the members on the best of `places`; if there is none, the first on
-/// the machine of a vacant rank; if there is none, the first on the machine with the fewest processes. Pure.
+/// Chooses the host, which starts newcomers: the first member on the best of `places`; if there is none, the first
+/// member on the machine of a vacant rank; if there is none, the first member on the machine with the fewest processes.
+/// Pure.
 ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places);
 
 // --- the core ---------------------------------------------------------------------------------------------------
 
-/// The rules of the protocol one by one, so that tests can leave one out and see it missed.
+/// The rules of the protocol, so that tests can omit one and show that it is needed.
 enum class Rule : std::uint8_t {
   revoke_when_leaving,  ///< a process that leaves the body because of a failure revokes the application's communicators
   revoke_when_waiting,  ///< ... and a process that meets a rank's death in an agreement
   call_spares,          ///< the first rank alive calls the spares to the job decision
-  call_spares_back,     ///< a death in a round calls back those that may have parked already
-  revoke_what_some_may_have,  ///< ... and revokes the communicators that some may have already
+  call_spares_back,     ///< a death in a round calls back spares that may have parked already
+  revoke_what_some_may_have,  ///< ... and revokes the communicators that some processes may have already
   settle_before_shrinking,    ///< all have returned from earlier agreements before they wait in the library
-  settle_before_ending,       ///< ... and before they answer no more
-  agree_on_shrinking,         ///< a candidate counts when all have one
-  agree_on_splitting,         ///< the communicators count when all have theirs
+  settle_before_ending,       ///< ... and before they stop answering
+  agree_on_shrinking,         ///< a candidate counts when all processes have one
+  agree_on_splitting,         ///< the communicators count when all processes have theirs
   revoke_failed_candidates,   ///< a process that fails in a split revokes the candidate
   broken_is_agreed,           ///< an error of one process in a split is agreed on, not acted on
   errors_end_one,             ///< any other error of one process ends that process
-  survivors_keep_data,        ///< a process that has held a rank before is not a newcomer
-  save_before_ending,         ///< with a disk, what is left is saved
+  survivors_keep_data,        ///< a process that held a rank before is not a newcomer
+  save_before_ending,         ///< with a disk, the remaining data are saved
   agree_on_the_newcomer,      ///< all learn from an agreement whether a newcomer comes
   revoke_failed_meetings,     ///< a process that fails in meeting a newcomer revokes the meeting
   agree_on_connecting,        ///< a newcomer is merged when all have connected to it
-  agree_on_merging,           ///< a newcomer is in when all have merged with it
+  agree_on_merging,           ///< a newcomer is a member when all have merged with it
 };
 
-/// Where a process stands; the table above says what it waits for.
+/// The state of a process; the table above says what it waits for.
 enum class State : std::uint8_t {
   unborn,
   playing,
@@ -299,41 +301,41 @@ enum class State : std::uint8_t {
 };
 std::string to_string(State state);
 
-/// What is the same as long as a process lives.
+/// The settings of a process that never change.
 struct Setup {
   ProcessId self;
   Policy policy;
-  int spawn_tries = 10;        ///< recoveries in a row without progress, after which no process is started
-  bool disk = false;           ///< what is left can be saved
-  std::vector<NodeId> places;  ///< where processes are to be started, the best first
+  int spawn_tries = 10;        ///< recoveries in a row without progress after which no process is started
+  bool disk = false;           ///< the remaining data can be saved to disk
+  std::vector<NodeId> places;  ///< machines on which to start processes, the best first
 };
 
-/// Who is in the job, and as what. The same on all members.
+/// The members of the job and their ranks. The same on all members.
 struct Position {
   std::vector<ProcessId> members;  ///< of the base, by rank
   Roster roster;                   ///< its ranks may be vacant
   Epoch epoch;
-  std::uint32_t processes = 0;  ///< how many numbers were ever given; the next one's
+  std::uint32_t processes = 0;  ///< how many process numbers were given; the next number
 };
 
-/// A recovery under way, the same for all that take part in it, whenever they came.
+/// A recovery under way. The same on all processes that take part in it, whenever they joined.
 struct Course {
-  Roster before;               ///< it began
-  ProcessSet dead;             ///< since the recovery before that, as far as it is agreed upon
-  int fruitless = 0;           ///< recoveries in a row with no commit in between, this one included
+  Roster before;               ///< the roster with which it began
+  ProcessSet dead;             ///< agreed deaths since the earlier recovery
+  int fruitless = 0;           ///< recoveries in a row without a commit in between, this one included
   int rounds = 0;              ///< how often communicators were made
-  std::vector<Loss> given_up;  ///< ranks that are no more
-  bool in_vain = false;        ///< who took over from the dead would die like them
+  std::vector<Loss> given_up;  ///< ranks that were given up
+  bool in_vain = false;        ///< replacements for the dead would die as well
 };
 
-/// The recovery, following `Rules` (base/rules.hpp). Use RecoveryCore: tests alone leave rules out.
+/// The recovery, following `Rules` (base/rules.hpp). Use RecoveryCore; only tests omit rules.
 template <class Rules>
 class BasicCore {
  public:
-  /// At the start of a job: `ranks` of `launched` work and the others wait. `introduced`, in ascending order: all of
-  /// which it is known where they are. The others have died.
+  /// At the start of a job: `ranks` of the `launched` processes work and the others wait. `introduced`, in ascending
+  /// order: the processes whose machines are known. The others have died.
   BasicCore(Setup setup, std::vector<ProcessId> launched, std::vector<Placed> introduced, int ranks);
-  /// In a process that joins during a recovery.
+  /// For a process that joins during a recovery.
   BasicCore(Setup setup, Position position, Course course);
 
   Actions step(const Event& event);
@@ -344,17 +346,17 @@ class BasicCore {
   const Position& position() const { return position_; }
   const Course& course() const { return course_; }
   std::optional<Rank> rank() const { return rank_; }
-  /// By the plan for the candidate.
+  /// The rank of a process in the plan for the candidate.
   std::optional<Rank> planned_rank(ProcessId process) const { return plan_->roster.rank_of(process); }
   int spawn_tries() const { return setup_.spawn_tries; }
-  /// Why a new process is not started any more.
+  /// Returns true if too many recoveries were fruitless, so that no new process is started.
   bool out_of_tries() const { return course_.fruitless > setup_.spawn_tries; }
   bool first_world() const { return !introduced_.empty(); }
-  /// How many ranks the job has, or is to have.
+  /// The number of ranks of the job; before the first world, the number that it is to have.
   int ranks() const { return first_world() ? first_ranks_ : position_.roster.size(); }
-  /// The job is to end, and what is left is brought to disk before.
+  /// Returns true if the job is about to end and the remaining data are being saved to disk.
   bool saves() const { return saving_; }
-  /// Who starts a process now.
+  /// The process that starts newcomers now.
   ProcessId host() const { return host_of(position_.roster, position_.members, setup_.places); }
   bool hosts() const { return hosting_; }
   State state() const { return state_; }
@@ -408,7 +410,7 @@ class BasicCore {
   Setup setup_;
   Position position_;
   State state_ = State::unborn;
-  std::vector<Placed> introduced_;  // until the first world is there
+  std::vector<Placed> introduced_;  // until the first world exists
   int first_ranks_ = 0;
 
   // of an epoch
@@ -421,8 +423,8 @@ class BasicCore {
 
   // of a recovery
   Course course_;
-  Policy policy_;        // what is left of the ladder
-  bool saving_ = false;  // the job is to end, and what is left is brought to disk before
+  Policy policy_;        // the remaining means to fill vacant ranks
+  bool saving_ = false;  // the job is about to end, and the remaining data are being saved to disk
   std::vector<ProcessId> candidate_;
   std::optional<Plan> plan_;
   std::size_t failed_shrinks_ = 0;

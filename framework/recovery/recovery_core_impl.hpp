@@ -1,4 +1,4 @@
-// The recovery core's rules. Included by core.cpp, and by tests that leave a rule out.
+// The recovery core's rules. Included by core.cpp, and by tests that omit a rule.
 
 #pragma once
 
@@ -10,11 +10,12 @@
 
 namespace mend::recovery {
 
-/// What all but the host contribute when it says who comes; the host says nobody.
+/// The contributions to the announcement of a newcomer: the processes other than the host contribute `whoever`; a host
+/// without a newcomer contributes `nobody`.
 inline constexpr std::uint32_t whoever = 0x7fffffff;
 inline constexpr std::uint32_t nobody = 0;
 
-/// The ladder of a job that ends: what is left is brought together, with whoever is there.
+/// The policy of a job that ends: the remaining processes make a smaller world to save their data.
 inline Policy policy_for_saving() {
   Policy policy;
   policy.shrink = true;
@@ -77,8 +78,8 @@ void BasicCore<Rules>::on(const Ruled& ruled, Actions& actions) {
   decide(abandons ? Intent::abandon : is_over ? Intent::finish : Intent::recover, actions);
 }
 
-/// The runtime tells the spares of a death by itself. It does not tell them that the job is over, nor of an
-/// interruption without a death. One caller is enough: if it dies, its death is what wakes them.
+/// The runtime reports deaths to the spares, but neither the end of the job nor an interruption without a death. One
+/// rank is enough to call them: if it dies, its death wakes them.
 template <class Rules>
 void BasicCore<Rules>::call_spares(const ProcessSet& known_dead, Actions& actions) {
   const auto& seats = position_.roster.seats;
@@ -176,7 +177,7 @@ void BasicCore<Rules>::on(const Agreed& agreed, Actions& actions) {
   }
 }
 
-/// Only a death can make shrinking fail, so more failures than members are something else.
+/// Only deaths can make shrinking fail, so more failures than members have another cause.
 template <class Rules>
 void BasicCore<Rules>::count(bool all_have_one, Actions& actions) {
   if (all_have_one) return make_plan(actions);
@@ -273,7 +274,7 @@ void BasicCore<Rules>::enter_epoch(Actions& actions) {
   }
 }
 
-/// Ranks are vacant: the next rung is taken.
+/// Ranks are vacant: takes the next means of the policy, or ends the job.
 template <class Rules>
 void BasicCore<Rules>::descend_ladder(Actions& actions) {
   if (policy_.spawn && !first_world()) return recruit(actions);
@@ -285,7 +286,8 @@ void BasicCore<Rules>::descend_ladder(Actions& actions) {
   begin_round(actions);
 }
 
-/// Whoever has returned from an agreement answers those that still wait in it, until all have come.
+/// Ends the job. Processes that have returned from an agreement answer those that still wait in it, until all have
+/// returned.
 template <class Rules>
 void BasicCore<Rules>::end(ExitCode code, Ending why, Actions& actions) {
   end_ = {code, why};
@@ -326,7 +328,7 @@ void BasicCore<Rules>::try_without_newcomer(Actions& actions) {
   begin_round(actions);
 }
 
-/// From now on the newcomer's number is not given again: if it does not get in, some may have heard that it died.
+/// The newcomer's number is never given again: if it is not admitted, some processes may have heard that it died.
 template <class Rules>
 void BasicCore<Rules>::announced(const agreement::Outcome& outcome, Actions& actions) {
   failed_shrinks_ = 0;
@@ -397,7 +399,8 @@ void BasicCore<Rules>::on(const FailureNoticed&, Actions& actions) {
   if (in_epoch()) interrupt(actions);
 }
 
-/// Whoever has returned from the agreement in which this process waits has gone on to where it does not answer.
+/// Processes that have returned from the agreement in which this process waits do not answer where they wait now, so
+/// they are interrupted.
 template <class Rules>
 void BasicCore<Rules>::on(const ProcessDied& died, Actions& actions) {
   if (in_epoch()) {
@@ -414,8 +417,8 @@ void BasicCore<Rules>::on(const ProcessDied& died, Actions& actions) {
   }
 }
 
-/// An error that only this process has. What the others wait in must end: by a contribution to the next agreement where
-/// the call in between can be revoked, and otherwise by this process's death.
+/// Handles an error that only this process has. The wait of the others must end: by a contribution to the next
+/// agreement if the call before it can be revoked, otherwise by the death of this process.
 template <class Rules>
 void BasicCore<Rules>::on(const LocalError&, Actions& actions) {
   switch (state_) {
@@ -434,8 +437,7 @@ void BasicCore<Rules>::on(const LocalError&, Actions& actions) {
   }
 }
 
-// --- for tests
-// --------------------------------------------------------------------------------------------------------
+// --- for tests ------------------------------------------------------------------------------------------------------
 
 inline void add_to(transport::Fingerprint& print, const std::vector<ProcessId>& processes) {
   print.add(processes.size());
@@ -451,7 +453,7 @@ inline void add_to(transport::Fingerprint& print, const Roster& roster) {
   for (const Placed& spare : roster.spares) print.add(spare.process.value);
 }
 
-/// What the core does next depends on this, and on nothing else.
+/// Adds all state on which the core's next actions depend.
 template <class Rules>
 void BasicCore<Rules>::add_to(transport::Fingerprint& print) const {
   print.add(static_cast<std::uint64_t>(state_));

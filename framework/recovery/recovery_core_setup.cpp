@@ -12,7 +12,7 @@
 namespace mend {
 namespace {
 
-constexpr int tries_with_processes = 10;  // --mend-tries, unless it is given
+constexpr int tries_with_processes = 10;  // the default of --mend-tries for starting processes
 
 ProcessId own_number() {
   int rank = 0;

@@ -1,4 +1,4 @@
-// The recovery core with which a process begins: at the start of a job, or when it joins one later.
+// The initial recovery core of a process: at the start of a job, or when it joins one later.
 
 #pragma once
 
@@ -10,11 +10,12 @@
 
 namespace mend {
 
-/// The core of a process that was launched with the job. Throws UsageError if the spares leave nobody to work. Local.
+/// The core of a process that was launched with the job. Throws UsageError if the spares leave no process to work.
+/// Local.
 RecoveryCore core_at_the_start(const Options& options, const FailureDetector& detector);
 
-/// The core of a process that has joined `world`, in which it is the last member, during a recovery. `record`: what the
-/// job has told it. Local.
+/// The core of a process that has joined `world`, as its last member, during a recovery. `record`: the data from the
+/// job. Local.
 RecoveryCore core_of_newcomer(const Options& options, const World& world, const JobRecord& record);
 
 }  // namespace mend

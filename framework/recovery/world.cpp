@@ -17,14 +17,14 @@ MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
   return made;
 }
 
-/// Who is in the application's communicator, by rank.
+/// The processes in the application's communicator, by rank.
 std::vector<ProcessId> holders_of(const Roster& roster) {
   std::vector<ProcessId> holders;
   for (const Seat& seat : roster.seats) holders.push_back(seat.holder.process);
   return holders;
 }
 
-/// What all take for granted from here on, and each can check for itself.
+/// Checks the properties of a world that the code relies on and that each process can check alone.
 void require_consistency(const World& world, bool complete) {
   const std::vector<ProcessId>& members = world.members;
   require(static_cast<std::size_t>(world.base.size()) == members.size(), "all members are in the base");
@@ -114,7 +114,7 @@ void WorldMaker::adopt(const recovery::Position& position, bool complete) {
   agreements_.forget_groups_before(candidate_.base_group);
 }
 
-/// The ranks of the world decide by the agreements of group `id` from now on.
+/// From now on the ranks of the world vote by the agreements of group `id`.
 void WorldMaker::begin_ballot(agreement::GroupId id) {
   const Communicator& ranks = world_.application;
   if (!ranks) return;

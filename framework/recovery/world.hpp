@@ -1,4 +1,4 @@
-// The communicators of one epoch, and how they are made while processes may die.
+// The communicators of an epoch, and how they are made while processes may die.
 //
 // The base contains every living process, including spares, and is never revoked, so all processes can always meet
 // there. An epoch's communicators are made from it:
@@ -38,7 +38,7 @@ struct World {
   Communicator application;                        ///< the ranks in order; null on spares; errors are thrown
   Communicator store;                              ///< the same processes again, for the store's messages
   std::unique_ptr<agreement::Ballot> ballot;       ///< of the ranks; null on spares
-  Roster roster;  ///< its ranks may be vacant, while there is no application communicator
+  Roster roster;                                   ///< its ranks may be vacant if there is no application communicator
   Epoch epoch;
   std::uint32_t processes = 0;  ///< how many process numbers were given; the next number
 };
@@ -46,7 +46,7 @@ struct World {
 /// Makes the communicators of an epoch, as the recovery core decides. Those being made are the candidate.
 class WorldMaker {
  public:
-  /// `world` and `agreements` outlive it. A world without a base is made from MPI_COMM_WORLD.
+  /// `world` and `agreements` must outlive this object. A world without a base is made from MPI_COMM_WORLD.
   WorldMaker(World& world, AgreementProvider& agreements);
 
   /// Forgets the last candidate, and numbers the groups of the next. Every process must number all groups. Local.
@@ -55,7 +55,7 @@ class WorldMaker {
   void settle();
   /// Makes the candidate's base from the living processes. Collective over the base.
   recovery::Shrunk shrink();
-  /// Collective over the base, or over the candidate, of which shrink() must have succeeded everywhere.
+  /// Collective over the base, or over the candidate, for which shrink() must have succeeded everywhere.
   recovery::Agreed agree(recovery::Among among, std::uint32_t contribution);
   /// Makes the communicators of the ranks. `rank`: of this process, if any. Collective over the candidate. Throws any
   /// error that is not a process failure.

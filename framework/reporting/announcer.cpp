@@ -12,17 +12,17 @@
 namespace mend {
 namespace {
 
-/// For how long the end of the job waits for word on how somebody has died.
+/// The longest time that the end of the job waits for reports on how processes have died.
 constexpr Milliseconds patience_at_the_end{200};
 
-/// "; 1 spare is left"; empty in a job that had none.
+/// "; 1 spare is left"; empty for a job that had no spares.
 std::string count_spares(std::optional<std::size_t> left) {
   if (!left) return "";
   if (*left == 0) return "; no spare is left";
   return fmt::format("; {} {} left", counted(*left, "spare"), *left == 1 ? "is" : "are");
 }
 
-/// Those who died without holding a rank.
+/// The processes in the report that died without holding a rank.
 std::vector<ProcessId> spares_among(const RecoveryReport& report) {
   std::vector<ProcessId> spares = report.dead;
   for (const Replacement& one : report.replacements) std::erase(spares, one.dead);
@@ -125,7 +125,7 @@ void Announcer::hear() {
   say_what_is_known();
 }
 
-/// A rank that dies is told of by the recovery.
+/// Announces spares that have died. The death of a rank is announced by its recovery.
 void Announcer::note_lost_spares() {
   for (const Placed& spare : roster_.spares) {
     const ProcessId process = spare.process;
@@ -138,7 +138,7 @@ void Announcer::note_lost_spares() {
   }
 }
 
-/// Of those that live, the first.
+/// Returns true if this process is the first one alive.
 bool Announcer::is_speaker() const {
   const auto lives = [&](ProcessId process) {
     return !witness_.has_died([&](ProcessId dead) { return dead == process; });
@@ -158,7 +158,7 @@ void Announcer::say_what_is_known() {
   const auto is_known = [&](const Waiting& line) {
     return std::ranges::all_of(line.dead, [&](ProcessId process) { return witness_.cause_of(process).is_known(); });
   };
-  const auto unknown = std::ranges::find_if_not(waiting_, is_known);  // in order
+  const auto unknown = std::ranges::find_if_not(waiting_, is_known);  // the lines are written in order
   const bool speaks = is_speaker();
   for (auto line = waiting_.begin(); speaks && line != unknown; ++line) log::notice(line->say());
   waiting_.erase(waiting_.begin(), unknown);

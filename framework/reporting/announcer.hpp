@@ -1,9 +1,9 @@
 // Tells the user what happens in the job, when it happens: one line for each recovery and for each spare that is lost,
-// by one process.
+// written by one process.
 //
-// How a process has died is told by the runtime, in a thread of its own and often later than that it has died. So a
-// line waits until all that it names are accounted for, and is then said in that thread. What is never accounted for is
-// said at the next recovery, or at the end.
+// The runtime reports in a thread of its own, and often late, how a process has died. So a line waits until the causes
+// of all deaths in it are known, and is then written in that thread. If a cause is never reported, the line is written
+// at the next recovery, or at the end.
 
 #pragma once
 
@@ -23,36 +23,38 @@
 
 namespace mend {
 
-/// Whether ranks that had met no failure have asked for a recovery, and which, as far as it is known: ascending.
+/// Ranks that have asked for a recovery without having met a failure: whether there are any, and their numbers,
+/// ascending, as far as they are known.
 struct Request {
   bool by_any = false;
   std::vector<Rank> ranks{};
 };
 
-/// "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5 ms; 1 spare is left".
-/// `spares_left`: nothing in a job that had none. Pure.
+/// The line for a recovery: "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5
+/// ms; 1 spare is left". `spares_left`: nothing in a job that had no spares. Pure.
 std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
                               const CauseOf& cause_of, const Request& request = {});
 
-/// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty for nothing. Pure.
+/// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty without a repeated death.
+/// Pure.
 std::string describe_repeated(const std::optional<RepeatedDeath>& repeated);
 
-/// " (SIGKILL)"; empty when it is not known. Pure.
+/// " (SIGKILL)"; empty if the cause is not known. Pure.
 std::string in_brackets(const DeathCause& cause);
 
 class Announcer {
  public:
-  /// Listens to `witness` until it is destroyed. `had_spares`: the job, at its start. One in a process.
+  /// Listens to `witness` until it is destroyed. `had_spares`: the job had spares at its start. One in a process.
   Announcer(ProcessId self, RuntimeWitness& witness, bool had_spares);
   ~Announcer();
   Announcer(const Announcer&) = delete;
   Announcer& operator=(const Announcer&) = delete;
 
-  /// An epoch begins: who is there, in the order in which they speak for all. Local.
+  /// Begins an epoch with these members, in the order in which they speak for all. Local.
   void enter(const Roster& roster, const std::vector<ProcessId>& members);
-  /// This recovery has brought that about; `before`: those with no commit in between. Local.
+  /// Announces a recovery. `before`: the recoveries before it with no commit in between. Local.
   void tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request);
-  /// Says all that waits; after a short while at the most. At the end of the job. Local.
+  /// Writes all lines that wait, after a short time at most. At the end of the job. Local.
   void finish();
 
  private:

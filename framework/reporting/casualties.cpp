@@ -7,7 +7,7 @@
 namespace mend {
 namespace {
 
-/// For how long a sentence that ends the job waits for word on how somebody has died.
+/// The longest time that the last message of a job waits for reports on how processes have died.
 constexpr Milliseconds patience_for_causes{200};
 
 }  // namespace
@@ -44,7 +44,7 @@ std::vector<Loss> Casualties::losses(const Roster& roster, const ProcessSet& dea
   return lost;
 }
 
-/// The ranks that were lost and that nobody living has taken over. In `now`, some may have been given up.
+/// The lost ranks that no living process has taken over. In `now`, some may have been given up.
 std::vector<Rank> Casualties::vacancies(const Roster& before, const Roster& now, const ProcessSet& dead) const {
   std::vector<Rank> vacant;
   for (int i = 0; i < before.size(); ++i) {
@@ -56,7 +56,7 @@ std::vector<Rank> Casualties::vacancies(const Roster& before, const Roster& now,
   return vacant;
 }
 
-/// Those of the dead that have never held a rank. `dead`: all of whom this process knows.
+/// The dead processes that never held a rank. `dead`: all deaths that this process knows.
 ProcessSet Casualties::lost_spares(std::span<const RecoveryReport> all, const Roster& before,
                                    const ProcessSet& dead) const {
   ProcessSet lost = dead;
@@ -94,7 +94,7 @@ std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
   found.lost_spares = lost_spares(all_recoveries, before, all);
   found.of_all_ranks = found.lost.size() == static_cast<std::size_t>(before.size());
   found.row = find_deaths_in_a_row(recoveries, found.lost, cause_of());
-  // Nobody tells what processes have died of that were started later.
+  // The runtime does not report the causes of death of processes that were started later.
   const Unknown unknown = policy_.spawn ? Unknown::is_no_fault : Unknown::counts;
   found.fault = find_repeated_death(recoveries, found.lost, cause_of(), unknown);
   return describe_vacancies(found, policy_, cause_of());

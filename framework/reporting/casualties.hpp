@@ -1,5 +1,5 @@
-// Which ranks have lost their processes, of what, and whether that is the program's own fault: what this process knows
-// of deaths, put together for decisions and sentences.
+// What this process knows of deaths: which ranks have lost their processes, the causes, and whether the program itself
+// is at fault. Used for decisions and messages.
 
 #pragma once
 
@@ -21,41 +21,40 @@ namespace mend {
 
 class Casualties {
  public:
-  /// `tries`: recoveries in a row that a rank which dies by the program's fault is worth. `spares`: of the job at its
-  /// start. `witness` outlives it.
+  /// `tries`: how many recoveries in a row a rank may cause that dies by the program's fault. `spares`: of the job at
+  /// its start. `witness` must outlive this object.
   Casualties(RuntimeWitness& witness, Policy policy, int tries, int spares)
       : witness_(witness), policy_(std::move(policy)), tries_(tries), spares_(spares) {}
 
-  /// Whether a process that holds a rank has died.
+  /// Returns true if a process that holds a rank has died.
   bool are_in(const Roster& roster) const;
-  /// Whether deaths have been reported since the last question; costs one load.
+  /// Returns true if deaths were reported since the last call. Costs one load.
   bool have_news() { return news_.is_there(witness_); }
-  /// All deaths are news again.
+  /// Makes all deaths count as new again.
   void begin_epoch() { news_ = {}; }
 
-  /// Everybody of whose death this process knows.
+  /// All processes whose death this process knows.
   ProcessSet known() const;
-  /// When the first of `dead` that held a rank died, as far as it is known.
+  /// The time of the first known death among the processes of `dead` that held a rank.
   std::optional<WallClock::time_point> first_of(const ProcessSet& dead, const Roster& before) const;
 
-  /// The rank in `roster` that dies again and again by the program's fault, if one does. `before`: the recoveries with
+  /// The rank in `roster` that dies repeatedly by the program's fault, if there is one. `before`: the recoveries with
   /// no commit in between.
   std::optional<RepeatedDeath> repeated(std::span<const RecoveryReport> before, const Roster& roster) const;
-  /// Whether a process that takes over one of these ranks would die like those before it.
+  /// Returns true if a process that takes over one of these ranks would die like the earlier ones.
   bool are_in_vain(std::span<const RecoveryReport> before, const Roster& roster) const;
 
-  /// All have decided to recover, and some process that would be `in_vain`: who is to blame for that, as far as this
-  /// one knows.
+  /// Records, after the job decision, which rank makes a recovery `in_vain`, as far as this process knows.
   void judge(bool in_vain, std::span<const RecoveryReport> before, const Roster& roster);
-  /// By the last judgement that was in vain. Times are 0 where another process knows.
+  /// The rank of the last judgement that was in vain. `times` is 0 if only another process knows the rank.
   RepeatedDeath to_blame() const { return to_blame_.value_or(RepeatedDeath{}); }
 
-  /// Why the job ends that had the roster `before`, has lost `dead`, and has come to the roster `now`. Waits a moment
-  /// for the causes. `tries`: in vain, so that no more processes are started. `all_recoveries`: of the job;
-  /// `recoveries`: those of them with no commit since.
+  /// The reason why a job ends that had the roster `before`, has lost `dead`, and now has the roster `now`. Waits a
+  /// short time for the causes. `tries`: the number of recoveries in vain after which no more processes are started.
+  /// `all_recoveries`: of the job; `recoveries`: those since the last commit.
   std::string describe(std::span<const RecoveryReport> all_recoveries, std::span<const RecoveryReport> recoveries,
                        const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries) const;
-  /// What would have kept the data of those who died in `recoveries`, in a job of `ranks` ranks.
+  /// What would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks.
   std::string advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const;
 
  private:

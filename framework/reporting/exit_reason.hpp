@@ -1,4 +1,4 @@
-// Why a job ends, said by one of those who know.
+// Has one of the processes that know why a job ends report the reason.
 
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace mend {
 
-/// Has one of the processes that know why the job ends say so on standard error, and returns when that is done. Whoever
-/// was to say it may die before: then another does. `why` makes the sentence, and is empty in a process that does not
-/// know; if all who knew have died, that is said. Collective over the living of `base`.
+/// Has one of the processes that know why the job ends write the reason to standard error. Returns when it is written.
+/// If that process dies before, another one writes it. `why` makes the message; it is empty in a process that does not
+/// know. If all that knew have died, the message says so. Collective over the living processes of `base`.
 void say_why(MPI_Comm base, const std::function<std::string()>& why);
 
 }  // namespace mend

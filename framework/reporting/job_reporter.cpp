@@ -13,7 +13,7 @@
 namespace mend {
 namespace {
 
-constexpr int tries_of_faulty_ranks = 2;  // --mend-tries, unless it is given
+constexpr int tries_of_faulty_ranks = 2;  // the default of --mend-tries for faulty ranks
 
 }  // namespace
 

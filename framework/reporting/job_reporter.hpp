@@ -1,5 +1,5 @@
-// What has happened in the job, as this process knows it, and what it reports of that: the recoveries, the deaths and
-// their causes, and the result that the job leaves.
+// The history of the job as this process knows it, and the reports on it: the recoveries, the deaths and their causes,
+// and the job's result file.
 
 #pragma once
 
@@ -24,44 +24,44 @@ namespace mend {
 
 class JobReporter {
  public:
-  /// `witness` outlives it.
+  /// `witness` must outlive this object.
   JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness);
 
   RecoveryHistory& history() { return history_; }
   const RecoveryHistory& history() const { return history_; }
   Casualties& casualties() { return casualties_; }
   const Casualties& casualties() const { return casualties_; }
-  /// What the application reports of its answer.
+  /// The fields that the application reports for the result file.
   Answer& answer() { return result_.answer; }
-  /// How many ranks, and how many spares, the job had at its start.
+  /// The numbers of ranks and spares at the start of the job.
   int first_ranks() const { return first_ranks_; }
   int first_spares() const { return first_spares_; }
 
-  /// The job begins with so many ranks. Local.
+  /// Begins a job of this many ranks. Local.
   void begin_job(int ranks) { first_ranks_ = ranks; }
-  /// This process has joined a job of which it was told `record`. Local.
+  /// Takes over `record`, the data of a job that this process has joined. Local.
   void join_job(const JobRecord& record);
-  /// `world` has the communicators of a new epoch. Local.
+  /// Begins an epoch with the communicators of `world`. Local.
   void begin_epoch(const World& world, const StoreStatistics& store);
-  /// A recovery of `core` has led to `world`: adds its report to the history, and announces it. `request`: with the
+  /// Adds the report of the recovery that has led to `world` to the history, and announces it. `request`: with the
   /// ranks as they were before it. Local.
   void end_recovery(const RecoveryCore& core, const World& world, Request request);
   /// Returns true if end_of_body() has anything to report: the same on all ranks. Local.
   bool has_a_report() const { return !result_.path.empty() || !history_.recoveries().empty(); }
-  /// All ranks have come to the end of the body: puts together what they saw of the recoveries, and writes the result
-  /// if one is wanted. Collective over the ranks of `world`. Throws ProcessFailure, EnvironmentError.
+  /// Combines the reports of all ranks at the end of the body, and writes the result file if one is wanted. Collective
+  /// over the ranks of `world`. Throws ProcessFailure, EnvironmentError.
   void end_of_body(const World& world, const StoreStatistics& store, Version version, Seconds run_time);
-  /// The job is over: announces what has not been announced. Local.
+  /// Announces at the end of the job what has not been announced. Local.
   void end_job() { announcer_.finish(); }
 
   /// The recoveries as this process saw them.
   std::span<const RecoveryReport> recoveries(const StoreStatistics& store);
-  /// The same as all ranks report them; empty before end_of_body().
+  /// The recoveries over all ranks (over_all_ranks); empty before end_of_body().
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return of_all_ranks_; }
 
-  /// Why all processes end the job together, though no rank has said so.
+  /// The reason why all processes end the job together although no rank has ended it.
   std::string describe_end(recovery::Ending why, const RecoveryCore& core, const Roster& now) const;
-  /// What follows a sentence on lost data: what would have kept it. `has_disk`: whether versions are written to disk.
+  /// The advice after a message about lost data: what would have kept it. `has_disk`: versions are written to disk.
   std::string advise_on_loss(const recovery::Course& course, bool has_disk) const;
 
  private:

@@ -9,15 +9,16 @@
 
 namespace mend {
 
-/// A rank that has lost its process since data was last made safe.
+/// A rank that has lost its process since the last commit.
 struct LostRank {
   Rank rank;
   DeathCause cause;
   WallClock::time_point when;
 };
 
-/// What follows a sentence on lost data: who died together, within what time, and what would have survived that.
-/// `ranks`: how many there were; `has_disk`: whether versions go to disk already. Empty when nobody died. Pure.
+/// The text after a message about lost data: the ranks that died together, within what time, and what would have
+/// survived that. `ranks`: the number of ranks; `has_disk`: versions are already written to disk. Empty if no rank
+/// died. Pure.
 std::string advise_on_loss(std::span<const LostRank> lost, int ranks, bool has_disk);
 
 }  // namespace mend

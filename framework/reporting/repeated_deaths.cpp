@@ -6,7 +6,7 @@
 namespace mend {
 namespace {
 
-/// Which process the rank lost in that recovery.
+/// The process that the rank lost in that recovery.
 std::optional<ProcessId> lost_in(const RecoveryReport& report, Rank rank) {
   const auto found = std::ranges::find(report.replacements, rank, &Replacement::rank);
   return found == report.replacements.end() ? std::nullopt : std::optional(found->dead);
@@ -14,12 +14,12 @@ std::optional<ProcessId> lost_in(const RecoveryReport& report, Rank rank) {
 
 enum class Which { faults_of_program, all };
 
-/// The deaths of a rank in a row, the last one first.
+/// Consecutive deaths of a rank, from the last one backwards.
 class Row {
  public:
   Row(Rank rank, Which which) : which_(which) { death_.rank = rank; }
 
-  /// Whether one more belongs to it.
+  /// Adds a death to the row. Returns false if it does not belong to it.
   bool takes(const DeathCause& cause) {
     if (which_ == Which::faults_of_program && cause.is_known() && !cause.is_fault_of_program()) return false;
     ++death_.times;
@@ -34,7 +34,7 @@ class Row {
   RepeatedDeath death_;
 };
 
-/// The longest row. `unknown`: whether one counts of which no cause is known.
+/// The longest row. `unknown`: whether a row counts in which no cause is known.
 std::optional<RepeatedDeath> find_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
                                       const CauseOf& cause_of, Which which, Unknown unknown) {
   std::optional<RepeatedDeath> most;

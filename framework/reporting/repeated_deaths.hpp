@@ -1,5 +1,5 @@
-// Whether the program itself is what kills its processes: a rank that dies again and again of something that nobody
-// else does to it, with no commit in between, would do so with every process that takes its place.
+// Finds ranks that die repeatedly by the program's own fault. If a rank does so with no commit in between, every
+// process that takes its place is likely to die too.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mend {
 
-/// What a process has died of.
+/// Returns the cause of a process's death.
 using CauseOf = std::function<DeathCause(ProcessId)>;
 
 struct RepeatedDeath {
@@ -21,19 +21,18 @@ struct RepeatedDeath {
   DeathCause cause;
 };
 
-/// Whether ranks count that have died of nothing that is known.
+/// Whether a row of deaths counts in which no cause is known.
 enum class Unknown { is_no_fault, counts };
 
-/// Of the ranks that lost their process in `now`, the one that has lost the most in a row, `now` and the last of
-/// `before` counted, each by a fault of the program. A death of unknown cause counts when that of another in the row is
-/// known, or with Unknown::counts: when the causes were waited for, one that the runtime knows nothing of is an _exit
-/// rather than a signal. Nothing when no rank has lost two. `before`: recoveries with no commit in between, the last
+/// Returns the rank of `now` that has the longest row of deaths by a fault of the program. The row includes the death
+/// of `now` and goes back through the recoveries of `before`. A death of unknown cause counts if another cause in the
+/// row is known, or with Unknown::counts: if the causes were waited for, a death without a cause was an _exit rather
+/// than a signal. Returns nothing if no rank has two deaths. `before`: recoveries with no commit in between, the last
 /// one last. Pure.
 std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const Loss> now,
                                                  const CauseOf& cause_of, Unknown unknown = Unknown::is_no_fault);
 
-/// The same for sentences: whatever they have died of, a signal from outside as well. Its cause is that of the last
-/// whose cause is known. Pure.
+/// The same for messages, for all causes, signals from outside included. The cause is the last one that is known. Pure.
 std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
                                                   const CauseOf& cause_of);
 

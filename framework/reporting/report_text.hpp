@@ -1,4 +1,4 @@
-// Recovery reports as a text, for a process that joins the job later.
+// The text form of recovery reports, for a process that joins the job later.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace mend {
 
 std::string write_reports(std::span<const RecoveryReport> recoveries);
-/// What write_reports has written. Throws nlohmann::json::exception for anything else.
+/// Reads the text of write_reports. Throws nlohmann::json::exception for any other text.
 std::vector<RecoveryReport> read_reports(const std::string& text);
 
 }  // namespace mend

@@ -45,7 +45,7 @@ Json document_of(const RecoveryReport& recovery) {
   return document;
 }
 
-/// One hash of what all ranks have reported, on rank 0; nothing when none has.
+/// On rank 0, one hash of the hashes of all ranks; nothing if no rank has reported one.
 std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, int rank, int size) {
   const std::array<std::uint64_t, 2> mine{answer.hash() ? 1U : 0U, answer.hash().value_or(0)};
   std::vector<std::uint64_t> all(rank == 0 ? 2 * static_cast<std::size_t>(size) : 0);
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, in
 }
 
 void write_whole(const std::filesystem::path& file, const std::string& text) {
-  // The process number keeps a rank's successor from sharing a half-written file with the dead.
+  // The process id keeps this process from sharing a half-written file with a dead one.
   std::filesystem::path temporary = file;
   temporary += fmt::format(".{}.tmp", ::getpid());
   errno = 0;
@@ -71,7 +71,7 @@ void write_whole(const std::filesystem::path& file, const std::string& text) {
   throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.message()));
 }
 
-/// That of one rank. Sent as it is.
+/// The time line of one rank. Sent as raw bytes.
 struct TimeLine {
   WallClock::time_point noticed;
   std::array<Milliseconds, 4> phases;

@@ -1,5 +1,5 @@
-// What a job leaves about itself in the file that `mend run --result` names, for `mend report`: who died in which
-// recovery, what fault tolerance has cost, and what the application reports of its answer.
+// The result file of a job, which `mend run --result` names and `mend report` reads: the deaths and recoveries, the
+// cost of fault tolerance, and the fields that the application reports.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace mend {
 
-/// What the application reports of its answer on this rank (Session::report, Session::report_hash).
+/// The fields that the application reports on this rank (Session::report, Session::report_hash).
 class Answer {
  public:
   using Value = std::variant<long long, double, std::string>;
@@ -36,7 +36,7 @@ class Answer {
   std::optional<std::uint64_t> hash_;
 };
 
-/// What mend has to say of the job in this process.
+/// mend's own data for the result file, in this process.
 struct JobFacts {
   int spares = 0;
   Seconds total{};
@@ -45,18 +45,18 @@ struct JobFacts {
   std::vector<RecoveryReport> recoveries;  ///< over all ranks
 };
 
-/// Each recovery as the rank saw it for which it took longest, whole: times of different clocks are not put together. A
-/// rank that was still a spare in some recovery had nothing to restore in it. Collective over `comm`, whose errors are
+/// Each recovery as seen by the rank for which the whole took longest, because times of different clocks cannot be
+/// combined. A rank that was a spare in a recovery had nothing to restore. Collective over `comm`, whose errors are
 /// thrown.
 std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, MPI_Comm comm);
 
-/// Rank 0 of `comm` writes the result, whole or not at all. Collective over `comm`, whose errors are thrown. Throws
-/// EnvironmentError on rank 0 when the file cannot be written.
+/// Rank 0 of `comm` writes the result file completely or not at all. Collective over `comm`, whose errors are thrown.
+/// Throws EnvironmentError on rank 0 if the file cannot be written.
 void write_result(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, MPI_Comm comm);
 
-/// The result that a job is to leave.
+/// The result file that a job shall write.
 struct ResultFile {
-  std::filesystem::path path;  ///< empty: none is wanted
+  std::filesystem::path path;  ///< empty: no file
   Answer answer{};
 };
 

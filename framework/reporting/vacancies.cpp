@@ -32,7 +32,7 @@ std::string name_lost(const std::vector<Loss>& lost) {
   return fmt::format("{} ({})", name_ranks(ranks_of(lost)), name_processes(processes));
 }
 
-/// "; cause: ranks 0-2 (SIGKILL), rank 3 (exit(3))"; nothing when nothing is known.
+/// "; cause: ranks 0-2 (SIGKILL), rank 3 (exit(3))"; empty if no cause is known.
 std::string name_causes(const std::vector<Loss>& lost, const CauseOf& cause_of) {
   std::map<std::string, std::vector<Rank>> ranks;
   for (const Loss& one : lost) {
@@ -48,12 +48,12 @@ std::string in_a_row(const RepeatedDeath& death, std::string_view verb) {
                      death.cause.is_known() ? death.cause.to_string() : "of an unknown cause");
 }
 
-/// What of the losses says more than the sentence before: a rank that has died again and again, or the causes.
+/// The history that adds to the sentence before: a rank that has died repeatedly, or the causes.
 std::string name_history(const Vacancies& vacancies, const CauseOf& cause_of) {
   return vacancies.row ? "; " + in_a_row(*vacancies.row, "has died") : name_causes(vacancies.lost, cause_of);
 }
 
-/// " (2 spares were lost before: processes 4, 5)"; nothing when none was.
+/// " (2 spares were lost before: processes 4, 5)"; empty if none was lost.
 std::string name_lost_spares(const ProcessSet& lost) {
   if (lost.empty()) return "";
   return fmt::format(" ({} {} lost before: {})", counted(lost.size(), "spare"), lost.size() == 1 ? "was" : "were",
@@ -70,8 +70,8 @@ std::string name_loss(const Vacancies& vacancies, const Policy& policy) {
                      name_lost_spares(vacancies.lost_spares));
 }
 
-/// What all ranks of the job have died of, if it is one and the same fault of the program. A job of one rank has no
-/// second death to compare with.
+/// The cause of all ranks' deaths, if it is one and the same fault of the program. Needs at least two ranks, because
+/// with one there is no death to compare with.
 std::optional<DeathCause> common_fault(const Vacancies& vacancies, const CauseOf& cause_of) {
   if (!vacancies.of_all_ranks || vacancies.lost.size() < 2) return std::nullopt;
   const DeathCause first = cause_of(vacancies.lost.front().dead);

@@ -1,4 +1,4 @@
-// Why a job ends that has ranks nobody is there for: the sentence for the user.
+// The message for the user when a job ends because ranks have no process.
 
 #pragma once
 
@@ -13,23 +13,23 @@
 
 namespace mend {
 
-/// What the last recovery has come to.
+/// The state of the job after its last recovery.
 struct Vacancies {
   std::vector<Loss> lost;                ///< ranks whose processes have died, ascending
-  std::vector<Rank> vacant;              ///< those of them that nobody is there for, ascending
-  std::optional<int> tries{};            ///< so many recoveries in vain that no more processes are started
-  std::optional<RepeatedDeath> fault{};  ///< one of the ranks has died like this before; told unless `tries` is
-  std::optional<RepeatedDeath> row{};    ///< one has died again and again, whatever of
-  int spares = 1;                        ///< that the job has begun with
+  std::vector<Rank> vacant;              ///< the lost ranks that no process has taken over, ascending
+  std::optional<int> tries{};            ///< the number of recoveries in vain after which no more processes are started
+  std::optional<RepeatedDeath> fault{};  ///< a rank that has died like this before; reported unless `tries` is set
+  std::optional<RepeatedDeath> row{};    ///< a rank that has died repeatedly, of any cause
+  int spares = 1;                        ///< the number of spares at the start of the job
   ProcessSet lost_spares{};              ///< spares that have died as spares
-  bool of_all_ranks = false;             ///< `lost` are all ranks that the job had
+  bool of_all_ranks = false;             ///< all ranks of the job are in `lost`
 };
 
-/// Says who died, what of, and what to do about it. `vacancies.lost` is not empty. Pure.
+/// Says which ranks died, the causes, and what to do. `vacancies.lost` must not be empty. Pure.
 std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of);
 
-/// The same when the rank gets no more processes, because the program fails. `fault.times` may be 0: another process
-/// knows more. Pure.
+/// The same for a rank that gets no more processes because the program fails. `fault.times` may be 0 if only another
+/// process knows the rank. Pure.
 std::string describe_fault(const RepeatedDeath& fault);
 
 }  // namespace mend

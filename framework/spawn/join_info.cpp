@@ -23,7 +23,7 @@ void expect(bool valid) {
   if (!valid) refuse();
 }
 
-/// Only a whole number that fits is one.
+/// Reads a whole number that fits into T. Throws for anything else.
 template <class T>
 T number(const json& text) {
   expect(text.is_number_integer());
@@ -33,7 +33,8 @@ T number(const json& text) {
   return text.get<T>();
 }
 
-/// What is written here is nowhere deeper than the holder of a seat in the roster of a record.
+/// Parses JSON; refuses text that is nested deeper than a record: its deepest entry is the holder of a seat in a
+/// roster.
 json parsed(std::string_view text) {
   constexpr int deepest = 8;
   return json::parse(text, [](int depth, json::parse_event_t, json&) {
@@ -42,7 +43,7 @@ json parsed(std::string_view text) {
   });
 }
 
-/// `read` throws one kind of error only.
+/// Runs `read`, and turns all its errors into one kind.
 template <class Read>
 auto understood(Read read) {
   try {
@@ -64,7 +65,7 @@ json written(const Roster& roster) {
   for (const Placed& spare : roster.spares) text["spares"].push_back(written(spare));
   return text;
 }
-/// Of processes with smaller numbers than `newcomer`.
+/// The roster may only have processes with smaller numbers than `newcomer`.
 Roster roster(const json& text, ProcessId newcomer) {
   Roster read;
   for (const json& one : text.at("seats")) read.seats.push_back(seat(one));
@@ -101,7 +102,7 @@ JobRecord record(const json& text, ProcessId newcomer) {
   return read;
 }
 
-/// Returns true if there are any, in ascending order, and all have smaller numbers than `newcomer`.
+/// Returns true if there are processes, in ascending order, all with smaller numbers than `newcomer`.
 bool are_before(ProcessId newcomer, const std::vector<ProcessId>& processes) {
   return !processes.empty() && processes.back() < newcomer &&
          std::ranges::adjacent_find(processes, std::ranges::greater_equal{}) == processes.end();
@@ -109,7 +110,7 @@ bool are_before(ProcessId newcomer, const std::vector<ProcessId>& processes) {
 
 bool has_a_name(const Acquaintance& one) { return std::ranges::find(one.name.job, '\0') != one.name.job.end(); }
 
-/// Sent as it is, before the acquaintances.
+/// Sent as raw bytes, before the acquaintances.
 struct Header {
   Standing standing{};
   ProcessId host;

@@ -1,4 +1,4 @@
-// What a process is told when it joins a job that is under way.
+// The data that a process gets when it joins a running job.
 
 #pragma once
 
@@ -17,18 +17,18 @@
 
 namespace mend {
 
-/// What has happened in the job, and what its present recovery has come to.
+/// The history of the job and the state of its present recovery.
 struct JobRecord {
-  int first_size = 0;                      ///< how many ranks the job had at its start
-  Version committed;                       ///< there is this version, or a newer one; Version{0} before the first
-  std::vector<NodeId> places;              ///< where processes are started, the best machine first
-  std::vector<RecoveryReport> recoveries;  ///< as the process that tells them saw them
+  int first_size = 0;                      ///< the number of ranks of the job at its start
+  Version committed;                       ///< this version or a newer one exists; Version{0} before the first
+  std::vector<NodeId> places;              ///< the machines on which processes are started, the best first
+  std::vector<RecoveryReport> recoveries;  ///< as the process that sends them saw them
   Roster before;                           ///< the roster with which the present recovery began
-  ProcessSet dead;                         ///< the processes whose death is agreed on in it
-  int fruitless = 0;                       ///< recoveries in a row with no commit in between, this one included
+  ProcessSet dead;                         ///< the processes whose death is agreed on in this recovery
+  int fruitless = 0;                       ///< recoveries in a row without a commit in between, this one included
 };
 
-/// How the job stands, and where to connect to it.
+/// The state of the job, and the port to connect to.
 struct JoinInfo {
   World world;  ///< without communicators
   std::string port;
@@ -36,7 +36,7 @@ struct JoinInfo {
   JobRecord record;
 };
 
-/// Of a world, what can be told.
+/// The parts of a world that can be sent.
 struct JoinInfoWords {
   const World& world;
   const std::string& port;
@@ -44,22 +44,22 @@ struct JoinInfoWords {
   const JobRecord& record;
 };
 std::string write_join_info(const JoinInfoWords& words);
-/// Reads what process `newcomer` is told. Throws EnvironmentError for what no job says to it: all processes it names
-/// have smaller numbers than `newcomer`.
+/// Reads the join info for process `newcomer`. Throws EnvironmentError if it cannot come from the job: all processes in
+/// it must have smaller numbers than `newcomer`.
 JoinInfo read_join_info(std::span<const std::byte> text, ProcessId newcomer);
 
-/// Who is in the job, how they stand, and which of them says so.
+/// The processes of the job, their state, and the process that sends it.
 struct Acquaintances {
   std::vector<Acquaintance> all;
   Standing standing;
   ProcessId host;
 };
 std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host);
-/// What process `newcomer` is told. Throws EnvironmentError for what no job says to it: all have smaller numbers, and
-/// the host is among them.
+/// Reads the acquaintances for process `newcomer`. Throws EnvironmentError if they cannot come from the job: all
+/// processes must have smaller numbers, and the host must be among them.
 Acquaintances read_acquaintances(std::span<const std::byte> bytes, ProcessId newcomer);
 
-/// Returns true if a newcomer that has called as `process`, and is `identity`, may introduce itself by `who`.
+/// Returns true if a newcomer that has connected as `process` with `identity` may introduce itself as `who`.
 bool introduces(const Acquaintance& who, ProcessId process, const detector::LocalIdentity& identity);
 
 }  // namespace mend

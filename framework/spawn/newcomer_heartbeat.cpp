@@ -11,7 +11,8 @@
 namespace mend {
 namespace {
 
-/// So many questions in a row, one in each part of the time-out, are left without an answer.
+/// The number of unanswered requests in a row after which the process is killed. One is sent in each part of the
+/// time-out.
 constexpr int most_unanswered = 4;
 
 }  // namespace

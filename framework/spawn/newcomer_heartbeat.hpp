@@ -1,4 +1,5 @@
-// Watches a process that this one has started, from its connection until it is admitted: the ring does not know it yet.
+// Watches a process that this one has started, from its connection until it is admitted and the detector's ring knows
+// it.
 
 #pragma once
 
@@ -13,15 +14,15 @@ namespace mend {
 
 class NewcomerHeartbeat {
  public:
-  /// Asks `process` for signs of life over `line`, which must outlive this object. Kills the process after `time_out`
-  /// of silence, which ends the connection, and writes a warning. Time in which either process is not scheduled does
-  /// not count.
+  /// Asks `process` for heartbeats over `line`, which must outlive this object. After `time_out` without an answer,
+  /// kills the process, which ends the connection, and writes a warning. Time in which either process is not scheduled
+  /// does not count.
   NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
                     Clock::duration time_out);
   NewcomerHeartbeat(const NewcomerHeartbeat&) = delete;
   NewcomerHeartbeat& operator=(const NewcomerHeartbeat&) = delete;
 
-  /// The name of the thread that asks.
+  /// The name of the thread that sends the requests.
   static constexpr const char* thread_name = "mend-newcomer";
 
  private:

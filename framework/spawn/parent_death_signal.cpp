@@ -22,14 +22,14 @@ namespace {
 
 std::string path_of(pid_t process, int file) { return fmt::format("/proc/{}/fd/{}", process, file); }
 
-/// What tells a pipe from any other that is open; 0 for what is none.
+/// A number that identifies the pipe; 0 if the file is not a pipe.
 ino_t pipe_number(int file) {
   struct stat what {};
   return ::fstat(file, &what) == 0 && S_ISFIFO(what.st_mode) ? what.st_ino : 0;
 }
 
-/// The reading end of the pipe of that name; -1 when this process cannot open it: then its line alone tells of the
-/// host.
+/// Opens the reading end of the pipe of that name. Returns -1 if this process cannot open it; then only the connection
+/// tells it of the host's death.
 int open_parent_pipe(const std::string& name) {
   std::istringstream words(name);
   pid_t host = 0;
@@ -48,13 +48,14 @@ int take_parent_death_signal() {
   const char* const name = std::getenv(launch::parent_death_variable);
   if (name == nullptr) return -1;
   const int parent_pipe = open_parent_pipe(name);
-  ::unsetenv(launch::parent_death_variable);  // it is for this process, and not for those that it starts
+  ::unsetenv(launch::parent_death_variable);  // the variable is for this process only, not for processes that it starts
   if (parent_pipe < 0) return -1;
   ::fcntl(parent_pipe, F_SETSIG, SIGKILL);
   ::fcntl(parent_pipe, F_SETOWN, ::getpid());
   ::fcntl(parent_pipe, F_SETFL, O_NONBLOCK | O_ASYNC);
   char nothing = 0;
-  const bool has_been_let_go = ::read(parent_pipe, &nothing, 1) == 0;  // before there was a signal for that
+  const bool has_been_let_go = ::read(parent_pipe, &nothing, 1) == 0;  // the host has let it go or died before the
+                                                                       // signal was set up
   if (has_been_let_go) std::raise(SIGKILL);
   return parent_pipe;
 }

@@ -1,6 +1,6 @@
-// Ends a process that the job has started if its host, the process that started it, dies before it is admitted. The
-// kernel does that whatever the process is doing, even if it is stopped. No other process could: they do not know it
-// yet.
+// Ends a process that the job has started if its host, the process that started it, dies before the process is
+// admitted. The kernel does this in any state of the process, even if it is stopped. No other process could, because
+// none knows it yet.
 //
 // The host has a pipe and never writes to it. The started process opens the reading end as soon as it is loaded, and
 // asks the kernel for SIGKILL when the pipe has an event (F_SETSIG). The event comes when the last writing end is
@@ -22,7 +22,7 @@ class ParentDeathSignal {
   ParentDeathSignal(const ParentDeathSignal&) = delete;
   ParentDeathSignal& operator=(const ParentDeathSignal&) = delete;
 
-  /// The name by which processes of this machine open the pipe (launch::parent_death_variable).
+  /// The name with which processes on this machine open the pipe (launch::parent_death_variable).
   std::string name() const;
 
  private:
@@ -33,7 +33,7 @@ class ParentDeathSignal {
 /// In other processes: returns -1. Called before main (framework/process/process_context.cpp). Local.
 int take_parent_death_signal();
 
-/// This process has been admitted: the host's death does not end it any more. Local.
+/// Ends this when the process is admitted: the host's death does not end it any more. Local.
 void disarm_parent_death_signal();
 
 }  // namespace mend

@@ -19,7 +19,8 @@
 namespace mend {
 namespace {
 
-/// How this process was started, before main has changed any of it: another is started alike.
+/// The folder, arguments and environment with which this process was started, before main has changed them. New
+/// processes are started in the same way.
 struct Beginning {
   Beginning() {
     std::error_code ignored;
@@ -34,7 +35,7 @@ struct Beginning {
 };
 const Beginning beginning;
 
-/// Says who this process is among those launched with it, or who it was started as: not for others.
+/// Returns true for variables that identify this process among those launched with it. A new process must not get them.
 bool is_personal(std::string_view setting) {
   for (const std::string_view mark : {"PMIX_", "PRTE_", "OMPI_MCA_mpi_ft_enable=", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_",
                                       "OMPI_FIRST_", "OMPI_APP_", "OMPI_FILE_"}) {
@@ -45,7 +46,7 @@ bool is_personal(std::string_view setting) {
          name == launch::parent_death_variable;
 }
 
-/// What the runtime is asked, kept until it has answered.
+/// A request to the runtime, kept until it has answered.
 struct Order {
   Order(const std::vector<std::string>& settings, std::function<void(const Birth&)> whom) : told(std::move(whom)) {
     PMIX_APP_CONSTRUCT(&app);
@@ -88,7 +89,7 @@ void start_process(ProcessId process, const std::string& door, const std::string
   std::vector<std::string> settings;
   std::ranges::copy_if(beginning.settings, std::back_inserter(settings),
                        [](const std::string& setting) { return !is_personal(setting); });
-  // What `mpirun --with-ft ulfm` has given to this process, the runtime does not give to those that are started later.
+  // The runtime does not pass on what `mpirun --with-ft ulfm` has set for this process.
   settings.emplace_back("OMPI_MCA_mpi_ft_enable=1");
   settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
   settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));

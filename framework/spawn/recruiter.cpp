@@ -35,13 +35,13 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-/// A newcomer's first words.
+/// The first message of a newcomer.
 struct Call {
   ProcessId process;
   detector::LocalIdentity identity;
 };
 
-/// What a line says when nothing more than that is to be said.
+/// A message without content.
 constexpr std::array<std::byte, 1> a_word{std::byte{1}};
 
 Communicator returning_errors(MPI_Comm comm) {
@@ -55,7 +55,7 @@ Communicator merged(const Communicator& between, bool newcomer) {
   return returning_errors(made);
 }
 
-/// The host's part of meeting the newcomer, which has `port`.
+/// Accepts the connection of the newcomer, which has `port`. For the host.
 Communicator accept(const std::string& port) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_accept(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_accept");
@@ -68,7 +68,8 @@ Communicator connect(const std::string& port) {
   return merged(returning_errors(made), true);
 }
 
-/// Joins `own`, whose member `host` has `bridge` to member `other` of it, with that one's own.
+/// Makes an intercommunicator of `own`, whose member `host` has `bridge`, and the communicator of the bridge's member
+/// `other`.
 Communicator join(MPI_Comm own, int host, const Communicator& bridge, int other) {
   constexpr int tag = 0;
   MPI_Comm made = MPI_COMM_NULL;
@@ -76,8 +77,8 @@ Communicator join(MPI_Comm own, int host, const Communicator& bridge, int other)
   return returning_errors(made);
 }
 
-/// Everyone exchanges a byte with the newcomer. The library connects processes when they first talk, and a revocation
-/// passed on to one that died before that would wait for ever (docs/open-mpi.md).
+/// Exchanges a byte with the newcomer, on every process. The library connects processes at their first message. If one
+/// dies before that, a revocation that is passed on to it waits without end (docs/open-mpi.md).
 void greet(const Communicator& between) {
   int others = 0;
   MPI_Comm_remote_size(between.get(), &others);
@@ -96,7 +97,7 @@ std::string open_port() {
   return name.data();
 }
 
-/// Whether `attempt` did what it should; it may be interrupted by deaths, and the library may be confused by them.
+/// Returns true if `attempt` has succeeded. Deaths may interrupt it, and may cause other errors of the library.
 template <class Attempt>
 bool succeeds(Attempt attempt) {
   try {
@@ -114,7 +115,7 @@ int rank_of(ProcessId process, const World& world) {
   return static_cast<int>(std::ranges::find(world.members, process) - world.members.begin());
 }
 
-/// From now on `world` is that of `joined`, in which the newcomer comes last.
+/// Makes `joined` the base of `world`. Its last member is the newcomer.
 void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, AgreementProvider& agreements) {
   require(world.members.back() < newcomer.process, "who joins has a higher number than all members");
   require(static_cast<std::size_t>(joined.size()) == world.members.size() + 1, "all members and the newcomer have met");
@@ -129,7 +130,7 @@ void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, Ag
 
 }  // namespace
 
-/// What the runtime says of the processes it was to start; it may say so when the recruiter is gone.
+/// The runtime's answers about the processes that it was to start. They may come when the recruiter is gone.
 struct Recruiter::Births {
   std::mutex mutex;
   std::map<ProcessId, Birth> told;
@@ -142,14 +143,14 @@ struct Recruiter::Births {
   }
 };
 
-/// Sees to it that the host waits for a newcomer no longer than it lives, and that it lives no longer than it may.
+/// Ends the host's wait when the newcomer has died, and kills the newcomer when its time is up.
 class Recruiter::Patience {
  public:
   Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
       : line_(*guest.line),
         timer_(start_thread<std::jthread>("mend-patience", [&guest, limit](const std::stop_token& stop) {
           const bool in_time = sleep_unless_stopped(stop, std::chrono::duration_cast<Clock::duration>(limit));
-          if (!in_time && guest.process) guest.process->kill();  // ends the line
+          if (!in_time && guest.process) guest.process->kill();  // which ends the connection
         })) {
     line_.on_end([this, &witness, process = guest.who.process] {
       waits_.break_off();
@@ -181,7 +182,7 @@ Recruiter::Recruiter(ProcessId self, FailureDetector& detector, AgreementProvide
 Recruiter::~Recruiter() {
   patience_.reset();
   attendant_ = {};
-  or_fail_stop([this] { attend_births(); });  // to know who they are
+  or_fail_stop([this] { attend_births(); });  // to learn their process ids, so that they are killed
 }
 
 void Recruiter::start(const World& world) {
@@ -207,12 +208,12 @@ void Recruiter::prepare(std::size_t count, const World& world) {
     attendant_ = start_thread<std::jthread>("mend-attendant", [this](const std::stop_token& stop) {
       try {
         attend(stop);
-      } catch (const std::exception& error) {  // whoever comes is let in when it is needed
+      } catch (const std::exception& error) {  // newcomers are then let in when they are needed
         log::warn(
             fmt::format("processes that are started in the background wait for their connection: {}", error.what()));
       }
     });
-  } catch (const std::exception& error) {  // nobody needs them yet
+  } catch (const std::exception& error) {  // no process needs them yet
     log::warn(fmt::format("no process can be made ready to take over a rank: {}", error.what()));
   }
 }
@@ -225,8 +226,8 @@ bool Recruiter::all_have_come() const {
   return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
 }
 
-/// Lets those in who are on their way, while nobody needs them yet: from then on they are watched. Whoever does not
-/// come in time is ended.
+/// Lets in processes that have been started, before they are needed, and has them watched from then on. Ends those that
+/// do not come in time.
 void Recruiter::attend(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds now_and_then{10};
   for (const auto until = deadline(); !all_have_come();) {
@@ -238,8 +239,8 @@ void Recruiter::attend(const std::stop_token& stop) {
   }
 }
 
-/// Lets those in who have come. Each says first who it is. One for whom this process lacks something, such as memory or
-/// a thread, is turned away alone.
+/// Lets in processes that have connected. Each first says which process it is. If this process lacks something for one
+/// of them, such as memory or a thread, only that one is turned away.
 void Recruiter::open_door() {
   if (auto line = door_->poll()) callers_.push_back(std::move(line));
   for (auto& caller : std::exchange(callers_, {})) {
@@ -252,7 +253,7 @@ void Recruiter::open_door() {
   }
 }
 
-/// A caller has said who it is: it has come, unless nobody waits for it.
+/// A caller has said which process it is. It counts as come if this process waits for it.
 void Recruiter::hear(std::span<const std::byte> said, std::unique_ptr<Connection> caller) {
   Call call;
   if (said.size() != sizeof call) return;
@@ -275,7 +276,7 @@ void Recruiter::hear(std::span<const std::byte> said, std::unique_ptr<Connection
   }
 }
 
-/// Takes note of what the runtime has said of those on their way. Returns false when it cannot start them.
+/// Takes over the runtime's answers about the started processes. Returns false if the runtime cannot start a process.
 bool Recruiter::attend_births() {
   for (auto& [process, expected] : waiting_) {
     const auto birth = births_->take(process);
@@ -290,7 +291,7 @@ bool Recruiter::attend_births() {
   return true;
 }
 
-/// The next newcomer to have called; null when none comes.
+/// The next newcomer that has connected; null if none comes.
 std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
   auto until = deadline();
   while (failures_ < most_failures) {
@@ -322,11 +323,11 @@ std::string Recruiter::lateness() const {
   return fmt::format("a process was started to take over a rank, and has not come within {:g} s", limit_.count());
 }
 
-/// The next newcomer, when it is ready to join; null when there is none to be had.
+/// The next newcomer that is ready to join; null if none can be had.
 std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
   if (!detector_.at_work()) return nullptr;
   attendant_ = {};
-  // Members are in ascending order: one that waited while a later one was let in is of no use.
+  // Members are in ascending order, so a process that waited while a later one was admitted cannot join any more.
   std::erase_if(waiting_,
                 [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
   if (failures_ < most_failures)
@@ -344,7 +345,7 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
   return nullptr;
 }
 
-/// Whether the guest has said who it is, in time.
+/// Returns true if the guest has introduced itself in time and correctly.
 bool Recruiter::introduced(Guest& guest) {
   const auto until = deadline();
   for (;;) {
@@ -369,8 +370,8 @@ bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
   return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
 }
 
-/// Returns false if an error of this process alone was in the way, such as a lack of memory. That may pass, so it
-/// counts as a process that has not come.
+/// Returns false if an error of this process alone has prevented it, such as a lack of memory. The error may be
+/// temporary, so it counts like a process that has not come.
 bool Recruiter::try_to_find(const World& world) {
   try {
     guest_ = await_guest(world);
@@ -428,8 +429,9 @@ bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& rec
 bool Recruiter::merge(const World& world) {
   DeathNews news;
   const bool has_merged = succeeds([&] {
-    // That a member has died, or that another has given up, does not end a message to a newcomer that takes none; only
-    // its own death does (docs/open-mpi.md). It is dropped, so that may be told before it is true.
+    // A message to a newcomer that does not receive is ended neither by the death of a member nor by a revocation, but
+    // only by the newcomer's own death (docs/open-mpi.md). The newcomer is dropped in this case, so its death is
+    // reported to the library before it has happened.
     const WhileMpiWaits look([&] {
       const bool has_news = news.is_there(witness_);
       if (meeting_.is_hopeless || !(is_revoked(meeting_.between.get()) || (has_news && lost_one_of(world.members))))
@@ -504,7 +506,7 @@ bool Arrival::wait() {
 }
 
 World Arrival::join(AgreementProvider& agreements) {
-  line_->on_end([] { std::raise(SIGKILL); });  // nobody wants it any more
+  line_->on_end([] { std::raise(SIGKILL); });  // the host does not need this process any more
   try {
     const auto [others, standing, host] = read_acquaintances(job_, self_);
     const auto at_home = std::ranges::find(others, host, &Acquaintance::process);

@@ -11,14 +11,14 @@
 //     "you are in"  ---------------------------->   is a spare like any other
 //
 // The newcomer is not a member of the job until the last agreement. If anything fails before that, it is dropped: its
-// connection ends, it ends itself or is killed, and the job continues without it. No process waits for it for ever: the
-// waits of the host end with the connection, the waits of the others can be revoked, and a newcomer that does nothing
-// is killed when its time is up.
+// connection ends, it ends itself or is killed, and the job continues without it. No wait is endless: the waits of the
+// host end with the connection, the waits of the others can be revoked, and a newcomer that does nothing is killed when
+// its time is up.
 //
-// Until it is admitted, the host watches it (newcomer_heartbeat.hpp), also while it waits in the background. If the
-// host dies, the kernel ends it (parent_death_signal.hpp).
+// Until the newcomer is admitted, the host watches it (newcomer_heartbeat.hpp), also while it waits in the background.
+// If the host dies, the kernel ends the newcomer (parent_death_signal.hpp).
 //
-// The host is the process nearest to where the newcomer is wanted. It starts the newcomer on its own machine.
+// The host is the process nearest to the place where the newcomer is wanted. It starts the newcomer on its own machine.
 
 #pragma once
 
@@ -48,7 +48,7 @@ class Recruiter {
  public:
   /// `limit`: the longest time from the start of a process until it is admitted.
   Recruiter(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit);
-  /// Ends the processes that wait: they are not needed any more, and one that hangs would keep the launcher waiting.
+  /// Ends the processes that wait, because they are not needed and one that hangs would keep the launcher waiting.
   ~Recruiter();
   Recruiter(const Recruiter&) = delete;
   Recruiter& operator=(const Recruiter&) = delete;
@@ -67,11 +67,11 @@ class Recruiter {
   // collective over the members of world.base, which is not used for anything else meanwhile. They return true if they
   // have succeeded here; interrupt() ends them after a failure elsewhere.
 
-  /// Waits for a process that is to join. Returns nothing if none can be started. For the host. Local.
+  /// Waits for a process that can join. Returns nothing if none can be started. For the host. Local.
   std::optional<ProcessId> find(const World& world);
   /// Makes a communicator of the members for these steps, which can be revoked.
   bool meet(const World& world);
-  /// Makes an intercommunicator with the newcomer, which is told `record`.
+  /// Makes an intercommunicator with the newcomer, which gets `record`.
   bool connect(const World& world, ProcessId host, const JobRecord& record);
   /// Greets the newcomer, and merges the intercommunicator.
   bool merge(const World& world);
@@ -85,11 +85,11 @@ class Recruiter {
  private:
   /// A process that was started, until it is admitted. If it is dropped, it is killed, because it may hang.
   struct Candidate {
-    std::unique_ptr<transport::Connection> line;    // once it has called
-    detector::LocalIdentity called_as;              // who it says it is
-    std::optional<detector::LocalProcess> process;  // once it is known
-    std::unique_ptr<NewcomerHeartbeat> heartbeat;   // once it is known and has called
-    bool has_died = false;                          // before it was
+    std::unique_ptr<transport::Connection> line;    // set when it has connected
+    detector::LocalIdentity called_as;              // its identity, by its own account
+    std::optional<detector::LocalProcess> process;  // set when it is known
+    std::unique_ptr<NewcomerHeartbeat> heartbeat;   // set when it is known and has connected
+    bool has_died = false;                          // before it was known
 
     Candidate() = default;
     Candidate(Candidate&&) = default;
@@ -99,14 +99,14 @@ class Recruiter {
     }
     void runs_as(const std::optional<detector::LocalIdentity>& identity);
     bool is_gone() const { return line ? line->ended() : has_died || (process && process->is_gone()); }
-    /// It may live: returns its line.
+    /// Returns the connection of a process that may live on.
     std::unique_ptr<transport::Connection> release() {
       heartbeat.reset();
       process.reset();
       return std::move(line);
     }
   };
-  /// One that is to join now.
+  /// The process that is about to join.
   struct Guest : Candidate {
     Guest(ProcessId number, Candidate&& candidate) : Candidate(std::move(candidate)), expected(number) {}
     ProcessId expected;
@@ -144,23 +144,23 @@ class Recruiter {
   Seconds limit_;
   std::vector<NodeId> places_;
   RuntimeWitness witness_;
-  std::unique_ptr<ParentDeathSignal> parent_death_signal_;  // these two once there has been anybody to have them for
+  std::unique_ptr<ParentDeathSignal> parent_death_signal_;  // these two are set when the first process is started
   std::unique_ptr<transport::Listener> door_;
   std::map<ProcessId, Candidate> waiting_;
-  std::vector<std::unique_ptr<transport::Connection>> callers_;  // who have not said yet who they are
-  std::vector<std::unique_ptr<transport::Connection>> let_in_;   // until they have hung up
-  std::unique_ptr<Guest> guest_;                                 // of the host
-  std::unique_ptr<Patience> patience_;                           // with it
+  std::vector<std::unique_ptr<transport::Connection>> callers_;  // connected, but not identified yet
+  std::vector<std::unique_ptr<transport::Connection>> let_in_;   // until they have closed the connection
+  std::unique_ptr<Guest> guest_;                                 // on the host
+  std::unique_ptr<Patience> patience_;                           // exists together with guest_
   Meeting meeting_;
   int failures_ = 0;
-  std::uint32_t next_ = 0;  // number to be given: those of processes that did not get in are not used again
+  std::uint32_t next_ = 0;  // the next process number; numbers of processes that were not admitted are not reused
 
   struct Births;
   std::shared_ptr<Births> births_;
-  std::jthread attendant_;  // as long as it is there, all that is above is its
+  std::jthread attendant_;  // while it runs, it owns all members above
 };
 
-/// The newcomer's part, in a process that the job has started.
+/// The newcomer's side, in a process that the job has started.
 class Arrival {
  public:
   /// Connects to the host. Throws EnvironmentError if the host does not listen any more.
@@ -171,7 +171,7 @@ class Arrival {
   bool wait();
   /// Joins the job as a spare and returns its world. If that is not possible, this process ends.
   World join(AgreementProvider& agreements);
-  /// What the job has told this process when it joined.
+  /// The data that the job has sent to this process when it joined.
   const JobRecord& record() const { return record_; }
 
  private:
