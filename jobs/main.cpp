@@ -14,11 +14,11 @@
 
 int main(int argc, char** argv) {
   using mend::ExitCode;
-  std::signal(SIGPIPE, SIG_IGN);  // what was begun is cleared away even if nobody reads any more
+  std::signal(SIGPIPE, SIG_IGN);  // clean up even if the reader of the output is gone
   CLI::App app("Keeps MPI applications running when processes die.", "mend");
   app.set_version_flag("--version", "mend " MEND_VERSION);
   app.require_subcommand(1);
-  // Everything after "--" belongs to the program to be run, whatever it looks like.
+  // All words after "--" belong to the program to be run.
   char** const dashes =
       std::find_if(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
   const std::vector<std::string> after_dashes(std::min(dashes + 1, argv + argc), argv + argc);

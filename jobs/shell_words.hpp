@@ -1,4 +1,4 @@
-// Words as a shell reads them back.
+// Quotes words for a shell.
 
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace mend::jobs {
 
-/// In single quotes, whatever is in it.
+/// The text in single quotes.
 inline std::string in_single_quotes(std::string_view text) {
   std::string quoted = "'";
   for (const char letter : text) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
   return quoted + "'";
 }
 
-/// As it is where that is safe, else in single quotes.
+/// The word unchanged if that is safe, otherwise in single quotes.
 inline std::string shell_quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

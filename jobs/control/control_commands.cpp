@@ -1,4 +1,4 @@
-// mend status, mend commit and mend stop: watch a job that runs, and ask it for something.
+// mend status, mend commit and mend stop: show the state of a running job, and send it requests.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
@@ -43,7 +43,7 @@ int show(pid_t job, bool as_json) {
   return ok;
 }
 
-/// Once a second, until the job has ended.
+/// Shows the state once a second, until the job has ended.
 int watch(pid_t job, bool as_json) {
   show(job, as_json);
   for (;;) {
@@ -53,14 +53,14 @@ int watch(pid_t job, bool as_json) {
       if (::isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
       fmt::print("{}", state);
       std::fflush(stdout);
-    } catch (const UsageError&) {  // nobody listens any more
+    } catch (const UsageError&) {  // the job's mend run has ended
       if (!as_json) fmt::print("job {} has ended\n", job);
       return ok;
     }
   }
 }
 
-/// Those of the user's jobs that run. One that does not answer is told of, and does not hide the others.
+/// Shows all running jobs of the user. A job that does not answer is reported, and the others are shown.
 int show_all(bool as_json) {
   json states = json::array();
   int code = ok;
@@ -91,7 +91,7 @@ int status(const Arguments& arguments) {
                          : show(arguments.job.front(), arguments.as_json);
 }
 
-/// Of a question that is a request: whether it was taken, and a sentence.
+/// Sends a request, and prints whether it was accepted.
 int request(pid_t job, const std::string& question) {
   const json answer = json::parse(ask(job, question));
   const bool taken = answer["taken"];

@@ -29,7 +29,7 @@ constexpr std::size_t longest_question = 256;
 constexpr Seconds patience_with_clients{5};
 constexpr const char* suffix = ".sock";
 
-/// Where sockets may be, the best place first.
+/// The folders in which sockets may be, the best one first.
 std::vector<std::filesystem::path> candidates() {
   if (const char* const named = std::getenv("MEND_SOCKETS"); named != nullptr && *named != '\0') return {named};
   std::vector<std::filesystem::path> folders;
@@ -53,7 +53,7 @@ std::optional<pid_t> job_of(const std::filesystem::path& file) {
   return fits ? std::optional(job) : std::nullopt;
 }
 
-/// Of job `job`; empty if there is none.
+/// The socket of `job`; empty if there is none.
 std::filesystem::path socket_of(pid_t job) {
   for (const auto& folder : candidates()) {
     const auto file = folder / fmt::format("{}{}", job, suffix);
@@ -98,7 +98,7 @@ class JobSocket::Impl {
  public:
   Impl(std::filesystem::path file, Answer answer) : file_(std::move(file)), answer_(std::move(answer)), acceptor_(io_) {
     std::error_code ignored;
-    std::filesystem::remove(file_, ignored);  // of a process that had this number before
+    std::filesystem::remove(file_, ignored);  // left by an earlier process with this id
     try {
       acceptor_.open();
       ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);
@@ -166,7 +166,7 @@ JobSocket::JobSocket(pid_t job, Answer answer)
 JobSocket::~JobSocket() = default;
 void JobSocket::poll() { impl_->poll(); }
 
-// --- who asks --------------------------------------------------------------------------------------------------
+// --- the asking process ---------------------------------------------------------------------------------------
 
 std::string ask(pid_t job, const std::string& question, Seconds patience) {
   const UsageError no_job(
@@ -187,7 +187,7 @@ std::string ask(pid_t job, const std::string& question, Seconds patience) {
     });
   });
   io.run_for(std::chrono::duration_cast<std::chrono::milliseconds>(patience));
-  if (outcome == asio::error::connection_refused) {  // a mend run that was killed has left it
+  if (outcome == asio::error::connection_refused) {  // left by a mend run that was killed
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
     throw no_job;

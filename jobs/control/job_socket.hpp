@@ -1,14 +1,14 @@
-// How `mend status`, `mend commit` and `mend stop` talk to the `mend run` of a job: over a UNIX socket in a folder that
-// is the user's alone. The job is called by the process number of its mend run.
+// How `mend status`, `mend commit` and `mend stop` communicate with the `mend run` of a job: over a UNIX socket in a
+// private folder of the user. A job is named by the process id of its mend run.
 //
 //   XDG_RUNTIME_DIR/mend/4711.sock      or, without that variable, /tmp/mend-UID/4711.sock
-//   MEND_SOCKETS/4711.sock              if the user has named a folder; then jobs are looked for there alone
+//   MEND_SOCKETS/4711.sock              if the user has set MEND_SOCKETS; then jobs are looked for only there
 //
 //   "status\n"  -->
 //          <--  text of JSON, end
 //
-// The kernel tells who is at the other end (SO_PEERCRED): mend run answers its own user only. It serves the socket
-// beside its other work, and never waits for whoever asks; who asks waits for `patience` at most.
+// The kernel reports the user at the other end (SO_PEERCRED): mend run answers only its own user. It serves the socket
+// beside its other work, and never waits for the asking process, which waits for `patience` at most.
 
 #pragma once
 
@@ -24,17 +24,17 @@
 
 namespace mend::jobs {
 
-/// Where this process's own socket is, or would be. Makes the folder. Throws EnvironmentError if that is somebody
-/// else's, or others can enter it. Local.
+/// The folder of this process's own socket. Makes it if it does not exist. Throws EnvironmentError if the folder
+/// belongs to another user or others can enter it. Local.
 std::filesystem::path socket_folder();
 
-/// The jobs of this user whose sockets are on this machine; also some that have ended. Local.
+/// The jobs of this user whose sockets are on this machine; some of them may have ended. Local.
 std::vector<pid_t> known_jobs();
 
-/// In `mend run`.
+/// The side of `mend run`.
 class JobSocket {
  public:
-  /// What is answered to a question.
+  /// Returns the answer to a question.
   using Answer = std::function<std::string(const std::string& question)>;
 
   /// Listens for questions to job `job`. Throws EnvironmentError.
@@ -43,7 +43,7 @@ class JobSocket {
   JobSocket(const JobSocket&) = delete;
   JobSocket& operator=(const JobSocket&) = delete;
 
-  /// Answers whoever has asked. Never waits. Local; called again and again.
+  /// Answers the questions that have arrived. Never waits. Local; call it repeatedly.
   void poll();
 
  private:
@@ -51,8 +51,8 @@ class JobSocket {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The answer of job `job`. Throws UsageError if no such job of this user runs here, EnvironmentError if it does not
-/// answer within `patience`. Local.
+/// Returns the answer of job `job`. Throws UsageError if no job of this user with that number runs here,
+/// EnvironmentError if it does not answer within `patience`. Local.
 std::string ask(pid_t job, const std::string& question, Seconds patience = Seconds{3});
 
 }  // namespace mend::jobs

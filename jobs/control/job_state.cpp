@@ -24,7 +24,7 @@ double seconds_since(std::chrono::microseconds then) {
   return std::max(0.0, Seconds(now - then).count());
 }
 
-/// In memory, of all that it has mapped; 0 when it is gone.
+/// The resident memory of a process; 0 if it is gone.
 std::uint64_t resident_bytes(pid_t process) {
   std::uint64_t mapped = 0;
   std::uint64_t resident = 0;
@@ -32,7 +32,7 @@ std::uint64_t resident_bytes(pid_t process) {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// What it does, or waits in.
+/// The call that the process is in or waits in.
 std::string where_is(const board::Slot& slot, Condition condition, const board::Whereabouts& now) {
   if (condition == Condition::gone) return "died";
   if (condition == Condition::stopped) return "stopped";
@@ -56,14 +56,14 @@ json state_of(const board::Slot& slot, Condition condition) {
   return state;
 }
 
-/// Ranks first, in their order; then spares and those that have not begun.
+/// The sort key: ranks in their order, then spares, then processes that have not begun.
 auto order(const json& process) {
   constexpr int last = 1 << 30;
   const auto number = [&](const char* key) { return process[key].is_null() ? last : process[key].get<int>(); };
   return std::tuple(number("rank"), number("process"), process["pid"].get<int>());
 }
 
-/// Of the living, and of ranks that have died and that nobody has taken over yet.
+/// The living processes, and the dead ones whose rank no process has taken over yet.
 json processes_of(const board::Board& board) {
   std::set<int> held;
   json processes = json::array();

@@ -1,5 +1,5 @@
-// What `mend status` shows of a job: what its processes have written on the board (base/telemetry/job_board.hpp), and
-// what the kernel says of them.
+// The state of a job as `mend status` shows it: the entries of its processes on the board
+// (base/telemetry/job_board.hpp), and the kernel's data on them.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace mend::jobs {
 
-/// What the launcher knows of its job.
+/// The launcher's data on its job.
 struct JobFacts {
   pid_t job = 0;
   std::string program;
@@ -22,10 +22,11 @@ struct JobFacts {
   Clock::time_point begun;
 };
 
-/// The state of a job now. Processes on other machines are not in it: "launched" says how many there are in all. Local.
+/// The state of a job now. It does not include processes on other machines; "launched" is the number of all processes.
+/// Local.
 nlohmann::json state_of(const JobFacts& facts, const board::Board& board);
 
-/// The same for people: a line on the job, a line on its commits, and a table of its processes. Pure.
+/// The same as text: a line on the job, a line on its commits, and a table of its processes. Pure.
 std::string to_text(const nlohmann::json& state);
 
 }  // namespace mend::jobs

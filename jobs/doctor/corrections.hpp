@@ -1,4 +1,4 @@
-// mend's corrections to Open MPI (jobs/setup/patches), and what a job has to expect without each.
+// mend's corrections to Open MPI (jobs/setup/patches), and the consequences of each missing one.
 
 #pragma once
 
@@ -14,10 +14,10 @@ struct Correction {
   std::string_view without;  ///< what happens without it
 };
 
-/// All of them, in alphabetical order.
+/// All corrections, in alphabetical order.
 std::span<const Correction> corrections();
 
-/// Those that the Open MPI in `prefix` was built without. Local.
+/// The corrections that are missing in the Open MPI at `prefix`. Local.
 std::vector<Correction> missing_corrections(const std::filesystem::path& prefix);
 
 }  // namespace mend::jobs

@@ -1,4 +1,4 @@
-// mend doctor: tries what fault tolerance stands on, on this machine.
+// mend doctor: checks on this machine what fault tolerance needs.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
@@ -61,7 +61,7 @@ int examine(Arguments& arguments) {
   try {
     patient.mpirun = find_mpirun();
   } catch (const EnvironmentError&) {
-    // check_mpi tells of it.
+    // check_mpi reports it.
   }
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   Findings findings;

@@ -1,4 +1,4 @@
-// What a check of mend doctor has found: one line for people, one object for scripts.
+// A finding of mend doctor: one line of text, one object for scripts.
 
 #pragma once
 
@@ -11,9 +11,9 @@ enum class Level { pass, warn, fail };
 
 struct Finding {
   Level level = Level::pass;
-  std::string subject;  ///< what was looked at
-  std::string why;      ///< what was seen, and what that means
-  std::string remedy;   ///< what to type or to do; empty when nothing is wrong
+  std::string subject;  ///< what was checked
+  std::string why;      ///< what was found, and what it means
+  std::string remedy;   ///< what to type or to do; empty if nothing is wrong
 };
 
 using Findings = std::vector<Finding>;

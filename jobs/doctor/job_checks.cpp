@@ -18,7 +18,7 @@ std::filesystem::path prefix_of(const Patient& patient) { return patient.mpirun.
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// A job of the probe under `mend run`, and what it has reported.
+/// A test job under `mend run`, and its report.
 struct Trial {
   ProgramEnd end;
   Json result;
@@ -76,7 +76,7 @@ double last_recovery_ms(const Trial& trial) {
   return sum;
 }
 
-/// The library that programs load must be the one that mpirun belongs to.
+/// Checks that programs load the library to which mpirun belongs.
 Finding judge_library(const Patient& patient, const Trial& trial) {
   const std::filesystem::path library = trial.reported<std::string>("mpi_library", "");
   std::error_code error;

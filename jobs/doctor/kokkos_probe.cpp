@@ -1,4 +1,4 @@
-// Says which Kokkos mend's programs are built with, and whether it computes.
+// Reports the Kokkos with which mend's programs are built, and whether it computes.
 
 #include <Kokkos_Core.hpp>
 

@@ -33,7 +33,7 @@ double soft_limit(decltype(RLIMIT_NPROC) what) {
 
 std::string count_text(double value) { return std::isinf(value) ? "no limit" : fmt::format("{:.0f}", value); }
 
-/// A network that may write into protected memory past the kernel, and must lock it.
+/// Returns true if there is an RDMA network, which must lock memory and may write to protected memory past the kernel.
 bool has_rdma() {
   std::error_code error;
   std::filesystem::directory_iterator devices("/sys/class/infiniband", error);
@@ -53,7 +53,7 @@ Finding locked_memory() {
 }
 
 Finding shared_memory(int processes) {
-  // Open MPI's segment of each process for messages within the machine.
+  // Open MPI's shared-memory segment of each process.
   constexpr double each = 4 << 20;
   struct statvfs disk {};
   if (::statvfs("/dev/shm", &disk) != 0 || ::access("/dev/shm", W_OK) != 0) {
@@ -84,7 +84,7 @@ bool on_path(const char* program) {
 Findings check_limits(const Patient& patient) {
   const ProcessLimits limits = process_limits();
   Findings findings;
-  // The two limits are told apart: each has a remedy of its own.
+  // The two limits are judged separately, because each has its own remedy.
   const auto judge = [&](const char* subject, const ProcessLimits& one, const std::string& value, const char* remedy) {
     const std::string objection = objection_to(patient.processes, one);
     findings.push_back(objection.empty() ? Finding{Level::pass, subject, value, ""}

@@ -1,5 +1,5 @@
-// The throw-away job of mend doctor: loses a process, takes its data back, agrees, and measures how late it wakes up.
-// What it finds goes into the result file, as what the program reports.
+// The test job of mend doctor: loses a process, restores its data, agrees, and measures wake-up delays. It reports its
+// measurements as fields of the result file.
 
 #include <mend.hpp>
 
@@ -26,7 +26,7 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// Which MPI library this process has loaded.
+/// The path of the MPI library that this process has loaded.
 std::string library_path() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&MPI_Get_library_version), &info) == 0 || info.dli_fname == nullptr) return "";
@@ -43,7 +43,7 @@ std::string library_version() {
   return version.substr(0, version.find(','));
 }
 
-/// The HDF5 library that mend has loaded, if it has.
+/// The version of the HDF5 library that mend has loaded, if any.
 std::string hdf5_version() {
   using GetVersion = int (*)(unsigned*, unsigned*, unsigned*);
   const auto get = reinterpret_cast<GetVersion>(::dlsym(RTLD_DEFAULT, "H5get_libversion"));

@@ -1,4 +1,4 @@
-// A program that a check runs: what it says and how it ends, within a time limit.
+// A program that a check runs with a time limit: its output, and how it ended.
 
 #pragma once
 
@@ -10,17 +10,17 @@
 namespace mend::jobs {
 
 struct ProgramEnd {
-  int exit_code = -1;   ///< 128 + the signal, when one ended it; 127 when it could not be started
-  bool in_time = true;  ///< false: it was killed, with all that it had started in its process group
+  int exit_code = -1;   ///< 128 + the signal that ended it; 127 if it could not be started
+  bool in_time = true;  ///< false: it was killed, with all processes of its process group
   std::string output;   ///< standard output
   std::string errors;   ///< standard error
 
   bool succeeded() const { return in_time && exit_code == 0; }
-  /// The first line that it said on standard error, or else how it ended.
+  /// The first line of standard error or, without one, how the program ended.
   std::string complaint() const;
 };
 
-/// Runs `line` with nothing to read. Local. Throws EnvironmentError when no process can be made.
+/// Runs `line` with empty standard input. Local. Throws EnvironmentError if no process can be made.
 ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::seconds limit);
 
 }  // namespace mend::jobs

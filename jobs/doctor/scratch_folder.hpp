@@ -1,4 +1,4 @@
-// A private folder for the time of a check.
+// A private folder for a check.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace mend::jobs {
 
-/// Gone, with all that is in it, when this is. Throws EnvironmentError when it cannot be made.
+/// Makes the folder, and removes it with its content in the destructor. Throws EnvironmentError if it cannot be made.
 class ScratchFolder {
  public:
   ScratchFolder() {

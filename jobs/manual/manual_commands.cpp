@@ -1,4 +1,4 @@
-// mend completion and mend man: print what shells and man read.
+// mend completion and mend man: print shell completions and man pages.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"

@@ -22,7 +22,7 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-/// "-n" and "--ranks", short ones first; empty for what is named by its place.
+/// "-n" and "--ranks", short ones first; empty for a positional argument.
 std::vector<std::string> flags_of(const CLI::Option& option) {
   std::vector<std::string> flags;
   for (const auto& name : option.get_snames()) flags.push_back("-" + name);
@@ -37,7 +37,8 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// What roff takes for its own is told apart: backslashes, dashes, and a full stop or quote that begins a line.
+/// Escapes characters that are special to roff: backslashes, dashes, and a full stop or quote at the beginning of a
+/// line.
 std::string roff(const std::string& text) {
   std::string escaped;
   bool line_begins = true;
@@ -82,7 +83,7 @@ std::string words_of(const CLI::App& app) {
   return words;
 }
 
-/// An option as _arguments of zsh takes it: brackets and colons of the text are escaped.
+/// An option in the form that zsh's _arguments takes: brackets and colons of the text are escaped.
 std::string zsh_option(const CLI::Option& option, const std::string& flag) {
   std::string text;
   for (const char c : one_line(option.get_description())) {

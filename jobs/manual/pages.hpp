@@ -1,5 +1,4 @@
-// What is generated from the command line's own description: man pages, and completion for shells. So they cannot
-// disagree with --help.
+// Man pages and shell completions, generated from the command line's own description, so that they agree with --help.
 
 #pragma once
 

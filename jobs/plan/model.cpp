@@ -15,7 +15,7 @@ namespace {
 
 using NodeSet = std::vector<std::uint32_t>;
 
-/// How many of a stripe's ranks, owners and keepers, are on each node.
+/// The number of a stripe's ranks, owners and keepers, on each node.
 using Members = std::map<std::uint32_t, int>;
 
 Members members_of(const Stripe& stripe, int ranks_per_node) {
@@ -25,7 +25,7 @@ Members members_of(const Stripe& stripe, int ranks_per_node) {
   return members;
 }
 
-/// With how few nodes more than `parity` ranks are dead.
+/// The smallest number of nodes whose failure kills more than `parity` ranks.
 std::size_t fewest_nodes(const Members& members, int parity) {
   std::vector<int> counts;
   for (const auto& [node, count] : members) counts.push_back(count);
@@ -40,7 +40,7 @@ double choose(std::size_t all, std::size_t some) {
   return std::exp(factorial(all) - factorial(some) - factorial(all - some));
 }
 
-/// The subsets of `nodes` with `size` members, each passed to `visit` in ascending order.
+/// Passes each subset of `nodes` with `size` members to `visit`. The members are in ascending order.
 template <class Visit>
 void for_each_subset(const NodeSet& nodes, std::size_t size, const Visit& visit, NodeSet chosen = {},
                      std::size_t from = 0) {
@@ -52,7 +52,7 @@ void for_each_subset(const NodeSet& nodes, std::size_t size, const Visit& visit,
   }
 }
 
-/// The smallest sets of nodes that lose data together: their size, and how many there are in the whole job.
+/// The smallest sets of nodes whose joint failure loses data: their size, and their number in the whole job.
 struct LosingSets {
   int size = 0;  ///< 0: there are none
   double count = 0;
@@ -60,7 +60,7 @@ struct LosingSets {
 
 LosingSets losing_sets(const Scenario& scenario) {
   const Redundancy& redundancy = scenario.redundancy;
-  // Placements repeat themselves: a smaller job with the same remainder has as many sets for each node.
+  // Placements repeat, so a smaller job with the same remainder has the same number of sets for each node.
   const int group = redundancy.data + redundancy.parity;
   const int enough = std::max(4 * group, 2048 / scenario.ranks_per_node);
   const int nodes = scenario.nodes <= enough + group ? scenario.nodes : enough + (scenario.nodes - enough) % group;
@@ -69,7 +69,7 @@ LosingSets losing_sets(const Scenario& scenario) {
     places.push_back(NodeId{static_cast<std::uint32_t>(rank / scenario.ranks_per_node)});
   const auto stripes = place(redundancy.fitting(static_cast<int>(places.size())), places);
 
-  constexpr double most_tried = 20'000;  // beyond it, all sets of that size are taken for losing ones
+  constexpr double most_tried = 20'000;  // above it, all sets of that size count as losing sets
   LosingSets found;
   std::set<Members> seen;
   std::set<NodeSet> losing;
@@ -104,15 +104,16 @@ LosingSets losing_sets(const Scenario& scenario) {
 double chance_with(const LosingSets& sets, int nodes, int failed) {
   if (sets.size == 0 || failed < sets.size) return 0;
   if (failed >= nodes) return 1;
-  // A given set of s is among k drawn from n with the chance k/n (k-1)/(n-1) ..., s factors.
+  // A given set of s nodes is among k drawn from n with probability k/n (k-1)/(n-1) ..., s factors.
   double each = 1;
   for (int i = 0; i < sets.size; ++i) each *= static_cast<double>(failed - i) / (nodes - i);
-  // As many as a set has cannot hit two; more may, as if the sets were independent.
+  // If as many nodes fail as a set has, they cannot contain two sets. If more fail, sets are treated as independent.
   if (failed == sets.size) return std::min(sets.count * each, 1.0);
   return -std::expm1(sets.count * std::log1p(-std::min(each, 1 - 1e-15)));
 }
 
-/// The chance that a failure ends in a loss of data: others follow, each before the window of the last one has closed.
+/// The probability that a failure leads to data loss: other failures follow, each before the window of the last one
+/// ends.
 double loss_per_failure(const Scenario& scenario) {
   const LosingSets sets = losing_sets(scenario);
   const double rate = (scenario.nodes - 1) / scenario.node_mtbf.count();
@@ -129,8 +130,8 @@ double loss_per_failure(const Scenario& scenario) {
   return chance;
 }
 
-/// For a job that goes through `elapsed` if nothing ends it, `steps` points of the chance that it has not ended by
-/// then.
+/// The survival function of a job that takes `elapsed` if nothing ends it: the probability that it has not ended early,
+/// at `steps` intervals.
 struct Survival {
   Survival(const Scenario& scenario, Seconds elapsed, double loss_rate) : step(elapsed / steps) {
     for (int i = 0; i <= steps; ++i) {
@@ -140,19 +141,19 @@ struct Survival {
     }
   }
 
-  /// How long a job lasts on average, which is ended by failures or after its time.
+  /// The mean time until a job is ended by a failure or is complete.
   Seconds mean() const {
     double sum = (chance.front() + chance.back()) / 2;
     for (int i = 1; i < steps; ++i) sum += chance[static_cast<std::size_t>(i)];
     return step * sum;
   }
 
-  /// How many ends to expect when each is followed by a new job at once: the renewal equation m = F + F' * m, solved
-  /// point by point.
+  /// The expected number of early ends if each is followed by a new job at once: the renewal equation m = F + F' * m,
+  /// solved point by point.
   double renewals() const {
     std::vector<double> expected{0};
     for (std::size_t i = 1; i <= steps; ++i) {
-      // An end in a step is taken for one in its middle; what the step itself adds to its own end is left out.
+      // An end inside a step counts as one in its middle. Two ends in the same step are neglected.
       double value = 0;
       for (std::size_t j = 1; j <= i; ++j) {
         const double after = j == 1 ? expected[i - 1] : (expected[i - j] + expected[i - j + 1]) / 2;
@@ -168,8 +169,8 @@ struct Survival {
   std::vector<double> chance;
 };
 
-/// Commits and recoveries, as long as spares and data last: Daly's complete model with a recovery that failures
-/// interrupt. Each piece of work and its commit must get through without a failure.
+/// The time with commits and recoveries, as long as spares and data last: Daly's complete model with a recovery that
+/// failures can interrupt. Each piece of work and its commit must complete without a failure.
 Seconds elapsed_with(const Scenario& scenario, Seconds mtbf, Seconds interval) {
   const double commit =
       scenario.commit_cost.count() + (scenario.disk ? scenario.disk->cost.count() / scenario.disk->every : 0);
@@ -181,7 +182,8 @@ Seconds elapsed_with(const Scenario& scenario, Seconds mtbf, Seconds interval) {
 }  // namespace
 
 double chance_of_running_out(int nodes, int spares, Seconds node_mtbf, Seconds time) {
-  // Binomial: nodes + spares lives, each over by then with the chance q. The smaller tail is summed.
+  // Binomial distribution: each of nodes + spares nodes has failed by then with probability q. The smaller tail is
+  // summed.
   const int all = nodes + spares;
   const double log_dead = std::log(-std::expm1(-(time / node_mtbf)));
   const double log_alive = -(time / node_mtbf);
@@ -191,7 +193,7 @@ double chance_of_running_out(int nodes, int spares, Seconds node_mtbf, Seconds t
                     (all - k) * log_alive);
   };
   double sum = 0;
-  if (all * std::exp(log_dead) > spares) {  // more than that is likely: sum what is left of 1
+  if (all * std::exp(log_dead) > spares) {  // a larger number is likely: sum the complement
     for (int k = 0; k <= spares; ++k) sum += exactly(k);
     return std::clamp(1 - sum, 0.0, 1.0);
   }
@@ -220,14 +222,14 @@ Forecast forecast(const Scenario& scenario, std::optional<Seconds> interval) {
   result.failures = result.elapsed / result.mtbf;
   result.out_of_spares =
       chance_of_running_out(scenario.nodes, scenario.spare_nodes, scenario.node_mtbf, result.elapsed);
-  // A failure within the window of another belongs to that one: as many begin a window of their own.
+  // A failure within the window of another belongs to that window, so fewer windows begin than failures happen.
   const double loss_rate =
       loss_per_failure(scenario) * std::exp(-(scenario.recovery / result.mtbf)) / result.mtbf.count();
   result.data_loss = -std::expm1(-loss_rate * result.elapsed.count());
 
   const Survival survival(scenario, result.elapsed, loss_rate);
   if (scenario.disk) {
-    // A version gets to disk one commit after the one it has the data of.
+    // A version is complete on disk one commit after the commit that has its data.
     const Seconds period = result.interval + scenario.commit_cost;
     const Seconds rework = std::min(period * ((scenario.disk->every + 1) / 2.0), result.elapsed / 2);
     result.until_done =

@@ -1,13 +1,13 @@
-// What failures will cost a job, before it is launched. docs/planning.md derives each formula.
+// Predicts the cost of failures for a job before it is launched. docs/planning.md derives the formulas.
 //
-// Nodes fail independently of each other, at a constant rate, and whole. A node that fails is replaced by a spare node,
-// which may have failed before. The job goes back to its last commit and recovers. It ends early when no spare is left,
-// and when nodes fail so close together that committed data is lost:
+// Whole nodes fail, independently of each other, at a constant rate. A node that fails is replaced by a spare node,
+// which may have failed before. The job goes back to its last commit and recovers. It ends early if no spare is left,
+// or if nodes fail so close together that committed data is lost:
 //
 //   work | commit | work | commit | work X recovery | work | commit | ...
 //        `- interval -'           `-lost-'- window -'
 //
-// In the window, data is not yet as redundant as before. Every function here is pure.
+// During the window, data is not yet as redundant as before. All functions here are pure.
 
 #pragma once
 
@@ -20,16 +20,16 @@ namespace mend::jobs {
 
 /// A job and its machine.
 struct Scenario {
-  int nodes = 1;  ///< that work; spares come in addition
+  int nodes = 1;  ///< that work, without the spares
   int ranks_per_node = 1;
   Seconds node_mtbf{};    ///< mean time between failures of one node
-  Seconds work{};         ///< what the job takes when nothing fails and nothing is committed
+  Seconds work{};         ///< time of the job without failures and commits
   Seconds commit_cost{};  ///< of one commit
-  Seconds recovery{};     ///< from a failure until the data is back and as redundant as before
+  Seconds recovery{};     ///< from a failure until the data is restored and as redundant as before
   int spare_nodes = 0;
   Redundancy redundancy;
-  Seconds requeue{};  ///< from the end of a job that cannot go on until the next one has begun
-  /// With a disk: every so many commits, one is written there as well and costs so much more.
+  Seconds requeue{};  ///< from the end of a job that cannot continue until the next one begins
+  /// With a disk: every `every`-th commit is also written to disk, which costs `cost` in addition.
   struct Disk {
     int every = 10;
     Seconds cost{};
@@ -37,37 +37,37 @@ struct Scenario {
   std::optional<Disk> disk;
 };
 
-/// What to expect of it.
+/// The forecast for a scenario.
 struct Forecast {
-  Seconds mtbf{};            ///< between failures of any node that works
-  Seconds interval{};        ///< of work between two commits
+  Seconds mtbf{};            ///< between failures of any working node
+  Seconds interval{};        ///< working time between two commits
   Seconds elapsed{};         ///< with all commits and recoveries, if spares and data last
-  double overhead = 0;       ///< of elapsed, as a part of the work
-  double failures = 0;       ///< expected while it runs, of nodes that work
-  double out_of_spares = 0;  ///< chance that a job ends because no spare is left
-  double data_loss = 0;      ///< chance that a job ends because committed data is lost
-  /// Until the work is done, however many jobs that takes: without a disk each begins anew, with one it goes on from
-  /// the last version there. Infinite when that is beyond all measure.
+  double overhead = 0;       ///< of elapsed, as a fraction of the work
+  double failures = 0;       ///< expected number during the job, of working nodes
+  double out_of_spares = 0;  ///< probability that a job ends because no spare is left
+  double data_loss = 0;      ///< probability that a job ends because committed data is lost
+  /// The time until the work is done, over all jobs that it takes. Without a disk each job begins anew; with a disk it
+  /// continues from the last version on disk. May be infinite.
   Seconds until_done{};
 };
 
-/// Commits after each `interval`; Daly's, if none is given.
+/// Forecasts a job that commits after each `interval`; without one, at Daly's interval.
 Forecast forecast(const Scenario& scenario, std::optional<Seconds> interval = std::nullopt);
 
-/// The overhead alone, for commits after each `interval`: quick.
+/// Returns only the overhead, for commits after each `interval`. Fast.
 double overhead_with(const Scenario& scenario, Seconds interval);
 
-/// The chance that, of so many nodes and spare nodes, more than `spares` fail within `time`.
+/// The probability that more than `spares` of nodes + spares nodes fail within `time`.
 double chance_of_running_out(int nodes, int spares, Seconds node_mtbf, Seconds time);
 
-/// The chance that `failed` nodes, drawn at random, lose data if they fail within one window. Derived from the
+/// The probability that `failed` nodes, drawn at random, lose data if they fail within one window. Derived from the
 /// placement that the store would choose.
 double chance_of_loss(const Scenario& scenario, int failed);
 
-/// The fewest spare nodes with which the job runs out with at most this chance.
+/// The smallest number of spare nodes with which the job runs out of spares with at most this probability.
 int spares_for(Scenario scenario, double chance);
 
-/// Memory beside a snapshot of 1 for what a rank keeps of others, and what a commit of new data sends, in snapshots.
+/// The memory of a rank for other ranks' data, relative to its snapshot; and the data sent by a commit, in snapshots.
 double memory_for_others(const Redundancy& redundancy);
 double sent_by_commit(const Redundancy& redundancy);
 

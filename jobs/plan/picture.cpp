@@ -19,7 +19,7 @@ struct Axis {
   bool logarithmic = false;
   double low = 0;
   double high = 1;
-  /// Where on it a value is, from 0 to 1.
+  /// The position of a value on the axis, from 0 to 1.
   double place(double value) const {
     const auto scaled = [&](double v) { return logarithmic ? std::log10(v) : v; };
     return std::clamp((scaled(value) - scaled(low)) / (scaled(high) - scaled(low)), 0.0, 1.0);
@@ -32,7 +32,7 @@ struct Tick {
 };
 
 struct Diagram {
-  double left;  ///< of the area within the axes
+  double left;  ///< of the area inside the axes
   Axis x, y;
   std::vector<Tick> x_ticks{}, y_ticks{};
   Points line{};
@@ -75,7 +75,7 @@ std::string drawn(const Diagram& diagram) {
 }
 
 Diagram overhead_by_interval(const Scenario& scenario, const Forecast& planned) {
-  constexpr double reach = 30;  // times shorter and longer than planned
+  constexpr double reach = 30;  // factor below and above the planned value
   Diagram diagram{.left = 70,
                   .x = {R"(work between two commits)", true, planned.interval.count() / reach,
                         std::min(planned.interval.count() * reach, scenario.work.count())},

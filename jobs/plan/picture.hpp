@@ -1,4 +1,4 @@
-// A plan as a picture (SVG): what an interval costs, and what spares are worth.
+// A plan as a picture (SVG): the cost of commit intervals, and the benefit of spares.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace mend::jobs {
 
-/// Two diagrams side by side: the overhead against the commit interval, and the chance of running out against the
-/// number of spare nodes; the planned values are marked. A whole SVG document. Pure.
+/// Two diagrams side by side: the overhead against the commit interval, and the probability of running out of spares
+/// against the number of spare nodes. The planned values are marked. A complete SVG document. Pure.
 std::string picture_of(const Scenario& scenario, const Forecast& planned);
 
 }  // namespace mend::jobs

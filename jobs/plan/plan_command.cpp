@@ -1,4 +1,4 @@
-// mend plan: how many spares, which redundancy, what interval, with or without disk.
+// mend plan: recommends the number of spares, the redundancy, the interval, and whether to use a disk.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
@@ -48,12 +48,12 @@ struct Arguments {
   bool json = false;
 };
 
-/// What is known of the job before anything is chosen.
+/// The given properties of the job, before anything is chosen.
 struct Job {
   Scenario scenario;
-  double state = 0;  ///< bytes of a rank
+  double state = 0;  ///< bytes per rank
   Seconds commit_of_partner{};
-  double sent_share = 0;  ///< of commit_of_partner, what sending one snapshot takes
+  double sent_share = 0;  ///< the part of commit_of_partner that sending one snapshot takes
   std::optional<double> memory;
   Seconds disk_cost{};
 };
@@ -62,7 +62,7 @@ struct Choice {
   Redundancy redundancy;
   Scenario scenario;
   Forecast forecast;
-  double memory = 0;  ///< bytes of a rank, two versions
+  double memory = 0;  ///< bytes per rank, for two versions
   bool fits = true;
 };
 
@@ -97,7 +97,7 @@ Job job_of(const Arguments& arguments) {
   job.commit_of_partner = Seconds(packs + sends);
   if (!arguments.commit_cost.empty()) given = parse_time(arguments.commit_cost);
   if (given) job.commit_of_partner = *given;
-  // A restore reads the state once and sends it, as a commit does.
+  // A restore reads the state once and sends it, like a commit.
   scenario.recovery = arguments.recovery.empty() ? parse_time(arguments.detection) + job.commit_of_partner
                                                  : parse_time(arguments.recovery);
   job.disk_cost = arguments.disk_cost.empty() ? Seconds(packs) : parse_time(arguments.disk_cost);
@@ -112,12 +112,12 @@ Job job_of(const Arguments& arguments) {
   return job;
 }
 
-/// The commit's part that sends grows with what is sent.
+/// The cost of a commit: its sending part grows with the amount of data sent.
 Seconds commit_cost(const Job& job, const Redundancy& redundancy) {
   return job.commit_of_partner * (1 - job.sent_share + job.sent_share * sent_by_commit(redundancy));
 }
 
-/// `spares`: spare nodes; below 0, as many as the risk wants.
+/// `spares`: number of spare nodes; if negative, as many as `risk` requires.
 Choice choice_of(const Job& job, const Redundancy& redundancy, int spares, double risk) {
   Choice choice{redundancy, job.scenario, {}, 0, true};
   choice.scenario.redundancy = redundancy;
@@ -129,8 +129,8 @@ Choice choice_of(const Job& job, const Redundancy& redundancy, int spares, doubl
   return choice;
 }
 
-/// The one of least overhead among those that lose data with at most this chance and fit into memory; of equals, the
-/// one of least memory. If there is none, the safest that fits.
+/// The choice of least overhead among those that fit into memory and lose data with at most probability `risk`; among
+/// equals, the one of least memory. If there is none, the safest one that fits.
 const Choice& best_of(const std::vector<Choice>& choices, double risk) {
   const auto rank = [&](const Choice& choice) {
     const bool safe = choice.forecast.data_loss <= risk;

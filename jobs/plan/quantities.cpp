@@ -32,7 +32,7 @@ constexpr std::array sizes{Unit{"", 1},
                            Unit{"TiB", 1099511627776.0}};
 constexpr std::array chances{Unit{"", 1}, Unit{"%", 0.01}};
 
-/// The number in `text` by the unit behind it; nothing unless both are there and make something above 0.
+/// Reads a number and its unit. Returns nothing unless both are there and the value is positive.
 template <std::size_t n>
 std::optional<double> read(std::string_view text, const std::array<Unit, n>& units) {
   double number = 0;
@@ -71,7 +71,7 @@ double parse_chance(std::string_view text) {
 std::string text_of(Seconds time) {
   constexpr std::array shown{Unit{"y", 31536e3}, Unit{"d", 86400}, Unit{"h", 3600}, Unit{"min", 60}, Unit{"s", 1}};
   for (const Unit& unit : shown) {
-    // From two of a unit up: 36h tells more than 1.5d.
+    // Units are used from two of them up: 36h is more precise than 1.5d.
     if (time.count() >= (unit.factor > 1 ? 2 : 1) * unit.factor)
       return fmt::format("{:.3g}{}", time.count() / unit.factor, unit.name);
   }

@@ -52,7 +52,7 @@ json kind_names() {
   return all;
 }
 
-/// With what the table of the text has, under the names that the page knows.
+/// The recoveries with the columns of the text table, under the names that the page uses.
 json recoveries_of(const JobRecords& job, const Timeline& timeline) {
   json recoveries = job.result.is_object() ? job.result.at("recoveries") : timeline.recoveries;
   for (json& recovery : recoveries) {
@@ -64,7 +64,7 @@ json recoveries_of(const JobRecords& job, const Timeline& timeline) {
   return recoveries;
 }
 
-/// What the run as a whole has cost in commits: from the result's sums, where there is no timeline.
+/// The commit costs of the whole run. Without a timeline, from the sums in the result.
 CommitEconomy economy_of(const JobRecords& job) {
   if (job.timeline) return job.timeline->economy();
   const json seconds = job.result.value("phase_seconds", json::object());
@@ -77,7 +77,7 @@ CommitEconomy economy_of(const JobRecords& job) {
   return economy;
 }
 
-/// Whatever stands in the text of the application cannot end the element that holds it.
+/// Escapes the JSON, so that text of the application cannot end the script element.
 std::string for_script(const json& model) {
   std::string text = model.dump(-1, ' ', false, json::error_handler_t::replace);
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
@@ -133,7 +133,7 @@ json page_model(const JobRecords& job) {
 std::string page_of(const json& model) {
   std::string_view rest = page_part("page.html");
   std::string page;
-  // The template names its parts like this: {{page.css}}
+  // The template refers to its parts in this form: {{page.css}}
   for (std::size_t begin = 0; (begin = rest.find("{{")) != std::string_view::npos;) {
     const std::size_t end = rest.find("}}", begin);
     const std::string_view name = rest.substr(begin + 2, end - begin - 2);

@@ -1,4 +1,4 @@
-// The page of `mend report --html`: one file that needs nothing else, with what is in jobs/report/page and the model as
+// The page of `mend report --html`: one self-contained file, made of the files in jobs/report/page and the model as
 // JSON. The model is made here and drawn there (jobs/report/page/timeline.js).
 
 #pragma once
@@ -12,21 +12,21 @@
 
 namespace mend::jobs {
 
-/// What is known of a job: its traces, its result, or both.
+/// The records of a job: its traces, its result, or both.
 struct JobRecords {
   std::string name;
   std::optional<Timeline> timeline;
-  nlohmann::json result;  ///< null: none
+  nlohmann::json result;  ///< null if there is none
 };
 
-/// All that the page shows. Bars are columns of equal length, times in it are microseconds since the beginning. The
-/// recoveries are those of the result where there is one.
+/// The data that the page shows. Bars are columns of equal length; times are microseconds since the beginning. If there
+/// is a result, the recoveries are taken from it.
 nlohmann::json page_model(const JobRecords& job);
 
-/// The whole page.
+/// The complete page.
 std::string page_of(const nlohmann::json& model);
 
-/// What `mend report` says of traces without a result, as a result that its table is made of.
+/// Converts a timeline to a result, for the table of `mend report` when there are only traces.
 nlohmann::json as_result(const std::string& name, const Timeline& timeline);
 
 }  // namespace mend::jobs

@@ -1,4 +1,4 @@
-// The files in jobs/report/page, which the build puts into this program (cmake/EmbedFiles.cmake).
+// The files in jobs/report/page, which the build embeds into this program (cmake/EmbedFiles.cmake).
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace mend::jobs {
 
-/// The content of a file by its name; the file must be there.
+/// The content of the file with this name, which must exist.
 std::string_view page_part(std::string_view name);
 
 }  // namespace mend::jobs

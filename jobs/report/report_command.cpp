@@ -1,5 +1,5 @@
-// mend report: tells what happened in a run, from its result file and its traces, as text or as a page, and compares it
-// with another.
+// mend report: shows what happened in a run, from its result file and its traces, as text or as a page, and compares it
+// with another run.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
@@ -27,7 +27,7 @@ struct Arguments {
   fs::path perfetto;
 };
 
-/// What the named files have: one result at most, and any number of traces.
+/// The content of the named files: at most one result, and any number of traces.
 struct Inputs {
   nlohmann::json result;
   nlohmann::json events = nlohmann::json::array();

@@ -10,7 +10,7 @@
 namespace mend::jobs {
 namespace {
 
-/// Reads the lines one after the other.
+/// Reads the lines in order.
 class Reader {
  public:
   Reader(Reports& reports, const std::string& machine) : reports_(reports), machine_(machine) {}
@@ -60,7 +60,7 @@ class Reader {
     }
   }
 
-  /// The process is the next word. Returns its stage, if it is of this machine.
+  /// Sets a flag of the process that the next word names. Returns its stage if it is on this machine.
   Stage* mark(std::istringstream& words, bool Stage::*what) {
     pid_t process = 0;
     if (!(words >> process)) return nullptr;

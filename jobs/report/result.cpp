@@ -51,7 +51,8 @@ bool is_known(const json& recovery, const Phase& phase) {
   return time != recovery.end() && time->is_number();
 }
 
-/// Those of which any recovery tells: when a process died is known only when that was ordered.
+/// The phases that any recovery has. The time from a death to its detection is known only if the death was ordered by a
+/// test.
 std::vector<std::string> phases_of(const std::vector<RecoveryLine>& recoveries) {
   std::vector<std::string> known = phase_names();
   std::erase_if(known, [&](const std::string& phase) {
@@ -114,7 +115,7 @@ json read_result(const std::filesystem::path& file) {
 
 namespace {
 
-/// What is in the result of some programs alone.
+/// A field that only some programs have; empty if it is missing.
 std::string if_there(const json& result, const char* key, std::string_view format) {
   const auto value = result.find(key);
   if (value == result.end()) return "";

@@ -21,17 +21,17 @@ constexpr std::array<const char*, kinds> names{"computes",   "waits",   "recover
 struct Mark {
   std::int64_t at = 0;
   int epoch = 0;
-  std::optional<int> rank;  ///< none: a spare
+  std::optional<int> rank;  ///< none for a spare
 };
 
-/// What a process has done, in the order of beginnings.
+/// The events of a process, in the order of their beginnings.
 struct Life {
   std::vector<Mark> epochs;
   std::vector<const TraceEvent*> events;
   std::int64_t end = 0;
   bool died = false;
 
-  /// The epoch that it was in at that moment; the first before that has begun.
+  /// The epoch of the process at that time; before its first epoch, the first one.
   const Mark* at(std::int64_t moment) const {
     const auto next = std::ranges::upper_bound(epochs, moment, {}, &Mark::at);
     if (next != epochs.begin()) return &*std::prev(next);
@@ -55,7 +55,7 @@ std::optional<Kind> kind_of(const TraceEvent& event) {
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// When others knew first that a process was dead.
+/// The time at which other processes first knew of each death.
 std::map<int, std::int64_t> deaths_in(const std::vector<TraceEvent>& events) {
   std::map<int, std::int64_t> deaths;
   for (const TraceEvent& event : events) {
@@ -130,7 +130,7 @@ class Drawing {
     timeline_.bars.push_back({row_of(process, mark), kind, process, begin_us - timeline_.origin_us, length, number});
   }
 
-  /// Between two epochs of a process there is a recovery, which lies over this bar.
+  /// Draws the epochs of a process. Recoveries between two epochs are drawn over these bars.
   void draw_epochs(int process, const Life& life) {
     for (std::size_t i = 0; i < life.epochs.size(); ++i) {
       const Mark& mark = life.epochs[i];
@@ -161,10 +161,10 @@ class Drawing {
 
 // --- commits ---------------------------------------------------------------------------------------------------
 
-/// A commit has two parts, and is there when the second has come to its end, which notes the bytes. What an attempt
-/// that has failed has taken before counts towards the one that succeeds.
+/// Finds the commits. A commit has two parts; it is complete at the end of the second one, which notes the bytes. The
+/// time of a failed attempt counts towards the attempt that succeeds.
 std::vector<Commit> commits_in(const Lives& lives, std::int64_t origin_us) {
-  std::map<std::pair<std::int64_t, int>, Commit> commits;  // by version, and how often that was made
+  std::map<std::pair<std::int64_t, int>, Commit> commits;  // by version, and by the number of commits of that version
   for (const auto& [process, life] : lives) {
     std::map<std::int64_t, Commit> under_way;
     std::map<std::int64_t, int> times;
@@ -190,7 +190,7 @@ std::vector<Commit> commits_in(const Lives& lives, std::int64_t origin_us) {
 
 // --- recoveries ------------------------------------------------------------------------------------------------
 
-/// The recovery that has led into an epoch, as one process has lived through it. In microseconds.
+/// The recovery that has led into an epoch, as seen by one process. Times in microseconds.
 struct OwnRecovery {
   std::int64_t noticed = 0;
   std::array<std::int64_t, 4> phases{};  ///< interrupt, agree, rebuild, restore
@@ -215,7 +215,7 @@ std::optional<OwnRecovery> own_recovery(const Life& life, int epoch) {
   return known ? std::optional(own) : std::nullopt;
 }
 
-/// When the last process had made the world of `epoch`.
+/// The time at which the last process had made the world of `epoch`.
 std::int64_t begin_of(const Lives& lives, int epoch) {
   std::int64_t last = 0;
   for (const auto& [process, life] : lives)
@@ -223,7 +223,7 @@ std::int64_t begin_of(const Lives& lives, int epoch) {
   return last;
 }
 
-/// Whoever takes over `rank` in `epoch`, and did not have it before.
+/// The process that takes over `rank` in `epoch` and did not have it before.
 std::optional<int> newcomer_at(const Lives& lives, int rank, int epoch) {
   for (const auto& [process, life] : lives) {
     const Mark* mark = life.in(epoch);
@@ -306,7 +306,7 @@ CommitEconomy Timeline::economy() const {
 Timeline timeline_of(const std::vector<TraceEvent>& events) {
   Timeline timeline;
   if (events.empty()) return timeline;
-  const Lives lives = lives_in(events);  // which points into `events`
+  const Lives lives = lives_in(events);  // points into `events`
   timeline.origin_us = events.front().begin_us;
   for (const auto& [process, life] : lives) {
     timeline.length = std::max(timeline.length, life.end - timeline.origin_us);

@@ -1,11 +1,11 @@
-// What happened in a job, rank by rank, as its traces tell it: the model behind the page of `mend report --html`. Pure.
+// What happened in a job, rank by rank, according to its traces: the model of the page of `mend report --html`. Pure.
 //
 //   rank 0   computes |commit| computes |recovery......|restore| computes ...
 //   rank 1   computes |commit| comp X            |restore| computes ...         <- played by process 4 from here on
 //   spare 4  waits                  |recovery....|
 //
-// A row is what a reader follows: a rank, whichever process plays it, or a process while it is a spare. So a spare that
-// takes a rank leaves its own row for that of the rank.
+// A row shows a rank, for all processes that hold it in turn, or a process while it is a spare. So a spare that takes
+// over a rank changes from its own row to that of the rank.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace mend::jobs {
 
-/// What a process does for a time, or what happens to it at a moment.
+/// What a process does for some time, or what happens to it at one time.
 enum class Kind : std::uint8_t {
   computes,
   waits,  ///< as a spare
@@ -33,15 +33,15 @@ enum class Kind : std::uint8_t {
   restore,
   commit,
   disk,
-  // Moments:
+  // Events without a duration:
   died,
-  takes_over,  ///< from here on the process plays the rank
-  silent,      ///< it has found another silent
-  learns,      ///< it knows another dead
+  takes_over,  ///< from here on the process holds the rank
+  silent,      ///< it has found another process silent
+  learns,      ///< it has learned that another process is dead
   message,
 };
 inline constexpr int kinds = 14;
-/// In the order of Kind, as the page names them.
+/// The name of a kind on the page; in the order of Kind.
 std::string name_of(Kind kind);
 
 struct Row {
@@ -57,36 +57,38 @@ struct Bar {
   int process = 0;
   std::int64_t begin = 0;
   std::int64_t length = 0;
-  std::int64_t number = -1;  ///< version of a commit or restore, epoch of a recovery, the other process; or none
+  std::int64_t number = -1;  ///< version of a commit or restore, epoch of a recovery, or the other process; -1 if there
+                             ///< is none
 };
 
 struct Commit {
   std::int64_t version = 0;
   std::int64_t begin = 0;
-  std::int64_t cost = 0;   ///< of the slowest rank, all its parts together
-  std::int64_t bytes = 0;  ///< copied and sent by the rank for which that was most
+  std::int64_t cost = 0;   ///< of the slowest rank, for both parts
+  std::int64_t bytes = 0;  ///< the maximum over the ranks of the bytes copied and sent
 };
 
 struct Timeline {
-  std::int64_t origin_us = 0;  ///< wall clock
+  std::int64_t origin_us = 0;  ///< wall-clock time
   std::int64_t length = 0;
   int ranks = 0;
   int processes = 0;
   int spares = 0;  ///< at the beginning
   int deaths = 0;
   std::vector<Row> rows;                                ///< ranks, then spares
-  std::vector<Bar> bars;                                ///< by row, and by beginning
-  std::vector<Commit> commits;                          ///< in the order of their beginnings
-  nlohmann::json recoveries = nlohmann::json::array();  ///< as a result file has them, with the slowest rank's phases
+  std::vector<Bar> bars;                                ///< ordered by row, then by beginning
+  std::vector<Commit> commits;                          ///< ordered by beginning
+  nlohmann::json recoveries = nlohmann::json::array();  ///< in the form of a result file, with the slowest rank's
+                                                        ///< phases
 
-  /// What commits have cost, and what the best interval would have saved.
+  /// The cost of the commits, and what the best interval would have saved.
   CommitEconomy economy() const;
 };
 
-/// The timeline of a job from all its events, in the order of their beginnings.
+/// Makes the timeline of a job from all its events, ordered by beginning.
 Timeline timeline_of(const std::vector<TraceEvent>& events);
 
-/// The same in one file for Perfetto: all events, each process named with the ranks that it has had.
+/// Combines all events in one file for Perfetto. Each process is named with the ranks that it has held.
 nlohmann::json for_perfetto(const nlohmann::json& events);
 
 }  // namespace mend::jobs

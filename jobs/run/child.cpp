@@ -26,16 +26,16 @@ namespace {
 
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr auto patience = std::chrono::seconds(10);
-/// How long a line that may be noise waits for its end.
+/// The time that a line waits for its end if it may be noise.
 constexpr std::chrono::duration<int, std::milli> hold_back{200};
 constexpr timespec tick{.tv_sec = 0, .tv_nsec = 100'000'000};
 
 bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT; }
 
-/// What mpirun is sent instead: it does not know SIGQUIT as a way to end a job.
+/// The signal that mpirun gets for `signal`. mpirun does not end a job on SIGQUIT.
 int for_mpirun(int signal) { return signal == SIGQUIT ? SIGTERM : signal; }
 
-/// Signals are waited for, not handled: they are blocked from before the child exists, so none is lost.
+/// Blocks the signals, before the child exists so that none is lost. They are waited for instead of handled.
 sigset_t block_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -45,7 +45,8 @@ sigset_t block_signals() {
   return set;
 }
 
-/// Shows what the child says on standard error, without the noise, until it and all that it started have closed it.
+/// Shows the child's standard error without the noise, until the child and all processes that it started have closed
+/// it.
 class ErrorStream {
  public:
   ErrorStream() {
@@ -61,14 +62,14 @@ class ErrorStream {
   ErrorStream(const ErrorStream&) = delete;
   ErrorStream& operator=(const ErrorStream&) = delete;
 
-  /// In the child. It holds the reading end too: should this process be killed, mpirun must be able to say what it
-  /// does while it ends the job, instead of dying of a broken pipe and leaving the job behind.
+  /// For the child. It keeps the reading end open too: if this process is killed, mpirun must be able to write messages
+  /// while it ends the job, instead of dying of a broken pipe and leaving the job behind.
   void become_standard_error() const {
     dup2(ends_[1], STDERR_FILENO);
     fcntl(ends_[0], F_SETFD, 0);
   }
 
-  /// In the parent.
+  /// For the parent.
   void start_reading() {
     close_write_end();
     reader_ = std::thread([this] { read_all(); });
@@ -80,7 +81,7 @@ class ErrorStream {
   }
 
   void read_all() const {
-    // A terminal that was closed must not end the job.
+    // A closed terminal must not end the job.
     sigset_t broken_pipe;
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);
@@ -107,7 +108,7 @@ class ErrorStream {
     while (!text.empty()) {
       const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // nobody listens
+      if (count <= 0) return;  // nobody reads the output
       text.remove_prefix(static_cast<std::size_t>(count));
     }
   }
@@ -121,7 +122,7 @@ class ErrorStream {
   errors.become_standard_error();
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  // SIGTERM has mpirun end its whole job; a SIGKILL would orphan the processes.
+  // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would go on without it.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) raise(SIGTERM);  // the parent died before prctl
   for (const auto& [name, value] : additions) setenv(name.c_str(), value.c_str(), 1);
@@ -133,7 +134,8 @@ class ErrorStream {
   _exit(127);
 }
 
-/// Being a subreaper, this process inherits whatever mpirun leaves behind; each one killed may leave its own.
+/// Kills the processes that mpirun has left behind. This process is a subreaper, so it inherits them, and also the
+/// children of those that it kills.
 void kill_leftovers() {
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     for (const pid_t pid : left) {
@@ -183,8 +185,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       } else {
         end.passed_on.insert(signal);
       }
-      // The kernel sends what is typed at a terminal to the whole foreground group, mpirun included; mpirun takes a
-      // second Ctrl-C for impatience.
+      // The kernel sends signals of the terminal to the whole foreground group, mpirun included. mpirun treats a second
+      // Ctrl-C as a demand to abort.
       const bool already_there = info.si_code == SI_KERNEL;
       if (!already_there) kill(child, for_mpirun(signal));
     } else {

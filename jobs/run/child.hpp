@@ -1,4 +1,4 @@
-// mpirun as a child process: signals are passed on to it, and it leaves nothing behind.
+// mpirun as a child process: signals are passed on to it, and none of its processes is left behind.
 
 #pragma once
 
@@ -16,31 +16,31 @@ namespace mend::jobs {
 
 /// How a child process ended.
 struct ChildEnd {
-  int exit_code = 0;                ///< meaningful when no signal ended it
+  int exit_code = 0;                ///< valid if no signal ended it
   std::optional<int> ended_by;      ///< the signal that killed the child
   std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was sent to this process
-  std::set<int> passed_on{};  ///< those of SIGUSR1 and SIGUSR2 that were sent to this process, and went to the child
-  bool gave_up = false;       ///< it was not wanted any more
-  bool was_stuck = false;     ///< it did not end when there was nothing to wait for
-  pid_t pid = 0;              ///< what the child was
+  std::set<int> passed_on{};  ///< the signals among SIGUSR1 and SIGUSR2 that were sent to this process and passed on
+  bool gave_up = false;       ///< the caller did not want it any more
+  bool was_stuck = false;     ///< it did not end although it had nothing to wait for
+  pid_t pid = 0;              ///< the child's process id
 };
 
-/// What whoever runs a child thinks of it now.
+/// The caller's view of a child.
 struct Look {
-  bool wanted = true;  ///< once false, the child is told to end
-  bool over = false;   ///< nothing is left for it to wait for: if that stays so for ten seconds, it is killed
+  bool wanted = true;  ///< if false, the child is told to end
+  bool over = false;   ///< the child has nothing to wait for: if that lasts ten seconds, it is killed
 };
 
-/// Runs `line` with `additions` to this process's environment, and waits for its end. While it runs, SIGINT, SIGTERM,
-/// SIGHUP, SIGUSR1 and SIGUSR2 sent to this process go to it (a Ctrl-C at the terminal reaches it without our help),
-/// and SIGQUIT as a SIGTERM. One that was asked to end and has not after ten seconds is killed. Whatever it leaves
-/// running is killed before this returns; should this process be killed, the child is told to end.
+/// Runs `line` with `additions` to this process's environment, and waits for its end. Meanwhile SIGINT, SIGTERM,
+/// SIGHUP, SIGUSR1 and SIGUSR2 that are sent to this process are passed on to it, and SIGQUIT as SIGTERM. (A Ctrl-C at
+/// the terminal reaches it directly.) If the child was asked to end and has not after ten seconds, it is killed.
+/// Processes that it leaves behind are killed before this returns. If this process is killed, the child is told to end.
 ///
-/// What the child says on standard error is shown without known noise (jobs/run/output_filter.hpp).
+/// The child's standard error is shown without known noise (jobs/run/output_filter.hpp).
 ///
-/// `look`, told which process the child is, is asked ten times a second. `heed` is told of each signal that would go to
-/// the child; one for which it returns true does not. Local; main thread; one at a time. Throws
-/// EnvironmentError when the child cannot be started.
+/// `look` is called ten times a second with the child's process id. `heed` is called for each signal that would be
+/// passed on; if it returns true, the signal is not passed on. Local; main thread; one at a time. Throws
+/// EnvironmentError if the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
                    const std::function<Look(pid_t child)>& look, const std::function<bool(int signal)>& heed = {});
 

@@ -20,9 +20,9 @@
 namespace mend::jobs {
 namespace {
 
-/// In a child process: writes the error to `errors` if it cannot become the program.
+/// In a child process: tries to become the program, and writes the error to `errors` if that fails.
 [[noreturn]] void try_to_become(const char* file, int errors) {
-  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(0);  // the program would run
+  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(0);  // otherwise the program would run
   std::array<char*, 2> arguments{const_cast<char*>(file), nullptr};
   execv(file, arguments.data());
   const int error = errno;
@@ -30,7 +30,7 @@ namespace {
   _exit(0);
 }
 
-/// What execve says of `file`; 0 if it is fine.
+/// The error of execve for `file`; 0 if there is none.
 int error_of_running(const std::filesystem::path& file) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0)
@@ -49,8 +49,8 @@ int error_of_running(const std::filesystem::path& file) {
   return has_failed ? error : 0;
 }
 
-/// The interpreter that a script names in its first line; empty for a file that is no script. The carriage return of a
-/// file with DOS line ends, which belongs to the name, is shown.
+/// The interpreter that a script names in its first line; empty if the file is not a script. In a file with DOS line
+/// ends the carriage return belongs to the name, and is shown.
 std::string interpreter_of(const std::filesystem::path& file) {
   std::ifstream content(file, std::ios::binary);
   std::array<char, 2> mark{};
@@ -58,7 +58,7 @@ std::string interpreter_of(const std::filesystem::path& file) {
   if (!content.read(mark.data(), mark.size()) || mark != std::array{'#', '!'} || !std::getline(content, line))
     return "";
   std::string name;
-  std::istringstream(line) >> name;  // leaves the carriage return out, as it does blanks
+  std::istringstream(line) >> name;  // skips the carriage return as white space
   return line.ends_with("\r") && line.find(name + "\r") != std::string::npos ? name + "\\r" : name;
 }
 

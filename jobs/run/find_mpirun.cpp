@@ -22,7 +22,7 @@ namespace {
 
 constexpr int oldest_open_mpi = 5;
 
-/// What `file --version` says first; empty when it says nothing within some seconds.
+/// The first line of the output of `file --version`; empty if there is none within some seconds.
 std::string version_text(const std::filesystem::path& file) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::seconds(10);

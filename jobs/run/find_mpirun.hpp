@@ -1,4 +1,4 @@
-// Which mpirun a job is launched with.
+// Chooses the mpirun with which a job is launched.
 
 #pragma once
 
@@ -6,12 +6,12 @@
 
 namespace mend::jobs {
 
-/// Whether this is a file that may be executed. Local.
+/// Returns true if this is an executable file. Local.
 bool runnable(const std::filesystem::path& file);
 
-/// The mpirun to use: the one MEND_MPIRUN names, else the one of the MPI that mend was built with, else the first on
-/// PATH. Local. Throws UsageError when MEND_MPIRUN names something else than the mpirun of an Open MPI 5 or later, and
-/// EnvironmentError when there is none.
+/// The mpirun to use: the one that MEND_MPIRUN names, otherwise the one of the MPI with which mend was built, otherwise
+/// the first on PATH. Local. Throws UsageError if MEND_MPIRUN does not name the mpirun of an Open MPI 5 or later, and
+/// EnvironmentError if there is no mpirun.
 std::filesystem::path find_mpirun();
 
 }  // namespace mend::jobs

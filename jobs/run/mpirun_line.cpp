@@ -17,7 +17,7 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
   if (!launch.result.empty()) environment.emplace("MEND_RESULT", std::filesystem::absolute(launch.result).string());
   if (!launch.on_term.empty()) environment.emplace("MEND_ON_TERM", launch.on_term);
   if (root) {
-    // Whoever is root already decided to be; containers leave no other choice.
+    // The user has chosen to be root; in containers there is often no other way.
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
@@ -27,24 +27,24 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
 std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const Launch& launch,
                                      const Environment& environment) {
   const int processes = launch.processes();
-  // Endpoints made lazily block a revoke for ever when the peer is dead and was never talked to.
+  // If endpoints are made lazily, a revocation waits without end for a dead process that was never contacted.
   const int add_procs_cutoff = std::max(1024, processes + 1);
   std::vector<std::string> line{mpirun.string()};
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
   append({"--with-ft", "ulfm"});
-  append({"--map-by", "slot:OVERSUBSCRIBE"});       // without "slot", all land on the first node
+  append({"--map-by", "slot:OVERSUBSCRIBE"});       // without "slot", all processes start on the first node
   append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
   append({"--mca", "coll", "^han,hcoll,portals4"});
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   append({"--mca", "coll_tuned_use_dynamic_rules", "1"});
   append({"--mca", "coll_tuned_allgatherv_algorithm", "2"});
-  append({"--mca", "btl_sm_free_list_max", "-1"});  // the dead do not give back what was on its way to them
+  append({"--mca", "btl_sm_free_list_max", "-1"});  // dead processes do not return fragments that were sent to them
   append({"--mca", "async_mpi_finalize", "1"});
   append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
   append({"--prtemca", "state_base_recoverable", "1"});
   if (!launch.hosts.empty()) append({"--host", launch.hosts});
   if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});
-  // OMPI_ variables travel by themselves.
+  // mpirun passes on OMPI_ variables by itself.
   for (const auto& [name, value] : environment) {
     if (name.starts_with("MEND_")) append({"-x", name + "=" + value});
   }

@@ -15,38 +15,38 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 bool framed_noise(std::string_view text) {
   if (contains(text, "is not tested for post-failure")) return true;
-  // Of a process that has died in MPI_Init.
+  // From a process that has died in MPI_Init.
   if (contains(text, "failed during shared memory initialization") && contains(text, "open(2)") &&
       contains(text, "No such file or directory")) {
     return true;
   }
-  // mpirun and the processes clear away the same shared memory at the end.
+  // mpirun and the processes remove the same shared memory at the end.
   return contains(text, "We attempted to remove a file") && contains(text, "pmix-gds") &&
          contains(text, "No such file or directory");
 }
 
-/// Inside the library's own making of communicators; after the first an empty line follows.
+/// From the library when it makes communicators. An empty line follows the first of these.
 bool interrupted_collective(std::string_view line) {
   return line.starts_with("NBC_Progress: an error ") && contains(line, "aborting the schedule");
 }
 
-/// mpirun's, when it is asked to end for the second time, as by timeout(1), which asks the whole process group as well.
-/// An empty line follows.
+/// From mpirun when it is asked to end a second time, for example by timeout(1), which also signals the whole process
+/// group. An empty line follows.
 bool impatience(std::string_view line) { return line.starts_with("Abort is in progress...hit ctrl-c again to "); }
 
 bool line_noise(std::string_view line) {
   if (impatience(line)) return true;
-  // What mpirun leaves after some of its help texts.
+  // Written by mpirun after some of its help texts.
   if (line == std::string_view("\0", 1)) return true;
   if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail"))
     return true;
-  // libevent inside mpirun, when it hears of a death after it has closed the streams of the dead.
+  // From libevent in mpirun, when it learns of a death after it has closed the streams of the dead process.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
   if (interrupted_collective(line) || line.starts_with("Error in NBC_Start_round() (")) return true;
-  // The runtime's daemon, telling the dead of a death.
+  // From the runtime's daemon, when it reports a death to a dead process.
   if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer"))
     return true;
-  // The library in MPI_Finalize, when another process has ended without calling it; it goes on all the same.
+  // From the library in MPI_Finalize, when another process has ended without calling it. The library continues.
   if (line.starts_with('[') && contains(line, "] OPAL ERROR: ") && contains(line, "ompi_mpi_finalize.c")) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;
   return (contains(line, "Unknown error") && contains(line, "odls_default_module.c")) ||
@@ -77,7 +77,7 @@ void OutputFilter::take(char byte, std::string& shown) {
   }
   held_ += byte;
   if (byte == '\n') end_line(shown);
-  // Too long for a help text: what looked like a frame was none.
+  // Too long for a help text, so it was not in a frame.
   if (held_.size() > longest_frame) shown += flush();
 }
 
@@ -99,7 +99,7 @@ void OutputFilter::end_line(std::string& shown) {
 std::string OutputFilter::flush() {
   if (!in_frame_ && line_noise(held_)) held_.clear();
   in_frame_ = false;
-  passing_ = !line_starts_;  // the rest of a line of which the beginning is shown
+  passing_ = !line_starts_;  // the rest of a line whose beginning was shown
   return std::exchange(held_, {});
 }
 

@@ -1,5 +1,5 @@
-// How many processes of a job this machine lets start: asked before anything is, for a launch that runs into a limit
-// half-way ends in messages of others about something else.
+// The number of processes that this machine allows a job. Checked before the launch, because a launch that reaches a
+// limit half-way ends with error messages about other things.
 
 #pragma once
 
@@ -8,17 +8,18 @@
 
 namespace mend::jobs {
 
-/// What bounds the processes of a user here; nothing where nothing does.
+/// The limits on the processes of a user here. A member is empty if there is no limit.
 struct ProcessLimits {
-  std::optional<long> tasks;       ///< processes and threads, of the kernel, the control group and the user together
-  std::string tasks_from{};        ///< which of these is the least
+  std::optional<long> tasks;       ///< processes and threads: the least of the limits of the kernel, the control group
+                                   ///< and the user
+  std::string tasks_from{};        ///< which of the three is the least
   std::optional<long> open_files;  ///< of mpirun
 };
 
 /// Local.
 ProcessLimits process_limits();
 
-/// Why so many processes of a job cannot be started, in a sentence; empty when they can. Pure.
+/// A sentence on why this number of processes of a job cannot be started; empty if they can. Pure.
 std::string objection_to(long processes, const ProcessLimits& limits);
 
 }  // namespace mend::jobs

@@ -1,4 +1,4 @@
-// mend run: launches a program with spares under the flags that fault tolerance needs.
+// mend run: launches a program with spares, with the flags that fault tolerance needs.
 
 #include "base/error.hpp"
 #include "jobs/run/child.hpp"
@@ -45,12 +45,12 @@ struct Arguments {
   int start_tries = 3;
   int end_limit_seconds = 8;
   int relaunches = 0;
-  std::string time_limit;   // as the user has typed it; empty: the allocation's
-  std::string time_margin;  // the same; empty: the usual one
+  std::string time_limit;   // as typed by the user; empty: that of the allocation
+  std::string time_margin;  // the same; empty: the default
   bool dry_run = false;
 };
 
-/// A private folder with an empty status file; gone when this is.
+/// A private folder with an empty status file. Removed by the destructor.
 class StatusFile {
  public:
   StatusFile() {
@@ -65,7 +65,7 @@ class StatusFile {
     std::ofstream{path()};
   }
   ~StatusFile() {
-    std::error_code ignored;  // a leftover in the temporary folder is not worth an error
+    std::error_code ignored;  // errors are ignored: a file left in the temporary folder does no harm
     std::filesystem::remove_all(folder_, ignored);
   }
   StatusFile(const StatusFile&) = delete;
@@ -80,8 +80,8 @@ class StatusFile {
 
 bool all_here(const Launch& launch) { return launch.hosts.empty() && launch.hostfile.empty(); }
 
-/// What the program is told of its spares by an option of its own; none if it is not, or with something that is no
-/// number, of which the program speaks itself.
+/// The number of spares in the program's own option. Nothing if there is no such option, or if its value is not a
+/// number, which the program reports itself.
 std::optional<int> spares_told(const std::vector<std::string>& program) {
   constexpr std::string_view flag = "--mend-spares";
   const auto end = std::ranges::find(program, "--");
@@ -111,7 +111,7 @@ void check(const Launch& launch) {
         "--spares",
         *told, launch.spares == 0 ? "the launch without spares" : fmt::format("--spares {}", launch.spares)));
   }
-  // On other nodes there may be other files.
+  // Other nodes may have other files.
   if (!all_here(launch)) return;  // and other limits
   const auto file = find_program(program);
   if (!file) throw UsageError(fmt::format("'{}' is not a program that can be run", program));
@@ -120,7 +120,7 @@ void check(const Launch& launch) {
     throw UsageError(objection);
 }
 
-/// A result that is there already would be taken for this job's.
+/// Removes an existing result file, which would be mistaken for this job's.
 void make_way_for(const std::filesystem::path& result) {
   if (result.empty()) return;
   std::error_code error;
@@ -145,7 +145,7 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
   std::printf("\n");
 }
 
-/// What the Open MPI in use cannot do, where it matters.
+/// Reports what the Open MPI in use cannot do, if the job needs it.
 void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
   const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
   if (!all_here(launch) && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
@@ -155,7 +155,7 @@ void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
   }
 }
 
-/// What the program reads from standard input, which a launch that is made anew must find as the first did.
+/// The program's standard input. A new launch must read the same input as the first one.
 class RepeatableInput {
  public:
   RepeatableInput() : begin_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {
@@ -163,7 +163,7 @@ class RepeatableInput {
     is_stream_ = ::fstat(STDIN_FILENO, &kind) == 0 && (S_ISFIFO(kind.st_mode) || S_ISSOCK(kind.st_mode));
   }
 
-  /// Returns whether nothing of it is lost: what was read from a pipe does not come again.
+  /// Returns true if no input is lost. Input that was read from a pipe cannot be read again.
   bool rewind() const {
     if (begin_ >= 0) ::lseek(STDIN_FILENO, begin_, SEEK_SET);
     return !is_stream_;
@@ -184,27 +184,28 @@ struct Launched {
   bool lost_at_start = false;
   bool killed_at_start = false;
   std::vector<EarlyCrash> crashes{};
-  bool has_disk = false;  ///< or may have: its processes are elsewhere
+  bool has_disk = false;  ///< true also if unknown, because its processes are on other nodes
   bool was_asked_to_leave = false;
 
-  /// Whether so much has died that only a new launch can go on.
+  /// Returns true if so many processes died that only a new launch can continue.
   bool has_lost_too_much() const {
     return verdict.exit_code == static_cast<int>(ExitCode::unrecoverable) && !was_asked_to_leave;
   }
-  /// What has happened to a process of it.
+  /// Describes what happened to a process of the launch.
   std::string loss() const {
     if (!crashes.empty()) return describe(crashes);
     return killed_at_start ? "a process stood still (was stopped) before all had met, and was killed"
                            : "a process died before all had met";
   }
 
-  /// Whether a process has crashed as it did in `before`.
+  /// Returns true if a process has crashed in the same way as in `before`.
   bool fails_as(const std::optional<Launched>& before) const {
     return before && std::ranges::find_first_of(crashes, before->crashes) != crashes.end();
   }
 };
 
-/// When the job is asked to leave; never without a limit. Tells which limit was taken if the user has named none.
+/// The time at which the job is asked to leave; nothing if there is no limit. Reports the limit if the user has named
+/// none.
 std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
   const auto of_allocation = time_left_in_allocation();
   std::optional<Seconds> limit = of_allocation;
@@ -221,14 +222,14 @@ std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::max(Seconds{0}, *limit - margin));
 }
 
-/// Processes that are started later, for the ranks of the dead, take places on the board too.
+/// The board also needs places for processes that are started later, for the ranks of the dead.
 std::size_t places_on_board(const Launch& launch) { return 4 * static_cast<std::size_t>(launch.processes()) + 64; }
 
 std::string answer_to_request(bool taken, const std::string& sentence) {
   return nlohmann::json{{"taken", taken}, {"sentence", sentence}}.dump();
 }
 
-/// What mend status, mend commit and mend stop are answered.
+/// The answer to mend status, mend commit and mend stop.
 std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
                       JobRequests& requests) {
   if (question == "status") return state_of(facts, board).dump() + "\n";
@@ -250,7 +251,7 @@ std::string answer_to(const std::string& question, const JobFacts& facts, const 
                         requests.has_disk() ? "" : "; it has no disk, and leaves only if it asks should_exit()"));
 }
 
-/// Listens for them. A job that cannot be watched runs all the same.
+/// Listens for these questions. If that is not possible, the job runs without.
 std::unique_ptr<JobSocket> listen(pid_t job, JobSocket::Answer answer) {
   try {
     return std::make_unique<JobSocket>(job, std::move(answer));
@@ -296,7 +297,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   return launched;
 }
 
-/// Tells why not, if it is only for the lack of a disk.
+/// Returns true if a new launch can continue from disk. Reports it if only the disk is missing.
 bool goes_on_from_disk(const Launched& launched) {
   if (!launched.has_lost_too_much()) return false;
   if (!launched.has_disk)
@@ -420,7 +421,7 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
     if (has_result && arguments->launch.result.empty()) throw UsageError("--result has no name: name a file");
     auto& program = arguments->launch.program;
     program = run_command->remaining();
-    // Dashes after the program's name are its own.
+    // Dashes after the program's name belong to the program.
     if (!program.empty() && !after_dashes.empty()) program.push_back("--");
     program.insert(program.end(), after_dashes.begin(), after_dashes.end());
     chosen = [arguments] { return run(*arguments); };

@@ -21,7 +21,7 @@ std::optional<long long> number_in(std::string_view text) {
   return number;
 }
 
-/// Digits and colons are all that is handed to the shell.
+/// Only digits of the job number reach the shell.
 std::optional<Seconds> ask_squeue(long long job) {
   const std::string command = fmt::format("timeout 5 squeue --noheader --jobs={} --format=%L 2>/dev/null", job);
   const std::unique_ptr<FILE, int (*)(FILE*)> answer(::popen(command.c_str(), "r"), ::pclose);

@@ -15,7 +15,7 @@ namespace {
 constexpr int failed = static_cast<int>(ExitCode::failed);
 constexpr int usage = static_cast<int>(ExitCode::usage);
 constexpr int unrecoverable = static_cast<int>(ExitCode::unrecoverable);
-/// What shells return for a command that a signal ended is this plus the signal; mpirun follows them.
+/// Shells return this plus the signal for a command that a signal ended; mpirun does the same.
 constexpr int signal_base = 128;
 
 std::string signal_name(int signal) {
@@ -23,8 +23,7 @@ std::string signal_name(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-/// What mpirun returns by itself, without a process having returned it, lies from here on: 128 + signal, and its own
-/// codes above 180.
+/// Returns true if the code comes from a process. mpirun's own codes are 128 + signal, and some above 180.
 bool a_process_returned(int exit_code) { return exit_code > 0 && exit_code < signal_base; }
 
 bool is_signal(int exit_code) { return exit_code > signal_base && sigabbrev_np(exit_code - signal_base) != nullptr; }
@@ -39,7 +38,7 @@ Verdict judge_mpirun_alone(int exit_code) {
   return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
-/// How far the processes of a job have come that is ended because they had not all met, though none has died.
+/// Describes how far the processes had come when the job was ended because they had not all met. None has died.
 std::string describe_start(const Reports& reports, int processes) {
   if (reports.running == 0) {
     return fmt::format(
@@ -54,7 +53,7 @@ std::string describe_start(const Reports& reports, int processes) {
                      processes);
 }
 
-/// Of a job in which processes wait, or waited, in MPI_Init for others.
+/// Judges a job in which processes wait, or waited, in MPI_Init for others.
 Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
   if (const Skipped* skipped = reports.skipped_by_child_of(mpirun.pid)) {
     return {skipped->exit_code == 0 ? failed : skipped->exit_code,
@@ -75,7 +74,8 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processe
           true};
 }
 
-/// Of a job that has finished well: which processes were killed by others after that; empty for none.
+/// For a job that has finished successfully: the processes that others have killed after its end; empty if there is
+/// none.
 std::string tell_killed(const Reports& reports, const Sight& sight) {
   std::vector<pid_t> killed = reports.not_left();
   std::erase_if(killed, [&](pid_t process) { return sight.killed_at_end.contains(process); });
@@ -84,14 +84,14 @@ std::string tell_killed(const Reports& reports, const Sight& sight) {
                      reports.names_of(killed), killed.size() == 1 ? "was" : "were");
 }
 
-/// The signal that `mend run` was sent, that mpirun has passed on to the processes, and that has ended them; none if
-/// they ended otherwise. Programs that handle SIGUSR1 and SIGUSR2 go on.
+/// The signal that was sent to `mend run`, passed on by mpirun, and that has ended the processes; nothing if they ended
+/// in another way. Programs that handle SIGUSR1 and SIGUSR2 continue.
 std::optional<int> ended_by_what_was_passed_on(const ChildEnd& mpirun) {
   const int signal = mpirun.exit_code - signal_base;
   return mpirun.passed_on.contains(signal) ? std::optional(signal) : std::nullopt;
 }
 
-/// mpirun has ended by itself, and the processes have not agreed that the job is over.
+/// Judges a job whose mpirun has ended by itself before the processes agreed on an end.
 Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
   const int code = mpirun.exit_code;
   const bool all_were_killed = code == 0 || code >= signal_base;
@@ -109,7 +109,7 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
   const bool some_did_not_run = reports.started > reports.running && reports.running < processes;
   if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code))
     return judge_start(mpirun, reports, processes, sight);
-  // Wrong arguments, of which a program has told the user before it came to mend::run.
+  // The arguments were wrong, and the program has reported that before it came to mend::run.
   const bool may_have_told = reports.loaded > 0 || !sight.all_here;
   if (code == usage && reports.started == 0 && may_have_told) return {usage, ""};
   const Verdict verdict = judge_mpirun_alone(code);
@@ -134,7 +134,7 @@ std::string describe(const std::vector<EarlyCrash>& crashes) {
 
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
   if (reports.aborted) {
-    const int code = *reports.aborted & 0xff;  // what is left of it
+    const int code = *reports.aborted & 0xff;  // the part that an exit code can hold
     return {code == 0 ? failed : code,
             fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
   }
@@ -144,7 +144,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
   }
   if (agreed_end && *reports.finished != 0) {
-    // Those who speak are elsewhere, it may be, if not everyone is here.
+    // If not all processes are here, the one that has reported the error may be on another node.
     const bool nobody_spoke = !reports.said && reports.started >= processes;
     if (nobody_spoke && !reports.unsaid.empty()) return {*reports.finished, reports.unsaid};
     return {*reports.finished, describe(reports.early_crashes)};
@@ -173,7 +173,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
         signal_base + *reports.crashed_afterwards,
         fmt::format("a process was ended by {} after the job had finished", signal_name(*reports.crashed_afterwards))};
   }
-  if (agreed_end && reports.erred > 0) return {failed, ""};  // the process has said why
+  if (agreed_end && reports.erred > 0) return {failed, ""};  // the process has reported its error
   if (agreed_end && reports.error_afterwards) return judge_mpirun_alone(*reports.error_afterwards);
   const bool may_have_erred = a_process_returned(mpirun.exit_code) && !reports.too_late.contains(mpirun.exit_code);
   if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {

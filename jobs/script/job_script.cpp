@@ -24,7 +24,8 @@ std::string hours_minutes_seconds(Seconds time) {
   return fmt::format("{:02}:{:02}:{:02}", hours, minutes, seconds);
 }
 
-/// The run itself; `where` says on which nodes, for those that Open MPI does not ask by itself.
+/// The command that runs the job. `where`: options for the nodes, for batch systems that Open MPI does not query
+/// itself.
 std::string run_line(const JobDescription& job, std::string_view where) {
   std::string line = fmt::format("mend run -n {} --spares {}{} --", job.ranks, job.spares, where);
   for (const std::string& word : job.program) line += " " + shell_quoted(word);
@@ -36,7 +37,7 @@ std::string optional_line(std::string_view prefix, const std::string& value) {
   return value.empty() ? "" : fmt::format("{}{}\n", prefix, value);
 }
 
-/// Exit code 3 or 4: what was committed is on disk, and another launch goes on from there.
+/// For exit codes 3 and 4: the committed data is on disk, and another launch continues from it.
 std::string requeue_lines(std::string_view count, int most, std::string_view command) {
   return fmt::format(R"(code=$?
 # 3: too many processes died to go on in place. 4: the job left before its time limit. The next launch goes on from the disk.

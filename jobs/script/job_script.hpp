@@ -1,4 +1,4 @@
-// A job script for a batch system, made from the description of a run.
+// Makes a job script for a batch system from the description of a run.
 
 #pragma once
 
@@ -13,23 +13,23 @@ namespace mend::jobs {
 
 enum class Scheduler { slurm, pbs, lsf, flux };
 
-/// What to run, and where.
+/// The program to run, and the resources.
 struct JobDescription {
   std::string name = "mend";
   int ranks = 1;
   int spares = 0;
   int processes_per_node = 1;
   Seconds time_limit{};
-  std::string queue;                 ///< partition, in Slurm's words; empty: the default one
+  std::string queue;                 ///< Slurm's partition; empty: the default one
   std::string account;               ///< empty: the user's default
   std::filesystem::path disk;        ///< for --mend-disk; empty: none
-  int requeues = 0;                  ///< how often it may be launched anew when too much has died
-  std::vector<std::string> program;  ///< and its arguments
+  int requeues = 0;                  ///< how often it may be launched again after too many deaths
+  std::vector<std::string> program;  ///< with its arguments
 
   int nodes() const { return (ranks + spares + processes_per_node - 1) / processes_per_node; }
 };
 
-/// The whole script. Pure. Throws UsageError, with a sentence, for what the scheduler cannot do.
+/// The complete script. Pure. Throws UsageError if the scheduler cannot do what is asked.
 std::string job_script(Scheduler scheduler, const JobDescription& job);
 
 }  // namespace mend::jobs

@@ -1,4 +1,5 @@
-// mend simulate: what to expect at a scale that is not there. The simulations stand beside the command (bench/).
+// mend simulate: predicts the behaviour at scales that are not available. The simulators are installed beside the
+// command (bench/).
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> subjects{"agreement", "detector", "rollback"};
 
-/// A figure of a paper, and the words that simulate it. Few enough runs for all of them to take seconds.
+/// A figure of a paper, and the arguments that simulate it. The number of runs is small enough for all to take seconds.
 struct Preset {
   std::vector<std::string> words;
 };
@@ -46,7 +47,7 @@ std::filesystem::path program_of(std::string_view subject) {
   return std::filesystem::canonical("/proc/self/exe").parent_path() / fmt::format("mend-simulate-{}", subject);
 }
 
-/// What the simulation prints, without spaces at the ends of lines and without empty lines at its end.
+/// The output of the simulation, without spaces at the ends of lines and without empty lines at its end.
 std::string printed_by(const Preset& preset) {
   std::string line = shell_quoted(program_of(preset.words.front()).string());
   for (std::size_t i = 1; i < preset.words.size(); ++i) line += " " + shell_quoted(preset.words[i]);
@@ -65,7 +66,7 @@ std::string printed_by(const Preset& preset) {
   return text;
 }
 
-/// Markdown: a section for each figure, as in docs/papers.md.
+/// Prints a section of Markdown for each figure, as in docs/papers.md.
 int all_figures() {
   for (const Preset& preset : presets()) {
     std::printf("## %s %s\n\n    mend simulate", preset.words[0].c_str(), preset.words[2].c_str());

@@ -19,7 +19,7 @@ EndWatch::Decision EndWatch::look(std::chrono::milliseconds now, const EndSight&
   decision.kill = overdue(now, sight.stopped);
   if (decision.kill.empty()) decision.kill = overdue(now, sight.lingering);
   if (!decision.kill.empty()) {
-    since_.clear();  // whoever waited for these has its own time
+    since_.clear();  // processes that waited for these get the whole time again
     killed_ = now;
   }
   const bool nobody_here = sight.stopped.empty() && sight.lingering.empty() && sight.working.empty();

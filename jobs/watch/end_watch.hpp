@@ -1,12 +1,13 @@
-// The end of a job, when its processes have agreed on it and nobody watches anybody any more.
+// Watches the end of a job, after its processes have agreed on it and watch each other no more.
 //
-// A process that stops or hangs now, in MPI_Finalize for instance, would keep mpirun waiting for ever though the
-// result is there. So the launcher kills those of its machine that linger: after `limit` those that are stopped, for
-// which the others may only be waiting, and after the same time again, or if none is stopped, all. If mpirun has not
-// ended after the same time once more, processes on other nodes linger: the launcher has mpirun end them.
+// A process that stops or hangs now, in MPI_Finalize for instance, would keep mpirun waiting without end although the
+// result exists. So the launcher kills processes of its machine that linger. After `limit` it kills those that are
+// stopped, because the others may only be waiting for them. After the same time again, or if none is stopped, it kills
+// all. If mpirun has not ended after the same time once more, processes on other nodes linger, and the launcher has
+// mpirun end them.
 //
-// What a program does after mend's part in it is its own, and takes as long as it takes: such a process lingers only
-// if it is stopped. After `limit` it is told, once, that the launcher waits for it.
+// A program may take any time after mend's part: a process there counts as lingering only if it is stopped. After
+// `limit` the user is told, once, that the launcher waits for it.
 
 #pragma once
 
@@ -19,33 +20,33 @@
 
 namespace mend::jobs {
 
-/// What the launcher sees at a look.
+/// The launcher's observations at one time.
 struct EndSight {
-  bool agreed = false;             ///< on the end; all of this machine that run have come to it
-  std::vector<pid_t> stopped{};    ///< of this machine
-  std::vector<pid_t> lingering{};  ///< of this machine, in mend's part still; those that are stopped not among them
-  std::vector<pid_t> working{};    ///< of this machine, about the program's own business
+  bool agreed = false;             ///< all running processes of this machine have agreed on the end
+  std::vector<pid_t> stopped{};    ///< on this machine
+  std::vector<pid_t> lingering{};  ///< on this machine, still in mend's part, and not stopped
+  std::vector<pid_t> working{};    ///< on this machine, in the program's own part
 };
 
 class EndWatch {
  public:
   struct Decision {
     std::vector<pid_t> kill{};
-    std::vector<pid_t> tell{};  ///< that these go on; once
+    std::vector<pid_t> tell{};  ///< processes to report as still running; once
     bool end_job = false;
   };
 
   explicit EndWatch(std::chrono::milliseconds limit) : limit_(limit) {}
 
-  /// `now` never decreases. Pure but for what it remembers.
+  /// `now` never decreases. Pure except for its own state.
   Decision look(std::chrono::milliseconds now, const EndSight& sight);
 
  private:
   std::vector<pid_t> overdue(std::chrono::milliseconds now, const std::vector<pid_t>& processes) const;
 
   std::chrono::milliseconds limit_;
-  std::map<pid_t, std::chrono::milliseconds> since_;  // of those that linger or are stopped
-  std::optional<std::chrono::milliseconds> killed_;   // when the last was
+  std::map<pid_t, std::chrono::milliseconds> since_;  // of processes that linger or are stopped
+  std::optional<std::chrono::milliseconds> killed_;   // when a process was last killed
   std::optional<std::chrono::milliseconds> working_since_;
   bool told_ = false;
 };

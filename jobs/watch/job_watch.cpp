@@ -14,12 +14,13 @@
 namespace mend::jobs {
 namespace {
 
-/// As much time passes between two looks at most: when this process is stopped together with the job, no time does.
+/// The longest time that counts between two looks. Time in which this process is stopped together with the job does not
+/// count.
 constexpr std::chrono::milliseconds longest_step{500};
 
 void say(const std::string& sentence) { std::fprintf(stderr, "mend: %s\n", sentence.c_str()); }
 
-/// Of the job's processes only: numbers come again.
+/// Kills only processes of the job, because process ids are reused.
 void kill_own(const std::vector<pid_t>& processes) {
   for (const pid_t process : processes) {
     if (descends_from(process, ::getpid())) ::kill(process, SIGKILL);
@@ -47,7 +48,7 @@ void JobWatch::advance_clock() {
 StartSight JobWatch::see_start(pid_t child) const {
   StartSight sight{
       .begun = reports_.started > 0, .some_introduced = reports_.introduced > 0, .reports = reports_.lines};
-  std::vector<pid_t> children;  // that are the job's processes, or what starts them
+  std::vector<pid_t> children;  // processes of the job, or processes that start them
   if (settings_.all_here) children = children_of(child);
   int living = 0;
   bool all_introduced = sight.some_introduced;
@@ -71,7 +72,7 @@ StartSight JobWatch::see_start(pid_t child) const {
     if (condition == Condition::stopped) sight.stopped.push_back(process);
   }
   sight.introduced = all_introduced || reports_.finished.has_value();
-  // Some may have died before they could say anything.
+  // Some processes may have died before their first report.
   if (settings_.all_here && reports_.loaded > 0) {
     sight.lost = std::max(sight.lost, settings_.processes - living - reports_.quit);
   }
@@ -92,7 +93,8 @@ EndSight JobWatch::see_end() const {
       sight.working.push_back(process);
     } else {
       sight.lingering.push_back(process);
-      sight.agreed = sight.agreed && stage.at_end;  // who says so alone may be cut off from the others
+      sight.agreed = sight.agreed && stage.at_end;  // a process that is alone in reporting it may be cut off from the
+                                                    // others
     }
   }
   return sight;
@@ -105,7 +107,7 @@ bool JobWatch::wanted(pid_t child) {
     if (others_wait && reports_.skipped_by_child_of(child) != nullptr) return false;
     const StartSight sight = see_start(child);
     const auto [step, stopped, none_came] = start_->look(now_, sight);
-    // What processes on other machines have come to is not reported here.
+    // Processes on other machines do not report here.
     if (none_came && settings_.all_here) {
       say(fmt::format("no process has come to mend::run {} s after the launch (--start-limit): mend waits",
                       settings_.start.limit.count() / 1000));
@@ -134,10 +136,10 @@ bool JobWatch::wanted(pid_t child) {
   return !end_job;
 }
 
-/// What processes of the job have started and left behind is this process's now. As long as it holds the job's output,
-/// mpirun, which is process `child`, waits for it.
+/// Reports processes that the job's processes have started and left behind. This process has inherited them. As long as
+/// they hold the job's output open, mpirun (process `child`) waits for them.
 void JobWatch::tell_of_leftovers(pid_t child, bool over) {
-  constexpr std::chrono::milliseconds time_to_end{500};  // for an mpirun that waits for nothing
+  constexpr std::chrono::milliseconds time_to_end{500};  // for an mpirun that ends by itself
   over_since_ = over ? std::optional(over_since_.value_or(now_)) : std::nullopt;
   if (!over_since_ || now_ - *over_since_ < time_to_end || told_of_leftovers_) return;
   std::vector<std::string> names;
@@ -161,11 +163,11 @@ Look JobWatch::look(pid_t child) {
     read();
   }
   Look look{.wanted = wanted(child)};
-  // An mpirun that stands still does not wait for its children: those that have ended are its children still.
+  // A stopped mpirun does not wait for its children, so those that have ended are still its children.
   const auto lives = [](pid_t process) { return condition_of(process) != Condition::gone; };
   const bool has_children = std::ranges::any_of(children_of(child), lives);
   had_processes_ = had_processes_ || has_children || reports_.loaded > 0;
-  // Others may have been started elsewhere, which mpirun may wait for: those of other machines have no stage here.
+  // mpirun may wait for processes on other machines, which have no stage here.
   const bool all_ran_here = settings_.all_here || std::ssize(reports_.stages) >= settings_.processes;
   const bool all_have_ended = had_processes_ && !has_children && all_ran_here;
   tell_of_leftovers(child, all_have_ended);

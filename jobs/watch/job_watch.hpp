@@ -1,6 +1,6 @@
-// What `mend run` looks at while a job runs: what the processes report, and what the kernel says of those of this
-// machine. It notices what nobody else does: what goes wrong before the processes watch each other (start_watch.hpp)
-// and after they have stopped to (end_watch.hpp).
+// Watches a running job for `mend run`, by the reports of the processes and the kernel's data on those of this machine.
+// It notices problems before the processes watch each other (start_watch.hpp) and after they have stopped doing so
+// (end_watch.hpp).
 
 #pragma once
 
@@ -18,35 +18,35 @@
 
 namespace mend::jobs {
 
-/// Of one launch.
+/// The watch on one launch.
 class JobWatch {
  public:
   struct Settings {
     StartLimits start;
     std::chrono::milliseconds end{8'000};
-    int processes = 0;      ///< to be launched
-    bool all_here = false;  ///< on this machine
+    int processes = 0;      ///< number to be launched
+    bool all_here = false;  ///< all on this machine
   };
 
   JobWatch(std::filesystem::path status_file, const Settings& settings);
 
-  /// Local; called again and again while mpirun, which is process `child`, runs.
+  /// Looks once. Local; call it repeatedly while mpirun (process `child`) runs.
   Look look(pid_t child);
 
-  /// What the processes have said so far.
+  /// The reports of the processes so far.
   const Reports& reports() const { return reports_; }
-  /// Reads the last of it. Local.
+  /// Reads the last reports. Local.
   void read();
 
-  /// Whether a process was lost before all were introduced, and the others could not go on: a launch like that may be
-  /// made anew, for nothing has been computed.
+  /// Returns true if a process was lost before all were introduced, and the others could not go on. Nothing has been
+  /// computed yet, so the launch may be repeated.
   bool lost_at_start() const { return lost_at_start_; }
-  /// Whether it stood still there, and was killed for that.
+  /// Returns true if that process was stopped and was killed for it.
   bool killed_at_start() const { return killed_at_start_; }
-  /// Those that this one has killed at the end.
+  /// The processes that this one has killed at the end.
   const std::set<pid_t>& killed_at_end() const { return killed_at_end_; }
-  /// How many had been lost when the job was given up because not all were introduced; nothing if others may have been
-  /// on other machines.
+  /// The number of processes that had been lost when the job was given up because not all were introduced; nothing if
+  /// processes may have been on other machines.
   std::optional<int> lost_at_limit() const { return lost_at_limit_; }
 
  private:

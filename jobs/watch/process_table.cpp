@@ -20,7 +20,7 @@ std::optional<Entry> entry_of(pid_t process) {
   std::ostringstream text;
   text << std::ifstream(fmt::format("/proc/{}/stat", process)).rdbuf();
   const std::string line = text.str();
-  const auto after_name = line.rfind(')');  // the name may hold anything
+  const auto after_name = line.rfind(')');  // the name may contain any character
   if (after_name == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(after_name + 1));
   Entry entry;

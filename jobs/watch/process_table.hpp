@@ -1,4 +1,4 @@
-// What the kernel tells of this machine's processes.
+// The kernel's data on the processes of this machine.
 
 #pragma once
 
@@ -12,19 +12,19 @@ namespace mend::jobs {
 enum class Condition {
   alive,
   stopped,  ///< by a signal, until SIGCONT; not by a debugger
-  gone,     ///< ended, or there never was one
+  gone,     ///< ended, or never existed
 };
 
 /// Local.
 Condition condition_of(pid_t process);
 
-/// What the kernel calls it: its program's file, up to 15 characters. Empty if it is gone. Local.
+/// The kernel's name of the process: its program's file, up to 15 characters. Empty if it is gone. Local.
 std::string name_of(pid_t process);
 
-/// Those that have not been waited for included. Local.
+/// The children of a process, including those that have ended and were not waited for. Local.
 std::vector<pid_t> children_of(pid_t parent);
 
-/// Whether `process` is a child of `ancestor`, or of one of its children, and so on. Local.
+/// Returns true if `process` is a descendant of `ancestor`. Local.
 bool descends_from(pid_t process, pid_t ancestor);
 
 }  // namespace mend::jobs

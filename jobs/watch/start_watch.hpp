@@ -1,8 +1,8 @@
-// The start of a job, before its processes watch each other.
+// Watches the start of a job, before its processes watch each other.
 //
-// Open MPI's MPI_Init waits for every process that was launched: one that dies or stands still before it has met the
-// others there makes them wait for ever. Once all are introduced, the failure detector sees what happens
-// to each. Until then the launcher watches those of its machine:
+// Open MPI's MPI_Init waits for every process that was launched: if one dies or stops before it has met the others
+// there, they wait without end. When all are introduced, the failure detector watches them. Until then the launcher
+// watches those of its machine:
 //
 //   a process has died, and nobody reports anything new for `stall`  -> the launch is ended and made anew: nothing has
 //                                                                       been computed yet. If the others can go on
@@ -30,15 +30,15 @@ struct StartLimits {
   std::chrono::milliseconds stopped{1'000};
 };
 
-/// What the launcher sees at a look.
+/// The launcher's observations at one time.
 struct StartSight {
-  bool begun = false;            ///< a process has said that it starts MPI
-  bool some_introduced = false;  ///< those compute, perhaps, and notice the deaths of others
-  bool introduced = false;       ///< all that live and were launched are
+  bool begun = false;            ///< a process has reported that it starts MPI
+  bool some_introduced = false;  ///< these processes may compute, and notice the deaths of others
+  bool introduced = false;       ///< all living launched processes are introduced
   int lost = 0;                  ///< processes of this machine that have died
-  std::vector<pid_t> stopped{};  ///< those that are, of this machine, and not introduced
-  bool others_wait = false;      ///< some of this machine are not stopped
-  std::size_t reports = 0;       ///< so far
+  std::vector<pid_t> stopped{};  ///< processes on this machine that are stopped and not introduced
+  bool others_wait = false;      ///< some processes on this machine are not stopped
+  std::size_t reports = 0;       ///< number of reports so far
 };
 
 class StartWatch {
@@ -47,13 +47,13 @@ class StartWatch {
   struct Decision {
     Step step = Step::wait;
     std::vector<pid_t> kill{};
-    bool tell_none_came = false;  ///< to mend::run; once
+    bool tell_none_came = false;  ///< that none has come to mend::run; once
   };
 
   explicit StartWatch(StartLimits limits) : limits_(limits) {}
 
-  /// `now` never decreases, and is 0 at the launch. After anything but `wait`, the watch is over. Pure but for what it
-  /// remembers.
+  /// `now` never decreases, and is 0 at the launch. After any step other than `wait`, the watch is over. Pure except
+  /// for its own state.
   Decision look(std::chrono::milliseconds now, const StartSight& sight);
 
  private:
