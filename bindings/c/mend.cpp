@@ -1,4 +1,4 @@
-// The C API (mend.h): a Session, with status codes for exceptions. No exception passes through a frame of C.
+// The C API (mend.h): a Session, with status codes instead of exceptions. No exception passes through a frame of C.
 
 #include "bindings/c/mend.h"
 
@@ -31,14 +31,14 @@ using mend::ErrorsHandled;
 using mend::OnError;
 using mend::Session;
 
-/// What the last MEND_ERROR stood for, so that the body can return it.
+/// The exception behind the last MEND_ERROR, so that the body can return it.
 std::exception_ptr last_error;
 std::string last_text;
-bool job_is_over = false;  // a function of the API has said so
-/// Why members of these names are not protected, though the program wanted them to be.
+bool job_is_over = false;  // a function of the API has returned that
+/// For each name that the program wanted to protect without success: the error.
 std::map<std::string, std::exception_ptr> unprotected;
 
-/// A callback has returned this, on the way through C++ code.
+/// Thrown through C++ code when a callback has returned a status.
 struct Returned {
   int status;
 };
@@ -53,7 +53,7 @@ int remember(const char* text) {
   return MEND_ERROR;
 }
 
-/// Does what a function of the API stands for, called from C.
+/// Runs the work of an API function, called from C. Returns its status.
 template <class Work>
 int guarded(Work work) {
   const ErrorsHandled as_in_cpp(OnError::throws);
@@ -74,7 +74,7 @@ int guarded(Work work) {
   }
 }
 
-/// The same, of work that has a version for its result, which the caller may want.
+/// The same for work that returns a version, which is stored in `version` unless that is null.
 template <class Work>
 int guarded(unsigned long* version, Work work) {
   return guarded([&] {
@@ -83,8 +83,8 @@ int guarded(unsigned long* version, Work work) {
   });
 }
 
-/// Protects what has this name. A program that does not look at what is returned must not lose its data for that:
-/// unless it asks what is wrong, it is told by require_heeded().
+/// Protects the member `name`. If that fails and the program ignores the status, it must not lose its data: unless it
+/// calls mend_error_text, require_heeded() throws the error later.
 template <class Work>
 int protecting(const char* name, Work work) {
   const int status = guarded(work);
@@ -94,7 +94,7 @@ int protecting(const char* name, Work work) {
   return status;
 }
 
-/// Throws what was wrong with a member that is to be committed or restored, and is not protected.
+/// Throws the error of a member that could not be protected and is about to be committed or restored.
 void require_protected() {
   if (unprotected.empty()) return;
   const auto& [name, error] = *unprotected.begin();
@@ -105,7 +105,7 @@ void require_protected() {
   }
 }
 
-/// Throws what an MPI call has returned to the program, which has gone on as if there were nothing.
+/// Throws the error of an MPI call that the program has ignored.
 void require_heeded() {
   require_protected();
   if (const auto& error = mend::returned_error()) {
@@ -131,7 +131,7 @@ std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
-/// What is not said is as the job has it.
+/// The redundancy of a text; nothing if the text is null, so that the job's own is used.
 std::optional<mend::Redundancy> redundancy_of(const char* text) {
   return text == nullptr ? std::nullopt : std::optional(mend::Redundancy::parse(text));
 }
@@ -180,14 +180,14 @@ void protect_array(Session& session, const char* name, void* data, mend::ArrayPa
   protect_member(session, name, mend::MemberOf<mend::ArrayMember>::make(member), redundancy);
 }
 
-/// `axes` numbers.
+/// Reads `axes` numbers.
 mend::Extents extents_at(const std::size_t* numbers, int axes) {
   if (axes > 0 && numbers == nullptr)
     throw mend::UsageError("the whole, the offset or the extents of a protected part are NULL");
   return {numbers, numbers + std::max(axes, 0)};
 }
 
-/// The first of them, as many as there is room for. Returns how many there are.
+/// Stores as many versions, the first ones, as there is room for. Returns the number of all.
 int give(const std::vector<mend::Version>& versions, unsigned long* to, int room) {
   const auto count = std::min(versions.size(), static_cast<std::size_t>(std::max(room, 0)));
   for (std::size_t i = 0; i < count; ++i) to[i] = versions[i].value;
@@ -204,7 +204,7 @@ const mend::RecoveryReport& recovery_of(const mend_session* session, int index) 
 
 bool is_below(int number, int size) { return number >= 0 && number < size; }
 
-/// Calls a function of the user's.
+/// Calls a function of the user.
 template <class Function>
 int call(Function function, Session& session, void* data) {
   const ErrorsHandled as_in_c(OnError::tells_and_returns);
@@ -563,12 +563,12 @@ int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
 }
 
 const char* mend_error_text(void) {
-  unprotected.clear();  // the program knows
+  unprotected.clear();  // the program has seen the errors
   mend::forget_returned_error();
   return last_text.c_str();
 }
 
-// Who asks what a code means has looked at it.
+// A program that asks for the class of a code has looked at the code.
 
 int MPI_Error_class(int code, int* error_class) {
   mend::forget_returned_error();

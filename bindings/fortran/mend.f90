@@ -9,13 +9,13 @@
 !         status = advance(mend_comm(session), step)                             ! MPI, whose errors are returned
 !         ...
 !       end do
-!     end function                                                               ! MEND_FAILURE: be entered again
+!     end function                                                               ! MEND_FAILURE: it is entered again
 !
 !     program main
 !       call exit(mend_run(body))
 !     end program
 !
-! What the functions do is said in full in mend.h, session.hpp and store.hpp.
+! mend.h, session.hpp and store.hpp describe the functions in full.
 
 module mend
   use, intrinsic :: iso_c_binding
@@ -43,7 +43,7 @@ module mend
 
   integer(c_int), parameter, public :: MEND_ORIGIN_NOWHERE = 0, MEND_ORIGIN_MEMORY = 1, MEND_ORIGIN_DISK = 2
 
-  ! Bytes, and seconds summed over all.
+  ! Sizes are in bytes; times are sums in seconds.
   type, bind(C) :: mend_store_statistics
     integer(c_long) :: commits, restores, snapshot_bytes, changed_bytes, memory_bytes
     real(c_double) :: commit_seconds, restore_seconds
@@ -56,14 +56,15 @@ module mend
   end type
 
   abstract interface
-    ! The work of mend_transaction: returns MEND_SUCCESS when it was done, and sets `well` to 0 if that is no good here.
+    ! The work of mend_transaction. Returns MEND_SUCCESS if it was done. Sets `well` to 0 if the result is not good
+    ! here.
     integer(c_int) function mend_work(session, data, well) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: session, data
       integer(c_int), intent(inout) :: well
     end function
-    ! What mend_comm_derive calls: makes a communicator of `parent`, an MPI_Comm of C (mend_comm_c2f), and returns what MPI
-    ! has returned.
+    ! Called by mend_comm_derive: makes a communicator of `parent`, an MPI_Comm of C (mend_comm_c2f), and returns the
+    ! code of MPI.
     integer(c_int) function mend_factory(parent, made, data) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: parent, data
@@ -77,12 +78,12 @@ module mend
   end interface
 
   interface
-    ! The communicator as C has it: an MPI_Comm, for procedures of C. Valid until the body returns or repairs.
+    ! The communicator as an MPI_Comm of C, for procedures of C. Valid until the body returns or repairs.
     type(c_ptr) function mend_comm(session) bind(C, name="mend_comm")
       import :: c_ptr
       type(c_ptr), value :: session
     end function
-    ! The same as mpi and mpi_f08 have it: an integer, there comm%MPI_VAL.
+    ! The same for mpi and mpi_f08: an integer, in mpi_f08 comm%MPI_VAL.
     integer(c_int) function mend_comm_fortran(session) bind(C, name="mend_comm_fortran")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -119,7 +120,8 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
-    ! Negative (MPI_PROC_NULL) for a rank that was given up or never existed; so is mend_origin for one that does not exist.
+    ! Negative (MPI_PROC_NULL) for a rank that was given up or never existed. mend_origin does the same for a rank that
+    ! does not exist.
     integer(c_int) function mend_rank_in_comm(session, origin) bind(C, name="mend_rank_in_comm")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -153,13 +155,13 @@ module mend
       integer(c_int), value :: color, key
       type(c_ptr), intent(out) :: made
     end function
-    ! What these have made, as mpi and mpi_f08 have it: an integer, there comm%MPI_VAL.
+    ! Converts a communicator that these functions have made, for mpi and mpi_f08: an integer, in mpi_f08 comm%MPI_VAL.
     integer(c_int) function mend_comm_c2f(comm) bind(C, name="MPI_Comm_c2f")
       import :: c_int, c_ptr
       type(c_ptr), value :: comm
     end function
 
-    ! Versions are set where the status is MEND_SUCCESS.
+    ! The version is set if the status is MEND_SUCCESS.
     integer(c_int) function mend_commit(session, version) bind(C, name="mend_commit")
       import :: c_int, c_ptr, c_long
       type(c_ptr), value :: session
@@ -202,7 +204,7 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
-    ! As many as there is room for, newest first. Return how many there are.
+    ! Store as many versions as there is room for, newest first. Return the number of all.
     integer(c_int) function mend_versions_in_memory(session, versions, room) bind(C, name="mend_versions_in_memory")
       import :: c_int, c_ptr, c_long
       type(c_ptr), value :: session
@@ -224,7 +226,7 @@ module mend
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
-    ! `index` from 0, the oldest; `number` from 0. See mend.h.
+    ! `index` counts from 0, the oldest; `number` from 0. See mend.h.
     integer(c_int) function mend_recovery_get(session, index, recovery) bind(C, name="mend_recovery_get")
       import :: c_int, c_ptr, mend_recovery
       type(c_ptr), value :: session
@@ -431,7 +433,7 @@ contains
     code = c_refuse(terminated(sentence))
   end function
 
-  ! Any other communicator: `factory` makes it of the session's.
+  ! Makes any other communicator: `factory` makes it from the session's.
   integer(c_int) function mend_comm_derive(session, factory, made, data) result(status)
     type(c_ptr), intent(in) :: session
     procedure(mend_factory) :: factory
@@ -441,7 +443,7 @@ contains
     status = c_comm_derive(session, c_funloc(factory), data_or_null(data), made)
   end function
 
-  ! A Cartesian topology, `periods` as long as `dims`; ranks keep their numbers.
+  ! Makes a Cartesian topology. `periods` must be as long as `dims`. Ranks keep their numbers.
   integer(c_int) function mend_comm_cart(session, dims, periods, made) result(status)
     type(c_ptr), intent(in) :: session
     integer(c_int), intent(in) :: dims(:)
@@ -454,9 +456,10 @@ contains
     status = c_comm_cart(session, int(axes, c_int), dims, merge(1_c_int, 0_c_int, periods), made)
   end function
 
-  ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of what outlives the body. With a `redundancy` of its own
-  ! ('xor:4'), or with that of the job. Before mend_restore, which fills what is protected then. A name stands for one piece
-  ! of memory: to give it to another, as a double buffer does, call mend_unprotect first.
+  ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of memory that outlives the body. With a
+  ! `redundancy` of its own ('xor:4'), or with that of the job. Call it before mend_restore, which fills the data that
+  ! is protected then. A name stands for one piece of memory: to give it to another, as a double buffer does, call
+  ! mend_unprotect first.
   integer(c_int) function mend_protect(session, name, data, bytes, redundancy) result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name
@@ -470,8 +473,9 @@ contains
     end if
   end function
 
-  ! Protects this rank's part of an array that all ranks share, as mend.h says: `data` are the elements of a box of `extents`,
-  ! the first index fastest, after the first `offset` ones along each axis of an array of `whole`:
+  ! Protects this rank's part of an array that all ranks share (see mend.h). `data` are the elements of a box of
+  ! `extents`, the first index fastest, after the first `offset` ones along each axis of an array of the extents
+  ! `whole`:
   !     mend_protect_part(session, "u", c_loc(u), "float64", [n, n], [first - 1, 0], int(shape(u), c_size_t))
   integer(c_int) function mend_protect_part(session, name, data, element, whole, offset, extents, redundancy) result(status)
     type(c_ptr), intent(in) :: session, data
@@ -488,8 +492,8 @@ contains
       whole(axes:1:-1), offset(axes:1:-1), extents(axes:1:-1), own)
   end function
 
-  ! Protects some elements of an array: those with the numbers from firsts(i) to lasts(i), counted from 1. `element_bytes`: the
-  ! size of an element.
+  ! Protects some elements of an array: the ranges from firsts(i) to lasts(i), counted from 1. `element_bytes`: the size
+  ! of an element.
   integer(c_int) function mend_protect_subset(session, name, data, element_bytes, firsts, lasts, redundancy) result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name
@@ -516,7 +520,8 @@ contains
     status = c_protect_replicated(session, terminated(name), data, terminated(element), count, own)
   end function
 
-  ! Protects a file in memory, before mend_restore: it is written and read like a file, committed and restored like any data.
+  ! Protects a file in memory; call it before mend_restore. It is written and read like a file, and committed and
+  ! restored like other data.
   integer(c_int) function mend_protect_file(session, name, redundancy) result(status)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name
@@ -527,10 +532,11 @@ contains
     status = c_protect_file(session, terminated(name), own)
   end function
 
-  ! Opens a file in memory as OPEN does, and gives the unit, for READ, WRITE, INQUIRE and CLOSE; protects it first if it is not.
-  ! `mode`: "r" reads, "r+" reads and writes, "w" begins with an empty file, "a" adds at its end. `form` and `access` are those
-  ! of OPEN: "unformatted" and "sequential" unless given. Close it before mend_commit if it was opened for writing. MEND_ERROR
-  ! when it is to be read and was neither written nor restored: ask mend_file_exists before.
+  ! Opens a file in memory as OPEN does, and returns the unit, for READ, WRITE, INQUIRE and CLOSE. Protects the file
+  ! first if it is not protected. `mode`: "r" reads, "r+" reads and writes, "w" begins with an empty file, "a" appends.
+  ! `form` and `access` are those of OPEN: "unformatted" and "sequential" by default. A file that was opened for writing
+  ! must be closed before mend_commit. Returns MEND_ERROR if the file is to be read and was neither written nor
+  ! restored: call mend_file_exists first.
   integer(c_int) function mend_file_open(session, name, mode, unit, form, access) result(status)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name, mode
@@ -540,7 +546,7 @@ contains
     type(c_ptr) :: opened
 
     unit = -1
-    opened = c_file_open(session, terminated(name), terminated(mode))     ! checks, and empties the file of mode "w"
+    opened = c_file_open(session, terminated(name), terminated(mode))     ! checks, and empties the file in mode "w"
     status = merge(MEND_SUCCESS, MEND_ERROR, c_associated(opened))
     if (status == MEND_SUCCESS) status = mend_file_path(session, name, path)
     if (status /= MEND_SUCCESS) return
@@ -555,8 +561,8 @@ contains
     open(newunit=unit, file=path, status="old", form=of_form, access=of_access, action=action, position=position)
   end function
 
-  ! A path by which this process can open a file in memory; protects the file first if it is not. For OPEN with other
-  ! specifiers, with status="old", and for libraries. It is valid until the body is left.
+  ! Returns a path by which this process can open a file in memory. Protects the file first if it is not protected. For
+  ! OPEN with other specifiers, with status="old", and for libraries. It is valid until the body is left.
   integer(c_int) function mend_file_path(session, name, path) result(status)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name
@@ -569,7 +575,7 @@ contains
     if (status == MEND_SUCCESS) path = text_at(from)
   end function
 
-  ! Whether a file in memory was written or restored.
+  ! Returns true if a file in memory was written or restored.
   logical function mend_file_exists(session, name) result(exists)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name
@@ -577,7 +583,7 @@ contains
     exists = c_file_exists(session, terminated(name)) /= 0
   end function
 
-  ! A text as C has it.
+  ! A text in the form of C.
   pure function terminated(text) result(characters)
     character(len=*), intent(in) :: text
     character(kind=c_char) :: characters(len_trim(text) + 1)
@@ -642,7 +648,7 @@ contains
     status = c_unprotect(session, terminated(name))
   end function
 
-  ! Fields of the job's result file (mend run --result FILE), as mend.h says.
+  ! Fields of the job's result file (mend run --result FILE); see mend.h.
   integer(c_int) function mend_report_number(session, name, number) result(status)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name
@@ -658,7 +664,7 @@ contains
     status = c_report_text(session, terminated(name), terminated(text))
   end function
 
-  ! What was wrong when a function last returned MEND_ERROR in this process.
+  ! The error of the last function that returned MEND_ERROR in this process.
   function mend_error_text() result(text)
     character(len=:), allocatable :: text
 

@@ -1,4 +1,4 @@
-! The communicators of the module mend as mpi_f08 has them. Needs the module mpi_f08 of the MPI library.
+! Converts communicators of the module mend for mpi_f08. Needs the module mpi_f08 of the MPI library.
 !
 !     use mpi_f08
 !     use mend
@@ -24,7 +24,7 @@ contains
     mend_comm_f08%MPI_VAL = int(mend_comm_fortran(session))
   end function
 
-  ! What mend_comm_dup, mend_comm_split or mend_comm_cart has made. Local.
+  ! A communicator that mend_comm_dup, mend_comm_split or mend_comm_cart has made. Local.
   type(MPI_Comm) function mend_comm_f08_of(made)
     type(c_ptr), intent(in) :: made
 
