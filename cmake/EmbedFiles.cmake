@@ -1,4 +1,5 @@
-# A script: writes OUTPUT, a C++ source that has the content of FILES (a list with | between), for jobs/report/page_parts.hpp.
+# A script: writes OUTPUT, a C++ source with the content of FILES (a list with | between), for
+# jobs/report/page_parts.hpp.
 #   cmake -DOUTPUT=page_parts.cpp "-DFILES=a.html|b.js" -P EmbedFiles.cmake
 string(REPLACE "|" ";" FILES "${FILES}")
 set(_arrays "")

@@ -1,5 +1,5 @@
-# Finds the PMIx that Open MPI itself uses: mend's witness must hear the same events as the library. Open MPI's
-# bundled copy stands beside it; an external one is known to pkg-config.
+# Finds the PMIx that Open MPI itself uses, because mend's witness must get the same events as the library. Open MPI's
+# bundled copy is in its prefix; an external one is known to pkg-config.
 #   PMIx::PMIx   the library
 
 get_filename_component(_pmix_mpi_bin "${MPI_CXX_COMPILER}" DIRECTORY)

@@ -1,6 +1,6 @@
-# What mend stands on; docs/dependencies.md says why each is there.
+# The libraries that mend needs; docs/dependencies.md gives the reasons.
 
-set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings left MPI long ago
+set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings are not part of MPI any more
 find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)

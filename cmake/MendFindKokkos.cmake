@@ -1,9 +1,9 @@
-# Kokkos 3.4 to 5, from where it is found.
-#   mend_use_kokkos(TARGET)   has the interface library TARGET link it, its headers as system headers
-#   MEND_HAS_KOKKOS           whether there is one
+# Finds an installed Kokkos, 3.4 to 5.
+#   mend_use_kokkos(TARGET)   links the interface library TARGET to it, with its headers as system headers
+#   MEND_HAS_KOKKOS           true if it was found
 
-# Kokkos's configuration file warns about the compiler's extensions, and switches them off in the cache of the project,
-# unless they are off: they are while it is read.
+# Kokkos's configuration file warns about the compiler's extensions and switches them off in the project's cache, unless
+# they are off already. So they are switched off while it is read.
 set(_mend_extensions_defined FALSE)
 if(DEFINED CMAKE_CXX_EXTENSIONS)
   set(_mend_extensions_defined TRUE)

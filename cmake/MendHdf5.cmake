@@ -1,12 +1,12 @@
-# The serial HDF5 library, its C interface alone; a parallel one serves as well.
-#   mend_hdf5   link this: its headers as system headers
+# The serial HDF5 library, only its C interface. A parallel one can be used too.
+#   mend_hdf5   link this; its headers are system headers
 
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_search_module(MEND_HDF5 QUIET IMPORTED_TARGET hdf5-serial>=1.10 hdf5>=1.10)
 endif()
 if(NOT MEND_HDF5_FOUND)
-  enable_language(C)  # CMake's own search compiles
+  enable_language(C)  # needed by CMake's own search
   set(HDF5_PREFER_PARALLEL OFF)
   find_package(HDF5 1.10 REQUIRED COMPONENTS C)
 endif()

@@ -1,6 +1,6 @@
-# mend::mend, the one library a user links, made of the rooms' objects; mend::fenix, for programs for Fenix; and
-# `cmake --install`, after which find_package(mend) and pkg-config find it. Kokkos is no part of mend: store/kokkos.hpp
-# serves programs that have it, and mend::kokkos links both.
+# mend::mend, the library that users link, made of the rooms' objects; mend::fenix, for programs written for Fenix; and
+# `cmake --install`, after which find_package(mend) and pkg-config find it. Kokkos is not part of mend: store/kokkos.hpp
+# is for programs that have it, and mend::kokkos links both.
 
 set(_mend_rooms base transport agreement detector spares store replay framework bindings)
 set(_mend_room_targets ${_mend_rooms})
@@ -12,7 +12,7 @@ add_library(mend ${_mend_objects})
 add_library(mend::mend ALIAS mend)
 set_target_properties(mend PROPERTIES
   LINKER_LANGUAGE CXX
-  INSTALL_RPATH_USE_LINK_PATH ON  # MPI lives in a prefix of its own
+  INSTALL_RPATH_USE_LINK_PATH ON  # MPI has a prefix of its own
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(mend PUBLIC cxx_std_20)
@@ -23,15 +23,15 @@ target_include_directories(mend PUBLIC
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend>"
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/framework>"
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/bindings/c>")
-# What the headers need, then what the objects need.
+# The dependencies of the headers, then those of the objects.
 target_link_libraries(mend
   PUBLIC MPI::MPI_CXX Threads::Threads
   PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash PkgConfig::ISAL
           mend_hdf5
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
-# What programs for Fenix link: the same, and fenix/fenix.h, fenix/fenix.hpp. find_package(fenix) finds it too, with the
-# version of Fenix whose names it has.
+# The library for programs written for Fenix: the same, with fenix/fenix.h and fenix/fenix.hpp. find_package(fenix)
+# finds it too, with the version of Fenix whose names it has.
 set(MEND_FENIX_VERSION 1.0)
 add_library(fenix $<TARGET_OBJECTS:mend_fenix>)
 add_library(mend::fenix ALIAS fenix)
@@ -46,7 +46,7 @@ target_include_directories(fenix PUBLIC
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/fenix>")
 target_link_libraries(fenix PUBLIC mend PRIVATE fmt::fmt "$<BUILD_INTERFACE:mend_sanitizers>")
 
-# The same under the names that the installed package has; there, mend::fortran compiles the modules too (MendPackage.cmake).
+# The same under the names of the installed package. There, mend::fortran also compiles the modules (MendPackage.cmake).
 add_library(mend_c INTERFACE)
 target_link_libraries(mend_c INTERFACE mend MPI::MPI_C)
 add_library(mend::c ALIAS mend_c)
@@ -83,7 +83,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/mendConfigVersion.cmake"
   DESTINATION "${_mend_config_folder}")
 
-# find_package(fenix), as packages written for Fenix say it: target fenix.
+# For find_package(fenix) in packages written for Fenix: target fenix.
 set(_fenix_config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/fenix")
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/fenixConfig.cmake.in" "${PROJECT_BINARY_DIR}/fenixConfig.cmake"
   INSTALL_DESTINATION "${_fenix_config_folder}")
@@ -92,8 +92,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/fenixConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/fenixConfig.cmake" "${PROJECT_BINARY_DIR}/fenixConfigVersion.cmake"
   DESTINATION "${_fenix_config_folder}")
 
-# For those who do not use CMake: mpic++ program.cpp $(pkg-config --cflags --libs mend). What a static library was built
-# with is linked by who links it.
+# For builds without CMake: mpic++ program.cpp $(pkg-config --cflags --libs mend). Programs that link the static library
+# must also link its dependencies.
 set(MEND_PC_REQUIRES)
 set(MEND_PC_LIBS)
 if(MEND_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY")

@@ -1,5 +1,5 @@
-# Kokkos as it is found (MendFindKokkos.cmake); else a pinned release is fetched and built.
-#   mend_kokkos   link this: Kokkos, its headers as system headers
+# An installed Kokkos (MendFindKokkos.cmake); without one, a pinned release is fetched and built.
+#   mend_kokkos   link this; its headers are system headers
 
 include(MendFindKokkos)
 add_library(mend_kokkos INTERFACE)

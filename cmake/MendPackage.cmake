@@ -1,8 +1,8 @@
 # The targets of the installed package beside mend::mend and mend::fenix:
 #   mend::c         for programs in C: mend and MPI's C interface
-#   mend::fortran   for programs in Fortran: the modules mend and, where MPI has mpi_f08, mend_f08, compiled here by the
+#   mend::fortran   for programs in Fortran: the modules mend and, if MPI has mpi_f08, mend_f08, compiled here by the
 #                   program's own compiler. Only in projects with Fortran
-#   mend::kokkos    for programs with Kokkos: mend and the Kokkos that is found. Only where there is one
+#   mend::kokkos    for programs with Kokkos: mend and the installed Kokkos. Only if it was found
 
 add_library(mend::c INTERFACE IMPORTED)
 target_link_libraries(mend::c INTERFACE mend::mend)

@@ -1,4 +1,5 @@
-# What users include; everything else is internal and is not installed. tests/headers compiles each of them alone.
+# The headers that users include. All others are internal and are not installed. tests/headers compiles each of them
+# alone.
 
 set(MEND_PUBLIC_HEADERS
   agreement/protocol.hpp

@@ -1,6 +1,6 @@
 # mend_room(NAME SOURCES... [LINKS rooms and libraries...] [PRIVATE_LINKS libraries...])
-# Adds the object library mend_NAME for the folder it is called from, so that a room can be built and tested
-# alone. Includes are written from the repository root: #include "store/snapshot/snapshot.hpp".
+# Adds the object library mend_NAME for the current folder, so that a room can be built and tested alone. Includes are
+# relative to the repository root: #include "store/snapshot/snapshot.hpp".
 function(mend_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(mend_${name} OBJECT ${ROOM_SOURCES})
@@ -9,7 +9,7 @@ function(mend_room name)
   target_precompile_headers(mend_${name} REUSE_FROM mend_precompiled)
 endfunction()
 
-# What every target of ours is compiled with. Third-party headers come in as system headers and are not judged.
+# The compiler options of every target of mend. Third-party headers are system headers, without warnings.
 add_library(mend_warnings INTERFACE)
 target_compile_options(mend_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>)
@@ -19,15 +19,15 @@ if(MEND_SANITIZE)
   target_compile_options(mend_sanitizers INTERFACE -fsanitize=${MEND_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(mend_sanitizers INTERFACE -fsanitize=${MEND_SANITIZE})
   if(MEND_SANITIZE MATCHES thread)
-    # GCC warns of every atomic_thread_fence, which ThreadSanitizer does not model. Only Asio has any, for handlers that
-    # are passed between threads without a lock; mend passes them under the lock of post().
+    # GCC warns about every atomic_thread_fence, which ThreadSanitizer does not model. Only Asio has any, for handlers
+    # that are passed between threads without a lock; mend passes them under the lock of post().
     target_compile_options(mend_sanitizers INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
     target_compile_definitions(mend_asio INTERFACE ASIO_DISABLE_FENCED_BLOCK)
   endif()
 endif()
 
-# Headers of others that most files include, compiled once: half of the time of a build. Files include what they need all
-# the same. The tests have more of them, and are compiled as executables are.
+# Third-party headers that most files include, compiled once, which halves the time of a build. Files still include all
+# headers that they need. The tests have more of them, and are compiled as executables are.
 set(_mend_common_headers <algorithm> <array> <chrono> <cstdint> <filesystem> <fstream> <functional> <map> <memory>
   <optional> <ranges> <set> <span> <sstream> <string> <string_view> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)
 file(WRITE "${PROJECT_BINARY_DIR}/precompiled.cpp" "")
@@ -35,8 +35,8 @@ add_library(mend_precompiled OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
 target_link_libraries(mend_precompiled PRIVATE fmt::fmt mend_warnings mend_sanitizers)
 target_precompile_headers(mend_precompiled PRIVATE ${_mend_common_headers})
 
-# mend_optimise_lightly(TARGET [SOURCES...]): for what reads command lines, or writes reports, and nobody waits for: the
-# templates of CLI11 and nlohmann-json take half as long to compile so.
+# mend_optimise_lightly(TARGET [SOURCES...]): for sources that read command lines or write reports, whose speed does not
+# matter. The templates of CLI11 and nlohmann-json then compile in half the time.
 function(mend_optimise_lightly target)
   set(options "$<$<CONFIG:RelWithDebInfo,Release>:-Og>")
   if(ARGN)

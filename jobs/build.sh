@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up and builds mend: jobs/build.sh [preset [target...]]. The preset is release unless named; without targets,
+# Sets up and builds mend: jobs/build.sh [preset [target...]]. The default preset is release; without targets,
 # everything is built. The result is in build/PRESET, programs in build/PRESET/bin.
 
 set -euo pipefail
@@ -11,12 +11,12 @@ targets=("${@:2}")
 jobs/setup.sh
 source build/environment.sh
 
-# A build folder remembers its MPI; another one needs a fresh start.
+# A build folder remembers its MPI, so it must be configured afresh for another one.
 configure=(cmake --preset "$preset")
 cache=build/$preset/CMakeCache.txt
 if [[ -f $cache ]] && ! grep -q "^MPI_CXX_COMPILER:.*=$MPI_HOME/bin/" "$cache"; then configure+=(--fresh); fi
 
-# Presets name no generator: Ninja is what the set-up installs.
+# The presets name no generator. The set-up installs Ninja.
 export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
 echo "build: configuring build/$preset (log: build/configure-$preset.log)"
 if ! "${configure[@]}" >"build/configure-$preset.log" 2>&1; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Watch two solvers outlive kill -9: each runs undisturbed, then with deaths, and every run must end with the same
+# Shows two solvers that survive kill -9: each runs undisturbed, then with deaths, and every run must end with the same
 # answer, to the last bit. Sets up and builds what is missing. Results and pictures are left in out/.
 
 set -euo pipefail
@@ -20,7 +20,7 @@ jobs/build.sh release mend_command stencil minife
 mkdir -p out
 bin=build/release/bin
 
-# Every difference is shown; the exit code remembers that there was one.
+# All differences are shown; the exit code reports that there was one.
 failures=0
 fail() {
   echo "demo: FAILED: $*" >&2
@@ -48,7 +48,7 @@ run_scenario() {
   fi
   "$bin/mend" report "$name.json" "${compare[@]}" >"$name.report" || fail "$app, $title: the results differ"
   sed 's/^/  /' "$name.report"
-  # A run in which nobody died proves nothing.
+  # A run without deaths would prove nothing.
   [[ ! -f $name.json.kills ]] || killed=$(wc -l <"$name.json.kills")
   ((2 * killed == ${#kills[@]})) || fail "$app, $title: $killed were killed, $((${#kills[@]} / 2)) should have been"
   if ((killed > 0)) && grep -q ' 0 recoveries' "$name.report"; then fail "$app, $title: nothing was recovered from"; fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a machine ready to build mend: packages of the system, and an Open MPI that survives dead processes. Does only
-# what is missing; when nothing is, it takes a fraction of a second. `jobs/setup.sh --help` says more.
+# Prepares a machine for building mend: system packages, and an Open MPI that survives dead processes. Only missing
+# parts are installed; if there are none, it takes a fraction of a second. See `jobs/setup.sh --help`.
 
 set -euo pipefail
 
@@ -31,7 +31,7 @@ END
 
 write_environment() {
   local wanted
-  # printf %q, so that any path survives being sourced.
+  # printf %q, so that any path can be sourced.
   wanted=$(printf '# Made by jobs/setup.sh.\nexport MPI_HOME=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$mpi_home/bin")
   if [[ ! -f $build/environment.sh || $(<"$build/environment.sh") != "$wanted" ]]; then
     printf '%s\n' "$wanted" >"$build/environment.sh.new"
@@ -54,7 +54,7 @@ main() {
   fi
 
   begin_log
-  # Two checkouts share the prefix, and the system's packages.
+  # Two checkouts share the prefix and the system's packages.
   mkdir -p "$mend_prefix"
   exec 9>"$mend_prefix/.lock"
   if ! flock --nonblock 9; then

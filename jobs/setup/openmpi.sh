@@ -1,8 +1,9 @@
-# Open MPI with fault tolerance (ULFM): finds one, or builds one. Uses $mend_prefix and $build; sets $mpi_home.
+# Open MPI with fault tolerance (ULFM): finds an installation or builds one. Uses $mend_prefix and $build; sets
+# $mpi_home.
 
 openmpi_version=5.0.7
 openmpi_patches=$here/setup/patches
-# The two places where the source comes from, each with the digest of what was tried.
+# The two sources of the code, each with the digest of the version that was tested.
 debian_suite=trixie
 debian_source=openmpi=$openmpi_version-1
 debian_tarball=openmpi_$openmpi_version.orig.tar.xz
@@ -11,9 +12,9 @@ release_tarball=openmpi-$openmpi_version.tar.bz2
 release_url=https://download.open-mpi.org/release/open-mpi/v5.0/$release_tarball
 release_sha256=119f2009936a403334d0df3c0d74d5595a32d99497f9b1d41e90019fee2fc2dd
 
-# Bundled libraries, so that mend's PMIx is the one Open MPI speaks. What mend does not use is left out: it saves
-# minutes, and network layers that do not survive failures.
-# Sets $configure_options and $openmpi_prefix; again after packages have been installed, for the Fortran compiler.
+# Bundled libraries, so that mend and Open MPI use the same PMIx. Parts that mend does not use are left out: that saves
+# minutes, and avoids network layers that do not survive failures.
+# Sets $configure_options and $openmpi_prefix. Called again after packages were installed, for the Fortran compiler.
 plan_openmpi() {
   configure_options=(
     --with-ft=ulfm --with-pmix=internal --with-prrte=internal --with-hwloc=internal --with-libevent=internal
@@ -26,21 +27,21 @@ plan_openmpi() {
   else
     configure_options+=(--disable-mpi-fortran)
   fi
-  # Named after mend's corrections and the configuration: with others, it is another Open MPI.
+  # Named after mend's corrections and the configuration: if they differ, it is another Open MPI.
   openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(
     { cat "$openmpi_patches"/*.patch; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
   )
 }
 plan_openmpi
 
-# Lines that configure and make write, for the progress display.
+# The number of lines that configure and make write, for the progress display.
 configure_lines=4650
 make_lines=3460
 install_lines=2870
 
 openmpi_release() { "$1/bin/ompi_info" --version 2>/dev/null | sed -n 's/^Open MPI v//p'; }
 
-# suitable PREFIX: sets $unsuitable to the reason when it is not.
+# suitable PREFIX: returns success if it can be used; otherwise sets $unsuitable to the reason.
 suitable() {
   local prefix=$1 tool release
   for tool in ompi_info mpirun mpicxx; do
@@ -51,7 +52,7 @@ suitable() {
     unsuitable="is not Open MPI 5.0 or later"
     return 1
   }
-  # Read whole: with grep -q, ompi_info may meet a closed pipe.
+  # Reads the whole output: with grep -q, ompi_info may write to a closed pipe.
   [[ $("$prefix/bin/ompi_info" 2>/dev/null) =~ FT\ MPI\ support:\ *yes ]] || {
     unsuitable="has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"
     return 1
@@ -62,7 +63,7 @@ suitable() {
   }
 }
 
-# Sets $mpi_home to an Open MPI that will do; what the user names goes first.
+# Sets $mpi_home to a suitable Open MPI; one that the user names comes first.
 find_openmpi() {
   local unsuitable candidates=() candidate on_path
   if [[ -n ${MPI_HOME-} ]]; then
@@ -84,7 +85,7 @@ find_openmpi() {
 
 has_digest() { [[ -f $1 ]] && sha256sum --check --status <<<"$2  $1"; }
 
-# Debian 13's source package, by way of the mirror that this machine already uses; its own lists stay untouched.
+# Debian 13's source package, from the mirror that this machine already uses. Its package lists are not changed.
 fetch_from_debian() {
   local source=$1 mirror
   mirror=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL) $(COMPONENT)' 2>/dev/null |
@@ -120,7 +121,7 @@ fetch_release() {
   fi
 }
 
-# Sets $tarball to a source that has the right digest.
+# Sets $tarball to a source with the right digest.
 fetch_openmpi() {
   local source=$1
   mkdir -p "$source"
@@ -149,17 +150,18 @@ patch_openmpi() {
 }
 
 configure_openmpi() {
-  # As root, libtool and the tests of configure run programs of Open MPI's.
+  # As root, libtool and configure's tests run programs of Open MPI.
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   cd "$1" && "$2/configure" --prefix="$openmpi_prefix" "${configure_options[@]}"
 }
 
-# Installed beside the prefix and moved there whole: an interrupted set-up leaves no half of an Open MPI behind.
+# Installs to a staging folder and then moves the whole prefix, so that an interrupted set-up leaves no partial Open
+# MPI.
 install_openmpi() {
   local objects=$1 staging=$mend_prefix/.installing
   rm -rf "$staging"
   make -C "$objects" install DESTDIR="$staging" || return
-  # What tells this Open MPI from others.
+  # Identifies this Open MPI.
   mkdir -p "$staging$openmpi_prefix/share/mend/corrections" &&
     cp "$openmpi_patches"/*.patch "$staging$openmpi_prefix/share/mend/corrections" || return
   rm -rf "$openmpi_prefix"

@@ -1,19 +1,19 @@
-# The packages of Debian 12 and 13 that building, testing and Open MPI need; docs/dependencies.md says what for.
+# The packages of Debian 12 and 13 for building, testing and Open MPI; docs/dependencies.md gives the reasons.
 
 packages=(
   g++ gfortran cmake ninja-build pkg-config make git gdb clang-format clang-tidy
   libasio-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
   libtrilinos-kokkos-dev libgtest-dev libgmock-dev libbenchmark-dev
-  # Open MPI is built with these.
+  # Needed to build Open MPI.
   perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
 )
 
 on_debian() { [[ -r /etc/debian_version ]] && command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
-# Prints the packages that are not installed, or, where there is no Debian, the commands that are missing.
+# Prints the packages that are not installed or, if the system is not Debian, the commands that are missing.
 missing_packages() {
   if on_debian; then
-    # dpkg-query lists what it knows and complains about the rest; both kinds of absence count.
+    # dpkg-query lists the packages that it knows and complains about others; both kinds count as missing.
     comm -23 <(printf '%s\n' "${packages[@]}" | sort -u) \
       <(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
         sed -n 's/^installed //p' | sort -u)

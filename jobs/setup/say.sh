@@ -1,4 +1,4 @@
-# How the set-up talks: what it does and how long that takes; the rest goes to the log. Uses $log.
+# The messages of the set-up: what it does and how long that takes. All other output goes to the log. Uses $log.
 
 say() { printf 'set-up: %s\n' "$*"; }
 
@@ -7,7 +7,7 @@ begin_log() {
   trap 'stop_progress; exit 130' INT TERM
 }
 
-# give_up SENTENCE: ends the set-up with the log's end and where to find the whole.
+# give_up SENTENCE: ends the set-up, shows the end of the log, and names the log file.
 give_up() {
   {
     if [[ -s $log ]]; then
@@ -25,9 +25,9 @@ minutes_and_seconds() {
   if (($1 >= 60)); then printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); else printf '%d s' "$1"; fi
 }
 
-# logged WHAT LINES COMMAND...: runs the command with its output in the log. Progress is the count of its lines, of
-# which it writes about LINES (0: unknown, only the time is shown). On a terminal that is one line rewritten, elsewhere
-# a line every tenth of the way, or every half minute.
+# logged WHAT LINES COMMAND...: runs the command with its output in the log. Shows the progress by the number of lines,
+# about LINES in all (0: unknown, so only the time is shown). On a terminal that is one line that is rewritten,
+# elsewhere a line for every tenth of the way or every half minute.
 logged() {
   local what=$1 lines=$2
   shift 2
@@ -67,7 +67,7 @@ logged() {
   return "$code"
 }
 
-# An interrupted set-up takes what it started with it.
+# If the set-up is interrupted, the command that it has started is ended.
 stop_progress() {
   [[ -z ${logged_pid-} ]] || kill -TERM -- "-$logged_pid" 2>/dev/null || true
 }

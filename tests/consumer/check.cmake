@@ -1,5 +1,5 @@
-# One test of the installed mend, `what`. "installs" makes the tree and looks at what is in it; the others build a project
-# against it, and compare a run in which a rank is killed with one in which none is.
+# One test of the installed mend, `what`. "installs" makes the tree and checks its content; the others build a project
+# against it, and compare a run in which a rank is killed with an undisturbed one.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -51,7 +51,7 @@ function(build_project folder)
   run(COMMAND ${CMAKE_COMMAND} --build "${work}/${folder}")
 endfunction()
 
-# Runs `program` with a death and without, which must say what these match.
+# Runs `program` with a death and without. The outputs must match the given expressions.
 function(expect program undisturbed killed)
   foreach(how IN ITEMS undisturbed killed)
     set(word)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Nodes that one machine plays: network namespaces on a bridge of their own. Needs root.
+# Emulates nodes on one machine, as network namespaces on a bridge. Needs root.
 #
 #   emulated_nodes.sh up NAME COUNT      makes NAME-head, NAME-0, NAME-1, ...
 #   emulated_nodes.sh cut NAME NODE      takes the node's network away
@@ -45,7 +45,7 @@ down() {
 
 case $1 in
   up | down) "$1" "$2" "$3" ;;
-  # By the bridge, at once: the kernel lets a second pass before it believes that a link is up again.
+  # Done at the bridge, to take effect at once: after a link comes up, the kernel waits a second before it uses it.
   cut) ip netns exec "$2-switch" bridge link set dev "port$(($3 + 2))" state 0 ;;
   mend) ip netns exec "$2-switch" bridge link set dev "port$(($3 + 2))" state 3 ;;
   kill) end_all_in "$2-$3" ;;
@@ -53,7 +53,7 @@ case $1 in
     while [[ $1 == -* ]]; do shift; done
     host=$1
     shift
-    # Equal host names would be one node to mpirun.
+    # If the host names were equal, mpirun would take the hosts for one node.
     exec ip netns exec "$host" setsid unshare --uts bash -c "hostname $host; $*"
     ;;
 esac

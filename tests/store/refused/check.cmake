@@ -1,4 +1,4 @@
-# Builds TARGET in BUILD, which must fail, and whose first error must be SENTENCE.
+# Builds TARGET in BUILD, which must fail. The first error must be SENTENCE.
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} --target ${TARGET}
   OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 string(REGEX MATCH "error: [^\n]*" first "${output}")
