@@ -1,4 +1,4 @@
-// The C API, by a program in C whose rank 1 dies.
+// The C API, tested with a program in C whose rank 1 dies.
 
 #include "tests/framework/subject_job.hpp"
 

@@ -1,6 +1,6 @@
-! A Fortran program that derives communicators by MPI itself, by the module that its first argument names: mpi or
-! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator that rank 3 does not belong to, and rank 1 waits
-! for all. Rank 0 comes out only if mend knows of that communicator.
+! A Fortran program that derives communicators by MPI itself, with the module that its first argument names: mpi or
+! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator without rank 3, and rank 1 waits for all. Rank 0
+! is only interrupted if mend knows of that communicator.
 
 module by_mpi
   use mpi

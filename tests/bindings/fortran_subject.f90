@@ -1,7 +1,7 @@
-! A Fortran program that uses mend: counts, as the C subject does, and dies where it is told to. Its first argument says
-! how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
-! "file" has its state in files in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and
-! "numbers" tells which they are.
+! A Fortran program that uses mend: counts, as the C subject does, and dies where it is told to. Its first argument is
+! the way it survives: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its
+! commits; "file" has its state in files in memory; "older" goes back to a version and takes over a neighbour's; "parts"
+! goes on with fewer ranks, and "numbers" reports their numbers.
 
 module counting
   use, intrinsic :: iso_c_binding
@@ -14,13 +14,13 @@ module counting
   integer, save :: repairs = 0
   logical, save :: in_place = .false., async = .false.
 
-  ! A table of which every rank has some rows: what is neighbours in memory is not so in the table.
+  ! A table of which every rank has some rows. Neighbours in memory are not neighbours in the table.
   integer, parameter :: rows = 12, columns = 4
   real(c_double), allocatable, target, save :: table(:, :)
   integer(c_int), target, save :: table_step = 0
 
   interface
-    ! fortran_subject_mpi.c: MPI_Allreduce, since the MPI library may have no Fortran bindings.
+    ! fortran_subject_mpi.c: MPI_Allreduce, because the MPI library may have no Fortran bindings.
     integer(c_int) function sum_over(comm, mine, sum) bind(C)
       import :: c_int, c_ptr, c_double
       type(c_ptr), value :: comm
@@ -171,8 +171,8 @@ contains
       older, totals(1), neighbours
   end function
 
-  ! What is computed is in restart files in memory alone, as OPEN makes them: records, a stream, and text by its path. Rank 1 dies
-  ! while all are writing them.
+  ! The state is only in restart files in memory, as OPEN makes them: records, a stream, and text opened by its path.
+  ! Rank 1 dies while all ranks are writing them.
   integer(c_int) function file_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
     integer :: unit, done, first, i

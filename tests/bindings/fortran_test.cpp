@@ -1,4 +1,4 @@
-// The Fortran module, by a program in Fortran whose rank 1 dies.
+// The Fortran module, tested with a program in Fortran whose rank 1 dies.
 
 #include "tests/framework/subject_job.hpp"
 

@@ -33,7 +33,7 @@ std::string first_sentence(std::string_view text) {
   return line;
 }
 
-/// The name that a declaration of a function or a value gives.
+/// The name of the function or value in a declaration.
 std::string name_in(std::string_view text) {
   if (const auto constraint = text.find("requires("); constraint != std::string_view::npos) {
     std::size_t at = text.find('(', constraint) + 1;
@@ -59,7 +59,7 @@ class CppReader {
 
  private:
   struct Scope {
-    std::string type;  // empty: a namespace
+    std::string type;  // empty for a namespace
     bool is_public;
     bool is_shown;
   };
@@ -101,7 +101,7 @@ class CppReader {
     return true;
   }
 
-  /// After "public:" and the like.
+  /// Handles an access specifier such as "public:".
   void take_access() {
     const std::string word = squeezed_line(statement_);
     if (word != "public:" && word != "private:" && word != "protected:") return;
@@ -129,7 +129,7 @@ class CppReader {
         add(fmt::format("{} {{ {} }}", head.substr(0, head.find(" : ")), names_in(enumerators)), found[1], false);
       return begin_statement();
     }
-    if (std::ranges::count(head, '(') > std::ranges::count(head, ')')) {  // the default of a parameter
+    if (std::ranges::count(head, '(') > std::ranges::count(head, ')')) {  // the default value of a parameter
       skip_block();
       statement_ += "{}";
       return;
@@ -137,7 +137,7 @@ class CppReader {
     const bool is_body =
         head.find('(') != std::string::npos || head.starts_with("template") || head.starts_with("struct");
     skip_block();
-    if (!is_body) return;  // an initialiser: the statement goes on
+    if (!is_body) return;  // an initialiser: the statement continues
     if (text_.substr(at_).starts_with(';')) ++at_;
     end_statement();
   }
@@ -150,7 +150,7 @@ class CppReader {
     return names.starts_with(' ') ? names.substr(1) : names;
   }
 
-  /// Returns what stands between the brace that was read and the one that closes it.
+  /// Skips to the brace that closes the one just read. Returns the text between them.
   std::string skip_block() {
     const std::size_t begin = at_;
     for (int depth = 1; at_ < text_.size() && depth > 0; ++at_) {
@@ -221,7 +221,7 @@ const Declaration* find_function(const std::vector<Declaration>& all, std::strin
 std::string cell(const std::string& text) { return std::regex_replace(text, std::regex(R"(\|)"), "\\|"); }
 std::string code(const std::string& text) { return text.empty() ? "" : fmt::format("`{}`", cell(text)); }
 
-/// "the members keep their values." as it stands in a table.
+/// The text of a table cell: "the members keep their values." without the full stop.
 std::string in_table(std::string what) {
   while (!what.empty() && what.back() == '.') what.pop_back();
   return cell(what);

@@ -1,4 +1,4 @@
-// docs/api.md lists the public interface, and C and Fortran have what C++ has.
+// docs/api.md lists the public interface, and C and Fortran have the functions of C++.
 
 #include "tests/docs/api_list.hpp"
 #include "tests/docs/documents.hpp"
@@ -88,9 +88,9 @@ TEST(TheInterface, is_listed_as_it_is) {
       << "set MEND_UPDATE_GOLDEN=1 to write the list again, and review it";
 }
 
-/// What C++ alone needs: C hands over its arguments, the data, or the code that is returned instead; it unprotects a
-/// name before it protects another object by it; it has no objects that belong to an entry of the body; and local
-/// rollback covers C++ alone.
+/// Functions that only C++ needs: C passes its arguments or the data directly, or returns a code; C unprotects a name
+/// before it protects another object under it; C has no objects that belong to an entry of the body; and local rollback
+/// covers only C++.
 constexpr std::array alone_in_cpp{"Session::store", "Store::replace", "Session::of_this_entry", "Session::rollback"};
 
 TEST(TheInterface, is_in_c_what_it_is_in_cpp) {

@@ -1,5 +1,5 @@
-// Linked into the programs of the guide, so that a test can kill them where it wants: MEND_TEST_DIE="1 commit.vote 5"
-// kills process 1 when it comes to this fault point for the fifth time.
+// Linked into the programs of the guide, so that a test can kill them at a fault point: MEND_TEST_DIE="1 commit.vote 5"
+// kills process 1 when it reaches this point for the fifth time.
 
 #include "base/fault_point.hpp"
 

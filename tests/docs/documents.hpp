@@ -1,4 +1,4 @@
-// Reading what is in the repository: documents and sources.
+// Reads documents and sources of the repository.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace documents {
 
-/// The text of a file, named from the repository's root. Throws when it cannot be read.
+/// The text of a file, named from the repository's root. Throws if it cannot be read.
 std::string text_of(const std::filesystem::path& file);
 
-/// What stands between the fences ```LANGUAGE and ``` after the comment <!-- NAME --> in a document.
+/// The text between the fences ```LANGUAGE and ``` after the comment <!-- NAME --> in a document.
 std::string block_after(const std::string& document, const std::string& name);
 
 }  // namespace documents

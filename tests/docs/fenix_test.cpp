@@ -1,5 +1,5 @@
-// docs/fenix.md has a row for every function that Fenix's headers declare here, and the program that the row names
-// calls it, with a real death if there is one in that program.
+// docs/fenix.md has a row for every function that Fenix's headers declare here. The program that the row names calls
+// the function, and if the program has deaths, they are real.
 
 #include "tests/docs/documents.hpp"
 

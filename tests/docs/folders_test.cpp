@@ -1,4 +1,4 @@
-// The house is easy to survey: no folder is crowded, and docs/architecture.md names every folder with code.
+// No folder has too many files, and docs/architecture.md names every folder with code.
 
 #include "tests/docs/documents.hpp"
 
@@ -20,17 +20,17 @@ using testing::IsEmpty;
 
 constexpr int most_files = 22;
 
-/// Folders that may have more, because they are lists.
+/// Folders that may have more files, because they are lists.
 constexpr std::array lists{
     "jobs/setup/patches",  // one file for each correction of Open MPI
 };
 
-/// What building and running leaves behind, and what is not the project's.
+/// Files that building and running leave behind, and files that are not part of the project.
 bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name.starts_with("build") || name == "out";
 }
 
-/// How many files each folder has, by its name from the repository's root.
+/// The number of files in each folder, by its name from the repository's root.
 std::map<std::string, int> files_by_folder() {
   std::map<std::string, int> count;
   const fs::path root(MEND_SOURCE_DIR);

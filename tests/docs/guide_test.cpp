@@ -1,4 +1,4 @@
-// docs/guide.md quotes programs that exist, survive, and say what it says they say.
+// The programs that docs/guide.md quotes exist, survive, and print the quoted output.
 
 #include "tests/docs/documents.hpp"
 #include "tests/support/job.hpp"
@@ -46,7 +46,7 @@ struct JobWithResult {
   nlohmann::json result;
 };
 
-/// The program's end, with a death as `die` orders it (die.cpp).
+/// Runs the program, with a death if `die` orders one (die.cpp).
 JobWithResult play_and_read(const std::string& name, const std::string& die) {
   const support::ScratchFolder folder;
   const auto file = folder.path() / "result.json";
@@ -60,7 +60,7 @@ JobWithResult play_and_read(const std::string& name, const std::string& die) {
   return run;
 }
 
-/// A line of output without what is another in each run: times, and who spoke when.
+/// A line of output without the parts that differ between runs: times, and the times of log lines.
 std::string form_of(const std::string& line) {
   static const std::regex number("[0-9]+[.][0-9]+( ms)?");
   static const std::regex time("[0-9]+:[0-9]+:[0-9]+[.][0-9]+");

@@ -1,4 +1,4 @@
-// docs/messages.md has every sentence that a user may meet.
+// docs/messages.md has every sentence that mend may write to a user.
 
 #include "tests/docs/documents.hpp"
 #include "tests/docs/sentences.hpp"
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 constexpr std::array rooms{"base",   "transport", "agreement", "detector", "spares", "store",
                            "replay", "framework", "bindings",  "fenix",    "jobs"};
 
-/// Sentences of Open MPI, and of checks that tests alone make.
+/// Files with sentences of Open MPI, or of checks that only tests make.
 constexpr std::array not_said_to_users{
     "jobs/run/output_filter.cpp",
     "transport/simulated/explorer.hpp",
@@ -28,8 +28,8 @@ constexpr std::array not_said_to_users{
     "detector/simulated/simulation.cpp",
     "transport/simulated/simulator.hpp",
     "transport/simulated/simulator.cpp",
-    "framework/recovery/recovery_core.cpp",  // transcripts are written in its words
-    "replay/message.cpp",                    // and in theirs
+    "framework/recovery/recovery_core.cpp",  // its words are used in transcripts
+    "replay/message.cpp",                    // the same
     "replay/protocol.cpp",
 };
 

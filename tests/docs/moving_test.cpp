@@ -1,4 +1,4 @@
-// The pages for users of other libraries (docs/from-*.md) show calls of mend that exist, and README.md leads to them.
+// The pages for users of other libraries (docs/from-*.md) use calls of mend that exist, and README.md links to them.
 
 #include "tests/docs/api_list.hpp"
 #include "tests/docs/documents.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using testing::IsEmpty;
 
-/// Every page that leads here from another library.
+/// All pages for users of other libraries.
 std::vector<std::string> pages() {
   std::vector<std::string> all;
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MEND_SOURCE_DIR) / "docs")) {
@@ -26,7 +26,7 @@ std::vector<std::string> pages() {
   return all;
 }
 
-/// What stands in code, in a line or between fences.
+/// All code in a document, in a line or between fences.
 std::string code_in(const std::string& document) {
   static const std::regex code(R"(```([^]*?)```|`([^`\n]*)`)");
   std::string all;
@@ -43,7 +43,7 @@ std::set<std::string> found_in(const std::string& text, const std::string& patte
   return all;
 }
 
-/// The names that public headers declare for `scope`; the empty scope is that of no type.
+/// The names that public headers declare in `scope`; the empty scope is outside of types.
 std::set<std::string> declared_for(const std::string& scope) {
   std::set<std::string> names;
   std::istringstream headers(MEND_PUBLIC_HEADERS);

@@ -10,14 +10,14 @@
 namespace documents {
 namespace {
 
-/// Calls with help texts or invariants of mend's own, and what is said at debug and info.
+/// Calls whose texts are not for users: help texts, invariants of mend, and messages at debug and info level.
 constexpr std::array<std::string_view, 11> not_for_users{
     "add_option", "add_option_function", "add_flag", "add_subcommand", "footer", "from_environment", "debug",
     "info",       "static_assert",       "require",  "MEND_ASSERT"};
 
 bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':'; }
 
-/// What stands before the parenthesis or brace at `at`: the function that is called, or the type that is made.
+/// The name before the parenthesis or brace at `at`: the function that is called, or the type that is made.
 std::string callee_before(std::string_view source, std::size_t at) {
   std::size_t end = at;
   while (end > 0 && std::isspace(static_cast<unsigned char>(source[end - 1])) != 0) --end;
@@ -49,7 +49,7 @@ bool has_four_words(const std::string& text) {
   return words >= 4;
 }
 
-/// Walks through C++ source: skips comments, joins adjacent literals, and knows which calls it is inside.
+/// Reads C++ source: skips comments, joins adjacent literals, and records the calls that enclose a literal.
 class Reader {
  public:
   explicit Reader(std::string_view source) : source_(source) {}

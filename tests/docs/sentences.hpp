@@ -1,4 +1,4 @@
-// The sentences in C++ sources: string literals, adjacent ones joined, that are not for developers alone.
+// The sentences in C++ sources: string literals, adjacent ones joined, that are not only for developers.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace documents {
 
-/// The longest run of words of each sentence in `source` that holds no value put in at run time ("{}", "%d"), for those
-/// of four words or more. Left out are help texts of options, what is said at the log levels debug and info only, and
-/// invariants (static_assert, base/assert.hpp).
+/// For each sentence in `source` of four words or more: its longest run of words without a value that is inserted at
+/// run time ("{}", "%d"). Leaves out help texts of options, messages at the log levels debug and info, and invariants
+/// (static_assert, base/assert.hpp).
 std::vector<std::string> sentences_in(std::string_view source);
 
-/// With each run of white space as one space, so that line breaks do not matter.
+/// Replaces each run of white space by one space, so that line breaks do not matter.
 std::string squeezed(std::string_view text);
 
 }  // namespace documents

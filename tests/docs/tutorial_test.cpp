@@ -1,4 +1,4 @@
-// docs/tutorial.md quotes the programs of its steps as they are, and each step survives kill -9 as the page says.
+// docs/tutorial.md quotes the programs of its steps unchanged, and each step survives kill -9 as the page says.
 
 #include "tests/docs/documents.hpp"
 #include "tests/support/job.hpp"
@@ -28,7 +28,7 @@ constexpr std::array steps{"step1_plain", "step2_run", "step3_commit", "step4_re
 std::string source(const std::string& step) { return fmt::format("apps/tutorial/{}.cpp", step); }
 std::string program(const std::string& step) { return fmt::format("{}/{}", MEND_TUTORIAL, step); }
 
-/// What `diff` says of two steps; a line "@@" stands where lines are left out.
+/// The output of `diff` for two steps; a line "@@" stands for lines that are left out.
 std::string difference(const std::string& before, const std::string& after) {
   support::Job job;
   job.command = {"sh", "-c",
@@ -45,7 +45,7 @@ TEST(TheTutorial, quotes_its_programs_as_they_are) {
     EXPECT_EQ(documents::block_after(page, source(steps[i])), difference(steps[i - 1], steps[i])) << steps[i];
 }
 
-/// Tells the processes of this test from those of another that runs at the same time.
+/// Distinguishes the processes of this test from those of another test that runs at the same time.
 constexpr auto test_variable = "MEND_TEST_TUTORIAL";
 
 std::string bytes_of(const fs::path& file) {
@@ -53,8 +53,8 @@ std::string bytes_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Sends a signal to the processes of this machine that run `executable`, and whose /proc/PID/environ or stat
-/// `matches`. Returns how many.
+/// Sends a signal to the processes on this machine that run `executable` and for which `matches` returns true for
+/// /proc/PID. Returns their number.
 int signal_those(const fs::path& executable, int signal, const std::function<bool(const fs::path&)>& matches) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -66,7 +66,7 @@ int signal_those(const fs::path& executable, int signal, const std::function<boo
   return count;
 }
 
-/// As `kill -9` by a user: of the process that was launched as number `process`.
+/// A user's `kill -9` of the process that was launched as number `process`.
 int kill_process(const std::string& step, int process) {
   return signal_those(program(step), SIGKILL, [&](const fs::path& proc) {
     const std::string environment = '\0' + bytes_of(proc / "environ");
@@ -85,7 +85,7 @@ int ask_to_leave() {
   });
 }
 
-/// Does something once, when the program has printed its 1000th step.
+/// Calls `act` once, when the program has printed its 1000th step.
 std::function<void(const std::string&)> at_step_1000(std::function<void()> act) {
   return [act = std::move(act), done = false](const std::string& output) mutable {
     if (done || output.find("step 1000") == std::string::npos) return;
@@ -115,7 +115,7 @@ Outcome play(const std::string& step, int ranks, const std::vector<std::string>&
   return run;
 }
 
-/// The line with the answer, which all steps print alike.
+/// The line with the answer, which is the same for all steps.
 std::string answer(const std::string& output) {
   for (const std::string& line : support::lines_of(output)) {
     if (line.starts_with("heat ")) return line;

@@ -1,8 +1,8 @@
-// Agreements among real processes that die at every message they send or receive: the root, an inner node and a leaf
-// of the tree, alone and in pairs. Judged by what each process, the dead included, wrote down when it returned:
-//   Termination     every process that was not killed comes to its end,
-//   Agreement       all that live have returned from an agreement with the same,
-//   Participation   whoever has returned, and died later too, has done so with its own contribution in it.
+// Agreements among real processes that die at every message they send or receive: the root, an inner node and a leaf of
+// the tree, alone and in pairs. Judged by what each process, also a dead one, recorded when it returned:
+//   Termination     every process that was not killed ends,
+//   Agreement       all living processes have returned from an agreement with the same result,
+//   Participation   the result has the contribution of every process that has returned, even if it died later.
 //
 // MEND_TEST_LONG=1 tries all sizes from 3 to 8, all pairs, and everything 5 times.
 
@@ -28,13 +28,13 @@ struct Kill {
   std::string text() const { return fmt::format("{}:{}:{}", rank, point, occurrence); }
 };
 
-/// How many messages a rank sends and receives when nobody dies.
+/// The number of messages that a rank sends and receives if no process dies.
 struct Messages {
   int sent = 0;
   int received = 0;
 };
 
-/// A death at each of the messages of one rank, or at the first `most` of each kind.
+/// Deaths at each message of one rank, or at the first `most` of each kind.
 std::vector<Kill> deaths_of(int rank, const Messages& messages, int most = std::numeric_limits<int>::max()) {
   std::vector<Kill> kills;
   for (int i = 1; i <= std::min(messages.sent, most); ++i) kills.push_back({rank, "agreement.send", i});
@@ -42,9 +42,9 @@ std::vector<Kill> deaths_of(int rank, const Messages& messages, int most = std::
   return kills;
 }
 
-/// What one rank wrote down.
+/// The records of one rank.
 struct Testimony {
-  std::vector<std::string> outcomes;  // one for each agreement it has returned from
+  std::vector<std::string> outcomes;  // one for each agreement from which it has returned
   bool ended = false;
 };
 
@@ -76,7 +76,7 @@ class Jury {
     if (testing::Test::HasFailure()) std::cerr << end.output << end.errors;
     ++jobs_;
   }
-  /// What `rank` says in a job in which nobody dies.
+  /// The messages of `rank` in a job in which no process dies.
   Messages messages_of(int rank) {
     if (undisturbed_.empty()) {
       const support::ScratchFolder scratch;
@@ -105,8 +105,8 @@ class Jury {
       const Testimony testimony = testimony_of(evidence / fmt::format("rank-{}", rank));
       if (testimony.ended) {
         EXPECT_EQ(testimony.outcomes.size(), std::size_t{agreements});
-        // The first death of a pair may spare the second its message; and what other processes' haste puts into one
-        // message or into two, its last.
+        // The first death of a pair may prevent the message at which the second should die. The timing of other
+        // processes decides whether data goes in one message or in two, so the last message may not exist.
         if (condemned && kills.size() == 1) ++spared_;
       } else {
         EXPECT_TRUE(condemned) << "rank " << rank << " did not come to its end";
@@ -166,7 +166,7 @@ TEST_P(TwoDie, at_two_of_their_messages) {
     const auto who = roles(ranks);
     for (const auto& [first, second] :
          {std::pair{who[0], who[1]}, std::pair{who[0], who[2]}, std::pair{who[1], who[2]}}) {
-      // The shorter test is content with the first messages.
+      // The shorter test uses only the first messages.
       const int most = support::long_tests() ? std::numeric_limits<int>::max() : 2;
       for (const Kill& one : deaths_of(first, jury.messages_of(first), most)) {
         for (const Kill& other : deaths_of(second, jury.messages_of(second), most)) jury.try_with({one, other});

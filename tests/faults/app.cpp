@@ -48,12 +48,12 @@ bool obeys(const json& death, const apps::KillOrder& order) {
   return death.at("rank") == std::get<mend::Rank>(order.who).value;
 }
 
-/// What the evidence says of the result, and must not depend on who died.
+/// The part of the evidence that must not depend on deaths.
 json result_of(const json& evidence) {
   return {{"field_hash", evidence.at("field_hash")}, {"norms", evidence.at("norms")}};
 }
 
-/// The result of the run in which nobody dies; computed once for each app in a process.
+/// The result of the run without deaths; computed once for each app in a process.
 const json& undisturbed_result(const App& app) {
   static std::map<std::string, json> results;
   json& result = results[app.name];

@@ -88,7 +88,7 @@ std::vector<Case> the_newcomer_dies(const Places& own_places) {
   const Places places =
       joined({{"spare.woken"}, places_of_recovery(), places_of_restore(), places_of_work(own_places)});
   for (const std::string& place : places) {
-    // Spares take part in the job decision too: that place is listed twice.
+    // Spares take part in the job decision too, so that place is listed twice.
     const bool known =
         std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.name == "at_" + as_name(place); });
     if (!known) cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
@@ -125,7 +125,7 @@ std::vector<Case> one_after_another() {
 
 std::vector<Case> some_hang(const Places& own_places) {
   const auto hang = [](const std::string& order) { return "hang " + order; };
-  // At the very end, when all have agreed that it is over, nobody watches any more.
+  // At the very end, after all have agreed on it, processes are not watched any more.
   const auto is_watched = [](const std::string& place) {
     return place != "finish.after" && place != "finalize.before";
   };
@@ -175,7 +175,7 @@ std::vector<Case> a_survivor_dies_while_one_is_started() {
   std::vector<Case> cases;
   for (int first : {1, 2}) {
     for (const std::string& place : joined({places_of_the_job_in_spawning, places_of_recovery()})) {
-      const int second = opposite(first);  // 0 is the host, 3 is not
+      const int second = opposite(first);  // process 0 is the host, 3 is not
       const bool only_the_host_comes_here = place == "spawn.connect" && first == 1;
       if (only_the_host_comes_here) continue;
       const int dies = first == 2 ? 0 : second;
@@ -194,7 +194,9 @@ std::vector<Case> the_one_started_dies() {
   const Places own{"newcomer.call",  "newcomer.introduce", "newcomer.connect", "newcomer.create",
                    "newcomer.greet", "newcomer.merge",     "newcomer.merged",  "newcomer.admitted"};
   for (const std::string& place : joined({own, places_of_recovery(), places_of_restore()})) {
-    if (place == "decision.before" || place == "recovery.begin") continue;  // it comes when the others are past these
+    if (place == "decision.before" || place == "recovery.begin")
+      continue;  // it reaches this when the others are past
+                 // it
     cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
   }
   for (const char* place :

@@ -1,5 +1,5 @@
-// Processes killed from outside at random moments, ranks and spares, job after job, for 90 seconds: or
-// for MEND_SOAK_SECONDS. Where the fault matrix is systematic, this is not.
+// Ranks and spares are killed from outside at random times, job after job, for 90 seconds or MEND_SOAK_SECONDS. In
+// contrast to the fault matrix, this is not systematic.
 
 #include "tests/support/job.hpp"
 #include "tests/support/process_tree.hpp"
@@ -24,10 +24,10 @@ using nlohmann::json;
 constexpr int ranks = 4;
 constexpr int most_kills = 8;
 
-/// A solver's job, and what it says of itself at the end.
+/// A job of a solver, and its result.
 class Solver {
  public:
-  /// With as many spares as are killed at most, or with fewer, and processes started for them: the ranks can be filled.
+  /// `spares`: as many as are killed at most, or fewer; then processes are started, so that the ranks can be filled.
   Solver(std::string name, int spares, std::vector<std::string> command)
       : name_(std::move(name)), spares_(spares), command_(std::move(command)) {
     if (spares < most_kills) command_.insert(command_.end(), {"--mend-on-failure", "spare,spawn"});
@@ -35,13 +35,13 @@ class Solver {
     undisturbed_ = run([](const std::string&) {}).result.at("field_hash");
   }
 
-  /// How it ended: `result` is null when it has not finished.
+  /// How the job ended: `result` is null if it has not finished.
   struct Outcome {
     json result;
     std::string errors;
   };
 
-  /// Runs it while `on_output` has its way.
+  /// Runs the job; calls `on_output` with its output.
   Outcome run(const std::function<void(const std::string&)>& on_output) const {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
@@ -54,7 +54,8 @@ class Solver {
     EXPECT_TRUE(end.in_time) << name_;
     std::ifstream in(result);
     if (end.exit_code == 0 && in) return {json::parse(in), end.errors};
-    // Three that hold each other's data can die before any of it is copied again, or three newcomers in turn, or all.
+    // Three ranks that hold each other's data may die before any of it is copied again, or three newcomers in turn, or
+    // all.
     EXPECT_EQ(end.exit_code, 3) << name_ << ": " << end.errors;
     EXPECT_THAT(end.errors,
                 testing::ContainsRegex("the data of ranks? .* is lost|the data that they committed is lost|version "
@@ -75,7 +76,7 @@ class Solver {
   json undisturbed_;
 };
 
-/// Kills processes of a program, any of them, as long as it lives: from when it is let loose.
+/// Kills random processes of a program while it lives, from the time at which it is started.
 class Killer {
  public:
   Killer(std::string program, unsigned seed) : program_(std::move(program)), random_(seed) {}
@@ -130,8 +131,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
   }
   int jobs = 0;
   int lost = 0;
-  int lost_with_spares =
-      0;  // processes that are started may come too late for the next kill, the more on a busy machine
+  int lost_with_spares = 0;  // started processes may come too late for the next kill, especially on a busy machine
   std::size_t recoveries = 0;
   for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1;
        std::chrono::steady_clock::now() < deadline; ++seed, ++jobs) {

@@ -1,7 +1,6 @@
-// The failure detector on real processes: on a machine that is too busy, visited by strangers, and when a process
-// stops.
+// The failure detector on real processes: on an overloaded machine, with foreign connections, and when a process stops.
 //
-// MEND_SOAK_SECONDS says how long the search for false alarms lasts; 60 unless told.
+// MEND_SOAK_SECONDS: how long the search for false alarms lasts; default 60.
 
 #include "tests/support/job.hpp"
 #include "tests/support/process_tree.hpp"
@@ -50,7 +49,7 @@ class Detected : public testing::Test {
     made.deadline = std::chrono::seconds(static_cast<long>(seconds) + 120);
     return made;
   }
-  /// What each process wrote; empty for one that wrote nothing.
+  /// The record of each process; empty if it wrote none.
   std::string evidence(int process) const { return text_of(scratch_.path() / std::to_string(process)); }
 
   support::ScratchFolder scratch_;
@@ -77,7 +76,7 @@ TEST_F(Detected, a_process_that_stops_and_it_is_gone_when_it_is_continued) {
   bool found = false;
   std::thread hand([&] {
     if (!soon([&] { return subjects().size() == 4; })) return;
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // into the loop
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // so that they reach the loop
     const pid_t victim = subjects().at(1);
     const auto begin = Clock::now();
     ::kill(victim, SIGSTOP);
@@ -94,9 +93,9 @@ TEST_F(Detected, a_process_that_stops_and_it_is_gone_when_it_is_continued) {
   for (const int process : {0, 2, 3}) EXPECT_EQ(evidence(process), "1 1\n") << process;
 }
 
-// ---- Strangers
+// ---- Foreign connections
 
-/// The ports at which `process` listens on the machine itself.
+/// The ports at which `process` listens on the loopback interface.
 std::set<std::uint16_t> doors_of(pid_t process) {
   std::set<std::string> sockets;
   std::error_code error;
@@ -169,7 +168,7 @@ TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
 
 // ---- The launcher and the runtime killed together
 
-/// The descendant that runs mpirun, and the one above it: mend run.
+/// The descendant that runs mpirun, and its parent, mend run.
 std::vector<pid_t> launchers() {
   std::vector<pid_t> found;
   for (const pid_t process : support::descendants_of(::getpid())) {

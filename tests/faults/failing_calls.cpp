@@ -1,11 +1,12 @@
-// A library to be loaded before a program (LD_PRELOAD): it counts the calls that can fail, and has one of them fail.
+// A library that is loaded before a program (LD_PRELOAD). It counts the calls that can fail, and makes one of them
+// fail.
 //
-// Counted are the calls that the program makes, mend's code in it included, by itself or by way of the C++ library, the
-// text formatter, the logger or HDF5. What the MPI library and the runtime's client call for their own ends is left
-// alone: they would abort the process. A call is known by its function, the innermost frames of the program that it
-// came from, and how many times it has come from there.
+// It counts the calls that the program makes, including mend's code in it: directly, or through the C++ library, the
+// text formatter, the logger or HDF5. Calls that the MPI library and the runtime's client make for themselves are left
+// alone, because a failure would abort the process. A call is identified by its function, the innermost frames of the
+// program, and the number of calls from there so far.
 //
-// FAILING_CALLS_PROCESS  the number of the process; the others are left alone
+// FAILING_CALLS_PROCESS  the number of the process; other processes are left alone
 // FAILING_CALLS_LIST     a file: each call is appended, as "phase function frames nth"
 // FAILING_CALLS_FAIL     "function frames nth": this call fails, and is recorded in FAILING_CALLS_DONE
 
@@ -48,7 +49,7 @@ struct Range {
   bool contains(std::uintptr_t address) const { return begin <= address && address < end; }
 };
 
-/// Where the program and what it calls by way of are in memory.
+/// The memory ranges of the program and of the libraries through which it calls.
 struct Modules {
   Range program;
   std::uintptr_t base = 0;
@@ -93,7 +94,7 @@ const char* done = nullptr;
 std::array<char, 16> phase{"launch"};
 thread_local bool inside = false;
 
-/// How many times each call has come. Calls that share a slot are told apart by their text.
+/// The number of times that each call has come. Calls in the same slot are distinguished by their text.
 struct Seen {
   std::array<char, longest_call> call{};
   int times = 0;
@@ -125,7 +126,7 @@ void append(const char* file, std::string_view line) {
   ::close(to);
 }
 
-/// The innermost frames of the program, if the call came from there; returns their length as text.
+/// Writes the innermost frames of the program, if the call came from there. Returns the length of the text.
 int find_frames(char* text, std::size_t room) {
   std::array<void*, 48> stack;
   const int depth = ::backtrace(stack.data(), static_cast<int>(stack.size()));
@@ -146,7 +147,7 @@ int find_frames(char* text, std::size_t room) {
   return length;
 }
 
-/// Whether this call, of `function`, is the one that is to fail.
+/// Returns true if this call of `function` is the one that must fail.
 bool fails(const char* function, bool is_memory = false) {
   if (!counts || inside || is_memory != memory_only || ::getpid() != counting) return false;
   inside = true;
@@ -181,7 +182,7 @@ bool fails(const char* function, bool is_memory = false) {
   bool first = true;
   ::dl_iterate_phdr(&note_module, &first);
   std::array<void*, 4> ready;
-  ::backtrace(ready.data(), static_cast<int>(ready.size()));  // loads what it needs
+  ::backtrace(ready.data(), static_cast<int>(ready.size()));  // loads the library that it needs
   counting = ::getpid();
   counts = true;
 }
@@ -199,7 +200,7 @@ Result call(const char* name, int error, Result failure, Arguments... arguments)
 
 extern "C" {
 
-/// What the program is about to do, for the list.
+/// The next phase of the program, for the list.
 void failing_calls_phase(const char* name) {
   pthread_mutex_lock(&guard);
   std::snprintf(phase.data(), phase.size(), "%s", name);
@@ -272,7 +273,7 @@ FILE* fopen64(const char* path, const char* mode) {
   return call("fopen64", EMFILE, static_cast<FILE*>(nullptr), path, mode);
 }
 ssize_t write(int file, const void* data, std::size_t size) {
-  if (file == STDOUT_FILENO) {  // the program's own words, by which it is judged
+  if (file == STDOUT_FILENO) {  // the program's own output, by which it is judged
     static const auto write_file = real<ssize_t(int, const void*, std::size_t)>("write");
     return write_file(file, data, size);
   }

@@ -1,9 +1,8 @@
-// One call of one process fails, each in turn: the job goes on, or recovers from that process's death, or ends in a
-// sentence. It never hangs, and never reports an end that is not the right one.
+// One call of one process fails, each call in turn. The job continues, recovers from that process's death, or ends with
+// a sentence. It never hangs, and never reports a wrong end.
 //
-// A run in which nothing fails lists the calls (failing_calls.cpp says which are counted); then each of them fails in a
-// run of its own. MEND_TEST_LONG=1 does that for all, otherwise for some. MEND_TEST_PART=2/5 does the second
-// fifth of them.
+// A run without failures lists the calls (failing_calls.cpp says which are counted). Then each of them fails in a run
+// of its own; with MEND_TEST_LONG=1 all of them, otherwise some. MEND_TEST_PART=2/5 tests the second fifth of them.
 
 #include "tests/support/job.hpp"
 #include "tests/support/long_tests.hpp"
@@ -29,7 +28,7 @@ constexpr int spares = 1;
 
 enum class Kind { system, memory };
 
-/// One call of the program's, as failing_calls.cpp lists it.
+/// A call of the program, as listed by failing_calls.cpp.
 struct Call {
   std::string phase;
   std::string function;
@@ -42,7 +41,7 @@ struct Call {
 struct Attempt {
   support::JobEnd end;
   std::vector<Call> listed;
-  bool has_failed = false;  ///< the call that was to
+  bool has_failed = false;  ///< the call that should fail has failed
 };
 
 std::string setting(const char* name) {
@@ -105,13 +104,13 @@ std::vector<unsigned long> addresses_of(const Call& call) {
   std::vector<unsigned long> addresses;
   std::istringstream frames(call.frames);
   for (std::string frame; std::getline(frames, frame, '.');) {
-    addresses.push_back(std::stoul(frame, nullptr, 16) - 1);  // of the call, not of what comes after it
+    addresses.push_back(std::stoul(frame, nullptr, 16) - 1);  // of the call, not of the instruction after it
   }
   return addresses;
 }
 
-/// What the innermost frame of mend's is called, or of anybody's if there is none; for each call. One look into the
-/// program is enough for all.
+/// For each call, the name of the innermost frame in mend, or of the innermost frame if there is none in mend. One run
+/// of addr2line is enough for all.
 std::vector<std::string> places_of(const Program& program, const std::vector<Call>& calls) {
   std::string command = fmt::format("addr2line -f -C -e {}", program.line.front());
   for (const Call& call : calls) {
@@ -144,7 +143,7 @@ std::vector<std::string> places_of(const Program& program, const std::vector<Cal
 
 std::string place_of(const Program& program, const Call& call) { return places_of(program, {call}).front(); }
 
-/// What the ranks say at the end, but for how they have come there.
+/// The results that the ranks print at the end, without how they were reached.
 std::vector<std::string> results(const support::JobEnd& end) {
   std::vector<std::string> lines = support::lines_of(end.output);
   std::erase_if(lines, [](const std::string& line) { return !line.starts_with("rank "); });
@@ -153,7 +152,7 @@ std::vector<std::string> results(const support::JobEnd& end) {
   return lines;
 }
 
-/// What became of the job; fails the test unless that is one of the ways it may go.
+/// Describes the end of the job, and fails the test unless it is a permitted one.
 std::string judge(const Program& program, const Attempt& attempt, const Call& call, int process) {
   const support::JobEnd& end = attempt.end;
   SCOPED_TRACE(
@@ -166,7 +165,7 @@ std::string judge(const Program& program, const Attempt& attempt, const Call& ca
     EXPECT_THAT(end.errors, testing::Not(testing::HasSubstr("after the end of the job: ")));
     return end.errors.find("cannot go on") != std::string::npos ? "recovered" : "went on";
   }
-  // The library's own: its daemon crashes when a process that connects to it dies at the wrong moment.
+  // A fault of the library: its daemon crashes if a process that connects to it dies at the wrong time.
   if (end.errors.find("mpirun was killed by SIGSEGV") != std::string::npos) return "mpirun crashed";
   EXPECT_THAT(end.exit_code, testing::AllOf(testing::Ge(1), testing::Le(3)));
   EXPECT_THAT(support::complaints(end), testing::Contains(testing::HasSubstr("mend")));
@@ -174,21 +173,21 @@ std::string judge(const Program& program, const Attempt& attempt, const Call& ca
   return "ended";
 }
 
-/// What the job has said, for the table of all calls.
+/// The job's complaints, for the table of all calls.
 std::string last_words(const support::JobEnd& end) {
   std::string all;
   for (const std::string& line : support::complaints(end)) all += "\n      " + line;
   return all;
 }
 
-/// Every call that can be told from the others; of those that come again and again, the first few.
+/// All calls that can be distinguished; of repeated calls, the first few.
 std::vector<Call> worth_failing(std::vector<Call> calls, Kind kind) {
   const int most = kind == Kind::memory ? 1 : 3;
   std::erase_if(calls, [most](const Call& call) { return call.nth > most; });
   return calls;
 }
 
-/// Those that are tried in this run.
+/// The calls that are tried in this run.
 std::vector<Call> chosen(const std::vector<Call>& calls, std::size_t sample) {
   const bool all = support::long_tests();
   const std::size_t stride = all ? 1 : std::max<std::size_t>(1, calls.size() / sample);
@@ -203,7 +202,7 @@ std::vector<Call> chosen(const std::vector<Call>& calls, std::size_t sample) {
   return those;
 }
 
-/// Fails each call of `process` in turn, and prints what became of that.
+/// Makes each call of `process` fail in turn, and prints the result.
 void walk(const Program& program, int process, Kind kind, std::size_t sample) {
   const Attempt undisturbed = run(program, process, kind, std::nullopt);
   ASSERT_EQ(undisturbed.end.exit_code, 0) << undisturbed.end.errors;
@@ -245,21 +244,21 @@ void walk(const Program& program, int process, Kind kind, std::size_t sample) {
   EXPECT_GE(2 * reached, tried.size()) << "most calls that were to fail were not made";
 }
 
-/// Each of these, in the process that starts others, costs no more than that process.
+/// Each of these calls, in the process that starts others, costs only that process.
 TEST(AFailingCall, of_one_process_does_not_end_the_job) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
   struct Wanted {
     std::string function;
-    std::string phase;       // empty: any after the start
-    std::string place = "";  // a part of the name of who makes the call
+    std::string phase;       // empty: any phase after the start
+    std::string place = "";  // a part of the name of the caller
   };
   const std::vector<Wanted> all{
-      {"getifaddrs", "start"},  // as it introduces itself
-      {"pipe2", ""},            // as it has a process started in the background
+      {"getifaddrs", "start"},  // when it introduces itself
+      {"pipe2", ""},            // when it starts a process in the background
       {"listen", ""},           // the same
       {"pthread_create", "recovery"},
-      {"open", "", "mend::trace"},      // as it begins to trace
-      {"write", "end", "mend::trace"},  // as it writes what it has traced
+      {"open", "", "mend::trace"},      // when it begins to trace
+      {"write", "end", "mend::trace"},  // when it writes the trace
   };
   for (const auto& [function, phase, place] : all) {
     const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
@@ -277,8 +276,7 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
   }
 }
 
-/// The process that is started is turned away, perhaps when it is needed; the next one must find an open door, and take
-/// over.
+/// The started process is turned away, perhaps when it is needed. The next one must be able to connect and take over.
 TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
   const auto is_of_a_line = [](const Call& call) {
@@ -292,7 +290,7 @@ TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
   EXPECT_THAT(failed.end.errors, testing::Not(testing::HasSubstr("Bad file descriptor")));
 }
 
-/// Has process 2 lack memory where the functions `wanted` ask for it in `phase`.
+/// Lets an allocation of process 2 fail in the functions `wanted` in `phase`.
 void expect_to_cost_that_process_alone(const std::string& phase, const std::vector<std::string>& wanted) {
   std::vector<Call> calls = run(in_cpp, 2, Kind::memory, std::nullopt).listed;
   std::erase_if(calls, [&](const Call& call) { return call.phase != phase || call.nth != 1; });
@@ -310,13 +308,13 @@ void expect_to_cost_that_process_alone(const std::string& phase, const std::vect
   }
 }
 
-/// The others wait in a commit for what this process is to send: it ends, and they recover.
+/// The others wait in a commit for messages of this process: it ends, and they recover.
 TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone) {
   expect_to_cost_that_process_alone("commit", {"mend::encode", "mend::publish_commit"});
 }
 
-/// Has `process` lack memory at each place in phase `end`: what it has left to do is not done, and mend says so. All
-/// have agreed to end: this process must not begin the body again, and the others end.
+/// Lets an allocation of `process` fail at each place in phase `end`: the rest of its work is not done, and mend
+/// reports it. All have agreed to end, so this process must not begin the body again, and the others end.
 void expect_to_be_told_after_the_end(const Program& program, int process, const std::string& wanted) {
   std::vector<Call> calls = run(program, process, Kind::memory, std::nullopt).listed;
   std::erase_if(calls, [](const Call& call) { return call.phase != "end" || call.nth != 1; });
@@ -372,7 +370,7 @@ TEST(AFailingAllocation, before_mpi_is_initialised_ends_the_job_in_one_sentence)
 }
 
 constexpr std::size_t quick = 6;
-constexpr std::size_t quicker = 3;  // what differs from the program in C++ is the start, the end and the way back
+constexpr std::size_t quicker = 3;  // only the start, the end and the return to the body differ from the program in C++
 
 TEST(AFailingCall, of_the_first_rank_which_starts_processes_hangs_nobody) { walk(in_cpp, 0, Kind::system, quick); }
 TEST(AFailingCall, of_another_rank_hangs_nobody) { walk(in_cpp, 2, Kind::system, quick); }
@@ -382,7 +380,7 @@ TEST(AFailingAllocation, of_the_first_rank_hangs_nobody) { walk(in_cpp, 0, Kind:
 TEST(AFailingAllocation, of_a_spare_that_takes_over_hangs_nobody) { walk(in_cpp, 3, Kind::memory, quick); }
 TEST(AFailingAllocation, of_a_process_that_is_started_hangs_nobody) { walk(in_cpp, 4, Kind::memory, quick); }
 
-/// A program for Fenix may not look at what a commit returns.
+/// A program for Fenix may ignore the result of a commit.
 TEST(AFailingAllocationInFenix, of_a_commit_costs_that_process_alone) {
   const Attempt undisturbed = run(in_fenix, 0, Kind::memory, std::nullopt);
   int failed = 0;
@@ -396,7 +394,7 @@ TEST(AFailingAllocationInFenix, of_a_commit_costs_that_process_alone) {
   EXPECT_EQ(failed, 3);
 }
 
-/// Whole in the long mode alone.
+/// Complete only in the long mode.
 void walk_at_length(const Program& program, int process, Kind kind) {
   if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to walk through this too";
   walk(program, process, kind, quicker);

@@ -1,4 +1,4 @@
-// Every fault point is killed at by some test.
+// Some test kills a process at every fault point.
 
 #include "apps/common/kill_switch.hpp"
 #include "base/fault_point.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 using faults::Case;
 
-/// The fault matrix: each part, and its cases.
+/// The fault matrix: its parts and their cases.
 const std::vector<std::pair<std::string, std::vector<Case>>>& matrix() {
   static const std::vector<std::pair<std::string, std::vector<Case>>> parts{
       {"OneDies", faults::one_dies({})},
@@ -38,7 +38,7 @@ const std::vector<std::pair<std::string, std::vector<Case>>>& matrix() {
   return parts;
 }
 
-/// For each point, how many cases of which parts kill there.
+/// For each point: the parts whose cases kill there, and the number of these cases.
 std::map<std::string, std::vector<std::pair<std::string, int>>> kills_of_the_matrix() {
   std::map<std::string, std::vector<std::pair<std::string, int>>> kills;
   for (const auto& [part, cases] : matrix()) {
@@ -55,7 +55,7 @@ std::map<std::string, std::vector<std::pair<std::string, int>>> kills_of_the_mat
   return kills;
 }
 
-/// By tests with programs of their own: where the test is, and how it names the point.
+/// Kills by tests with programs of their own: the file of the test, and its text for the point.
 struct Elsewhere {
   std::string file;
   std::string text;
@@ -78,7 +78,7 @@ const std::map<std::string, Elsewhere> killed_at_elsewhere{
     {"disk.save", {"tests/framework/subject/disk.cpp", "\"disk.save\") die()"}},
 };
 
-/// With the reason.
+/// Points without kills, with the reason.
 const std::map<std::string, std::string> never_killed_at{
     {"spare.prepared", "the spare has nothing to do any more: it dies as one at spare.parked does"},
 };
@@ -99,7 +99,7 @@ TEST(TheFaultPoints, are_each_killed_at_by_some_test) {
   EXPECT_EQ(killed_at, std::set<std::string>(std::begin(mend::fault_points), std::end(mend::fault_points)));
 }
 
-/// The row of docs/testing.md.
+/// The point's row in docs/testing.md.
 std::string row_of(const std::string& point) {
   const auto kills = kills_of_the_matrix();
   if (const auto by_cases = kills.find(point); by_cases != kills.end()) {

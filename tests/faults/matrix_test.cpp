@@ -1,5 +1,5 @@
-// Both mini-apps, killed at every place where dying matters: whoever dies, the survivors end with the result of the
-// run in which nobody died, to the last bit.
+// Kills both mini-apps at every place where a death matters. The survivors must end with the result of the run without
+// deaths, to the last bit.
 //
 // MEND_TEST_LONG=1 repeats every case 20 times, and tries all pairs of a rank and another process instead of some.
 
@@ -48,7 +48,7 @@ std::string name_of(const testing::TestParamInfo<Run>& info) { return info.param
 
 const std::vector<std::string> stencil_places{"halo"};
 const std::vector<std::string> minife_places{"halo", "solve"};
-// The newcomer assembles its matrix anew.
+// The newcomer assembles its matrix again.
 const std::vector<std::string> minife_newcomer_places{"assembly", "halo", "solve"};
 
 using faults::minife;
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(MinifeHangs, Recovered, ValuesIn(runs(minife(), faults:
 class BeyondRepair : public testing::TestWithParam<const App*> {};
 
 TEST_P(BeyondRepair, a_rank_and_its_holder_that_die_together_are_named) {
-  // The holder dies before it can give the data away: at its own step it might be interrupted before it comes to that.
+  // The holder dies before it can send the data. At a place of its own work it might be interrupted before.
   const std::vector<std::string> kills{"1@5", "p2@0:recovery.begin"};
   const Remains remains = faults::run(*GetParam(), kills);
   faults::expect_all_died(remains, kills);
@@ -125,8 +125,8 @@ TEST_P(BeyondRepair, what_stops_after_the_agreed_end_is_killed_and_the_result_st
 std::string app_name(const testing::TestParamInfo<const App*>& info) { return info.param->name; }
 INSTANTIATE_TEST_SUITE_P(Apps, BeyondRepair, testing::Values(&stencil(), &minife()), app_name);
 
-/// Partners may be among the pairs, and then data may be lost; but it is said, nothing hangs, and no wrong result
-/// passes for a right one.
+/// Pairs may be partners, so data may be lost. That must be reported; no job may hang, and no wrong result may be
+/// reported as right.
 class Pairs : public testing::TestWithParam<Run> {};
 
 TEST_P(Pairs, recover_or_say_what_is_lost) {
@@ -145,7 +145,7 @@ TEST_P(Pairs, recover_or_say_what_is_lost) {
 
 std::vector<Run> pairs(const App& app) {
   const std::vector<Run> all = runs(app, faults::all_pairs());
-  constexpr std::size_t stride = 23;  // shares no factor with how the pairs are ordered
+  constexpr std::size_t stride = 23;  // has no common factor with the order of the pairs
   std::vector<Run> chosen;
   for (std::size_t i = 0; i < all.size(); i += support::long_tests() ? 1 : stride) chosen.push_back(all[i]);
   return chosen;

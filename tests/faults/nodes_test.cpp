@@ -1,5 +1,5 @@
-// The loss of a whole node, with two processes on it: its power fails, or its daemon dies with all else there. The
-// nodes are emulated (emulated_nodes.sh), which needs root.
+// The loss of a whole node with two processes on it: its power fails, or its daemon dies with all processes. The nodes
+// are emulated (emulated_nodes.sh), which needs root.
 
 #include "tests/faults/app.hpp"
 #include "tests/support/process_tree.hpp"
@@ -39,17 +39,17 @@ class Nodes : public testing::Test {
            0;
   }
 
-  /// What is run on the nodes, two processes on the last.
+  /// The processes on the nodes: two on the last one.
   struct Shape {
     int spares;
     int on_first;  // processes on each other node
     std::string on_failure;
     std::vector<std::string> options;
   };
-  static inline const Shape with_spares{2, 2, "spare", {}};  // one of them on the last
+  static inline const Shape with_spares{2, 2, "spare", {}};  // one of them on the last node
   static inline const Shape without_spares{0, 1, "spawn", {}};
 
-  /// Runs the stencil with 4 ranks, disturbs it when a tenth is done, and returns what it says of itself.
+  /// Runs the stencil with 4 ranks, disturbs it when a tenth is done, and returns its result.
   nlohmann::json run(const std::function<void()>& disturb, const Shape& shape = with_spares) {
     const support::ScratchFolder scratch;
     const auto result = scratch.path() / "result.json";
@@ -77,7 +77,7 @@ class Nodes : public testing::Test {
               : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
   }
 
-  /// The processes of the application; on one node, if that is said.
+  /// The processes of the application; if `node` is given, only those on it.
   std::vector<pid_t> processes(std::optional<int> node = {}) const {
     std::vector<pid_t> found;
     for (const pid_t process : support::descendants_of(::getpid())) {
@@ -89,14 +89,14 @@ class Nodes : public testing::Test {
     }
     return found;
   }
-  /// How many there are.
+  /// The number of these processes.
   int application(std::optional<int> node = {}) const { return static_cast<int>(processes(node).size()); }
-  /// Whether there come to be so many.
+  /// Waits for that number. Returns false if it is not reached in time.
   bool becomes(int count, std::optional<int> node = {}) const {
     return support::soon([&] { return application(node) == count; });
   }
 
-  /// What the solver says of itself when it has come to the undisturbed result through this.
+  /// The result of the solver after this disturbance, which must be the undisturbed one.
   nlohmann::json survive(const std::function<void()>& disturb, const Shape& shape = with_spares) {
     static const nlohmann::json undisturbed = run({});
     const auto survived = run(disturb, shape);

@@ -1,4 +1,4 @@
-// Agreement in a loop while processes die and spares step in, job after job, for a minute: or for MEND_SOAK_SECONDS.
+// Agreement in a loop while processes die and spares take over, job after job, for a minute or MEND_SOAK_SECONDS.
 
 #include "tests/support/job.hpp"
 

@@ -1,4 +1,4 @@
-// A process is started for a dead one, again and again: survivors do not grow by more than the libraries cost
+// Starts a process for a dead one again and again. Survivors may grow only by what the libraries cost
 // (docs/open-mpi.md). A dozen times; with MEND_TEST_LONG=1 a thousand times.
 
 #include "tests/support/job.hpp"
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Of resident memory, for each recovery: what the MPI library keeps of a process that was started.
+/// Resident memory for each recovery, which the MPI library keeps for a started process.
 constexpr double most_kib = 200;
 
 struct Size {

@@ -1,5 +1,5 @@
-// Jobs without spares, that start processes for the ranks of the dead: whoever dies, and when, they end with the result
-// of the run in which nobody died.
+// Jobs without spares, which start processes for the ranks of the dead. They must end with the result of the run
+// without deaths, for all deaths.
 
 #include "tests/faults/app.hpp"
 #include "tests/faults/cases.hpp"

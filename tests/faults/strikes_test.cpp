@@ -1,9 +1,9 @@
-// Jobs struck once each, at any moment from their launch to their last exit, by SIGKILL or SIGSTOP: none hangs, all end
-// with the result of the undisturbed run, and soon. For half a minute; with MEND_TEST_LONG=1, 500 jobs, each with a
-// line of its own.
+// Jobs that get one SIGKILL or SIGSTOP each, at a random time from their launch to their last exit. None may hang, and
+// all must end soon with the result of the undisturbed run. Runs for half a minute; with MEND_TEST_LONG=1, 500 jobs,
+// each with a line of its own.
 //
-// MEND_STRIKES=n    n jobs instead
-// MEND_SEED=n       the first job's seed: with MEND_STRIKES, a part of the 500, or one of them again
+// MEND_STRIKES=n    runs n jobs instead
+// MEND_SEED=n       the seed of the first job: with MEND_STRIKES, runs a part of the 500, or repeats one of them
 
 #include "tests/support/job.hpp"
 #include "tests/support/process_tree.hpp"
@@ -33,7 +33,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr int ranks = 4;
 constexpr int spares = 2;
-/// From the blow on: a second of silence until a hanging process is held dead, a launch anew, and the job itself.
+/// From the signal on: a second until a hanging process is declared dead, a new launch, and the job itself.
 constexpr Seconds longest{10};
 
 const std::vector<std::string>& program() {
@@ -52,7 +52,7 @@ std::string hash_in(const std::string& output) {
   return std::regex_search(output, found, std::regex("field hash ([0-9a-f]+)")) ? found[1].str() : "none";
 }
 
-/// A blow against one process of the job, some time after its launch.
+/// A signal to one process of the job, some time after its launch.
 class Blow {
  public:
   Blow(unsigned seed, Seconds within) : random_(seed), thread_([this, within] { strike(within); }) {}
@@ -64,7 +64,7 @@ class Blow {
   Clock::time_point fell_at() const { return *fell_at_; }
   const std::string& text() const { return text_; }
   const char* signal_name() const { return signal_ == SIGKILL ? "SIGKILL" : "SIGSTOP"; }
-  /// Call this when the job is over, before asking what became of the blow.
+  /// Call this when the job is over, before asking for the result of the signal.
   void end() {
     over_ = true;
     if (thread_.joinable()) thread_.join();
@@ -108,7 +108,7 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
   return text == nullptr ? otherwise : std::stoul(text);
 }
 
-/// What has come of a blow.
+/// The result of a signal.
 std::string outcome_of(const support::JobEnd& end, const Blow& blow) {
   if (!end.in_time) return "hung";
   if (end.exit_code != 0) return fmt::format("exit code {}", end.exit_code);
@@ -122,7 +122,7 @@ std::string outcome_of(const support::JobEnd& end, const Blow& blow) {
   return fmt::format("{}", fmt::join(ways, ", "));
 }
 
-/// Of all jobs that were struck.
+/// The results of all jobs.
 class Tally {
  public:
   void add(const Blow& blow, const std::string& outcome, Seconds took) {
@@ -156,7 +156,7 @@ TEST(Strikes, at_any_moment_of_a_jobs_life_do_not_keep_it_from_its_end) {
   unsigned long jobs = 0;
   unsigned long silent = 0;
   Tally tally;
-  Seconds lifetime = undisturbed.took;  // which is longer while others use the machine
+  Seconds lifetime = undisturbed.took;  // longer while others use the machine
   for (unsigned long seed = first; jobs < most && Clock::now() < until; ++seed, ++jobs) {
     Blow blow(static_cast<unsigned>(seed), lifetime);
     const auto end = run_stencil();
@@ -169,7 +169,7 @@ TEST(Strikes, at_any_moment_of_a_jobs_life_do_not_keep_it_from_its_end) {
     if (is_long) std::cout << what << std::endl;
     EXPECT_EQ(end.exit_code, 0) << what << "\n" << end.errors;
     EXPECT_LT(took, longest) << what << "\n" << end.errors;
-    // Rank 0 may have been struck after the end, before it could say it.
+    // Rank 0 may have been killed after the end, before it could print the result.
     const std::string hash = hash_in(end.output);
     if (hash == "none") {
       ++silent;

@@ -1,4 +1,4 @@
-// Heat spreading along a ring of ranks: an ordinary MPI class that knows nothing of failures.
+// Heat spreading along a ring of ranks: an ordinary MPI class that does not handle failures.
 
 #pragma once
 
@@ -27,11 +27,11 @@ class Heat {
     for (std::size_t cell = 1; cell <= cells(); ++cell) {
       next[cell] = t[cell] + 0.25 * (t[cell - 1] - 2 * t[cell] + t[cell + 1]);
     }
-    t.assign(next.begin(), next.end());  // stays where it lies: it is protected there
+    t.assign(next.begin(), next.end());  // not reallocated, because it is protected
     ++step;
   }
 
-  /// A sum that weighs every cell, so that none can be lost unseen; on rank 0.
+  /// A weighted sum of all cells, on rank 0, so that no cell can be lost unnoticed.
   double fingerprint() const {
     double mine = 0;
     for (std::size_t cell = 1; cell <= cells(); ++cell) {

@@ -1,10 +1,10 @@
-// One process of a group that agrees a few times by one of mend's protocols, and dies where it is told to.
+// One process of a group that agrees several times by one of mend's protocols, and dies where it is told to.
 //
 //   test_agreement_subject PROTOCOL AGREEMENTS EVIDENCE [RANK:POINT:N ...]
 //
-// RANK dies the N-th time that it reaches POINT. Each process contributes all bits but that of its rank. What it
-// returns with it appends to EVIDENCE/rank-R before it does anything else, so that the dead testify too. How many
-// messages it has sent and received it writes to EVIDENCE/messages-R at the end.
+// RANK dies the N-th time that it reaches POINT. Each process contributes all bits except that of its rank. It appends
+// the result to EVIDENCE/rank-R before it does anything else, so that there are records of dead processes too. At the
+// end it writes the numbers of messages sent and received to EVIDENCE/messages-R.
 
 #include "agreement/service.hpp"
 #include "base/fault_point.hpp"
@@ -57,9 +57,9 @@ void take_part(int argc, char** argv) {
   const std::string evidence = fmt::format("{}/rank-{}", argv[3], rank);
   const std::vector<ProcessId> members = mend::launched_processes();
   Service service(std::make_unique<mend::transport::MpiEndpoint>(MPI_COMM_WORLD, members), {});
-  int all_are_there = 1;  // before anybody dies: the making of the endpoint's communicator does not survive it
+  int all_are_there = 1;  // before any death: making the endpoint's communicator does not survive one
   MPIX_Comm_agree(MPI_COMM_WORLD, &all_are_there);
-  // A binary tree, so that a handful of processes has all there is: a root, an inner node and leaves.
+  // A binary tree, so that a few processes have a root, an inner node and leaves.
   const auto group =
       service.join({1}, members, mend::agreement::parse_protocol(argv[1]), mend::agreement::Layout::binary());
 

@@ -1,9 +1,9 @@
-// A job of the detector's tests: ranks that do as they are told, for as long as they are told.
+// A job for the detector's tests: ranks that follow instructions for a given time.
 //
 //   test_detector_subject SECONDS EVIDENCE THREADS [--mend-...]
 //
-// They compute, with THREADS more threads that do nothing else, meet in collectives, and write to EVIDENCE/<process>
-// when the time is over how many of the others they know dead and how many recoveries there were.
+// They compute, with THREADS additional busy threads, and meet in collectives. When the time is over, each writes to
+// EVIDENCE/<process> how many of the others it knows to be dead, and the number of recoveries.
 
 #include "framework/mend.hpp"
 
@@ -20,7 +20,7 @@
 
 namespace {
 
-/// Threads that keep the machine busy as long as this lives.
+/// Threads that keep the machine busy while this object lives.
 class Load {
  public:
   explicit Load(int threads) {

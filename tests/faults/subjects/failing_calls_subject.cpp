@@ -1,5 +1,5 @@
-// A job in which everything happens that mend makes system calls for: a start, commits in memory and to disk, a
-// recovery by a spare, one by a process that is started, and an end.
+// A job with everything for which mend makes system calls: a start, commits in memory and to disk, a recovery by a
+// spare, one by a started process, and an end.
 //     PROGRAM PROCESS@STEP...      these processes die at these steps
 
 #include "framework/mend.hpp"

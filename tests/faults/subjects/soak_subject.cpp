@@ -1,10 +1,10 @@
-// Ranks that agree in a loop and die now and then, until the spares have stepped in as often as they can.
+// Ranks that agree in a loop and die from time to time, until the spares are used up.
 //
 //   test_soak_subject SEED SPARES SECONDS
 //
 // In each epoch one rank dies, sometimes two, each at a message of some agreement: in the loop, in a commit, or in the
-// recovery from the death before. Every result is checked against what it must be. Rank 0 says at the end
-// "agreements N recoveries N replaced N".
+// recovery from the previous death. Every result is checked. At the end rank 0 prints "agreements N recoveries N
+// replaced N".
 
 #include "base/fault_point.hpp"
 #include "framework/mend.hpp"
@@ -21,18 +21,18 @@ namespace {
 
 using mend::transport::scramble;
 
-/// When this rank is to die, as told by the seed: all ranks could tell it of each other.
+/// Decides from the seed when this rank dies. Every rank can compute it for all others.
 class Fate {
  public:
   Fate(std::uint64_t seed, int spares) : seed_(seed), spares_(spares) {}
 
-  /// A new epoch, everything restored: forget the last one's.
+  /// Begins an epoch after its restore, and forgets the last one.
   void draw(const mend::Session& session) {
     const auto epoch = static_cast<std::uint64_t>(session.epoch().value);
     const auto ranks = static_cast<std::uint64_t>(session.size());
     const auto rank = static_cast<std::uint64_t>(session.rank().value);
     messages_left_ = 0;
-    // Two at most die for one epoch, and as many again may be dying while it begins.
+    // At most two die in one epoch, and as many may be dying while it begins.
     if (2 * (epoch + 1) > static_cast<std::uint64_t>(spares_)) return;
     const std::uint64_t first = scramble(seed_, epoch, 1) % ranks;
     const bool second_too = scramble(seed_, epoch, 2) % 4 == 0;
@@ -52,7 +52,7 @@ class Fate {
   std::uint64_t messages_left_ = 0;
 };
 
-/// What `rank` says in agreement `k`: nearly always yes.
+/// The vote of `rank` in agreement `k`: nearly always yes.
 bool vote(std::uint64_t seed, long k, int rank) {
   return scramble(seed, static_cast<std::uint64_t>(k), 100 + static_cast<std::uint64_t>(rank)) % 16 != 0;
 }
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     long k = 0;
     session.store().protect("agreements", k);
     session.store().restore();
-    fate.draw(session);  // not before: a newcomer whose data is still with its holder alone may not lose that one
+    fate.draw(session);  // not before: while only its holder has a newcomer's data, the holder must not die
     for (bool go_on = true; go_on; ++k) {
       if (k % 256 == 255) {
         session.store().commit();

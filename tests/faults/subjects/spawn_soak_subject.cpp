@@ -1,8 +1,8 @@
-// Rank 1 dies in every epoch, as soon as there is a version to go on from, and a process is started for it.
+// Rank 1 dies in every epoch, as soon as there is a version to restore, and a process is started for it.
 //
 //   test_spawn_soak_subject RECOVERIES EVERY
 //
-// Every so many recoveries, rank 0, which survives them all, says "after N: rss KIB heap KIB descriptors N threads N".
+// After every EVERY recoveries, rank 0, which survives, prints "after N: rss KIB heap KIB descriptors N threads N".
 
 #include "framework/mend.hpp"
 #include "tests/support/world.hpp"

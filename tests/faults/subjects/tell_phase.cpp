@@ -1,5 +1,5 @@
-// Linked into the programs of which calls fail: tells the library of failing calls (failing_calls.cpp), if there is
-// one, what this process is about to do.
+// Linked into the programs whose calls fail. Tells the library of failing calls (failing_calls.cpp), if it is loaded,
+// the next phase of this process.
 
 #include "base/fault_point.hpp"
 
