@@ -1,4 +1,4 @@
-// Ranks that are blocked in communicators of the application's own, or in agreements, while another dies.
+// Ranks that are blocked in communicators of the application, or in agreements, while another rank dies.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -35,7 +35,7 @@ TEST(Derived, communicators_may_leave_ranks_out) {
               ElementsAre("rank 0: took part", "rank 1: took part", "rank 2: took no part", "rank 3: took no part"));
 }
 
-/// Each half waits for itself; only one of them has lost a rank.
+/// Each half waits within itself; only one of them has lost a rank.
 TEST(Derived, communicators_without_a_death_are_interrupted_too) {
   const auto end = play("blocked_where_nobody_has_died", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -1,4 +1,4 @@
-// What the body finds when it is entered again: its data, whoever died.
+// The data that the body finds when it is entered again, after different deaths.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -200,7 +200,7 @@ TEST(CommitDue, every_n_steps_commits_that_often) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   const auto lines = said(end);
   for (const std::string& line : counted(2, 60, 1)) EXPECT_THAT(lines, Contains(line));
-  // 5 commits until step 40, which is repeated from 35; counting begins anew there: 42, 49, 56.
+  // 5 commits until step 40, which is repeated from 35. Counting starts again there: 42, 49, 56.
   EXPECT_THAT(lines, Contains(EndsWith("version 8")).Times(2));
 }
 

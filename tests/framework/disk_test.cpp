@@ -1,4 +1,4 @@
-// Checkpoints on disk, written by jobs of real processes, some of which die; and jobs that go on from them.
+// Checkpoints on disk, written by jobs of real processes, some of which die; and jobs that continue from them.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -44,7 +44,7 @@ class Disk : public testing::Test {
   support::ScratchFolder scratch_;
 };
 
-/// The hash that all ranks say, who must be `ranks` and agree.
+/// The hash that all ranks print. There must be `ranks` of them with equal hashes.
 std::string hash_said(const support::JobEnd& end, int ranks) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   const auto lines = said(end);
@@ -123,10 +123,10 @@ std::string place_name(const testing::TestParamInfo<std::string>& info) {
 class DiskDeaths : public Disk, public testing::WithParamInterface<std::string> {};
 
 TEST_P(DiskDeaths, cost_no_version_that_was_complete_and_leave_none_that_is_not) {
-  // Somebody dies while something is on its way to the disk, and a spare takes over.
+  // A process dies while a version is being written to disk, and a spare takes over.
   EXPECT_EQ(hash_said(evolve(fmt::format("{};{}", first_steps, GetParam()), 3, 1), 3), undisturbed(first_steps));
   EXPECT_THAT(versions(), SizeIs(testing::Ge(1U)));
-  // What is there then is enough for a job of its own.
+  // The version on disk is complete enough for a new job.
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
   EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
   EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
@@ -256,7 +256,7 @@ TEST_F(Disk, that_is_full_is_left_without_what_was_begun) {
   ::umount(folder().c_str());
 }
 
-/// What a process of a job does as long as it lives.
+/// Holds the folder as another job's process does, while it lives.
 class OtherJob {
  public:
   explicit OtherJob(const std::filesystem::path& folder)

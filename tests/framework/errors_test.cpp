@@ -1,4 +1,5 @@
-// What becomes of a job whose body throws, or whose ranks lose each other: one sentence, the right exit code, no hang.
+// Jobs whose body throws, or whose ranks call different operations: they end with one sentence and the right exit code,
+// and do not hang.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -27,10 +28,9 @@ TEST(AnException, of_a_rank_that_dies_before_it_is_told_does_not_end_the_job_sil
              "a process that has died before it could say");
 }
 
-/// It has the standard output that mpirun reads, which waits for its end.
+/// The child has mpirun's pipe as its standard output, and mpirun waits for the end of that.
 TEST(AChild, that_a_dead_rank_has_left_does_not_keep_the_job) {
-  const auto end =
-      play("a_dead_ranks_child_stays", 2, 0, {"--mend-on-failure=shrink"});  // is over in a tenth of a second
+  const auto end = play("a_dead_ranks_child_stays", 2, 0, {"--mend-on-failure=shrink"});  // takes a tenth of a second
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), testing::ElementsAre("rank 0: done"));
 }

@@ -1,4 +1,4 @@
-// Going on with fewer ranks: those that are given up are closed up, or left blank.
+// Jobs that continue with fewer ranks: ranks are renumbered without those given up, or those are left blank.
 
 #include "tests/framework/subject_job.hpp"
 

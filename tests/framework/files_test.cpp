@@ -1,4 +1,4 @@
-// Restart files in memory: a program that has its state in nothing else loses nothing when ranks die.
+// Restart files in memory: a program whose state is only there loses nothing when ranks die.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 using testing::Each;
 using testing::EndsWith;
 
-/// What a rank has after 12 steps of 4 ranks.
+/// The state of a rank after 12 steps of 4 ranks.
 std::string expected(int rank) {
   std::uint64_t rows = 0;
   std::uint64_t sum = 0;

@@ -1,5 +1,5 @@
-// How a program of mend's may be started, and what it leaves: by mend run, by plain mpirun, by itself; with MPI
-// initialised by mend or by the caller; with options in every way they can be given.
+// The ways to start a program of mend, and what it leaves behind: by mend run, by plain mpirun, or directly; with MPI
+// initialised by mend or by the caller; with options given in every way.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -78,7 +78,7 @@ TEST(AProgram, that_crashes_before_mend_is_named_with_the_signal) {
   for (const char* scenario : {"process_1_crashes_before_mend", "process_1_crashes_after_its_own_init"}) {
     const auto end = play(scenario, 3, 1);
     EXPECT_EQ(end.exit_code, 128 + SIGABRT) << scenario;
-    // The library may end the others before the launcher tries again.
+    // The library may end the other processes before the launcher tries again.
     EXPECT_THAT(end.errors,
                 AllOf(HasSubstr(one + ": the program fails there by itself"), testing::Not(HasSubstr("launch 3 of 3")),
                       testing::Not(HasSubstr("did not get through"))))
@@ -168,7 +168,7 @@ TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
   EXPECT_THAT(quiet.errors, IsEmpty());
 }
 
-/// What the job has said of what happened to it, without who spoke when.
+/// The notes of the job, without the times and the processes that wrote them.
 std::vector<std::string> notes(const JobEnd& end) {
   constexpr std::string_view mark = ": note: ";
   std::vector<std::string> found;
@@ -196,7 +196,7 @@ TEST(Log, tells_of_a_recovery_when_it_happens_in_one_line_on_one_process) {
   EXPECT_THAT(notes(play("nobody_dies", 3, 1)), IsEmpty());
 }
 
-/// The kernel tells of what the runtime does not (Linux 6.15 and later).
+/// The kernel reports what the runtime does not (Linux 6.15 and later).
 TEST(Log, tells_of_what_started_processes_have_died) {
   utsname system{};
   int major = 0;
@@ -241,7 +241,7 @@ TEST(AProgram, that_leaves_processes_of_its_own_behind_is_told_for_which_the_job
               testing::ContainsRegex("have ended, but not what they have started: process [0-9]+ .sleep.;"));
 }
 
-/// What mend has said against the job; Open MPI shows the stack of a process that crashes.
+/// mend's complaints about the job. Open MPI prints the stack of a process that crashes, which is left out.
 std::vector<std::string> said_by_mend(const JobEnd& end) {
   std::vector<std::string> lines = support::complaints(end);
   std::erase_if(lines, [](const std::string& line) { return !line.starts_with("mend"); });
@@ -306,7 +306,7 @@ TEST(ARankThatIsKilledAgainAndAgain, is_told_so_when_no_spare_is_left) {
              ".SIGKILL.: find out what ends it there .a lack of memory, for instance., or start with more spares");
 }
 
-/// Of _exit the runtime does not always tell.
+/// The runtime does not always report an _exit.
 TEST(AFaultOfTheProgram, is_named_when_its_processes_leave_by_quick_ways_out) {
   for (const int spares : {1, 2}) {
     const auto end = play("leaves_again_and_again", 2, spares);

@@ -1,4 +1,4 @@
-// MPI calls of the application, as mend passes them on.
+// MPI calls of the application, which mend passes on to the library.
 
 #include "tests/support/world.hpp"
 
@@ -46,7 +46,7 @@ TEST(Sendrecv, without_a_source_sends_and_has_an_empty_status) {
   MPI_Comm_free(&pair);
 }
 
-/// As the last rank of a line, which waits for its neighbour when another has died.
+/// As the last rank of a line, which waits for its neighbour when another rank has died.
 TEST(Sendrecv, without_a_source_ends_when_the_communicator_is_revoked) {
   for (int i = 0; i < 20; ++i) {
     MPI_Comm pair = pair_that_returns_errors();
@@ -54,7 +54,7 @@ TEST(Sendrecv, without_a_source_ends_when_the_communicator_is_revoked) {
     if (support::world_rank() == 1) {
       MPIX_Comm_revoke(pair);
     } else {
-      std::vector<int> data(1 << 20);  // more than is sent without asking
+      std::vector<int> data(1 << 20);  // too much for an eager message
       const int count = static_cast<int>(data.size());
       const int code = i % 2 == 0 ? MPI_Sendrecv(data.data(), count, MPI_INT, 1, tag, nullptr, 0, MPI_INT,
                                                  MPI_PROC_NULL, tag, pair, MPI_STATUS_IGNORE)
@@ -62,7 +62,7 @@ TEST(Sendrecv, without_a_source_ends_when_the_communicator_is_revoked) {
                                                          MPI_STATUS_IGNORE);
       EXPECT_EQ(class_of(code), MPIX_ERR_REVOKED);
     }
-    MPI_Barrier(MPI_COMM_WORLD);  // the other end must be there to refuse the rest of the message
+    MPI_Barrier(MPI_COMM_WORLD);  // the other end must exist in order to refuse the rest of the message
     MPI_Comm_free(&pair);
   }
 }

@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A command line as main gets it, and what is left of it.
+/// A command line as main gets it. The test sees what is left of it.
 class CommandLine {
  public:
   explicit CommandLine(std::vector<std::string> arguments) : words_(std::move(arguments)) {

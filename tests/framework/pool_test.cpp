@@ -1,5 +1,5 @@
-// Processes that are started in the background, to take the place of a used spare: what becomes of them when they or
-// the process that started them stop or die while they wait.
+// Processes that are started in the background, to replace a spare that was used. They, or the process that started
+// them, stop or die while they wait.
 
 #include "tests/framework/subject_job.hpp"
 #include "tests/support/process_tree.hpp"
@@ -27,7 +27,7 @@ bool has_thread(pid_t process, const std::string& name) {
   return false;
 }
 
-/// The process started in the background, once it waits at the line and its host watches it; 0 before that.
+/// The process started in the background, when it waits and its host watches it; 0 before that.
 pid_t one_that_waits() {
   const std::vector<pid_t> all = support::descendants_of(::getpid());
   if (std::ranges::none_of(all, [](pid_t process) { return has_thread(process, "mend-newcomer"); })) return 0;
@@ -59,7 +59,7 @@ JobEnd with_a_pool(int doomed, const Folder& folder, const std::function<void()>
   return end;
 }
 
-/// The same, and `when_it_waits` is called with the process that was started when it waits.
+/// The same; calls `when_it_waits` with the started process when it waits.
 JobEnd with_one_that_waits(int doomed, const std::function<void(pid_t)>& when_it_waits) {
   const support::ScratchFolder folder;
   return with_a_pool(doomed, folder.path(), [&] {
@@ -69,7 +69,7 @@ JobEnd with_one_that_waits(int doomed, const std::function<void(pid_t)>& when_it
   });
 }
 
-/// All ranks have come to the end, in time; returns what was said on standard error, but for the summary.
+/// Expects that all ranks have come to the end in time. Returns the output on standard error without the summary.
 std::vector<std::string> expect_all_here(const JobEnd& end) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_LT(end.took, std::chrono::seconds(20)) << "--mend-spawn-limit is more";

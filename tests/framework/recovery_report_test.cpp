@@ -51,7 +51,7 @@ TEST(RecoveryReport, has_one_time_line_whose_phases_are_not_negative_and_add_up)
   EXPECT_EQ(report.agree, Milliseconds{3});
   EXPECT_EQ(report.rebuild, Milliseconds{4});
   EXPECT_EQ(report.until_rebuilt(), Milliseconds{9});
-  // It had left the body before it noticed, and was told of the death after the agreement.
+  // The process had left the body before it noticed the death, and learned of it after the agreement.
   report.set_moments(at(7), at(2), at(5), at(9));
   EXPECT_EQ(report.interrupt, Milliseconds{0});
   EXPECT_EQ(report.agree, Milliseconds{0});

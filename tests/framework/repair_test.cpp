@@ -29,7 +29,7 @@ TEST(InPlace, survivors_may_keep_newer_data_than_the_newcomer_gets) {
 }
 
 TEST(InPlace, survivors_keep_their_data_even_if_the_newcomers_get_theirs_from_disk) {
-  // Ranks 0 and 1 die with all that anybody has of rank 0, and then 2 and 3.
+  // Ranks 0 and 1 die, with all copies of rank 0's data, and then 2 and 3.
   const support::ScratchFolder disk;
   const auto end = play("survivors_keep_their_data_and_the_others_come_from_disk", 4, 4,
                         {"--mend-disk", disk.path().string() + ",every=1"});

@@ -1,5 +1,5 @@
-// Jobs whose ranks wait for others that do not come: it is told who waits where and who has not come, and the job ends
-// when it may.
+// Jobs whose ranks wait for others that do not come. The ranks that wait and those that have not come are reported, and
+// the job ends if that is allowed.
 
 #include "base/clock.hpp"
 #include "tests/framework/subject_job.hpp"
@@ -93,7 +93,7 @@ TEST(AStall, of_ranks_that_wait_in_MPI_for_one_that_computes_is_told_and_does_no
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end).size(), 3U);
   EXPECT_GE(lines_with(end, "ranks 0, 2 are in MPI_Bcast, rank 1 computes"), 1)
-      << end.errors;  // again at twice the time
+      << end.errors;  // again after twice the time
 }
 
 TEST(AStall, is_none_while_ranks_move_in_MPI_without_mend) {

@@ -1,5 +1,5 @@
-// What each redundancy survives (the table in store/redundancy.hpp), on processes that are killed: every row by exactly
-// what it promises, and by one more. tests/store/placement/survival_test.cpp kills every subset, in memory.
+// The losses that each redundancy survives (the table in store/redundancy.hpp), on processes that are killed: for every
+// row exactly the promised losses, and one more. tests/store/placement/survival_test.cpp kills every subset, in memory.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -18,7 +18,7 @@ support::JobEnd evolve(const std::string& redundancy, int ranks, const std::vect
               {"--mend-redundancy=" + redundancy});
 }
 
-/// What the ranks say when nobody dies; whatever the redundancy.
+/// The output of the ranks without deaths, for any redundancy.
 const std::vector<std::string>& undisturbed(int ranks) {
   static std::map<int, std::vector<std::string>> said_by;
   auto& lines = said_by[ranks];
@@ -32,7 +32,7 @@ struct Row {
   int ranks;
   std::vector<std::vector<int>> survived;
   std::vector<int> one_more;
-  std::string lost;  ///< then
+  std::string lost;  ///< the message when `one_more` die
 };
 void PrintTo(const Row& row, std::ostream* out) { *out << row.redundancy << " on " << row.ranks << " ranks"; }
 

@@ -1,4 +1,4 @@
-// What a job reports of a recovery, in which each rank has its own times.
+// The report of a recovery in which each rank has its own times.
 
 #include "framework/reporting/result_file.hpp"
 #include "tests/support/world.hpp"
@@ -14,7 +14,8 @@ using mend::Milliseconds;
 
 constexpr mend::WallClock::time_point start{std::chrono::hours(1)};
 
-/// As this rank saw it. The last rank noticed last, and had the longest phase but one.
+/// The recovery as seen by this rank. The last rank noticed last and has the longest phases, except for
+/// `interrupt`.
 mend::RecoveryReport own() {
   const int rank = support::world_rank();
   mend::RecoveryReport report;
@@ -30,7 +31,7 @@ TEST(ARecovery, has_the_time_line_of_one_rank_in_the_report_of_the_job) {
   const std::vector mine{own()};
   const auto told = mend::over_all_ranks(mine, MPI_COMM_WORLD);
   ASSERT_EQ(told.size(), 1u);
-  // Rank 0 was longest at it.
+  // For rank 0 it took longest.
   EXPECT_EQ(told[0].noticed, start);
   EXPECT_EQ(told[0].interrupt, Milliseconds{10});
   EXPECT_EQ(told[0].agree, Milliseconds{0});

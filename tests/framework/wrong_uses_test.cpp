@@ -1,4 +1,4 @@
-// Wrong uses, as a table: what was typed, with what code the job ends, after what time, and what one rank says.
+// A table of wrong uses: the command, the exit code of the job, the time that it takes, and the sentence of one rank.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -149,7 +149,7 @@ std::vector<WrongUse> of_porting() {
   };
 }
 
-/// What all ranks say that are not where the others are.
+/// The part of the sentence for ranks that are at different operations.
 std::string in_order(const std::string& where) { return where + ": every rank must come to these in the same order$"; }
 
 std::vector<WrongUse> of_order() {

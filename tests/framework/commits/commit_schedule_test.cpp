@@ -87,14 +87,14 @@ TEST(DalyInterval, is_youngs_where_commits_cost_next_to_nothing) {
 }
 
 TEST(DalyInterval, follows_the_paper_where_they_do_not) {
-  // Cost 5 minutes, 6 hours between failures: 60 by Young, 56.7 by Daly.
+  // Cost 5 minutes, 6 hours between failures: 60 minutes by Young, 56.7 by Daly.
   EXPECT_NEAR(mend::daly_interval(std::chrono::minutes(5), std::chrono::hours(6)).count() / 60, 56.71, 0.01);
   EXPECT_EQ(mend::daly_interval(Seconds{200}, Seconds{100}).count(), 100)
       << "then a commit is worth making only after that time";
 }
 
-/// The time lost to commits and failures when they come at random, by the exact model that Daly's estimate approximates
-/// (in the same paper), up to a factor that does not depend on the interval.
+/// The run time with commits and random failures, by the exact model that Daly's estimate approximates (in the same
+/// paper), up to a factor that does not depend on the interval.
 double exact_run_time(double interval, double cost, double mtbf) {
   return mtbf * std::expm1((interval + cost) / mtbf) / interval;
 }
@@ -119,7 +119,7 @@ TEST(Mtbf, is_what_is_given_or_else_observed_or_else_a_day) {
 }
 
 TEST(CommitEconomy, says_what_another_interval_would_have_saved) {
-  // A commit of 10 ms after each step of 90 ms: a tenth of 1000 s, where 41.6 s between commits would do.
+  // A commit of 10 ms after each step of 90 ms: a tenth of 1000 s, although one commit every 41.6 s would be best.
   const mend::CommitEconomy economy{Seconds{1000}, 10'000, Seconds{100}, 0, {day, mend::MtbfFrom::given}};
   EXPECT_NEAR(economy.overhead(economy.interval()), 0.111, 0.001);
   EXPECT_NEAR(economy.overhead(mend::daly_interval(economy.cost(), day)), 0.00048, 0.00001);

@@ -1,4 +1,4 @@
-// The phases that a recovery's report has.
+// The phases in the report of a recovery.
 
 #include "framework/epoch/recovery_clock.hpp"
 

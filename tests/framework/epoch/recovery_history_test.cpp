@@ -1,4 +1,4 @@
-// What a process keeps of the recoveries of its job, and of its present epoch.
+// A process's history of the recoveries of its job, and of its present epoch.
 
 #include "framework/epoch/recovery_history.hpp"
 

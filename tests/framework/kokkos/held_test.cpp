@@ -1,4 +1,4 @@
-// Which Views an object holds, whatever their types.
+// Finds the Views that an object holds, for any types.
 
 #include "framework/mend_kokkos.hpp"
 

@@ -1,4 +1,4 @@
-// Programs with regions (framework/mend_kokkos.hpp) in which ranks die. The first argument names what is played.
+// Programs with regions (framework/mend_kokkos.hpp) in which ranks die. The first argument names the scenario.
 
 #include "framework/mend.hpp"
 #include "framework/mend_kokkos.hpp"
@@ -98,7 +98,7 @@ void nest(mend::Session& session) {
   checkpoint(session, "outer", 0, [=, &session] { checkpoint(session, "inner", 0, [=] { u(0) = 1; }); });
 }
 
-/// The second region comes first when the first has gone on.
+/// The second region is called for the first time after the first one has gone on.
 void come_late(mend::Session& session) {
   const Numbers u("u", 1);
   const Numbers v("v", 1);

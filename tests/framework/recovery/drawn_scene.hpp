@@ -1,4 +1,4 @@
-// A scene that is drawn by chance.
+// A random scene.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// The job decision and its rule, over every mixture of what up to four processes may bring to it.
+// The job decision and its rule, for all combinations of contributions of up to four processes.
 
 #include "framework/recovery/job_decision.hpp"
 
@@ -14,7 +14,7 @@ using mend::ExitCode;
 using mend::Intent;
 using mend::JobDecision;
 
-/// Gives away what it is told, and answers with what the others contributed as well.
+/// Records the contribution, and returns it combined with those of the others.
 class Recorded final : public mend::agreement::Agreement {
  public:
   explicit Recorded(std::uint32_t others) : others_(others) {}
@@ -40,7 +40,7 @@ std::uint32_t contribution_of(Wish wish) {
   return alone.contributed;
 }
 
-/// What each of `wishes` is told.
+/// The decision that each of `wishes` gets.
 std::vector<JobDecision> rulings(const std::vector<Wish>& wishes) {
   std::uint32_t all = ~0U;
   for (Wish wish : wishes) all &= contribution_of(wish);

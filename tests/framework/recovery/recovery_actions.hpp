@@ -1,4 +1,4 @@
-// What a core wants, carried out. A part of recovery_system.hpp.
+// Carries out a core's actions. A part of recovery_system.hpp.
 
 #pragma once
 
@@ -47,7 +47,7 @@ void System<Rules>::perform(std::size_t p, const Revoke& action, std::string*) {
     case What::candidate:
       comms_.revoke(node.candidate);
       comms_.revoke(node.candidate_application);
-      // A split that this process has left may have made it for others; revoking what it is made of ends it there.
+      // A split that this process has left may have succeeded for others. Revoking the base of the split ends it there.
       break;
     case What::meeting: comms_.revoke(node.meeting); break;
   }
@@ -113,7 +113,7 @@ void System<Rules>::perform(std::size_t p, const Split&, std::string*) {
   Point& point = *point_of(*nodes_[p]);
   if (point.made != none) return;
   Mask members = 0;
-  // Those that play a rank by p's plan: the same for all by I1.
+  // The processes that hold a rank by p's plan, which is the same for all by I1.
   const Comm like = comms_[nodes_[p]->candidate];
   for (std::size_t i = 0; i < like.size; ++i) {
     if (plays_next(p, like.order[i])) members = static_cast<Mask>(members | 1U << like.order[i]);

@@ -1,7 +1,7 @@
-// What processes wait in: communicators, and the points at which their members' calls meet.
+// The objects in which processes wait: communicators, and the points at which their members' calls meet.
 //
-// A communicator belongs to its members and can be revoked. A call on one matches the others' n-th call of its kind;
-// the point at which they meet says who has come, what they contribute, and what has been decided.
+// A communicator belongs to its members and can be revoked. A call on it matches the others' n-th call of its kind. The
+// point at which these calls meet records which members have come, what they contribute, and what was decided.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace mend::recovery {
 
-/// What a process waits in.
+/// The operation in which a process waits.
 enum class Op : std::uint8_t {
   nothing,
   agree,
@@ -32,7 +32,7 @@ enum class Op : std::uint8_t {
   park,
   start,
 };
-inline constexpr std::size_t collective = 12;  // Ops below park
+inline constexpr std::size_t collective = 12;  // the number of Ops below park
 
 struct Comm {
   bool used = false;
@@ -65,7 +65,7 @@ struct Comm {
   }
 };
 
-/// Where the members' n-th calls of one kind meet.
+/// The point at which the members' n-th calls of one kind meet.
 struct Point {
   CommId comm = none;
   Op op = Op::nothing;
@@ -74,7 +74,7 @@ struct Point {
   bool decided = false;
   bool disturbed = false;
   bool died = false;      // reported with the decision
-  bool may_fail = false;  // a member died while they were in it
+  bool may_fail = false;  // a member died while the others were in it
   CommId made = none;
   Mask entered = 0;
   Mask returned = 0;
@@ -105,7 +105,7 @@ auto* find_point(Points& points, CommId comm, Op op, std::uint8_t number) {
   return found == points.end() ? nullptr : &*found;
 }
 
-/// All communicators that somebody still has, and the points of calls on them.
+/// All communicators that any process still has, and the points of calls on them.
 struct Communicators {
   std::vector<Comm> all;
   std::vector<Point> points;
@@ -113,7 +113,7 @@ struct Communicators {
   Comm& operator[](CommId id) { return all[id]; }
   const Comm& operator[](CommId id) const { return all[id]; }
 
-  /// Of `members`, in the order that they have in `like`, and then `last`.
+  /// Makes a communicator of `members`, in the order that they have in `like`, followed by `last`.
   CommId make(Mask members, const Comm& like, std::optional<std::uint8_t> last = {}) {
     CommId id = 0;
     while (id < all.size() && all[id].used) ++id;
@@ -142,7 +142,7 @@ struct Communicators {
   Point* find(CommId comm, Op op, std::uint8_t number) { return find_point(points, comm, op, number); }
   const Point* find(CommId comm, Op op, std::uint8_t number) const { return find_point(points, comm, op, number); }
 
-  /// p's next call of its kind comes to this point, which is made if p is the first.
+  /// Enters p's next call of its kind. The point is made if p is the first to come.
   Point& enter(std::size_t p, CommId comm, Op op, std::uint8_t tag) {
     const std::uint8_t number = all[comm].calls[static_cast<std::size_t>(op)][p]++;
     Point* point = find(comm, op, number);
@@ -162,7 +162,7 @@ struct Communicators {
   bool every_member_entered(const Point& point) const { return (all[point.comm].members & ~point.entered) == 0; }
 };
 
-/// The one before p in the ring of the communicator.
+/// The member before p in the ring of the communicator.
 inline std::uint8_t before_in_ring(const Comm& comm, std::size_t p) {
   for (std::size_t i = 0; i < comm.size; ++i) {
     if (comm.order[i] == p) return comm.order[(i + comm.size - 1) % comm.size];

@@ -1,5 +1,6 @@
-// Every run of small jobs that recover; and for each rule of the recovery, the shortest run that goes wrong without it,
-// kept in golden/. The counts of states are printed. MEND_TEST_LONG=1 takes the larger jobs too (minutes).
+// Explores every run of small jobs that recover. For each rule of the recovery, the shortest run that goes wrong
+// without it is kept in golden/. The numbers of states are printed. MEND_TEST_LONG=1 explores larger jobs too
+// (minutes).
 
 #include "tests/support/golden.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
@@ -43,7 +44,7 @@ Exploration explore_without(Rule omitted, const Scene& scene) {
   return explore<support::RulesButOne<Rule>>(scene);
 }
 
-/// Without `omitted`, the explorer must find `promise` broken; the shortest run that breaks it is a golden one.
+/// Without `omitted`, the explorer must find that `promise` is broken. The shortest run that breaks it is a golden one.
 void expect_missed(Rule omitted, const std::string& name, const Scene& scene, const std::string& promise) {
   const Exploration found = explore_without(omitted, scene);
   const std::string told =
@@ -106,7 +107,8 @@ TEST(RecoveryExplorer, holds_in_the_first_world) {
   expect_holds({.ranks = 2, .spares = 1, .deaths = 1, .from_the_start = true});
 }
 
-/// Those that differ: the first rank, which calls the spares and starts processes; any other; and the spare.
+/// Representatives of the different processes: the first rank, which calls the spares and starts processes; any other
+/// rank; and the spare.
 constexpr Mask first_rank = 1U << 0U;
 constexpr Mask another_rank = 1U << 2U;
 constexpr Mask the_fifth = 1U << 4U;

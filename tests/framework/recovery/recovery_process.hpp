@@ -1,4 +1,4 @@
-// One process of the job that is looked at, and what its agreements come to.
+// A process of the modelled job, and the results of its agreements.
 
 #pragma once
 
@@ -13,12 +13,12 @@ namespace mend::recovery {
 
 enum class Stage : std::uint8_t { unborn, at_line, admitted };
 
-/// A process: its core, what it waits in, and which communicators it has.
+/// A process: its core, the operation in which it waits, and its communicators.
 template <class Core>
 struct Participant {
   std::optional<Core> core;
   Op op = Op::nothing;
-  CommId on = none;  // the communicator it waits on
+  CommId on = none;  // the communicator of the operation
   std::uint8_t number = 0;
   Stage stage = Stage::unborn;
   bool restoring = false;      // in the body
@@ -36,7 +36,7 @@ struct Participant {
   std::uint8_t guest = 0xff;  // of a host
   agreement::Motion motion = agreement::Motion::finish;
   std::optional<agreement::Ruling> closed;
-  std::optional<Position> position;  // that a newcomer is told
+  std::optional<Position> position;  // sent to a newcomer
   Course course;
   std::optional<End> end;
   mutable std::optional<transport::Fingerprint> known;
@@ -60,7 +60,7 @@ struct Participant {
   }
 };
 
-/// Tells what an agreement would be given, and has it come to what the model says.
+/// Records the contribution to an agreement, and returns the outcome that the model has decided.
 class Stub final : public agreement::Agreement {
  public:
   explicit Stub(agreement::Outcome outcome = {~0U, false}) : outcome_(outcome) {}

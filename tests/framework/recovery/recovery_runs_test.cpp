@@ -1,5 +1,5 @@
-// The runs of a recovery that a newcomer to the code should read first, kept in golden/; and many larger ones drawn by
-// chance. A drawn run is its seed: MEND_SEED=n runs that one alone, MEND_SEEDS=n runs n of them.
+// The runs of a recovery that a newcomer to the code should read first, kept in golden/; and many larger random runs. A
+// random run is its seed: MEND_SEED=n runs only that one, MEND_SEEDS=n runs n of them.
 
 #include "tests/support/omitted_rule.hpp"
 #include "tests/support/golden.hpp"
@@ -21,7 +21,7 @@ using Kind = Job::Kind;
 
 Policy policy(const char* text) { return Policy::parse(text); }
 
-/// A run in which the processes take turns, and faults come when they are told to.
+/// A run in which the processes take turns, and faults come where the test orders them.
 class ScriptedRun {
  public:
   explicit ScriptedRun(Scene scene) : job_((scene.deaths = 9, scene.errors = 9, scene)) {
@@ -51,7 +51,7 @@ class ScriptedRun {
     }
   }
 
-  /// Of the process whose turn it is; it hears of deaths, and of failures, when there is nothing else.
+  /// The next step of the process whose turn it is. It learns of deaths and failures only if it has no other step.
   std::optional<Job::Step> next_step() const {
     std::optional<Job::Step> best;
     const auto lateness = [&](const Job::Step& step) {
@@ -164,7 +164,7 @@ TEST(RecoveryRuns, a_rank_dies_while_others_finish) {
   run.expect_golden("dies_while_others_finish");
 }
 
-// ---- by chance
+// ---- random runs
 
 struct Drawn {
   std::optional<std::string> broken;
@@ -224,7 +224,7 @@ TEST(RecoverySimulation, repeats_itself_to_the_letter) {
   EXPECT_EQ(first, run_by_chance<AllRules>(7).told);
 }
 
-/// Whether chance brings to light that `omitted` is missing.
+/// Returns true if random runs show that `omitted` is missing.
 bool is_missed(Rule omitted) {
   const support::Omission<Rule> omission(omitted);
   for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {

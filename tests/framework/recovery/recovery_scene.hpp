@@ -1,4 +1,4 @@
-// What job is looked at, and what may go wrong in it.
+// The modelled job, and the faults that may happen in it.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace mend::recovery {
 
 inline constexpr std::size_t most = 10;  ///< processes
-using Mask = std::uint16_t;              ///< of them
+using Mask = std::uint16_t;              ///< a set of processes
 
 struct Scene {
   int ranks = 3;
@@ -19,10 +19,10 @@ struct Scene {
   bool disk = false;
   int spawn_tries = 10;
   int deaths = 1;
-  Mask mortal = 0xffff;         ///< who may die of these
-  int errors = 0;               ///< processes of which calls may fail that succeed elsewhere
-  bool from_the_start = false;  ///< the first world too
-  bool faulty = false;          ///< who dies would do so again, which one process knows
+  Mask mortal = 0xffff;         ///< the processes that may die
+  int errors = 0;               ///< number of processes of which a call may fail that succeeds elsewhere
+  bool from_the_start = false;  ///< also explores the making of the first world
+  bool faulty = false;          ///< replacements of a dead process would die as well, which one process knows
 };
 
 using CommId = std::uint8_t;

@@ -1,8 +1,8 @@
-// Recoveries in simulated time. The cores, and the model of what they stand on, are those of the explorer
-// (recovery_system.hpp); the simulator says when things happen. When a process comes to a call, it tells those whose
-// wait this ends, by messages that travel, and may be lost if it dies. Deaths and errors come at drawn times; each
-// process is told of a death at a time of its own. Now and then everybody looks again at what it waits for, as a
-// control thread does. A run is its seed: MEND_SEED=n runs that one alone, MEND_SEEDS=n runs n of them.
+// Recoveries in simulated time. The cores and the model below them are those of the explorer (recovery_system.hpp); the
+// simulator decides when things happen. When a process comes to a call, it sends messages to the processes whose wait
+// this ends; they may be lost if it dies. Deaths and errors come at random times, and each process learns of a death at
+// its own time. From time to time all processes check again what they wait for, as a control thread does. A run is its
+// seed: MEND_SEED=n runs only that one, MEND_SEEDS=n runs n of them.
 
 #include "tests/framework/recovery/drawn_scene.hpp"
 #include "tests/framework/recovery/recovery_system.hpp"
@@ -54,7 +54,7 @@ class SimulatedJob {
     for (std::size_t p = 0; p < job_.size(); ++p) lived_[p] = job_.lives(p);
   }
 
-  /// Until nothing can happen any more; returns the promise that was broken, if one was.
+  /// Runs until nothing can happen any more. Returns the promise that was broken, if any.
   std::optional<std::string> run() {
     for (std::uint32_t p = 0; p < job_.size(); ++p) simulator_.wake({p}, SimulatedTime{0});
     simulator_.wake(hand_, between_looks);
@@ -65,13 +65,13 @@ class SimulatedJob {
 
   const std::string& told() const { return told_; }
   const System<Rules>& job() const { return job_; }
-  /// From the first death until everybody was in the body again, or at the end.
+  /// The time from the first death until all processes were in the body again, or at the end.
   std::optional<SimulatedTime> recovery() const {
     if (!first_death_ || !settled_) return std::nullopt;
     return *settled_ - *first_death_;
   }
 
-  // What the simulator calls.
+  // Called by the simulator.
   void receive(ProcessId to, ProcessId, int) { go_on(to); }
   void dead(ProcessId to, ProcessId gone) {
     take_one(to, [&](const Step& step) { return step.kind == Kind::notice && step.which == gone.value; });
@@ -88,7 +88,7 @@ class SimulatedJob {
     return std::ranges::none_of(job_.steps(), [&](const Step& step) { return job_.progresses(step); });
   }
 
-  /// Takes one of the steps of `process` that are wanted, drawn by chance.
+  /// Takes a random one of the steps of `process` that are wanted.
   template <class Wanted>
   bool take_one(ProcessId process, Wanted wanted) {
     std::vector<Step> all = job_.steps();
@@ -105,7 +105,7 @@ class SimulatedJob {
     if (has_gone_on) simulator_.compute(process, step_takes);
   }
 
-  /// `by` does this now; whoever can go on because of that is told.
+  /// `by` takes the step now. Processes that can continue because of it are told.
   void take(const Step& step, ProcessId by) {
     std::string line;
     job_.take(step, &line);
@@ -130,7 +130,8 @@ class SimulatedJob {
     note_time();
   }
 
-  /// What all have come to is decided at once: nobody can tell whether something else happens before.
+  /// Points that all members have reached are decided at once, because no process can see whether something else
+  /// happens before.
   void decide() {
     for (;;) {
       const std::vector<Step> all = job_.steps();
@@ -139,7 +140,7 @@ class SimulatedJob {
     }
   }
 
-  /// A fault, if one is due; and everybody looks again.
+  /// Causes a fault, if one is due, and has all processes check again.
   void strike() {
     if (std::erase(faults_, simulator_.clock()) > 0) {
       const bool kills = deaths_left_ > 0;
@@ -176,7 +177,7 @@ class SimulatedJob {
 
   System<Rules> job_;
   std::mt19937_64 random_;
-  ProcessId hand_;  // a process of the simulator's that lays hand on the others
+  ProcessId hand_;  // a process of the simulator that causes the faults
   std::vector<SimulatedTime> faults_;
   int deaths_left_ = 0;
   std::array<bool, most> lived_{};
@@ -227,7 +228,7 @@ TEST(RecoveryInTime, repeats_itself_to_the_letter) {
   EXPECT_EQ(first.told(), second.told());
 }
 
-/// Whether the runs bring to light that `omitted` is missing.
+/// Returns true if the runs show that `omitted` is missing.
 bool is_missed(Rule omitted) {
   const support::Omission<Rule> omission(omitted);
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {

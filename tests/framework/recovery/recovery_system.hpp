@@ -1,23 +1,23 @@
-// A job whose processes are recovery cores, over a small model of what they stand on.
+// A job whose processes are recovery cores, above a small model of MPI and the agreements.
 //
-// What is modelled, each as weak as the real one may be:
+// The model; each part is as weak as the real one may be:
 //   - Communicators belong to their members and can be revoked. A call on one matches the others' n-th call of its
-//   kind.
-//   - An agreement is decided when all living members have come. What a dead member has contributed is in it, or its
-//     death is reported. The decision reaches each member at a time of its own. When a member dies after it was
-//     decided, its messages may be lost: then those that still wait need an answer, from members that are in a call
-//     which answers (an agreement, settling, waiting for a newcomer), and not from one that computes, is parked or
-//     waits in MPI.
-//   - Shrinking makes a communicator of the living, and perhaps of those that died while it was made. If a member
-//     dies meanwhile, it may fail in one process and succeed in another.
-//   - Other collective calls wait for all. If a member dies, its next neighbour sees that, the others may not. A call
+//     kind.
+//   - An agreement is decided when all living members have come. The contribution of a dead member is in it, or its
+//     death is reported. The decision reaches each member at its own time. If a member dies after the decision, its
+//     messages may be lost: then the members that still wait need an answer from members in a call that answers (an
+//     agreement, settling, waiting for a newcomer). A member that computes, is parked or waits in MPI does not answer.
+//   - Shrinking makes a communicator of the living, and perhaps of those that died while it was made. If a member dies
+//     meanwhile, it may fail in one process and succeed in another.
+//   - Other collective calls wait for all. If a member dies, its next neighbour sees that; the others may not. A call
 //     ends with an error when its communicator was revoked.
 //   - The first world is made with the library's agreement, which answers from inside any call of the library.
-//   - A parked process is told of ranks that die, and of calls. A call is lost if the caller dies at once.
-//   - A newcomer takes part as long as it lives and its host does.
-//   - A body exchanges data in a ring, restores with the others when the epoch is not the first, exchanges data
-//     again and returns. Each rank's data is with the rank and with the next one.
-// Faults: a process dies, between two steps or between two actions of one; one process's call fails though nobody died.
+//   - A parked process learns of ranks that die, and of calls. A call is lost if the caller dies at once.
+//   - A newcomer takes part while it and its host live.
+//   - A body exchanges data in a ring, restores with the others if the epoch is not the first, exchanges data again and
+//     returns. Each rank's data is with the rank and with the next one.
+// Faults: a process dies, between two steps or between two actions of one; a call of one process fails although no
+// process died.
 
 #pragma once
 
@@ -46,8 +46,8 @@ class System {
   struct Step {
     Kind kind = Kind::go;
     std::uint8_t who = 0;    ///< the process, or the point that is decided
-    std::uint8_t which = 0;  ///< the one noticed; the way of deciding or dying
-    std::uint8_t cut = 0;    ///< if not 0: dies after so many actions
+    std::uint8_t which = 0;  ///< the process noticed, or the way of deciding or dying
+    std::uint8_t cut = 0;    ///< if not 0: dies after this many actions
   };
 
   explicit System(const Scene& scene) : scene_(std::make_shared<Scene>(scene)) {
@@ -80,7 +80,7 @@ class System {
     errors_left_ = scene.errors;
   }
 
-  // --- what can happen ---------------------------------------------------------------------------------------------
+  // --- possible steps ------------------------------------------------------------------------------------------------
 
   bool progresses(Step step) const { return step.cut == 0 && step.kind != Kind::error && step.kind != Kind::crash; }
 
@@ -88,7 +88,7 @@ class System {
     std::vector<Step> all;
     for (std::uint8_t i = 0; i < comms_.points.size(); ++i) {
       if (!can_decide(comms_.points[i])) continue;
-      // At once: nobody can tell whether something else happens before.
+      // At once, because no process can see whether something else happens before.
       all.push_back({Kind::decide, i, 0, 0});
       if (undecided_dead(comms_.points[i]) != 0) all.push_back({Kind::decide, i, 1, 0});
       return all;
@@ -120,7 +120,7 @@ class System {
     return all;
   }
 
-  /// `told`: is given a line for each thing that a process has done.
+  /// `told`: gets a line for each action of a process.
   bool take(Step step, std::string* told) {
     const std::uint8_t p = step.who;
     switch (step.kind) {
@@ -210,7 +210,8 @@ class System {
     return text;
   }
 
-  // --- for runs by a script, or by chance ----------------------------------------------------------------------------
+  // --- for scripted and random runs
+  // -----------------------------------------------------------------------------------
 
   bool lives(std::size_t p) const { return (living_ >> p & 1U) != 0; }
   std::size_t size() const { return nodes_.size(); }
@@ -220,7 +221,7 @@ class System {
   bool can_err(std::size_t p) const {
     const Node& node = *nodes_[p];
     if (!lives(p) || !node.core || node.op == Op::nothing || (!node.troubled && errors_left_ == 0)) return false;
-    return !node.troubled || node.op == Op::split;  // what could not be had once may not be had again
+    return !node.troubled || node.op == Op::split;  // a resource that was missing once may be missing again
   }
 
  private:
@@ -233,7 +234,7 @@ class System {
     return static_cast<Mask>(1U << rank | 1U << ((rank + n - 1) % n));
   }
 
-  /// Without faults, until all are in the first epoch, and nobody has done anything in it.
+  /// Runs without faults until all are in the first epoch, and no process has done anything in it.
   void make_first_world() {
     const auto is_there = [&](const Step& step) {
       return step.kind != Kind::decide && !nodes_[step.who]->core->first_world();
@@ -288,7 +289,7 @@ class System {
     return static_cast<Mask>(point.entered & ~living_ & ~comms_[point.comm].reported);
   }
 
-  /// `without`: the dead members that had come are left out and reported; otherwise they count.
+  /// `without`: leaves out and reports the dead members that had come; otherwise they count.
   void decide(Point& point, bool without) {
     Comm& comm = comms_[point.comm];
     point.decided = true;
@@ -331,18 +332,18 @@ class System {
   void err(std::size_t p, std::string* told);
   void stop_waiting(std::size_t p);
   bool leave(std::size_t p, agreement::Motion motion, ExitCode code, std::uint8_t cut, std::string* told);
-  /// The wait ends as it should.
+  /// The wait ends successfully.
   bool go(std::size_t p, bool knows_all, std::uint8_t cut, std::string* told);
   bool fail(std::size_t p, std::uint8_t cut, std::string* told);
-  /// An agreement has told p what it came to.
+  /// p learns the result of an agreement.
   bool hear(std::size_t p, const Point& point, bool knows_all, std::uint8_t cut, std::string* told);
-  /// The first one alive does, once a rank has died.
+  /// Returns true for the first process alive, after a rank has died.
   bool knows_fault(std::size_t p) const;
   Ruled ruled(std::size_t p, agreement::Ruling ruling, bool knows_all) const;
   bool restored(std::size_t p, agreement::Ruling ruling, Mask there, std::uint8_t cut, std::string* told);
   bool admitted(std::size_t p, std::uint8_t cut, std::string* told);
 
-  // --- what the core wants: recovery_actions.hpp
+  // --- the core's actions: recovery_actions.hpp
 
   bool feed(std::size_t p, const Event& event, std::uint8_t cut, std::string* told);
   void act(std::size_t p, const Actions& actions, std::uint8_t cut, std::string* told);
@@ -371,7 +372,7 @@ class System {
   void perform(std::size_t p, const End& action, std::string*);
   void perform(std::size_t p, const Die&, std::string*);
 
-  // --- what is not needed any more
+  // --- removal of what is not needed any more
 
   void tidy() {
     std::erase_if(comms_.points, [&](const Point& point) {
@@ -431,7 +432,7 @@ class System {
   Communicators comms_;
   std::array<std::array<std::uint8_t, most>, most> calls_{};  // [called][by]: epoch + 1
   Mask living_ = 0;
-  Mask lost_ = 0;   // ranks whose data nobody living has, or had at some time
+  Mask lost_ = 0;   // ranks whose data no living process has, or had at some time
   Mask saved_ = 0;  // ranks whose data is on disk
   int deaths_left_ = 0;
   int errors_left_ = 0;

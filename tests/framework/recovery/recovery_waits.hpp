@@ -1,4 +1,4 @@
-// How a wait of a process ends: as it should, with an error, or by the process's death. A part of recovery_system.hpp.
+// The ways in which a process's wait ends: successfully, with an error, or by its death. A part of recovery_system.hpp.
 
 #pragma once
 
@@ -39,7 +39,7 @@ bool System<Rules>::is_woken(std::size_t p) const {
   const Node& node = *nodes_[p];
   const Position& position = node.core->position();
   for (std::size_t by = 0; by < nodes_.size(); ++by) {
-    if (calls_[p][by] > position.epoch.value) return true;  // kept as epoch + 1
+    if (calls_[p][by] > position.epoch.value) return true;  // stored as epoch + 1
   }
   for (const Seat& seat : position.roster.seats) {
     if (!lives(seat.holder.process.value)) return true;
@@ -124,12 +124,12 @@ void System<Rules>::err(std::size_t p, std::string* told) {
   Node& node = touch(p);
   if (!std::exchange(node.troubled, true)) --errors_left_;
   const bool in_body = node.op == Op::exchange;
-  if (node.restoring) {  // what it has contributed to the ballot cannot be taken back
+  if (node.restoring) {  // its contribution to the ballot cannot be withdrawn
     if (told) *told += fmt::format("  {} has an error of its own in a ballot, and dies alone\n", p);
     crash(p, true);
     return;
   }
-  if (Point* point = point_of(node); point && node.op == Op::split) {  // the others get nothing from it
+  if (Point* point = point_of(node); point && node.op == Op::split) {  // the others get nothing from the split
     point->entered = static_cast<Mask>(point->entered & ~(1U << p));
   }
   stop_waiting(p);

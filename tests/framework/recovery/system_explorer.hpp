@@ -1,9 +1,9 @@
-// Every run of a system whose processes share more than messages.
+// Explores every run of a system whose processes share more than messages.
 //
-// transport/simulated/explorer.hpp knows processes and channels. What a recovery waits in are communicators, which
-// belong to all their members at once, so here the whole system is one object that lists what can happen next. States
-// are visited breadth first. A visited state is kept as its fingerprint and the step that led to it first; a run is
-// told again by taking its steps anew.
+// transport/simulated/explorer.hpp models processes and channels. A recovery waits in communicators, which belong to
+// all their members at once. So here the whole system is one object that lists the possible next steps. States are
+// visited breadth first. For each state, its fingerprint and the step that first led to it are kept; a run is shown by
+// taking its steps again.
 
 #pragma once
 
@@ -17,9 +17,9 @@
 namespace mend::testing {
 
 /// System: copyable, with
-///   std::vector<Step> steps() const                 what can happen next
-///   bool progresses(Step) const                     whether that is no fault, so that a run may rely on it
-///   bool take(Step, std::string* told)              false: it cannot be taken after all
+///   std::vector<Step> steps() const                 the possible next steps
+///   bool progresses(Step) const                     true if the step is not a fault, so that a run may rely on it
+///   bool take(Step, std::string* told)              false: the step is not possible after all
 ///   transport::Fingerprint print() const
 ///   std::optional<std::string> broken(bool at_rest) const
 ///   std::string describe() const

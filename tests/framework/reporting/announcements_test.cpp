@@ -1,4 +1,4 @@
-// What a job says of deaths: the sentences, and when a death is the program's own fault.
+// The messages of a job about deaths, and the rule for deaths by the program's own fault.
 
 #include "framework/reporting/announcer.hpp"
 #include "framework/reporting/loss_advice.hpp"
@@ -23,7 +23,7 @@ using Kind = DeathCause::Kind;
 const DeathCause killed{Kind::signal, SIGKILL};
 const DeathCause crashed{Kind::signal, SIGSEGV};
 
-/// Processes whose cause is not here have died of what is unknown.
+/// Processes that are not in `known` have died of an unknown cause.
 mend::CauseOf causes(const std::map<std::uint32_t, DeathCause>& known) {
   return [known](ProcessId process) {
     const auto found = known.find(process.value);

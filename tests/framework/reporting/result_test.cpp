@@ -1,4 +1,4 @@
-// The result file of any program (mend run --result), and what `mend report` makes of it.
+// The result file of any program (mend run --result), and its display by `mend report`.
 
 #include "tests/framework/subject_job.hpp"
 
@@ -58,7 +58,7 @@ TEST(AResult, tells_of_recoveries_and_of_the_same_answer_with_a_death_and_withou
   EXPECT_THAT(differs.errors, HasSubstr("hash"));
 }
 
-/// The numbers in `text` after each of `words`, in their order.
+/// The number after each of `words` in `text`, in order.
 std::vector<double> numbers_after(const std::string& text, const std::vector<std::string>& words) {
   std::vector<double> numbers;
   for (const std::string& word : words) {

@@ -1,4 +1,4 @@
-// Why a job ends that has ranks nobody is there for.
+// The message for a job that ends because ranks have no process.
 
 #include "framework/reporting/vacancies.hpp"
 

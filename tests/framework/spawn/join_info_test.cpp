@@ -12,7 +12,7 @@ namespace {
 
 constexpr ProcessId newcomer{6};
 
-/// Three ranks, one vacant, and a spare, told to process 6.
+/// Three ranks, one vacant, and a spare; as sent to process 6.
 World some_world() {
   World world;
   world.members = {{0}, {2}, {4}};

@@ -1,4 +1,4 @@
-// Bodies with communicators of their own, and with agreements.
+// Bodies with their own communicators, and with agreements.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -12,7 +12,7 @@ namespace subject {
 namespace {
 
 /// Rank 3 dies, and each of the others waits for the next: rank 2 for rank 3, rank 1 for rank 2, and rank 0 for its
-/// neighbour in a communicator that `derive` made, in which nobody need have died.
+/// neighbour in a communicator that `derive` made, of which no member need have died.
 mend::Body blocked_in(std::function<MPI_Comm(mend::Session&)> derive) {
   return [derive](mend::Session& session) {
     MPI_Comm derived = derive(session);
@@ -86,7 +86,7 @@ Scenarios communicator_scenarios() {
       if (is_first(session, 1)) die();
       MPI_Barrier(session.comm());
     }
-    session.dup();  // might get what an old one had
+    session.dup();  // might reuse what an old one had
     bool refused = true;
     for (MPI_Comm& comm : old) {
       if (comm == MPI_COMM_NULL) continue;

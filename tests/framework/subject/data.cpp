@@ -1,4 +1,4 @@
-// Bodies that commit, restore, or do not, while ranks die.
+// Bodies that commit and restore, or do not, while ranks die.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -27,7 +27,7 @@
 namespace subject {
 namespace {
 
-/// The first of `ranks` ends the others and itself; none of them does anything after that. Collective.
+/// The first of `ranks` kills the others and itself; none of them does anything after that. Collective.
 void die_together(const mend::Session& session, const std::vector<int>& ranks) {
   const int mine = static_cast<int>(::getpid());
   std::vector<int> pids(static_cast<std::size_t>(session.size()));
@@ -41,7 +41,7 @@ void die_together(const mend::Session& session, const std::vector<int>& ranks) {
   die();
 }
 
-/// count() to 10 in which `ranks` die before step 5 of epoch 0.
+/// Calls count() for 10 steps; `ranks` die before step 5 of epoch 0.
 mend::Body count_while_these_die(std::vector<int> ranks) {
   return [ranks](mend::Session& session) {
     count(session, 10, [&](long step) {
@@ -50,7 +50,7 @@ mend::Body count_while_these_die(std::vector<int> ranks) {
   };
 }
 
-/// "1,2,4", as numbers.
+/// The numbers in "1,2,4".
 std::vector<int> listed(std::string_view text) {
   std::vector<int> numbers;
   while (!text.empty()) {
@@ -64,7 +64,7 @@ std::vector<int> listed(std::string_view text) {
 /// How evolve() commits.
 enum class Commits { at_once, asynchronously };
 
-/// Who dies: some together before step 5, and then, or in that step if there are none, one at a fault point.
+/// The deaths: some ranks together before step 5; then one at a fault point, or in that step if there are no others.
 struct Deaths {
   std::vector<int> together;
   int later = -1;
@@ -83,8 +83,8 @@ Deaths deaths_in(std::string_view text) {
   return deaths;
 }
 
-/// Evolves data of another size on each rank for 10 steps, and says what has become of it. The field may have a
-/// redundancy of its own.
+/// Evolves data of a different size on each rank for 10 steps, and prints the result. The field may have its own
+/// redundancy.
 void evolve(mend::Session& session, const Deaths& deaths, Commits commits, const std::string& of_field = "") {
   const int rank = session.rank().value;
   const auto prepare_to_die = [&] {
@@ -163,12 +163,12 @@ mend::Body die_when_a_spare_is_ready(std::string_view what) {
   };
 }
 
-/// Rank 0 kills all ranks, before the first commit or `after` it; others count to the end.
+/// Rank 0 kills all ranks, before or `after` the first commit; later holders count to the end.
 mend::Body die_all_at_once(bool after) {
   return [after](mend::Session& session) {
     count(session, 10, [&](long step) {
       if (step != (after ? 5 : 0) || session.epoch() != mend::Epoch{0}) return;
-      session.store().finish_disk();  // if there is one
+      session.store().finish_disk();  // if there is a disk
       const pid_t self = ::getpid();
       std::vector<pid_t> all(static_cast<std::size_t>(session.size()));
       MPI_Allgather(&self, 1, MPI_INT, all.data(), 1, MPI_INT, session.comm());
@@ -227,7 +227,7 @@ Scenarios data_scenarios() {
     const bool same = std::ranges::all_of(field, [&](double value) { return value == field.front(); });
     say(session, fmt::format("value {} {} in epoch {}", field.front(), same ? "everywhere" : "here and there", epoch));
   };
-  // Few pages of a large table change in a step: by what this rank writes, and by a message that MPI writes there.
+  // Few pages of a large table change in a step, by this rank's writes and by a message that MPI writes there.
   all["ranks_die_while_a_table_changes_here_and_there"] = [](mend::Session& session) {
     constexpr int length = 7'000;
     constexpr int steps = 120;
@@ -250,7 +250,7 @@ Scenarios data_scenarios() {
     }
     say(session, fmt::format("sum {:a} in epoch {}", std::accumulate(table.begin(), table.end(), 0.0), epoch));
   };
-  // Rank 1 holds the copy of rank 0's data, and has no memory for so much.
+  // Rank 1 holds the copy of rank 0's data, and does not have enough memory for it.
   all["a_rank_has_no_memory_for_the_copy_it_is_to_hold"] = [](mend::Session& session) {
     long step = 0;
     std::vector<double> field(session.rank() == mend::Rank{0} ? 8 << 20 : 10, 1);

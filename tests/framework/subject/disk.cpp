@@ -1,4 +1,4 @@
-// Bodies that write checkpoints to disk, and go on from those of a job before.
+// Bodies that write checkpoints to disk, and continue from those of an earlier job.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t rows = 29;
 constexpr std::size_t columns = 11;
 
-/// What rank `self` of `ranks` has of the table.
+/// The part of the table that rank `self` of `ranks` has.
 struct Share {
   std::size_t first;
   std::vector<std::uint64_t> cells;
@@ -40,7 +40,7 @@ struct Share {
                  static_cast<std::uint64_t>(step);
     }
   }
-  /// The same however the table is dealt out.
+  /// Does not depend on how the table is distributed.
   std::uint64_t hash(MPI_Comm comm) const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < cells.size(); ++i)
@@ -83,7 +83,7 @@ mend::Body evolve_a_table(std::string_view what) {
       });
     }
     int rank = 0;
-    int ranks = 0;  // of which some may have been given up
+    int ranks = 0;  // some of which may have been given up
     MPI_Comm_rank(session.comm(), &rank);
     MPI_Comm_size(session.comm(), &ranks);
     Share share(rank, ranks);
@@ -94,7 +94,7 @@ mend::Body evolve_a_table(std::string_view what) {
     while (step < steps) {
       share.advance(++step);
       if (session.commit_due()) session.store().commit();
-      // Steps are much faster than a disk: now and then, let it catch up.
+      // Steps are much faster than a disk, so wait for it from time to time.
       if (step % 8 == 0) session.store().finish_disk();
     }
     const std::uint64_t hash = share.hash(session.comm());
@@ -133,7 +133,7 @@ Scenarios disk_scenarios() {
   all["begins_anew"] = [](mend::Session& session) {
     int value = 0;
     session.store().protect("value", value);
-    // The first process of all dies before anything was written.
+    // The first process of all dies before anything is written.
     const int commits = session.epoch() == mend::Epoch{0} ? 1 : 7;
     for (int i = 0; i < commits; ++i) {
       session.store().commit();
@@ -167,7 +167,7 @@ Scenarios disk_scenarios() {
         const std::filesystem::path folder = std::getenv("MEND_TEST_FOLDER");
         const std::string no_folder = folder.string() + ".moved";
         std::ofstream(no_folder) << "no folder";
-        // At once: what is being written must not find nothing at all meanwhile.
+        // Atomically, so that the writer never finds the folder missing.
         if (::renameat2(AT_FDCWD, folder.c_str(), AT_FDCWD, no_folder.c_str(), RENAME_EXCHANGE) != 0) std::abort();
       }
       MPI_Barrier(session.comm());

@@ -1,6 +1,6 @@
-// Processes that die in MPI_Init when some know them already, and others come too late for that. What MPI_Init asks of
-// the runtime goes through here first, and says where everyone is:
-//     PROGRAM "0,1" 2      processes 0 and 1 die; process 2 looks for the others' shared memory when theirs is gone
+// Processes that die in MPI_Init when some others know them already, and others do not yet. MPI_Init's calls to the
+// runtime go through this program first, and show how far each process is:
+//     PROGRAM "0,1" 2      processes 0 and 1 die; process 2 looks for the others' shared memory after theirs is gone
 
 #include "framework/mend.hpp"
 
@@ -35,7 +35,7 @@ Function* of_library(Function*, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-/// What the library calls this process's shared memory, but for the number of the process.
+/// The library's name of this process's shared memory, without the number of the process.
 std::string segment_prefix() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -48,7 +48,7 @@ std::string segment_prefix() {
 
 void wait_until_their_memory_is_gone() {
   const std::string prefix = segment_prefix();
-  if (prefix.empty()) std::abort();  // the library is not as this test knows it
+  if (prefix.empty()) std::abort();  // the library differs from what this test expects
   for (const int process : dying) {
     while (std::filesystem::exists(prefix + std::to_string(process)))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -62,7 +62,7 @@ extern "C" {
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t ninfo,
                             pmix_op_cbfunc_t done, void* data) {
   static int fences = 0;
-  if (++fences == 2 && dying.contains(self())) std::raise(SIGKILL);  // it has met all, at the first
+  if (++fences == 2 && dying.contains(self())) std::raise(SIGKILL);  // at the first fence it has met all
   return of_library(&PMIx_Fence_nb, "PMIx_Fence_nb")(procs, count, info, ninfo, done, data);
 }
 

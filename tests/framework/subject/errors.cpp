@@ -1,4 +1,4 @@
-// Bodies that throw, and ranks that lose each other.
+// Bodies that throw, and ranks that call different operations.
 
 #include "base/fault_point.hpp"
 #include "tests/framework/subject/subject.hpp"
@@ -17,7 +17,7 @@
 
 namespace subject {
 
-/// Cannot be packed as long as it is stuck.
+/// Cannot be packed while it is stuck.
 struct Drawer {
   int content = 0;
   bool stuck = false;
@@ -39,14 +39,14 @@ struct mend::Serializer<subject::Drawer> {
 namespace subject {
 namespace {
 
-/// Blocks until somebody interrupts: every rank waits for a message that nobody sends.
+/// Blocks until interrupted: every rank waits for a message that no rank sends.
 void wait_for_ever(const mend::Session& session) {
   int nothing = 0;
   const int neighbour = (session.rank().value + 1) % session.size();
   MPI_Recv(&nothing, 1, MPI_INT, neighbour, 7, session.comm(), MPI_STATUS_IGNORE);
 }
 
-/// When this process comes to say why the job ends.
+/// The process dies when it is about to report why the job ends.
 void die_before_telling() {
   mend::on_fault_point([](std::string_view point) {
     if (point == "end.say") die();

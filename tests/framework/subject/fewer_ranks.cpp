@@ -1,4 +1,4 @@
-// Bodies that go on in place when a rank dies for whom there is no spare.
+// Bodies that continue in place when a rank dies for which there is no spare.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -16,7 +16,7 @@
 namespace subject {
 namespace {
 
-/// The ranks that are left, and the numbers that they had at the start.
+/// The remaining ranks, and their numbers at the start.
 std::string present(const mend::Session& session) {
   std::vector<std::string> ranks;
   for (int i = 0; i < session.original_size(); ++i) {
@@ -32,7 +32,7 @@ std::string present(const mend::Session& session) {
                      fmt::join(ranks, ", "));
 }
 
-/// Gathers by plain MPI what is committed on every rank: 100 for each number at the start, and one for each step since.
+/// Gathers by plain MPI the committed values of all ranks: 100 times the number at the start, plus one for each step.
 /// `at_step` runs before each of the 10 steps.
 void go_on_in_place(mend::Session& session, const std::function<void(long)>& at_step) {
   long step = 0;
@@ -67,7 +67,7 @@ void go_on_in_place(mend::Session& session, const std::function<void(long)>& at_
   say(session, fmt::format("{}; sum {}, given up {}", present(session), sum, fmt::join(given_up, " ")));
 }
 
-/// Whether this process is the one that had `rank` at the start.
+/// Returns true if this process had `rank` at the start.
 bool was(const mend::Session& session, int rank) {
   return session.process() == mend::ProcessId{static_cast<std::uint32_t>(rank)};
 }
@@ -110,7 +110,7 @@ Scenarios fewer_ranks_scenarios() {
       if (step == 5 && was(session, 1)) die();
     });
   };
-  // Of two units after that, one is taken back, and rank 2 dies in the other.
+  // Then there are two units: one is rolled back, and rank 2 dies in the other.
   all["one_is_given_up_and_then_come_units"] = [](mend::Session& session) {
     long value = 1;
     session.store().protect("value", mend::replicated(value));

@@ -1,4 +1,4 @@
-// Bodies whose state is in restart files in memory alone, as programs have it that write such files.
+// Bodies whose state is only in restart files in memory, as in programs that write restart files.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -16,7 +16,7 @@
 namespace subject {
 namespace {
 
-/// What the program computes: in each step the rows become more.
+/// The state of the program: in each step the number of rows grows.
 struct State {
   int step = 0;
   std::vector<std::uint64_t> rows;
@@ -74,7 +74,7 @@ void advance(const mend::Session& session, State& state) {
   ++state.step;
 }
 
-/// Rank 1 dies in epoch 0, rank 0 in epoch 1, both while all ranks are in the middle of their restart files.
+/// Rank 1 dies in epoch 0 and rank 0 in epoch 1, both while all ranks are writing their restart files.
 void compute(mend::Session& session) {
   const mend::File restart = session.store().file("restart");
   session.store().restore();

@@ -1,4 +1,4 @@
-// Programs that run until they are asked to leave, and go on from disk in the next launch.
+// Programs that run until they are asked to leave, and continue from disk in the next launch.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -12,7 +12,7 @@
 namespace subject {
 namespace {
 
-/// Rank 1 dies when the first commit at which the job was asked has come to its commit point.
+/// Rank 1 dies when the first commit at which the job was asked reaches its commit point.
 void die_when_asked(const mend::Session& session) {
   if (!is_first(session, 1)) return;
   mend::on_fault_point([](std::string_view point) {
@@ -31,7 +31,7 @@ mend::Body run_until_asked(std::string_view what) {
     session.store().protect("total", mend::replicated(total));
     const long from = static_cast<long>(session.store().restore().value);
     const bool asks = what.starts_with("asks");
-    const bool ends = what == "ends";  // in the launch that goes on
+    const bool ends = what == "ends";  // in the launch that continues
     const bool commits = what != "never_commits";
     for (const long begin = step; !ends || step < begin + 5;) {
       long sum = 0;

@@ -18,7 +18,7 @@ namespace subject {
 
 void say(const mend::Session& session, std::string_view text) {
   const std::string line = fmt::format("rank {}: {}\n", session.rank().value, text);
-  // One write, so that ranks do not talk into each other.
+  // One write, so that the lines of ranks do not mix.
   [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
 }
 
@@ -71,8 +71,8 @@ int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
   return code;
 }
 
-/// As programs do that read their arguments with strtok, and set their environment: what is left of these is for nobody
-/// else.
+/// Like programs that parse their arguments with strtok and set their environment: what is left of these cannot be used
+/// again.
 int take_beginning_apart(int argc, char** argv) {
   std::vector<std::string> words;
   for (const char* word = std::strtok(argv[1], ":,"); word != nullptr; word = std::strtok(nullptr, ":,"))
@@ -87,7 +87,7 @@ int take_beginning_apart(int argc, char** argv) {
   });
 }
 
-/// What the body finds of the arguments that main was given.
+/// Prints main's arguments as the body finds them.
 int show_arguments(int argc, char** argv) {
   return mend::run(argc, argv, [&](mend::Session& session) {
     std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// A body that needs, when it is told to, a process that was started in the background.
+// A body that, when it is told to, needs a process that was started in the background.
 
 #include "base/fault_point.hpp"
 #include "tests/framework/subject/subject.hpp"

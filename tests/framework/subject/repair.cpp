@@ -1,4 +1,4 @@
-// Bodies that stay where they are when a rank dies, and bodies that take things back.
+// Bodies that stay where they are when a rank dies, and bodies that roll work back.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -18,8 +18,8 @@
 namespace subject {
 namespace {
 
-/// As subject::count, but survivors stay in the loop. `after_repair(n)` runs after the n-th repair, before the data is
-/// restored.
+/// The same as subject::count, but survivors stay in the loop. `after_repair(n)` runs after the n-th repair, before the
+/// data is restored.
 void count_in_place(mend::Session& session, long steps, const std::function<void(long)>& at_step,
                     const std::function<void(int)>& after_repair = {}) {
   long step = 0;
@@ -55,7 +55,7 @@ Scenarios repair_scenarios() {
       if (step == 5 && is_first(session, 1)) die();
     });
   };
-  // Each epoch, the survivors add 1 to what is committed; then those that die for this epoch die.
+  // In each epoch the survivors add 1 to the committed value. Then the ranks die that are to die in this epoch.
   const auto keep_data = [](mend::Session& session, const std::function<bool()>& dies) {
     long value = 100 * session.rank().value;
     session.store().protect("value", value);
@@ -65,7 +65,7 @@ Scenarios repair_scenarios() {
         MPI_Barrier(session.comm());
         session.store().commit();
         session.store().finish_disk();
-        session.agree(true);  // all have committed, and whoever dies dies after this
+        session.agree(true);  // all ranks have committed before any of them dies
         value += 1;
         if (dies()) die();
         if (session.epoch() == mend::Epoch{2}) break;
@@ -87,7 +87,7 @@ Scenarios repair_scenarios() {
       return session.epoch() < mend::Epoch{2} && session.rank().value / 2 == static_cast<int>(session.epoch().value);
     });
   };
-  // Processes are started for ranks 1, 2 and 3; the last dies when the first of them has come.
+  // Processes are started for ranks 1, 2 and 3; the last one dies when the first of them has come.
   all["three_are_started_in_one_recovery"] = [](mend::Session& session) {
     if (is_first(session, 3)) {
       mend::on_fault_point([](std::string_view point) {
@@ -195,7 +195,7 @@ Scenarios repair_scenarios() {
       std::array<pid_t, 3> processes{};
       MPI_Allgather(&self, 1, MPI_INT, processes.data(), 1, MPI_INT, session.comm());
       if (session.rank() == mend::Rank{1}) MPI_Recv(nullptr, 0, MPI_INT, 0, 7, session.comm(), MPI_STATUS_IGNORE);
-      // When both are here, neither comes to an MPI call that would tell it that the other asks.
+      // When both are here, neither calls MPI, so neither learns of the other's request.
       int signal = 0;
       const pid_t other = processes.at(static_cast<std::size_t>(2 - session.rank().value));
       ::tgkill(other, other, SIGUSR2);
@@ -337,7 +337,7 @@ Scenarios repair_scenarios() {
     });
     say(session, fmt::format("value {}", value));
   };
-  // Rank 1 dies in a unit in which some parts are committed already; of the first entry, nothing may be left.
+  // Rank 1 dies in a unit in which some parts are already committed. Nothing of the first entry may be left.
   all["dies_in_a_transaction_after_parts_of_it"] = [](mend::Session& session) {
     long value = 0;
     session.store().protect("value", value);

@@ -1,4 +1,4 @@
-// Ranks that wait for others which do not come.
+// Ranks that wait for others that do not come.
 
 #include "base/clock.hpp"
 #include "tests/framework/subject/subject.hpp"
@@ -11,7 +11,7 @@
 namespace subject {
 namespace {
 
-/// Rank `late` sleeps until somebody ends it; all others do `work`.
+/// Rank `late` sleeps until it is killed; all others do `work`.
 mend::Body one_is_late(int late, std::function<void(mend::Session&)> work) {
   return [=](mend::Session& session) {
     long value = 1;

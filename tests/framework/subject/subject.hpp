@@ -1,4 +1,4 @@
-// The program that the framework's tests run: it plays the scenario that its first argument names.
+// The program that the framework's tests run: it runs the scenario that its first argument names.
 
 #pragma once
 
@@ -11,24 +11,24 @@
 
 namespace subject {
 
-/// Says one line on standard output, with who says it: "rank 2: <text>".
+/// Prints one line on standard output, with the rank: "rank 2: <text>".
 void say(const mend::Session& session, std::string_view text);
 
-/// As kill -9 would.
+/// Ends this process as kill -9 does.
 [[noreturn]] void die();
 
-/// Whether this is `rank`'s first holder, before anything has failed.
+/// Returns true in the first holder of `rank`, before any failure.
 bool is_first(const mend::Session& session, int rank);
 
 /// One step of count(), with a commit when due.
 void count_step(mend::Session& session, long& step, long& total);
 
-/// A computation whose result shows whether anything was lost: every step adds one to a protected counter, and the
-/// sum of all ranks' counters to a protected total. Commits when due. `at_step(step)` runs before each step.
-/// Says "total T after S steps in epoch E" at the end.
+/// A computation whose result shows whether anything was lost: every step adds one to a protected counter, and the sum
+/// of all ranks' counters to a protected total. Commits when due. `at_step(step)` runs before each step. At the end it
+/// prints "total T after S steps in epoch E".
 void count(mend::Session& session, long steps, const std::function<void(long)>& at_step);
 
-/// Bodies by the name of what happens in them.
+/// The bodies, by scenario name.
 using Scenarios = std::map<std::string, mend::Body, std::less<>>;
 Scenarios error_scenarios();
 Scenarios data_scenarios();
@@ -41,42 +41,43 @@ Scenarios file_scenarios();
 Scenarios fewer_ranks_scenarios();
 Scenarios local_rollback_scenarios();
 
-/// Rank 1 dies, and rank 3 when it then comes to this fault point; those that are left go on in place.
+/// Rank 1 dies, and then rank 3 when it reaches this fault point; the remaining ranks continue in place.
 mend::Body give_up_two(std::string_view point);
 
-/// Process 5, a spare of 4 ranks, dies, and rank 1 when all know of that. Rank 0 says whether the recovery began after.
+/// Process 5, a spare of 4 ranks, dies, and rank 1 dies when all know of that. Rank 0 reports whether the recovery
+/// began later.
 mend::Body die_long_after_a_spare();
 
-/// A body whose result shows whether anything was lost. `deaths`: "1,2;3@restore.vote" when ranks 1 and 2 die together,
-/// and 3 when it then comes to this fault point; either part may be missing.
+/// A body whose result shows whether anything was lost. `deaths`: "1,2;3@restore.vote" if ranks 1 and 2 die together,
+/// and 3 when it then reaches this fault point; either part may be missing.
 mend::Body evolve_while_these_die(std::string_view deaths);
 mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
-/// The same with a redundancy for the field before the deaths, "xor:4;1,2;"; the rest has that of the job.
+/// The same with a redundancy for the field before the deaths, "xor:4;1,2;"; the other members have that of the job.
 mend::Body evolve_in_two_groups(std::string_view what);
 
-/// Rank 1 dies when a spare has memory ready for what a rank keeps: more than large_page. "FOLDER;3": where spares say
-/// that they have; process 3 dies before it has. With "none" for a folder, nobody is waited for. The newcomer says
-/// whether it found and used such memory.
+/// Rank 1 dies when a spare has memory ready for a rank's blocks, which are larger than large_page. "FOLDER;3": spares
+/// write to this folder when they have it; process 3 dies before it has. With "none" for the folder, no spare is waited
+/// for. The newcomer reports whether it found and used this memory.
 mend::Body die_when_a_spare_is_ready(std::string_view what);
 
-/// Rank 1 dies; then, with "FOLDER;2", rank 2 when there is a file "go" in that folder. Where there is a file "stop", a
-/// process that is started removes it and stops before it calls.
+/// Rank 1 dies; then, with "FOLDER;2", rank 2 dies when there is a file "go" in that folder. If there is a file "stop",
+/// a started process removes it and stops before it connects.
 mend::Body keep_a_pool(std::string_view what);
 
-/// A table that all ranks share evolves, cell by cell, up to a number of steps, and goes on where a job before has left
-/// it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if there is
-/// one; with "+3" after it, when it comes there for the fourth time. Says from which version and where it has come, and
-/// a hash of the table.
+/// A table that all ranks share evolves, cell by cell, up to a number of steps, and continues from where an earlier job
+/// has left it on disk. "30;2@disk.write": up to step 30, and in the first epoch rank 2 dies at this fault point, if
+/// one is given; with "+3" after it, when it comes there for the fourth time. Prints the versions from which and to
+/// which it has come, and a hash of the table.
 mend::Body evolve_a_table(std::string_view what);
 
-/// Counts steps until it is asked to leave. "asks": it looks at should_exit(); "asks_and_dies": rank 1 dies at the
-/// commit at which it would have left; "ignores": it does not look; "never_commits"; "ends": five steps after where it
-/// began. Says "goes" after three steps, and at the end which step it has come to.
+/// Counts steps until it is asked to leave. "asks": calls should_exit(); "asks_and_dies": rank 1 dies at the commit at
+/// which it would have left; "ignores": does not call it; "never_commits"; "ends": ends five steps after its beginning.
+/// Prints "goes" after three steps, and its step at the end.
 mend::Body run_until_asked(std::string_view what);
 
-/// For --mend-rollback local. "1@5,2@7": rank 1 dies before step 5, and rank 2 before step 7. With -1 for a step:
-/// before restore(). "2@5+recovery.begin": from that step on, when it comes to this fault point. "1'@5": the process
-/// that has taken over rank 1. Says what it has computed, in how many steps, and how often it entered the body.
+/// For --mend-rollback local. "1@5,2@7": rank 1 dies before step 5, and rank 2 before step 7. A step of -1: before
+/// restore(). "2@5+recovery.begin": from that step on, when it reaches this fault point. "1'@5": the process that has
+/// taken over rank 1. Prints its result, the number of its steps, and how often it entered the body.
 mend::Body roll_back_locally(std::string_view what);
 
 }  // namespace subject

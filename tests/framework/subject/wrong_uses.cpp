@@ -1,4 +1,4 @@
-// Programs that use mend as it is not meant to be used.
+// Programs that use mend in wrong ways.
 
 #include "tests/framework/subject/subject.hpp"
 
@@ -14,7 +14,7 @@
 namespace subject {
 namespace {
 
-/// What a rank does in the third step of a computation.
+/// Calls `wrong` in the third step of a computation.
 mend::Body in_the_third_step(std::function<void(mend::Session&)> wrong) {
   return [=](mend::Session& session) {
     count(session, 5, [&](long step) {
