@@ -1,4 +1,4 @@
-// Jobs that are asked to leave while they run, by real signals and limits, and the launches that go on from there.
+// Jobs that are asked to leave while they run, by real signals and limits, and the launches that continue from there.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
@@ -22,7 +22,7 @@ using testing::SizeIs;
 
 class Leaving : public testing::Test {
  protected:
-  /// So many commits from one version on disk to the next that only what is asked for is written.
+  /// So many commits from one version on disk to the next that only requested versions are written.
   std::string disk() const { return "--mend-disk=" + scratch_.path().string() + ",every=1000000"; }
 
   std::vector<std::string> line(const std::string& what, const std::vector<std::string>& options,
@@ -34,7 +34,7 @@ class Leaving : public testing::Test {
     return words;
   }
 
-  /// The next launch goes on where the one before has left, on `ranks` ranks.
+  /// Expects that the next launch continues where the one before has left, on `ranks` ranks.
   void expect_to_go_on(const std::string& step, int ranks) const {
     MendProcess next(line("ends", {}, {disk()}, ranks, 0));
     EXPECT_EQ(next.wait(), 0) << next.errors();
@@ -46,7 +46,7 @@ class Leaving : public testing::Test {
   support::ScratchFolder scratch_;
 };
 
-/// The version that the last sentence says to be on disk; "0" if there is none.
+/// The version on disk that the last sentence names; "0" if there is none.
 std::string version_in(const std::string& errors) {
   std::smatch found;
   return std::regex_search(errors, found, std::regex(R"(; version (\d+) is on disk: start again with --mend-disk=)"))
@@ -54,7 +54,7 @@ std::string version_in(const std::string& errors) {
              : "0";
 }
 
-/// What the ranks said about where they left.
+/// The lines of the ranks about where they left.
 std::vector<std::string> lines_with(const std::string& text, const std::string& words) {
   std::vector<std::string> found;
   for (const auto& one : support::lines_of(text))
@@ -74,7 +74,7 @@ TEST_F(Leaving, sigterm_brings_a_program_that_does_not_look_to_disk_and_ends_it_
   const std::string version = version_in(job.errors());
   ASSERT_NE(version, "0") << job.errors();
   expect_to_go_on(version, 3);
-  // Members that are the same on all ranks, or parts of an array, go on with any number of ranks.
+  // Members that are the same on all ranks, or parts of an array, can be restored to any number of ranks.
   expect_to_go_on(std::to_string(std::stol(version)), 2);
 }
 
@@ -102,7 +102,7 @@ TEST_F(Leaving, a_program_that_looks_needs_no_disk) {
 TEST_F(Leaving, sigterm_to_one_rank_is_for_all) {
   MendProcess job(line("asks", {}, {disk()}));
   job.wait_for_output("goes");
-  // mpirun has the words too: it is the parent of all.
+  // mpirun, the parent of all, has the word among its arguments too.
   const pid_t mpirun = only_child(job.pid());
   auto processes = processes_with_argument("leaves:asks");
   std::erase_if(processes, [&](pid_t one) { return one == mpirun || one == job.pid(); });

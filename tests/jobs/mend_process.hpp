@@ -1,4 +1,4 @@
-// A running `mend` command: what it says, how it ends, and what it leaves behind.
+// A running `mend` command: its output, how it ends, and the processes that it leaves behind.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-/// Started by the constructor, with standard input empty unless another is given; killed by the destructor if it has
-/// not ended. Every wait has a deadline, and fails the test when that passes.
+/// The constructor starts it, with empty standard input unless another is given; the destructor kills it if it has not
+/// ended. Every wait has a deadline, after which the test fails.
 class MendProcess {
  public:
   static constexpr int no_input = -1;
@@ -22,9 +22,9 @@ class MendProcess {
 
   /// Waits until standard output has this text.
   void wait_for_output(const std::string& text) { wait_for(text, output_); }
-  /// Waits until standard error has this text, from there on.
+  /// Waits until standard error has this text after position `from`.
   void wait_for_errors(const std::string& text, std::size_t from = 0) { wait_for(text, errors_, from); }
-  /// Waits for the end; returns the exit code, or 1000 + the signal that ended it.
+  /// Waits for the end. Returns the exit code, or 1000 + the signal that ended it.
   int wait();
 
   pid_t pid() const { return pid_; }
@@ -34,7 +34,7 @@ class MendProcess {
 
  private:
   void wait_for(const std::string& text, const std::string& stream, std::size_t from = 0);
-  /// Reads what there is; false once both streams have ended.
+  /// Reads the available output. Returns false when both streams have ended.
   bool read_some(std::chrono::milliseconds patience);
 
   pid_t pid_ = -1;
@@ -44,9 +44,9 @@ class MendProcess {
   std::string errors_;
 };
 
-/// The processes on this machine, zombies aside, with `word` among their arguments.
+/// The processes on this machine, without zombies, that have `word` among their arguments.
 std::vector<pid_t> processes_with_argument(const std::string& word);
-/// Waits until there are none; false when some are left after ten seconds.
+/// Waits until there are none. Returns false if some are left after ten seconds.
 bool all_gone(const std::string& word);
 /// The only child of `parent`; fails the test if there is another number of them.
 pid_t only_child(pid_t parent);

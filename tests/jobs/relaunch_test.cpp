@@ -1,4 +1,4 @@
-// mend run --relaunch: jobs that have lost more than they can replace begin again from disk by themselves.
+// mend run --relaunch: jobs that have lost more than they can replace begin again from disk automatically.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
@@ -16,14 +16,14 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Two ranks without a spare, which run until they are asked to leave.
+/// Two ranks without a spare that run until they are asked to leave.
 std::vector<std::string> line(const std::vector<std::string>& of_program) {
   std::vector<std::string> words{"run", "-n", "2", "--relaunch", "2", "--", MEND_SUBJECT, "leaves:ignores"};
   words.insert(words.end(), of_program.begin(), of_program.end());
   return words;
 }
 
-/// Kills the one that was started last.
+/// Kills the rank that was started last.
 void kill_a_rank(const MendProcess& job) {
   auto ranks = processes_with_argument("leaves:ignores");
   const pid_t mpirun = only_child(job.pid());
@@ -32,7 +32,7 @@ void kill_a_rank(const MendProcess& job) {
   ::kill(*std::ranges::max_element(ranks), SIGKILL);
 }
 
-/// Waits until `text` has come so often on standard error.
+/// Waits until `text` has come `count` times on standard error.
 void wait_for_count(MendProcess& job, const std::string& text, int count) {
   std::size_t after = 0;
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// `mend run` as its users meet it: exit codes, what is said, signals, and nothing left behind.
+// `mend run` as users call it: exit codes, messages, signals, and no processes left behind.
 
 #include "base/clock.hpp"
 #include "tests/jobs/mend_process.hpp"
@@ -51,7 +51,7 @@ TEST(MendRun, a_run_in_which_nothing_dies_says_nothing_and_exits_0) {
 TEST(MendRun, launches_ranks_and_spares_and_tells_them) {
   const Ended run({"run", "-n", "2", "--spares", "1", subject, "print-environment"});
   EXPECT_EQ(run.code, 0);
-  // The pseudo-terminals that mpirun gives the processes end their lines in another way.
+  // The pseudo-terminals that mpirun gives to the processes use other line ends.
   EXPECT_THAT(run.output, AllOf(HasSubstr("processes=3"), HasSubstr("MEND_SPARES=1"), HasSubstr("MEND_TERMINAL=0")));
 }
 

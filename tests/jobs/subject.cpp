@@ -1,10 +1,10 @@
-// The program that the tests of `mend run` launch: does as its first argument says.
+// The program that the tests of `mend run` launch: its first argument says what it does.
 
 #include "base/death/crash_report.hpp"
 #include "base/telemetry/job_status.hpp"
 
 #include <mpi.h>
-// Needs the one above.
+// Needs the header above.
 #include <fcntl.h>
 #include <mpi-ext.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ void say(const char* word) {
   std::fflush(stdout);
 }
 
-/// The living meet on a repaired communicator; false when this process is alone.
+/// The living processes meet on a repaired communicator. Returns false if this process is alone.
 bool recover() {
   int value = 0;
   while (MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) {
@@ -35,7 +35,7 @@ bool recover() {
   return together;
 }
 
-/// Whether nobody has asked this before with the same file.
+/// Returns true for the first call with this file, in any process.
 bool is_first_time(const char* file) {
   const int made = open(file, O_CREAT | O_EXCL | O_WRONLY, 0600);
   if (made >= 0) close(made);
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
 
   mend::job_status::loaded();
   if (task == "wrong-arguments") {
-    // mpirun ends everyone as soon as one has failed: the silent leave the one that speaks the time to do so.
+    // mpirun ends all processes as soon as one has failed, so the silent ones leave the speaking one time to write.
     if (!first) sleep(2);
     if (first) std::fprintf(stderr, "subject: there is no such thing\n");
     mend::job_status::left(2);
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   }
   if (task == "stop-once-after-init") {
     say("goes on");
-    _exit(0);  // MPI_Finalize may wait for the dead
+    _exit(0);  // MPI_Finalize may wait for dead processes
   }
   if (task == "stop-after-end" && !first) raise(SIGSTOP);
   if (task == "hang-after-end" && !first) hang();

@@ -1,4 +1,4 @@
-// How long a job may run, by what the batch system says.
+// The time limit of a job, as reported by the batch system.
 
 #include "jobs/run/time_limit.hpp"
 
@@ -47,7 +47,7 @@ TEST(TimeLimits, come_from_the_end_that_slurm_has_put_into_the_environment) {
   EXPECT_LE(*left, Seconds(3600));
 }
 
-/// A squeue that does as `script` says comes first on the path.
+/// Asks a squeue that runs `script` and comes first on the path.
 std::optional<Seconds> asked_of(const std::string& script) {
   const support::ScratchFolder folder;
   const auto squeue = folder.path() / "squeue";

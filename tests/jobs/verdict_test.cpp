@@ -325,7 +325,7 @@ TEST(Reports, tell_that_mpirun_waits_for_the_lost_when_all_who_finished_have_lef
   EXPECT_FALSE(reports.waits_for_the_lost()) << "one has something to do yet";
 }
 
-/// What is read from a file that says this; tests may run side by side.
+/// The reports in a file with this text. Each test has its own file, because tests may run in parallel.
 Reports reports_in(const std::string& text) {
   const auto file =
       std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();

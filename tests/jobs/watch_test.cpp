@@ -1,4 +1,4 @@
-// What the launcher makes of what it sees at the start and at the end of a job.
+// The launcher's decisions at the start and at the end of a job.
 
 #include "jobs/watch/end_watch.hpp"
 #include "jobs/watch/start_watch.hpp"

@@ -1,4 +1,4 @@
-// Parts of arrays: how they are told, what two of them have in common, and where that lies.
+// Parts of arrays: their text form, the overlap of two parts, and its place in each.
 
 #include "base/error.hpp"
 #include "store/snapshot/part_boxes.hpp"
@@ -20,7 +20,7 @@ ArrayPart part_of(Extents whole, Extents offset, Extents extents) {
   return {"uint16", std::move(extents), std::move(offset), std::move(whole)};
 }
 
-/// The elements of a part, each the number of its place in the whole.
+/// The elements of a part. The value of each is its index in the whole array.
 std::vector<std::uint16_t> numbered(const ArrayPart& part) {
   std::vector<std::uint16_t> values;
   Extents at(part.extents.size(), 0);
@@ -38,14 +38,14 @@ std::vector<std::uint16_t> numbered(const ArrayPart& part) {
   return values;
 }
 
-/// Copies what two parts have in common, run by run.
+/// Copies the overlap of two parts, run by run.
 void copy_overlap(const ArrayPart& from, std::span<const std::byte> source, const ArrayPart& to,
                   std::span<std::byte> target) {
   const auto common = mend::overlap(from, to);
   if (!common) return;
   const mend::Runs out = mend::runs_of(from, common->in_first, common->extents);
   const mend::Runs in = mend::runs_of(to, common->in_second, common->extents);
-  // Both cover the same bytes in the same order; a run of one may be several of the other.
+  // Both cover the same bytes in the same order. A run of one may be several runs of the other.
   const mend::ByteCount length = std::gcd(out.length, in.length);
   const auto place = [&](const mend::Runs& runs, mend::ByteCount at) {
     return runs.offsets[at / runs.length] + at % runs.length;
@@ -114,7 +114,7 @@ TEST(ArrayPart, is_made_of_any_others_that_cover_it) {
       wanted.extents[axis] = any(1, whole[axis] - wanted.offset[axis]);
     }
     std::vector<std::uint16_t> filled(wanted.bytes() / 2, 0xffff);
-    // The whole, cut in two along each axis in turn, so that pieces of all shapes come up.
+    // The whole array, cut in two along each axis in turn, so that pieces of all shapes occur.
     const std::size_t axis = any(0, whole.size() - 1);
     const std::size_t cut = any(0, whole[axis]);
     for (const auto& [begin, end] : {std::pair(std::size_t{0}, cut), std::pair(cut, whole[axis])}) {

@@ -1,4 +1,4 @@
-// Commits and restores among real ranks. A rank that "loses its memory" stands for one that died and was replaced.
+// Commits and restores among real ranks. A rank that "loses its memory" represents one that died and was replaced.
 
 #include "tests/store/epochs.hpp"
 #include "tests/store/marked.hpp"
@@ -26,7 +26,7 @@ using mend::Version;
 using mend::agreement::Motion;
 using testing::HasSubstr;
 
-/// What a rank has to lose: of another size on each rank, and on odd ranks of another kind too.
+/// The data of a rank: of a different size on each rank, and of another kind on odd ranks.
 class Data {
  public:
   explicit Data(int rank, std::size_t scale = 100) : rank_(rank), field_(scale * static_cast<std::size_t>(rank + 1)) {
@@ -39,7 +39,7 @@ class Data {
     if (rank_ % 2 == 1) store.protect("only on odd ranks", extra_);
   }
 
-  /// What it is in step `step`.
+  /// Sets the data to that of step `step`.
   void set(int step) {
     step_ = step;
     std::iota(field_.begin(), field_.end(), 1000.0 * rank_ + step);
@@ -62,19 +62,19 @@ class Data {
 
 class Stores : public testing::Test {
  protected:
-  Stores() { mend::log::set_level(mend::LogLevel::off); }  // damaged copies are told of
+  Stores() { mend::log::set_level(mend::LogLevel::off); }  // damaged copies are reported
   ~Stores() override {
     mend::log::set_level(mend::LogLevel::warn);
     mend::on_fault_point({});
   }
 
-  /// All commit what they have in step `step`.
+  /// All ranks commit the data of step `step`.
   static void commit(Epochs& epochs, Data& data, int step) {
     data.set(step);
     data.protect_in(epochs.store());
     epochs.store().commit();
   }
-  /// All restore, and have what they had in step `step`.
+  /// All ranks restore, and must have the data of step `step`.
   static void expect_restored(Epochs& epochs, Data& data, int step, Version version) {
     data.set(-1);
     data.protect_in(epochs.store());
@@ -114,7 +114,7 @@ TEST_F(Stores, bring_back_what_any_one_rank_has_lost) {
   Data data(epochs.rank());
   commit(epochs, data, 1);
   commit(epochs, data, 2);
-  // One after another: each time everything must have become redundant again.
+  // One rank after another, and each time everything must become redundant again.
   for (int round = 0; round < 2; ++round) {
     for (int victim = 0; victim < epochs.size(); ++victim) {
       epochs.next({victim});
@@ -146,7 +146,7 @@ TEST_F(Stores, bring_back_what_a_whole_node_has_lost) {
   expect_restored(epochs, data, 1, Version{1});
 }
 
-/// Commits, has `victims` lose their memory, and restores; in every scheme that so many ranks can have.
+/// Commits, has `victims` lose their memory, and restores; in every scheme that this number of ranks can have.
 TEST_F(Stores, rebuild_what_so_many_ranks_as_the_redundancy_survives_have_lost) {
   for (const char* scheme : {"replicas:2", "xor:3", "xor:4", "rs:2+2"}) {
     const auto redundancy = mend::Redundancy::parse(scheme);
@@ -184,7 +184,7 @@ TEST_F(Stores, rebuild_a_damaged_snapshot_from_parities) {
   expect_restored(grouped, data, 1, Version{1});
 }
 
-/// What has not changed is not packed again, and parities are made of it all the same.
+/// Unchanged pages are not packed again, but parities are made from them too.
 TEST_F(Stores, do_not_make_parities_of_what_was_damaged_where_it_lay) {
   for (const char* scheme : {"xor:3", "rs:2+2"}) {
     const auto redundancy = mend::Redundancy::parse(scheme);
@@ -200,7 +200,8 @@ TEST_F(Stores, do_not_make_parities_of_what_was_damaged_where_it_lay) {
     for (int step = 1; step <= 6; ++step) {
       if (epochs.rank() != 1) std::iota(field.begin(), field.end(), step);
       epochs.store().commit();
-      // In the middle of the field, which lies before: the slot of this version has its turn again two commits later.
+      // In the middle of the field, which lies before the marked place. The slot of this version is used again two
+      // commits later.
       if (step == 4 && epochs.rank() == 1)
         Marked::last_place[-50 * static_cast<std::ptrdiff_t>(mend::page_bytes)] ^= std::byte{1};
     }
@@ -213,7 +214,7 @@ TEST_F(Stores, do_not_make_parities_of_what_was_damaged_where_it_lay) {
   }
 }
 
-/// Of what a rank sends in a large message, a bit changes on its way.
+/// A bit of a large message of a rank changes on its way.
 bool damages_messages = false;
 
 TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_comes_damaged) {
@@ -231,7 +232,7 @@ TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_comes_damaged) {
   expect_restored(epochs, data, 2, Version{2});
 }
 
-/// A member that cannot be packed now and then.
+/// A member that sometimes cannot be packed.
 class Moody final : public mend::Member {
  public:
   explicit Moody(const bool& refuses) : refuses_(&refuses) {}
@@ -437,7 +438,7 @@ TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_is_damaged_everyw
   commit(epochs, data, 1);
   commit(epochs, data, 2);
   if (epochs.rank() == 1) *Marked::last_place ^= std::byte{1};
-  epochs.next({2});  // rank 1's holder
+  epochs.next({2});  // the holder of rank 1's copy
   protect_marked();
   expect_restored(epochs, data, 1, Version{1});
   commit(epochs, data, 2);
@@ -481,7 +482,7 @@ TEST_F(Stores, give_back_data_that_changes_its_size_as_it_was) {
   }
 }
 
-/// One value after another changes, now and then a size; and one rank after another loses its memory.
+/// One value after another changes, sometimes a size too, and one rank after another loses its memory.
 void change_and_lose_memory(mend::FindChanges how) {
   for (const char* scheme : {"partner", "replicas:2", "xor:3", "rs:2+2"}) {
     const auto redundancy = mend::Redundancy::parse(scheme);
@@ -542,7 +543,7 @@ TEST_F(Stores, commit_what_was_there_when_an_asynchronous_commit_began) {
     data.set(3);
     epochs.store().commit_async();
     data.set(-5);
-    expect_restored(epochs, data, 3, Version{3});  // finishes it first
+    expect_restored(epochs, data, 3, Version{3});  // finishes the commit first
     data.set(4);
     epochs.store().commit_async();
     data.set(5);
@@ -563,7 +564,7 @@ TEST_F(Stores, keep_the_version_before_when_a_failure_comes_before_an_asynchrono
       try {
         epochs.store().commit_async();
       } catch (const ProcessFailure&) {
-        // Another rank has gone on already.
+        // Another rank has already continued.
       }
       EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
       epochs.next({victim});
@@ -610,7 +611,7 @@ TEST_F(Stores, name_the_versions_they_have) {
   EXPECT_THAT(refusal(), HasSubstr("version 9 cannot be restored: kept are 3, 4, 5"));
 }
 
-/// The sentence with which `work` is refused.
+/// The message with which `work` is refused.
 template <class Work>
 std::string sentence_of(Work work) {
   try {
@@ -649,7 +650,7 @@ TEST_F(Stores, refuse_a_second_object_of_one_name_before_and_after_a_restore) {
   int step = 1;
   int count = 2;
   epochs.store().protect("x", step);
-  epochs.store().protect("x", step);  // the same
+  epochs.store().protect("x", step);  // the same object
   EXPECT_THAT(
       sentence_of([&] { epochs.store().protect("x", count); }),
       AllOf(HasSubstr("another object is protected as 'x' already"), HasSubstr("store.replace(\"x\", object)")));
@@ -710,7 +711,7 @@ TEST_F(Stores, refuse_to_commit_a_member_that_was_protected_too_late_to_be_resto
   };
   epochs.store().protect("step", step);
   epochs.store().restore();
-  epochs.store().protect("sum", sum);  // nobody has committed any
+  epochs.store().protect("sum", sum);  // no rank has committed data of this name
   EXPECT_EQ(epochs.store().commit(), Version{1});
 
   enter_again();
@@ -722,7 +723,7 @@ TEST_F(Stores, refuse_to_commit_a_member_that_was_protected_too_late_to_be_resto
 
   enter_again();
   epochs.store().unprotect("sum");
-  epochs.store().protect("sum", sum);  // anew
+  epochs.store().protect("sum", sum);  // protected anew
   EXPECT_EQ(epochs.store().commit(), Version{2});
 }
 
@@ -741,7 +742,7 @@ TEST_F(Stores, refuse_parts_of_different_arrays_under_one_name) {
                           "array [20] for rank 1"));
   }
   protect_as_part_of(10);
-  if (epochs.rank() == 0) epochs.store().forget_members();  // not all ranks need have a part
+  if (epochs.rank() == 0) epochs.store().forget_members();  // ranks without a part are allowed
   EXPECT_EQ(epochs.store().commit(), Version{1});
   if (epochs.rank() == 0) epochs.store().protect("u", mend::part(part, {11}, {0}));
   EXPECT_THROW(epochs.store().commit(), UsageError);
@@ -751,7 +752,7 @@ TEST_F(Stores, bring_back_a_member_of_more_than_2_GiB) {
   if (!support::long_tests()) GTEST_SKIP() << "a long test, which needs 10 GiB: MEND_TEST_LONG=1";
   Epochs epochs;
   if (epochs.size() != 2) GTEST_SKIP() << "two ranks are enough";
-  constexpr std::size_t bytes = (std::size_t{1} << 31) + 4099;  // more than an int counts
+  constexpr std::size_t bytes = (std::size_t{1} << 31) + 4099;  // more than an int can count
   constexpr std::size_t stride = (std::size_t{1} << 20) + 1;
   const auto value_at = [](std::size_t at) { return static_cast<unsigned char>(at / stride + 1); };
   std::vector<unsigned char> large(epochs.rank() == 1 ? bytes : 1);
@@ -892,7 +893,7 @@ TEST_F(Stores, need_as_much_memory_as_the_table_says) {
       }
       const auto& statistics = epochs.store().statistics();
       const double parity = redundancy.parity;
-      const double pieces = redundancy.copies() ? 1 : epochs.size() - parity;  // one group of all
+      const double pieces = redundancy.copies() ? 1 : epochs.size() - parity;  // all ranks are one group
       const double documented = versions * static_cast<double>(statistics.snapshot_bytes) * (1 + parity / pieces);
       EXPECT_NEAR(static_cast<double>(statistics.memory_bytes), documented, 1000);
     }
@@ -916,7 +917,7 @@ TEST_F(Stores, know_what_they_have_cost) {
 
 }  // namespace
 
-/// Between mend and MPI.
+/// Replaces MPI_Isend, to damage messages between mend and MPI.
 int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static std::vector<std::byte> changed;
   if (damages_messages && type == MPI_BYTE && count > 100'000) {

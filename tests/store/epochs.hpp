@@ -1,4 +1,4 @@
-// A job's stores without the framework: ranks that live on lose their memory instead of dying.
+// The stores of a job without the framework: ranks lose their memory instead of dying.
 
 #pragma once
 
@@ -13,11 +13,11 @@
 #include <optional>
 #include <vector>
 
-/// The epochs of one job, over MPI_COMM_WORLD unless said otherwise, and this rank's store in them. Members are
-/// collective unless said otherwise.
+/// The epochs of one job, over MPI_COMM_WORLD by default, and this rank's store in them. Functions are collective
+/// unless they say otherwise.
 class Epochs {
  public:
-  /// `nodes[r]`: where rank r pretends to run; all on one node when empty.
+  /// `nodes[r]`: the node on which rank r pretends to run; if empty, all are on one node.
   explicit Epochs(std::vector<mend::NodeId> nodes = {}, mend::Redundancy redundancy = {}, int versions = 2,
                   std::optional<mend::DiskOptions> disk = std::nullopt, MPI_Comm all = MPI_COMM_WORLD,
                   mend::FindChanges how = mend::FindChanges::by_hash)
@@ -39,17 +39,17 @@ class Epochs {
   mend::StoreEngine& store() { return *store_; }
   mend::agreement::Ballot& ballot() { return *ballot_; }
 
-  /// Has the others leave what they are blocked in. Local.
+  /// Makes the others leave calls in which they are blocked. Local.
   void interrupt() { mend::revoke(comm_.get()); }
 
-  /// A new epoch begins, in which the `newcomers` know nothing of the ones before.
+  /// Begins an epoch in which the `newcomers` do not know the earlier ones.
   void next(const std::vector<int>& newcomers = {}) {
     if (std::find(newcomers.begin(), newcomers.end(), rank_) != newcomers.end()) make_store();
     epoch_ = epoch_.next();
     begin();
   }
 
-  /// A new epoch begins, of the ranks of `all` alone.
+  /// Begins an epoch with only the ranks of `all`.
   void go_on_among(MPI_Comm all) {
     all_ = all;
     MPI_Comm_rank(all_, &rank_);

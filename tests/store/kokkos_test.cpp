@@ -1,4 +1,4 @@
-// Views of every rank and layout go through a snapshot unchanged.
+// Views of every rank and layout pass through a snapshot unchanged.
 
 #include "store/kokkos.hpp"
 
@@ -16,7 +16,7 @@ using mend::MemberOf;
 
 using Between = std::pair<std::size_t, std::size_t>;
 
-/// A contiguous View of the same extents, in whose order elements are counted here.
+/// A contiguous View of the same extents. Its order defines the numbers of the elements here.
 template <class View, std::size_t... I>
 auto in_order(const View& view, std::index_sequence<I...>) {
   return Kokkos::View<typename View::non_const_data_type, LayoutRight, Kokkos::HostSpace>("in order",
@@ -30,7 +30,7 @@ std::vector<double> values_of(const View& view) {
   return {copy.data(), copy.data() + copy.size()};
 }
 
-/// Element number i becomes first + i.
+/// Sets element number i to first + i.
 template <class View>
 void fill(const View& view, double first) {
   const auto copy = in_order(view, std::make_index_sequence<View::rank_dynamic>{});
@@ -51,7 +51,7 @@ void expect_carried_over(From from, To to) {
   EXPECT_EQ(values_of(to), values_of(from)) << source->shape();
 }
 
-/// Through a snapshot into a View of the same kind, of each layout.
+/// Packs into a snapshot and restores into a View of the same kind, for each layout.
 template <class Data, class... Extents>
 void expect_whole_views_survive(Extents... extents) {
   using Left = Kokkos::View<Data, LayoutLeft>;
@@ -125,7 +125,8 @@ TEST(Parts, are_restored_without_touching_what_lies_around_them) {
   }
 }
 
-/// Device memory is played by the host's: no device is needed to see that every byte crosses, and none else is touched.
+/// Host memory stands for device memory. No device is needed to check that every byte crosses and no other byte
+/// changes.
 TEST(Staging, carries_any_size_over_both_ways) {
   using Host = Kokkos::HostSpace;
   constexpr std::size_t buffer = 16;
@@ -146,8 +147,7 @@ TEST(Staging, carries_any_size_over_both_ways) {
   }
 }
 
-/// A View with gaps and one without are of one type and shape: what one was committed as the other may be restored
-/// from.
+/// A View with gaps and one without have the same type and shape, so each can be restored from a commit of the other.
 template <class Layout>
 void expect_gaps_do_not_matter() {
   using Plane = Kokkos::View<double**, Layout>;

@@ -1,4 +1,4 @@
-// What a test needs to damage data where the store keeps it.
+// A member with which tests damage data in the store's memory.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-/// A member that remembers where in the store's memory it was put, so that a test can damage it there.
+/// A member that remembers its place in the store's memory, so that a test can damage it there.
 class Marked final : public mend::Member {
  public:
   std::string shape() const override { return "marked"; }

@@ -1,4 +1,4 @@
-// Members of one store that have redundancies of their own, among real ranks.
+// Members of one store with different redundancies, among real ranks.
 
 #include "tests/store/epochs.hpp"
 #include "tests/store/marked.hpp"
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 Redundancy scheme(const char* text) { return Redundancy::parse(text); }
 
-/// A field, and a table that has a redundancy of its own.
+/// A field, and a table with a redundancy of its own.
 class Data {
  public:
   Data(int rank, Redundancy of_table)
@@ -85,7 +85,7 @@ struct Row {
   const char* lost;
 };
 
-/// On four ranks of one node: a copy is with the next rank.
+/// On four ranks of one node, the copy of each rank is with the next rank.
 const std::vector<Row> rows{{"partner", "xor:4", {0}, {0, 2}, "ranks 0, 2"},
                             {"xor:4", "replicas:2", {3}, {1, 2}, "ranks 1, 2"},
                             {"replicas:2", "rs:2+2", {0, 1}, {0, 1, 2}, "ranks 0, 1, 2"},
@@ -100,7 +100,7 @@ TEST_F(MemberGroups, survive_exactly_what_all_their_redundancies_survive) {
     Data data(epochs.rank(), scheme(row.of_table));
     for (int step = 1; step <= 3; ++step)
       EXPECT_EQ(commit(epochs, data, step), Version{static_cast<std::uint64_t>(step)});
-    for (int again = 0; again < 2; ++again) {  // what was made good survives as much
+    for (int again = 0; again < 2; ++again) {  // after a repair the same losses are survived
       epochs.next(row.survived);
       expect_restored(epochs, data, 3);
     }

@@ -27,7 +27,7 @@ std::vector<std::byte> packed(const Member& member) {
   return bytes;
 }
 
-/// What `from` holds arrives in `to` by way of bytes.
+/// Copies the data of `from` to `to` through its bytes.
 template <class T>
 void carry_over(T& from, T& to) {
   const auto source = member_of(from);
@@ -99,7 +99,7 @@ TEST(Members, may_be_containers_that_change_their_size) {
   const auto target = member_of(to);
   target->unpack(packed(*source));
   EXPECT_EQ(to, from);
-  from.assign(1000, 7.0);  // may lie elsewhere now
+  from.assign(1000, 7.0);  // may move its elements
   target->unpack(packed(*source));
   EXPECT_EQ(to, from);
   from.clear();
@@ -126,7 +126,7 @@ TEST(Members, may_be_some_ranges_of_an_array) {
   EXPECT_THROW(mend::subset(from, {{3, 2}}), mend::UsageError);
 }
 
-/// A type that means nothing as bytes: a list of names.
+/// A type that cannot be copied as bytes: a list of names.
 struct Names {
   std::vector<std::string> all;
   bool operator==(const Names&) const = default;

@@ -76,7 +76,7 @@ TEST(ProtectedMembers, know_of_those_that_came_too_late_for_a_restore) {
   members.note_restored(Version{4}, {"a", "b"});
   EXPECT_THAT(sentence_of([&] { members.require_restored(); }), HasSubstr("version 4 has data of 'b'"))
       << "'a' was restored by now";
-  members.unprotect("b");  // given up
+  members.unprotect("b");  // gives up its data
   EXPECT_NO_THROW(members.require_restored());
   members.protect("b", member_of(value));
   EXPECT_NO_THROW(members.require_restored());

@@ -1,4 +1,4 @@
-// The end of agreements among all of MPI_COMM_WORLD.
+// Ends agreements among all processes of MPI_COMM_WORLD.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace support {
 
-/// Answers until all living have come here: nobody goes while another may still ask.
+/// Answers until all living processes have called this, so that none leaves while another may still ask.
 inline void flush(mend::agreement::Service& service) {
   int flag = 1;
   int done = 0;

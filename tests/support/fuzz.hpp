@@ -1,4 +1,4 @@
-// Inputs that a reader was not written for. A long test (MEND_TEST_LONG=1) tries a million of them.
+// Invalid inputs for readers. A long test (MEND_TEST_LONG=1) tries a million of them.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace support {
 
-/// `otherwise`: in tests that are not long. Fewer where each input takes a connection.
+/// `otherwise`: the number in tests that are not long. Use fewer if each input takes a connection.
 inline int fuzz_inputs(int otherwise = 20'000) { return long_tests() ? 1'000'000 : otherwise; }
 constexpr int few_inputs = 4'000;
 

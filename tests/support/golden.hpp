@@ -1,5 +1,5 @@
-// Runs kept as text: golden/NAME.txt of the room, one line per event. A test tells its run again and compares.
-// After a change that is meant, MEND_UPDATE_GOLDEN=1 has the tests write the files anew, to be reviewed as a diff.
+// Runs stored as text: golden/NAME.txt of the room, one line per event. A test writes its run again and compares. After
+// an intended change, MEND_UPDATE_GOLDEN=1 has the tests write the files again, to be reviewed as a diff.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace mend::testing {
 
 inline void expect_golden(const std::string& name, const std::string& text) {
-  // The runs that go wrong without a rule stand apart.
+  // Runs that go wrong without a rule have their own folder.
   const bool without_a_rule = name.find("_without_") != std::string::npos;
   const std::filesystem::path folder = MEND_GOLDEN_FOLDER;
   const std::filesystem::path file = (without_a_rule ? folder / "rules_removed" : folder) / (name + ".txt");

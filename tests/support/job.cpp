@@ -75,7 +75,7 @@ pid_t start(const Job& job, const Stream& output, const Stream& errors) {
   ::_exit(127);
 }
 
-/// Reads both streams until both have ended; false when the deadline comes first.
+/// Reads both streams until both have ended. Returns false if the deadline comes first.
 bool read_to_the_end(const Job& job, Stream& output, Stream& errors, Clock::time_point deadline) {
   while (output.open() || errors.open()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
@@ -92,8 +92,8 @@ bool read_to_the_end(const Job& job, Stream& output, Stream& errors, Clock::time
 
 int exit_code_of(int status) { return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-/// Those of the job that are still there a little after its end. Whoever is orphaned becomes a child of this process,
-/// so nobody can hide.
+/// The processes of the job that are left shortly after its end. Orphans become children of this process, so none is
+/// missed.
 std::vector<pid_t> wait_for_stragglers() {
   const auto patience = Clock::now() + std::chrono::seconds(5);
   for (;;) {
@@ -106,7 +106,7 @@ std::vector<pid_t> wait_for_stragglers() {
 }
 
 void end_all_descendants() {
-  for (int round = 0; round < 50; ++round) {  // the dying may have started others
+  for (int round = 0; round < 50; ++round) {  // dying processes may have started others
     const std::vector<pid_t> processes = descendants_of(::getpid());
     for (pid_t process : processes) ::kill(process, SIGKILL);
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -177,7 +177,7 @@ Job mend_run(int ranks, int spares, const std::vector<std::string>& program) {
   Job job;
   job.command = {MEND_COMMAND, "run", "-n", std::to_string(ranks), "--spares", std::to_string(spares), "--"};
   job.command.insert(job.command.end(), program.begin(), program.end());
-  // Before the deadline: who waits where says more than that the job hangs.
+  // Less than the deadline: a report of the ranks that wait says more than that the job hangs.
   job.environment = {{"MEND_STALL", "30"}, {"MEND_STALL_LIMIT", "45"}};
   return job;
 }
@@ -199,7 +199,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::vector<std::string> complaints(const JobEnd& end) {
   std::vector<std::string> kept;
-  std::vector<std::string> notice;  // from a line of dashes on
+  std::vector<std::string> notice;  // begins with a line of dashes
   const auto is_rule = [](const std::string& line) { return line.find_first_not_of('-') == std::string::npos; };
   for (const std::string& line : lines_of(end.errors)) {
     if (line.starts_with("mend") && line.find(": note: ") != std::string::npos) continue;

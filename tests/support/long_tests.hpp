@@ -1,4 +1,4 @@
-// Whether tests take the time that is needed to try out everything.
+// The switch for tests that take the time to try out everything.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace support {
 
-/// MEND_TEST_LONG=1 was said.
+/// Returns true if MEND_TEST_LONG=1 is set.
 inline bool long_tests() {
   const char* wish = std::getenv("MEND_TEST_LONG");
   return wish != nullptr && std::string_view(wish) == "1";

@@ -1,5 +1,5 @@
-// main() of the tests that run on several ranks. Only rank 0 lists the tests that passed; every rank says which of
-// its assertions failed. All ranks exit with the same code: a failure on any rank fails all.
+// main() of the tests that run on several ranks. Only rank 0 lists the tests that passed; every rank reports its failed
+// assertions. All ranks exit with the same code: a failure on any rank fails all.
 
 #include "transport/mpi.hpp"
 
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   const bool passed = RUN_ALL_TESTS() == 0;
   const bool ran = testing::UnitTest::GetInstance()->successful_test_count() > 0;
 
-  // Members may have died on purpose: agree among the living.
+  // Ranks may have died on purpose, so only the living agree.
   int everyone_passed = passed && ran ? 1 : 0;
   MPIX_Comm_agree(MPI_COMM_WORLD, &everyone_passed);
   MPI_Finalize();

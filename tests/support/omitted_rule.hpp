@@ -1,4 +1,4 @@
-// A rule that is left out of a protocol, to see it missed.
+// Omits a rule of a protocol, to show that it is needed.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// The rules of a core in tests: all but the one that an Omission names.
+/// The rules of a core in tests: all except the one that an Omission names.
 template <class Rule>
 struct RulesButOne {
   static constexpr bool are_complete = false;
@@ -14,7 +14,7 @@ struct RulesButOne {
   static inline std::optional<Rule> omitted;
 };
 
-/// Has all cores with RulesButOne leave a rule out, or none, as long as it lives.
+/// While it lives, all cores with RulesButOne omit the rule, if one is given.
 template <class Rule>
 class Omission {
  public:

@@ -21,7 +21,7 @@ struct Entry {
 
 std::optional<Entry> read_entry(const std::filesystem::path& folder) {
   const std::string text = text_of(folder / "stat");
-  const auto after_name = text.rfind(')');  // the name may hold anything
+  const auto after_name = text.rfind(')');  // the name may contain any character
   if (after_name == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(after_name + 1));
   Entry entry;
@@ -65,7 +65,7 @@ std::filesystem::path program_of(pid_t process) {
 }
 
 std::string text_of(const std::filesystem::path& file) {
-  // Not by an iterator over the file's buffer: that throws when a process goes between opening and reading.
+  // Not with an iterator over the file's buffer: that throws if a process ends between opening and reading.
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   return text.str();
@@ -84,7 +84,8 @@ std::vector<pid_t> descendants_of(pid_t ancestor) {
 }
 
 std::string stacks_of(const std::vector<pid_t>& processes) {
-  // All stand still meanwhile: who is looked at would be held dead by the others, and these would go on without it.
+  // All processes are stopped meanwhile. Otherwise the others would declare an examined process dead, and go on without
+  // it.
   for (pid_t process : processes) ::kill(process, SIGSTOP);
   std::string text;
   for (pid_t process : processes) {

@@ -8,16 +8,16 @@
 
 namespace support {
 
-/// The processes that descend from `ancestor`, it not included, as /proc has them now. Zombies are left out.
+/// The descendants of `ancestor`, without zombies, according to /proc.
 std::vector<pid_t> descendants_of(pid_t ancestor);
 
-/// The program that `process` runs; empty when it is gone.
+/// The program that `process` runs; empty if the process is gone.
 std::filesystem::path program_of(pid_t process);
 
-/// What stands in a file, such as one of /proc's; empty when there is nothing to read, or not any more.
+/// The content of a file, for example in /proc; empty if it cannot be read.
 std::string text_of(const std::filesystem::path& file);
 
-/// What each of these processes is doing: its command line and, by gdb, the stacks of its threads.
+/// The state of these processes: the command line of each and, from gdb, the stacks of its threads.
 std::string stacks_of(const std::vector<pid_t>& processes);
 
 }  // namespace support

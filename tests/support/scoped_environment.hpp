@@ -9,7 +9,7 @@
 
 namespace support {
 
-/// Sets environment variables while it lives, and puts back what was there.
+/// Sets environment variables while it lives, and restores the earlier values.
 class ScopedEnvironment {
  public:
   ScopedEnvironment(std::initializer_list<std::pair<std::string, std::string>> variables) {

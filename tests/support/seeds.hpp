@@ -1,5 +1,5 @@
-// Tests that draw their runs: a run is its seed. MEND_SEED=n runs that one alone, MEND_SEEDS=n runs n of them, and a
-// failure says how to see it again.
+// Tests with random runs: a run is its seed. MEND_SEED=n runs only that one, MEND_SEEDS=n runs n of them. A failure
+// says how to repeat it.
 
 #pragma once
 
@@ -20,8 +20,8 @@ struct Seeds {
   std::uint64_t count() const { return last - first + 1; }
 };
 
-/// `usual`: how many when the environment does not say; with sanitizers a run takes much longer, and what they look
-/// for shows in few.
+/// `usual`: the number of runs if the environment gives none. With sanitizers a run takes much longer, and few runs
+/// show what they look for.
 inline Seeds seeds([[maybe_unused]] std::uint64_t usual, [[maybe_unused]] std::uint64_t usual_with_sanitizers) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   usual = usual_with_sanitizers;
@@ -32,7 +32,7 @@ inline Seeds seeds([[maybe_unused]] std::uint64_t usual, [[maybe_unused]] std::u
   return {1, usual};
 }
 
-/// The command that runs the present test with this seed alone.
+/// The command that runs the present test with only this seed.
 inline std::string to_see_again(std::uint64_t seed) {
   const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
   return fmt::format("seed {}. To see it again:\n  MEND_SEED={} {} --gtest_filter='{}.{}'\n", seed, seed,

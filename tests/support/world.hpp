@@ -1,4 +1,4 @@
-// Short words for tests in which every rank of MPI_COMM_WORLD takes part.
+// Shared functions of tests in which every rank of MPI_COMM_WORLD takes part.
 
 #pragma once
 
@@ -24,7 +24,7 @@ inline int world_size() {
   return size;
 }
 
-/// A communicator of everyone's whose errors are thrown. Collective.
+/// A communicator of all ranks whose errors are thrown. Collective.
 inline mend::Communicator throwing_world() {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &made);
@@ -32,13 +32,13 @@ inline mend::Communicator throwing_world() {
   return mend::Communicator(made);
 }
 
-/// As kill -9 would.
+/// Ends this process as kill -9 does.
 [[noreturn]] inline void die() {
   std::raise(SIGKILL);
   std::abort();  // not reached
 }
 
-/// Calls `step` until it returns true; false when that has not happened in time.
+/// Calls `step` until it returns true. Returns false if that takes too long.
 bool eventually(auto step) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!step()) {

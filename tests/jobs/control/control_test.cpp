@@ -1,4 +1,4 @@
-// mend status, mend commit and mend stop, on real jobs: that compute, that have lost a rank, that stand still.
+// mend status, mend commit and mend stop, on real jobs: jobs that compute, that have lost a rank, and that are stopped.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
@@ -34,7 +34,7 @@ struct Ended {
   std::string errors;
 };
 
-/// Sockets are in a folder of the test's own.
+/// The sockets are in a private folder of the test.
 class Control : public testing::Test {
  protected:
   MendProcess start(const std::string& what, const std::vector<std::string>& of_program = {}) const {
@@ -56,7 +56,7 @@ json state_of(const MendProcess& job) {
   return json::parse(status.output);
 }
 
-/// What status says of rank `rank`; nothing if nobody has it.
+/// The entry of `rank` in the status; null if no process has it.
 json rank_in(const json& state, int rank) {
   const auto found = std::ranges::find(state["processes"], json(rank), [](const json& one) { return one["rank"]; });
   return found == state["processes"].end() ? json() : *found;
@@ -144,7 +144,7 @@ TEST_F(Control, watch_ends_with_the_job) {
 }
 
 TEST_F(Control, what_cannot_be_is_said) {
-  // Another job of the user's, which is not looked for where this test looks.
+  // Another job of the user, in a folder where this test does not look.
   const support::ScopedEnvironment elsewhere{{"XDG_RUNTIME_DIR", ""}};
   MendProcess other = start("ignores");
   other.wait_for_output("rank 1: goes");

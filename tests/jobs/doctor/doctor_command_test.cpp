@@ -1,4 +1,4 @@
-// `mend doctor` as its users meet it, on a machine with planted faults.
+// `mend doctor` as users call it, on a machine with planted faults.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"

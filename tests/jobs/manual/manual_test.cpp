@@ -1,4 +1,4 @@
-// Help, version, man pages and completion: all from the same description.
+// Help, version, man pages and completion, all made from the same description.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
@@ -66,7 +66,7 @@ TEST(MendMan, refuses_a_command_that_there_is_not) {
   EXPECT_THAT(process.errors(), HasSubstr("fly is not a command of mend"));
 }
 
-/// What bash offers after these words.
+/// The completions that bash offers after these words.
 std::string offered(const std::string& script, const std::string& words, int at) {
   const support::JobEnd end =
       support::run_job({.command = {"bash", "-c",

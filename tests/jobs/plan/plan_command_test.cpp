@@ -1,4 +1,4 @@
-// `mend plan` as its users meet it.
+// `mend plan` as users call it.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"

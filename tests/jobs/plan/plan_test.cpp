@@ -1,5 +1,5 @@
-// The model of mend plan beside simulated jobs. The simulation knows none of the formulas: it lets nodes live for
-// random times, walks through work, commits and recoveries, and counts what happens.
+// Compares the model of mend plan with simulated jobs. The simulation does not use the formulas: nodes live for random
+// times; it runs through work, commits and recoveries, and counts what happens.
 
 #include "base/error.hpp"
 #include "jobs/plan/model.hpp"
@@ -25,16 +25,16 @@ using testing::HasSubstr;
 
 enum class End { finished, out_of_spares, data_lost };
 
-/// Whether the data of the job is lost when these of its nodes are dead at once.
+/// Returns true if the data of the job is lost when these of its nodes are dead at once.
 using Loses = std::function<bool(const std::set<int>& dead)>;
 
-/// One job after another, until the work is done.
+/// Runs one job after another until the work is done.
 class SimulatedJob {
  public:
   SimulatedJob(const Scenario& scenario, Seconds interval, Loses loses, std::mt19937_64& random)
       : scenario_(scenario), interval_(interval.count()), loses_(std::move(loses)), random_(random) {}
 
-  /// One launch; `time` counts on.
+  /// Runs one launch; advances `time`.
   End launch() {
     deaths_.clear();
     for (int node = 0; node < scenario_.nodes; ++node) deaths_.push_back(time + life());
@@ -57,7 +57,7 @@ class SimulatedJob {
     return End::finished;
   }
 
-  /// Goes on with what is left: after the last spare, all that was committed; after a loss, what is on disk.
+  /// Continues with what is left: after the last spare, all committed data; after a loss, the data on disk.
   void requeue(End end) {
     time += scenario_.requeue.count();
     if (!scenario_.disk) {
@@ -136,7 +136,7 @@ MATCHER_P(IsWithin5PercentOf, expected, "") { return std::abs(arg / expected - 1
 
 bool never(const std::set<int>&) { return false; }
 
-/// Copies on the next node.
+/// Copies are on the next node.
 bool neighbours(const std::set<int>& dead) {
   return std::ranges::any_of(dead, [&](int node) { return dead.contains((node + 1) % 16); });
 }
@@ -236,7 +236,7 @@ TEST(PlanModel, large_groups_are_counted_without_trying_all_their_sets) {
   Scenario scenario = sixteen_nodes();
   scenario.nodes = 240;
   scenario.redundancy = Redundancy::parse("rs:100+20");
-  // 21 of the 120 nodes of one of two groups.
+  // 21 of the 120 nodes of one of the two groups.
   EXPECT_EQ(chance_of_loss(scenario, 20), 0);
   EXPECT_GT(chance_of_loss(scenario, 21), 0);
   scenario.nodes = 4;
@@ -255,7 +255,7 @@ TEST(PlanModel, the_daly_interval_is_the_best) {
 TEST(PlanModel, the_smaller_job_that_placements_are_counted_in_stands_for_the_large_one) {
   Scenario scenario = sixteen_nodes();
   scenario.nodes = 100'000;
-  // In a ring of n, n pairs of n (n-1) / 2 are neighbours.
+  // In a ring of n nodes, n of the n (n-1) / 2 pairs are neighbours.
   EXPECT_NEAR(chance_of_loss(scenario, 2) * (scenario.nodes - 1) / 2, 1, 1e-6);
 }
 

@@ -1,4 +1,4 @@
-// The page as a browser shows it. Needs Chromium; skipped with a sentence where that is not installed.
+// The page in a browser. Needs Chromium; skipped with a message if it is not installed.
 
 #include "jobs/report/page.hpp"
 #include "tests/support/job.hpp"
@@ -34,7 +34,7 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-/// What the browser has made of a page, and what it has complained about.
+/// The document that the browser has made of a page, and its complaints.
 struct Shown {
   std::string document;
   std::vector<std::string> complaints;
@@ -65,7 +65,7 @@ std::string text_in(const std::string& document, const std::string& id, const st
   return std::regex_replace(inside, std::regex("(<[^>]*>)+"), "|");
 }
 
-/// A job of so many ranks that commit again and again; the second rank dies half way. About 2·ranks·commits events.
+/// The events of a job whose ranks commit often; the second rank dies half way. About 2·ranks·commits events.
 json events_of(int ranks, int commits) {
   json events = json::array();
   const auto add = [&](int process, const char* name, int begin, int length, json notes) {

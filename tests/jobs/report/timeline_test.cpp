@@ -29,7 +29,7 @@ json moment(int process, const char* name, int at, json notes = json::object()) 
   return {{"name", name}, {"ph", "i"}, {"pid", process}, {"ts", at}, {"args", std::move(notes)}};
 }
 
-/// Two ranks and a spare: both commit, rank 1 is killed at about 5000, the spare, process 2, takes over.
+/// Two ranks and a spare: both ranks commit, rank 1 is killed at about 5000, and the spare, process 2, takes over.
 json a_job() {
   return json::array({
       moment(0, "epoch", 1000, {{"epoch", 0}, {"rank", 0}}),

@@ -1,4 +1,4 @@
-// Job scripts, kept as text.
+// Job scripts, compared with stored texts.
 
 #include "base/error.hpp"
 #include "jobs/script/job_script.hpp"

@@ -1,4 +1,4 @@
-// docs/papers.md holds what the simulations print.
+// docs/papers.md has the output of the simulations.
 
 #include "tests/jobs/mend_process.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 const std::string begin_mark = "<!-- mend simulate --all-figures -->\n\n";
 const std::string end_mark = "<!-- end of mend simulate --all-figures -->";
 
-/// What stands between the marks.
+/// The text between the marks.
 std::string page() {
   std::ifstream in(MEND_SOURCE_DIR "/docs/papers.md");
   const std::string all{std::istreambuf_iterator<char>(in), {}};
@@ -30,7 +30,7 @@ std::string page() {
 bool long_tests() { return std::getenv("MEND_TEST_LONG") != nullptr; }
 
 struct Section {
-  std::vector<std::string> words;  ///< behind `mend`
+  std::vector<std::string> words;  ///< after `mend`
   std::string text;
 };
 
@@ -51,7 +51,7 @@ std::vector<Section> sections() {
   return found;
 }
 
-/// Spaces at the ends of lines and empty lines at the end do not count.
+/// Removes spaces at the ends of lines and empty lines at the end.
 std::string trimmed(const std::string& text) {
   std::string kept;
   std::istringstream lines(text);

@@ -1,4 +1,4 @@
-// The simulated job that loses nodes, beside what can be calculated.
+// Compares the simulated job that loses nodes with calculated values.
 
 #include "bench/rollback_failures.hpp"
 
@@ -73,7 +73,7 @@ TEST(RollbackFailures, local_rollback_takes_as_long_and_only_the_dead_nodes_comp
   const JobCost global = mean(job(), Rollback::global);
   const JobCost local = mean(job(), Rollback::local);
   EXPECT_NEAR(local.time.count(), global.time.count(), 0.005 * global.time.count());
-  // A node of 100, and sometimes a second one.
+  // One node of 100, and sometimes a second one.
   EXPECT_GT(local.computed_again, global.computed_again / 100 * 0.99);
   EXPECT_LT(local.computed_again, global.computed_again / 100 * 1.2);
   EXPECT_NEAR((local.computing + local.waiting).count(), 400 * local.time.count(), 1e-6 * local.computing.count());

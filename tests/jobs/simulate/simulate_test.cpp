@@ -1,4 +1,4 @@
-// `mend simulate` as its users meet it.
+// `mend simulate` as users call it.
 
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
@@ -30,7 +30,7 @@ TEST(MendSimulate, takes_the_users_own_scale_and_latency) {
     std::ifstream in(file);
     return nlohmann::json::parse(in)["own"]["era_us"].get<double>();
   };
-  // The way up the tree and down again: more than one latency, and all of them slower.
+  // Up the tree and down again: more than one latency, all of them longer.
   EXPECT_GT(time("20"), time("2") + 2 * 18);
 }
 
@@ -38,7 +38,7 @@ TEST(MendSimulate, tells_table_I_and_a_size_of_ones_own) {
   MendProcess table({"simulate", "rollback", "--figure", "replay-I"});
   EXPECT_EQ(table.wait(), 0) << table.errors();
   EXPECT_THAT(table.output(), HasSubstr("CG            256        16    3.60 /"));
-  // One cluster of all: everyone goes back, and nothing is logged.
+  // All ranks are one cluster: all of them go back, and nothing is logged.
   MendProcess own({"simulate", "rollback", "--processes", "32", "--clusters", "1", "--pattern", "FT"});
   EXPECT_EQ(own.wait(), 0) << own.errors();
   EXPECT_THAT(own.output(), AllOf(HasSubstr(" 0.00 % of the messages"), HasSubstr("100.00 % of the processes")));

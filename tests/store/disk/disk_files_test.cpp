@@ -1,4 +1,4 @@
-// What lies on disk: files that are whole or refused, and an index that makes them one array.
+// The files on disk: they are complete or refused, and an index makes one array of them.
 
 #include "base/error.hpp"
 #include "store/restore/array_index.hpp"
@@ -55,7 +55,7 @@ void flip_a_bit(const std::filesystem::path& path, std::size_t at) {
   file.put(static_cast<char>(byte ^ 1));
 }
 
-/// A rank with two rows of a global array of 2n rows, a replicated step, and something of its own.
+/// A rank with two rows of a global array of 2n rows, a replicated step, and a member of its own.
 class RankFiles : public testing::Test {
  protected:
   static constexpr std::size_t columns = 5;
@@ -80,7 +80,7 @@ class RankFiles : public testing::Test {
     return all;
   }
 
-  /// Writes the file of `rank`, whose field counts on from that of the rank before.
+  /// Writes the file of `rank`, whose field continues the values of the previous rank.
   FileSeal write(const std::filesystem::path& folder, int rank, int ranks) {
     Data data;
     std::iota(data.rows.begin(), data.rows.end(), static_cast<double>(2 * columns) * rank);
@@ -175,7 +175,7 @@ TEST_F(RankFiles, leave_no_file_under_their_name_when_the_disk_is_full) {
   pack(members(data, 0, 1), Rank{0}, Version{1}, snapshot);
   const auto path = folder_ / "rank-00000.h5";
   const auto pieces = mend::lay_out_rank_file(path, mend::members_of(snapshot));
-  // As on a full disk, nothing more can be written: here, because the file may not be that long.
+  // As on a full disk, nothing more can be written; here because of a limit on the file size.
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -193,7 +193,7 @@ TEST_F(RankFiles, leave_no_file_under_their_name_when_the_disk_is_full) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-/// In a process of its own, which has a full disk, and exits as any: where HDF5 closes what it has open.
+/// Runs in a process of its own, which has a full disk and exits normally, when HDF5 closes its open files.
 [[noreturn]] void make_files_on_a_full_disk(const std::filesystem::path& folder, const mend::Bytes& snapshot,
                                             const std::vector<mend::Parts>& parts) {
   const auto complain = [](auto work) {
@@ -369,7 +369,7 @@ TEST(Manifests, are_refused_when_torn_damaged_or_foreign) {
     flipped[at] = static_cast<char>(flipped[at] ^ 1);
     try {
       const Manifest read = mend::parse_manifest(flipped, "it");
-      EXPECT_EQ(to_text(read), text) << "at " << at;  // white space
+      EXPECT_EQ(to_text(read), text) << "at " << at;  // only white space differs
     } catch (const EnvironmentError&) {
     }
   }
@@ -377,7 +377,7 @@ TEST(Manifests, are_refused_when_torn_damaged_or_foreign) {
   EXPECT_THROW(mend::parse_manifest(R"({"hash": "0", "contents": {}})", "it"), EnvironmentError);
 }
 
-/// A manifest with these contents, and a hash that fits them.
+/// A manifest with these contents and the right hash for them.
 std::string sealed(const std::string& contents) {
   const std::string bare = nlohmann::json::parse(contents).dump();
   return fmt::format(R"({{"hash": "{:016x}", "contents": {}}})", mend::hash_of(std::as_bytes(std::span(bare))),
@@ -409,7 +409,7 @@ TEST(Manifests, are_read_whatever_they_say_or_refused) {
   int read_back = 0;
   for (int i = 0; i < support::fuzz_inputs(); ++i) {
     std::string text = fuzzer.change(contents);
-    if (nlohmann::json::accept(text)) text = sealed(text);  // else the hash would be all that is looked at
+    if (nlohmann::json::accept(text)) text = sealed(text);  // otherwise only the hash would be checked
     try {
       const std::string read = to_text(mend::parse_manifest(text, "it"));
       EXPECT_EQ(to_text(mend::parse_manifest(read, "it")), read);

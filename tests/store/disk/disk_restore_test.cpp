@@ -1,4 +1,4 @@
-// Stores with a tier on disk, among real ranks: what one job has written, another finds, of any number of ranks.
+// Stores with a tier on disk, among real ranks: a job finds the versions of another job, with any number of ranks.
 
 #include "tests/store/epochs.hpp"
 #include "tests/store/marked.hpp"
@@ -35,7 +35,7 @@ using testing::HasSubstr;
 constexpr std::size_t rows = 13;
 constexpr std::size_t columns = 4;
 
-/// Rows of a table that all ranks share, dealt out in blocks, and the number of the step.
+/// The rows of a table that all ranks share, distributed in blocks, and the step number.
 class Table {
  public:
   Table(int rank, int ranks)
@@ -68,7 +68,7 @@ class Table {
 class DiskStores : public testing::Test {
  protected:
   DiskStores() {
-    mend::log::set_level(mend::LogLevel::off);  // what cannot be used is told of
+    mend::log::set_level(mend::LogLevel::off);  // unusable versions are reported
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     std::array<char, 512> name{};
@@ -88,7 +88,7 @@ class DiskStores : public testing::Test {
   DiskOptions disk(int every = 1) const { return {folder_, every}; }
   Epochs job(int every = 1, MPI_Comm comm = MPI_COMM_WORLD) const { return Epochs({}, {}, 2, disk(every), comm); }
 
-  /// Commits steps `first` to `last`, a version each, every one of which goes to disk.
+  /// Commits steps `first` to `last` as one version each, all of which go to disk.
   static void commit_each(Epochs& epochs, Table& table, int first, int last) {
     for (int step = first; step <= last; ++step) {
       table.set(step);
@@ -110,7 +110,7 @@ class DiskStores : public testing::Test {
     MPI_Barrier(MPI_COMM_WORLD);
     return found;
   }
-  /// How many there are whose names begin so.
+  /// The number of folders whose names begin with `beginning`.
   std::size_t folders(const std::string& beginning) const {
     MPI_Barrier(MPI_COMM_WORLD);
     const std::filesystem::directory_iterator entries(folder_);
@@ -120,7 +120,7 @@ class DiskStores : public testing::Test {
     MPI_Barrier(MPI_COMM_WORLD);
     return static_cast<std::size_t>(count);
   }
-  /// Has rank 0 do something to the disk while nobody uses it.
+  /// Rank 0 changes the disk while no rank uses it.
   template <class Change>
   void at_rest(Change change) const {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -196,7 +196,7 @@ TEST_F(DiskStores, write_only_every_so_many_commits) {
   EXPECT_EQ(found[1].version, Version{3});
 }
 
-/// A disk tier without a store: commits of one member, whose writing is over before the next commit begins.
+/// A disk tier without a store: commits of one member, written completely before the next commit begins.
 class DiskCommits {
  public:
   DiskCommits(const DiskOptions& options, mend::Rank self) : tier_(options), self_(self) {
@@ -205,7 +205,7 @@ class DiskCommits {
     begin_epoch(true);
   }
   void begin_epoch(bool begins_job = false) { tier_.begin_epoch(comm_.get(), begins_job); }
-  /// Returns whether it goes to disk.
+  /// Returns true if the commit goes to disk.
   bool commit(Version version, bool is_provisional = false) {
     tier_.hear(on_all_ranks(tier_.remarks(is_provisional ? Version{} : version)));
     const bool goes_to_disk = tier_.is_due();
@@ -216,7 +216,7 @@ class DiskCommits {
     tier_.wait();
     return goes_to_disk;
   }
-  /// Those of versions `first` to `last` that go to disk.
+  /// The versions from `first` to `last` that go to disk.
   std::vector<std::uint64_t> commit_each(std::uint64_t first, std::uint64_t last) {
     std::vector<std::uint64_t> written;
     for (std::uint64_t version = first; version <= last; ++version) {
@@ -279,7 +279,7 @@ TEST_F(DiskStores, begin_anew_at_once_when_a_failure_interrupts_the_writing) {
 TEST_F(DiskStores, do_not_wait_for_what_is_being_written) {
   Epochs epochs = job();
   Table table(rank_, size_);
-  // Rank 0's writing takes as long as the others commit.
+  // Rank 0 keeps writing while the others commit.
   std::atomic<bool> may_go_on = false;
   if (rank_ == 0) {
     mend::on_fault_point([&](std::string_view point) {
@@ -444,7 +444,7 @@ TEST_F(DiskStores, do_not_write_what_was_damaged_where_it_lay) {
   const std::vector<double> committed = field;
   const auto protect_in = [&](mend::Store& store) {
     store.protect("field", field);
-    store.protect("marked", std::make_unique<Marked>());  // lies behind
+    store.protect("marked", std::make_unique<Marked>());  // lies behind the field
   };
   {
     Epochs first = job(4);
@@ -586,7 +586,7 @@ TEST_F(DiskStores, give_up_a_version_that_a_failure_interrupts_and_begin_anew) {
   epochs.store().commit();
   epochs.next();
   expect_restored(epochs, table, 2, Origin::memory);
-  // The first commit that finds nothing being written any more goes to disk.
+  // The first commit that finds no writing under way goes to disk.
   for (int step = 3; step < 10'000 && on_disk().size() < 2; ++step) commit_each(epochs, table, step, step);
   const auto found = on_disk();
   ASSERT_EQ(found.size(), 2U);

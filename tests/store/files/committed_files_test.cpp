@@ -18,7 +18,7 @@ using testing::StartsWith;
 
 std::size_t largest() { return support::long_tests() ? std::size_t{1} << 30 : std::size_t{64} << 20; }
 
-/// 64 KiB that differ from rank to rank and from place to place.
+/// 64 KiB that differ between ranks and between pieces.
 std::vector<char> piece(std::size_t number, int rank) {
   std::vector<char> bytes(64 << 10, static_cast<char>(number * 13 + static_cast<std::size_t>(rank)));
   for (std::size_t i = 0; i < bytes.size(); i += 100) bytes[i] = static_cast<char>(i / 100 + number);

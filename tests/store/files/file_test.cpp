@@ -1,4 +1,4 @@
-// Files in memory as members: what is written is what a commit would save, and a restore gives back.
+// Files in memory as members: a commit saves what was written, and a restore gives it back.
 
 #include "store/file.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// A file, and the member that the store would have of it.
+/// A file, and the member that the store has of it.
 struct Subject {
   std::shared_ptr<mend::FileMember> member = std::make_shared<mend::FileMember>("restart");
   mend::File file{member};

@@ -55,7 +55,7 @@ TEST(Holders, are_on_the_other_node_of_two) {
 
 TEST(Holders, of_no_ranks_are_none) { EXPECT_THAT(holders({}), IsEmpty()); }
 
-/// The least that the busiest rank must hold: a node's copies all go to the ranks of the others.
+/// The smallest possible load of the busiest rank, if all copies of a node's ranks go to the other nodes.
 int least_load(const std::vector<std::uint32_t>& nodes) {
   std::map<std::uint32_t, int> counts;
   for (std::uint32_t node : nodes) ++counts[node];
@@ -67,7 +67,7 @@ int least_load(const std::vector<std::uint32_t>& nodes) {
   return least;
 }
 
-/// Nodes of very different sizes: often one has more than half of all ranks.
+/// Nodes of very different sizes; often one has more than half of all ranks.
 std::vector<std::uint32_t> random_nodes(std::mt19937& random) {
   const auto size = std::uniform_int_distribution<std::size_t>(2, 16)(random);
   const auto node_count = std::uniform_int_distribution<std::uint32_t>(1, 6)(random);

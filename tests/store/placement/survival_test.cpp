@@ -1,5 +1,5 @@
-// What each scheme survives: groups small enough to kill every subset of their ranks. Commits and restores are carried
-// out in the memory of this process, step by step as the plans say.
+// The losses that each scheme survives. The groups are small enough to kill every subset of their ranks. Commits and
+// restores are carried out in the memory of this process, step by step as the plans say.
 
 #include "store/restore/restore_plan.hpp"
 
@@ -29,7 +29,7 @@ using mend::Bytes;
 
 constexpr Version version{7};
 
-/// Ranks that keep blocks, without MPI.
+/// Ranks that hold blocks, without MPI.
 class Ranks {
  public:
   Ranks(const char* redundancy, std::vector<NodeId> nodes)
@@ -75,7 +75,7 @@ class Ranks {
     return plan;
   }
 
-  /// Everyone has its snapshot, and everything is where it is placed.
+  /// Every rank has its snapshot, and all blocks are where they are placed.
   void expect_whole() const {
     for (int rank = 0; rank < size(); ++rank) {
       ASSERT_EQ(at(Rank{rank}, Block::snapshot_of(Rank{rank})), snapshots_[static_cast<std::size_t>(rank)])
@@ -95,7 +95,7 @@ class Ranks {
     return found == kept_.end() ? nothing : found->second;
   }
 
-  /// All at once, as messages do it: nothing that a step makes is seen by another of the same work.
+  /// Carries out all steps at once, as messages do: no step sees the result of another.
   void carry_out(const std::vector<Combination>& work) {
     const auto before = kept_;
     for (const Combination& step : work) {
@@ -129,7 +129,7 @@ std::set<Rank> members(unsigned set) {
   return all;
 }
 
-/// Whether the scheme's row in the table (store/redundancy.hpp) promises that these losses are survived.
+/// Returns true if the scheme's row in the table (store/redundancy.hpp) promises that these losses are survived.
 using Promise = std::function<bool(const std::set<Rank>&)>;
 
 struct Row {
@@ -149,7 +149,7 @@ std::vector<NodeId> own_nodes(std::size_t ranks) {
 Promise nobody() {
   return [](const std::set<Rank>& dead) { return dead.empty(); };
 }
-/// Of every rank one lives: itself, or one of the `copies` next to it.
+/// Of every rank, the rank itself or one of the next `copies` ranks must live.
 Promise ring(int ranks, int copies) {
   return [=](const std::set<Rank>& dead) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -160,7 +160,7 @@ Promise ring(int ranks, int copies) {
     return true;
   };
 }
-/// No more than `losses` in any of the groups, to which ranks are dealt in turn.
+/// At most `losses` ranks may die in each of the groups, to which ranks are dealt in turn.
 Promise at_most(std::size_t losses, int groups) {
   return [=](const std::set<Rank>& dead) {
     std::map<int, std::size_t> of_group;
@@ -216,7 +216,7 @@ TEST(AfterAFailure, what_was_placed_otherwise_before_is_found_and_placed_anew) {
       SCOPED_TRACE(testing::Message() << redundancy << ", round " << round);
       Ranks job(redundancy, random_nodes());
       job.commit();
-      // One rank after another dies, and each time its successor is somewhere else.
+      // One rank after another dies, and its successor is on another node each time.
       for (int rank = 0; rank < job.size(); ++rank) {
         job.lose(std::set<Rank>{Rank{rank}});
         job.move_to(random_nodes());

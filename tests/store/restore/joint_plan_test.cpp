@@ -1,4 +1,4 @@
-// One version for members of several redundancies.
+// Chooses one version for members of several redundancies.
 
 #include "store/restore/joint_plan.hpp"
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 constexpr int ranks = 3;
 
-/// A group of members without redundancy: of each version, some ranks' snapshots are left.
+/// A group of members without redundancy: of each version, the snapshots of some ranks are left.
 class Group {
  public:
   Group& has(Version version, std::initializer_list<int> owners) {

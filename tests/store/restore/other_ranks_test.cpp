@@ -1,4 +1,4 @@
-// Arrays that other ranks restore than have committed them, out of memory; and data of another rank.
+// Arrays that are restored from memory to another number of ranks, and data of another rank.
 
 #include "tests/store/epochs.hpp"
 
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr std::size_t cells = 1009;
 
-/// A rank's share of cells that are numbered and counted up at every step, and the number of the step.
+/// A rank's share of numbered cells that are incremented in every step, and the step number.
 class Share {
  public:
   Share(int rank, int ranks) : first_(begin_of(rank, ranks)), values_(begin_of(rank + 1, ranks) - first_, -1) {}
@@ -72,7 +72,7 @@ class OtherRanks : public testing::Test {
   }
 };
 
-/// All ranks but `dead`, whose memory is gone with them; they stand by until the test is over.
+/// All ranks except `dead`, whose memory is lost; those wait until the test is over.
 class Survivors {
  public:
   explicit Survivors(const std::vector<int>& dead) {
@@ -115,7 +115,7 @@ TEST_F(OtherRanks, have_arrays_of_several_redundancies) {
   const Survivors survivors({2});
   if (survivors.comm() == MPI_COMM_NULL) return;
   epochs.go_on_among(survivors.comm());
-  std::vector<long> share(values_of(epochs.rank()).size(), -1);  // of three ranks now
+  std::vector<long> share(values_of(epochs.rank()).size(), -1);  // one of three ranks now
   step = 0;
   protect(share, begin_of(epochs.rank()), step);
   EXPECT_EQ(epochs.store().restore(), Version{1}) << "nothing was protected with local";
@@ -160,7 +160,7 @@ TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) 
     commit(grouped, 2);
     const Survivors survivors(c.dead);
     if (survivors.comm() == MPI_COMM_NULL) continue;
-    // With fewer ranks not every redundancy can be had any more.
+    // With fewer ranks, not every redundancy is possible any more.
     grouped.go_on_among(survivors.comm());
     expect_restored(grouped, 2);
     expect_restored(grouped, 2);

@@ -1,4 +1,4 @@
-// Who sends what when arrays go to other ranks than had them.
+// The transfers when arrays go to other ranks than before.
 
 #include "base/error.hpp"
 #include "store/restore/redistribution.hpp"
@@ -27,7 +27,7 @@ std::vector<Parts> rows(int ranks, std::size_t whole, std::size_t columns) {
   return all;
 }
 
-/// Every element that a rank wants comes to it once, from somebody who keeps it.
+/// Expects that every element that a rank wants reaches it once, from a rank that keeps it.
 void expect_served(const std::vector<Transfer>& transfers, const std::vector<Parts>& stored, const Keepers& keepers,
                    const std::vector<Parts>& wanted) {
   std::vector<std::map<std::size_t, int>> received(wanted.size());
@@ -80,7 +80,7 @@ TEST(Redistribution, sends_nothing_that_a_rank_keeps_itself) {
 }
 
 TEST(Redistribution, asks_all_who_keep_something_for_about_as_much) {
-  // Ten ranks of then, each kept by three of now, and one that has come newly and needs all of it.
+  // Ten earlier ranks, each kept by three of the present ones, and one newcomer that needs all data.
   const int now = 10;
   Keepers keepers;
   for (int owner = 0; owner < now; ++owner)

@@ -28,7 +28,7 @@ Holding holding(int keeper, int owner, std::uint64_t version) {
   return {Rank{keeper}, Version{version}, Block::snapshot_of(Rank{owner}), size, {size}};
 }
 
-/// When each rank's copy is with its holder.
+/// For copies that are with the given holders.
 RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& holders) {
   std::vector<Stripe> stripes;
   for (const auto& holder : holders) {
@@ -38,7 +38,7 @@ RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& hold
   return mend::plan_restore({{inventory.begin(), inventory.end()}, {}}, stripes, static_cast<int>(holders.size()));
 }
 
-/// A snapshot that must travel from one rank to another.
+/// A snapshot that must be sent from one rank to another.
 struct Transfer {
   Rank from;
   Rank to;
@@ -47,7 +47,7 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
-/// A plan that has only copies to make.
+/// The transfers of a plan that only makes copies.
 std::vector<Transfer> transfers(const RestorePlan& plan) {
   EXPECT_THAT(plan.protect, IsEmpty());
   std::vector<Transfer> all;
@@ -59,7 +59,7 @@ std::vector<Transfer> transfers(const RestorePlan& plan) {
   return all;
 }
 
-/// Everyone has its own snapshot and the one it holds.
+/// Every rank has its own snapshot and the one that it holds.
 std::vector<Holding> complete(std::uint64_t version) {
   std::vector<Holding> all;
   for (int rank = 0; rank < 4; ++rank) {
@@ -130,7 +130,7 @@ TEST(RestorePlan, takes_the_version_that_is_wanted_or_none) {
   EXPECT_FALSE(wanted(5).newest_seen);
 }
 
-/// Random jobs, random losses, and the plan judged by carrying it out.
+/// Random jobs and random losses. The plan is judged by carrying it out.
 class RandomRestore {
  public:
   explicit RandomRestore(unsigned seed) : random_(seed), size_(static_cast<int>(below(5)) + 1) {

@@ -1,4 +1,4 @@
-// Snapshots that are packed over older ones without reading what is known not to have changed.
+// Snapshots that are packed over older ones, without reading data that is known to be unchanged.
 
 #include "store/snapshot/change_finder.hpp"
 
@@ -24,7 +24,7 @@ using testing::SizeIs;
 
 constexpr int versions = 3;
 
-/// A rank's members and its slots, and what commits do with them.
+/// A rank's members and slots, and the actions of commits on them.
 class Committing {
  public:
   explicit Committing(FindChanges how) : finder_(how, versions) { protect(); }
@@ -44,7 +44,7 @@ class Committing {
     finder_.learn(members_, changes);
     return changes;
   }
-  /// As if nothing was there before.
+  /// The snapshot packed into fresh memory.
   Bytes whole() const {
     Bytes snapshot;
     pack(members_, Rank{0}, version_, snapshot);
@@ -147,7 +147,7 @@ TEST_F(AChangeFinder, gives_up_what_begins_to_change_much_or_has_moved) {
   EXPECT_THAT(job.known(), IsEmpty());
 }
 
-/// Anything may happen between commits; what is packed is always the same as without older snapshots.
+/// For any changes between commits, the packed snapshot is the same as without older snapshots.
 TEST_F(AChangeFinder, makes_no_difference_to_what_is_packed) {
   std::mt19937 random(11);
   Committing job(FindChanges::by_writes);

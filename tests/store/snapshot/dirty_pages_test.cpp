@@ -20,7 +20,7 @@ using testing::Optional;
 
 constexpr std::size_t page = 4096;
 
-/// Pages of this process alone, all of them written.
+/// Pages that only this process has, all of them written.
 class Pages {
  public:
   explicit Pages(std::size_t count, int flags = MAP_PRIVATE) : bytes_(count * page), begin_(map(nullptr, flags)) {
@@ -98,7 +98,7 @@ TEST_F(DirtyPagesOf, knows_what_the_kernel_writes_for_the_process) {
   ASSERT_EQ(::read(zeros, pages.all().data() + 3 * page, 10), 10);
   ::close(zeros);
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{3 * page, 4 * page})));
-  ::madvise(pages.all().data() + 6 * page, page, MADV_DONTNEED);  // which makes it zeros
+  ::madvise(pages.all().data() + 6 * page, page, MADV_DONTNEED);  // makes the page zeros
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{6 * page, 7 * page})));
 }
 

@@ -196,7 +196,7 @@ TEST(Snapshot, keeps_members_apart_whose_names_share_a_beginning) {
   EXPECT_EQ(ab, 2);
 }
 
-/// Of many pages, so that it is copied past the caches; lying somewhere in an array.
+/// Has many pages, so that it is copied past the caches, and lies at different places of an array.
 TEST(Snapshot, gives_back_what_is_large_wherever_it_lies) {
   constexpr std::size_t large = 3 * (std::size_t{1} << 20) + 12345;
   for (const std::size_t begin : {0, 1, 17, 63}) {
@@ -217,7 +217,7 @@ TEST(Snapshot, gives_back_what_is_large_wherever_it_lies) {
   }
 }
 
-/// A snapshot packed over another, and what pack says of it.
+/// A snapshot packed over another one, and the changes that pack reports.
 class PackedOver : public testing::Test {
  protected:
   static constexpr std::size_t pages = 10;
@@ -232,7 +232,7 @@ class PackedOver : public testing::Test {
     ++version_;
     return mend::pack(members, Rank{3}, Version{version_}, snapshot_, version_ > 1);
   }
-  /// Must be what is packed into fresh memory.
+  /// The snapshot must equal one packed into fresh memory.
   void expect_as_if_fresh() {
     EXPECT_EQ(find_damage(snapshot_, Rank{3}, Version{version_}), std::nullopt);
     const Bytes packed = snapshot_;
@@ -243,7 +243,7 @@ class PackedOver : public testing::Test {
     Bytes fresh = snapshot_;
     snapshot_ = packed;
     version_ = version;
-    // They differ in their versions, and so in the headers.
+    // Their headers differ, because their versions do.
     EXPECT_TRUE(std::equal(fresh.begin() + 64, fresh.end(), packed.begin() + 64, packed.end()));
   }
 

@@ -94,7 +94,7 @@ TEST(VersionSlots, hold_as_many_versions_as_they_are_told_to) {
   version_slots.forget_newer(Version{5});
   version_slots.let_go(Version{5});
   EXPECT_THAT(versions(version_slots), ElementsAre(2, 5));
-  version_slots.let_go(Version{5});  // not held any more
+  version_slots.let_go(Version{5});  // no longer held
   version_slots.let_go(Version{2});
   EXPECT_THAT(versions(version_slots), ElementsAre(2, 5));
 }
