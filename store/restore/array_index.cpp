@@ -30,7 +30,7 @@ void add_array(hid_t file, const std::string& name, const SharedArray& array, co
   for (const auto& [rank, part] : array.pieces) {
     const h5::Handle here = box(array.whole, part.offset, part.extents);
     const h5::Handle there = h5::space_of(part.extents);
-    // A name alone: it is looked for beside the index, so that the folder may be moved.
+    // A file name without a folder is looked for beside the index, so the folder may be moved.
     h5::check(H5Pset_virtual(properties, here, rank_file_name(rank).c_str(), source.c_str(), there),
               where + ": HDF5 cannot map a part");
   }
@@ -41,7 +41,7 @@ void add_array(hid_t file, const std::string& name, const SharedArray& array, co
   dataset.close(where + ": HDF5 cannot write a virtual dataset");
 }
 
-/// As XML wants it.
+/// Escapes a text for XML.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char letter : text) {
@@ -60,7 +60,7 @@ struct Number {
   const char* type;
   ByteCount precision;
 };
-/// XDMF's readers know no unsigned numbers of 64 bits.
+/// XDMF readers do not support unsigned numbers of 64 bits.
 Number number_of(const std::string& element, ByteCount bytes) {
   if (element.starts_with("float")) return {"Float", bytes};
   return {element.starts_with("int") || bytes == 8 ? "Int" : "UInt", bytes};
@@ -108,7 +108,7 @@ void make_index(const std::filesystem::path& path, const std::map<std::string, S
   const std::string draft = unfinished(path);
   const MemoryFile index;
   const h5::Handle properties = h5::access_to_memory();
-  // Virtual datasets are of this format; it has checksums of its own, too.
+  // Virtual datasets need this format. It also has checksums of its own.
   h5::check(H5Pset_libver_bounds(properties, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST),
             draft + ": HDF5 cannot choose a format");
   h5::Handle file = h5::make_file(index.path(), H5P_DEFAULT, properties, draft);
@@ -125,8 +125,7 @@ std::string describe_for_viewers(const std::string& index, Version version,
   for (const auto& [name, array] : arrays) {
     if (!can_be_viewed(array)) continue;
     Extents nodes = array.whole;
-    nodes.resize(
-        3, 1);  // last: ParaView reads only as many axes of the dataset as it has, and the first of the grid for them
+    nodes.resize(3, 1);  // at the end: ParaView matches the dataset's axes with the grid's first ones
     const Number number = number_of(array.element, array.element_bytes());
     grids += fmt::format(R"(    <Grid Name="{0}" GridType="Uniform">
       <Time Value="{1}"/>

@@ -13,8 +13,8 @@
 
 namespace mend {
 
-/// The arrays of which these ranks have parts, by name. A rank that has the whole array has it for all. arrays_of
-/// throws EnvironmentError if ranks have declared parts of different arrays under one name.
+/// An array that ranks have parts of. arrays_of returns the arrays by name; if a rank has a whole array, its part is
+/// enough. It throws EnvironmentError if ranks have declared parts of different arrays under one name.
 struct SharedArray {
   struct Piece {
     Rank rank;

@@ -5,7 +5,7 @@
 namespace mend {
 namespace {
 
-/// Takes so many numbers off the front.
+/// Removes `count` numbers from the front and returns them.
 std::span<const std::uint64_t> take(std::span<const std::uint64_t>& numbers, std::uint64_t count) {
   require(count <= numbers.size(), "a rank tells of what it keeps as long as it says");
   const auto taken = numbers.first(count);

@@ -9,7 +9,7 @@
 
 namespace mend {
 
-/// What is to be restored of several groups of members (store/placement/member_group.hpp), all at one version.
+/// The plan for restoring several groups of members (store/placement/member_group.hpp), all at one version.
 struct JointPlan {
   /// The newest version of which every committed group can be restored; nullopt if there is none.
   std::optional<Version> version;

@@ -15,7 +15,7 @@
 namespace mend {
 namespace {
 
-/// Shares out who sends what, so that all who keep something send about as much.
+/// Distributes the sending so that all keepers send about the same amount.
 class Sharing {
  public:
   Sharing(const Keepers& keepers, ByteCount slab, std::vector<Transfer>& transfers)
@@ -28,7 +28,7 @@ class Sharing {
       return;
     }
     const ByteCount bytes = element_bytes * elements_in(box.extents);
-    // Cut along the first axis that can be cut: the boxes are contiguous then, as far as they were.
+    // Cut along the first axis that can be cut, so that the boxes stay as contiguous as before.
     std::size_t axis = 0;
     while (axis + 1 < box.extents.size() && box.extents[axis] == 1) ++axis;
     const std::size_t most = std::min(keepers.size(), std::max<std::size_t>(bytes / std::max<ByteCount>(slab_, 1), 1));
@@ -65,8 +65,8 @@ const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays,
   return at->second;
 }
 
-/// What this rank has of the others, and they of it, as planned: one message from each to each other, with all boxes in
-/// the order of the plan. What it needs of its own it takes where it lies.
+/// Carries out the plan for this rank: one message for each pair of ranks, with all boxes in the order of the plan. A
+/// rank takes boxes that it keeps itself directly.
 class Redistribution {
  public:
   Redistribution(MPI_Comm comm, const FindSnapshot& find, const std::vector<Parts>& stored,
@@ -75,7 +75,7 @@ class Redistribution {
     MPI_Comm_rank(comm_, &self_.value);
   }
 
-  /// What is sent is let go of at the end.
+  /// The outgoing messages are freed at the end.
   void exchange() {
     constexpr int tag = 2;
     std::map<Rank, ByteCount> sizes;
@@ -96,7 +96,7 @@ class Redistribution {
     requests.wait_all();
   }
 
-  /// One member after the other, so that no more than one is there twice.
+  /// One member after the other, so that at most one exists twice.
   void fill(const Members& members, const Parts& wanted) {
     std::map<Rank, ByteCount> taken;
     auto next = transfers_.begin();
@@ -129,7 +129,7 @@ class Redistribution {
     return part_of(transfer).element_bytes() * elements_in(transfer.what.extents);
   }
 
-  /// The box, as it lies in the owner's snapshot, which this rank keeps.
+  /// Appends the box, which lies in a snapshot that this rank keeps.
   void append(const Transfer& transfer, Bytes& message) {
     const auto [at, is_new] = packed_.try_emplace(transfer.owner);
     if (is_new) at->second = members_of(find_(transfer.owner));
@@ -147,7 +147,7 @@ class Redistribution {
   MPI_Comm comm_;
   const FindSnapshot& find_;
   const std::vector<Parts>& stored_;
-  std::vector<Transfer> transfers_;  // those to a rank in the order of its members
+  std::vector<Transfer> transfers_;  // those to one rank in the order of its members
   Rank self_{};
   std::map<Rank, std::vector<PackedMember>> packed_;  // by owner
   std::map<Rank, Bytes> incoming_;
@@ -185,8 +185,8 @@ std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Keepers& ke
   MPI_Comm_rank(comm, &self);
   const Rank me{self};
 
-  // What I keep for others to look at: of each snapshot, the first of its keepers tells what is in it.
-  Parts told;  // with the owner before each name
+  // The description of what this rank keeps for others: the first keeper of each snapshot lists its parts.
+  Parts told;  // each name begins with the owner
   for (std::size_t owner = 0; owner < keepers.size(); ++owner) {
     if (keepers[owner].front() != me) continue;
     for (auto& [name, part] : parts_of(find(Rank{static_cast<int>(owner)})))

@@ -1,12 +1,12 @@
-// Restoring arrays to another number of ranks than has committed them: fewer, because ranks have died and were not
-// replaced, or more.
+// Restores arrays to another number of ranks than at the commit: fewer, because ranks have died and were not replaced,
+// or more.
 //
 // Here, an owner is a rank of the job that committed the version; all other ranks are present ranks. Each owner's part
 // of an array is known (store/array_part.hpp), and so are each present rank's part and the keepers of each owner's
-// snapshot. From that every rank computes the same plan: which rank sends which box of elements to which. A rank does
-// not ask for what it keeps itself. The rest is asked of all keepers in turn, so that many ranks send to a rank that
-// needs much (the idea of ReStore: Hespe, Huebner, Sanders, Stamatakis: ReStore, in-memory replicated storage for rapid
-// recovery in fault-tolerant algorithms, FTXS 2022).
+// snapshot. From that every rank computes the same plan: which rank sends which box of elements to which. A rank takes
+// the boxes that it keeps itself without a message. The other boxes are divided among all keepers, so that many ranks
+// send to a rank that needs much (the idea of ReStore: Hespe, Huebner, Sanders, Stamatakis: ReStore, in-memory
+// replicated storage for rapid recovery in fault-tolerant algorithms, FTXS 2022).
 
 #pragma once
 
@@ -43,12 +43,12 @@ using Keepers = std::vector<std::vector<Rank>>;
 std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Keepers& keepers,
                                           const std::vector<Parts>& wanted, ByteCount slab = ByteCount{256} << 10);
 
-/// Finds the snapshot of `owner`, which this process keeps.
+/// Returns the snapshot of `owner`, which this process keeps.
 using FindSnapshot = std::function<std::span<const std::byte>(Rank owner)>;
 
-/// Fills those of `members` that are parts of arrays from the owners' snapshots. Returns the names of all arrays that
-/// were committed. Collective over `comm`. Throws ProcessFailure, EnvironmentError, and, on all ranks alike, what
-/// plan_redistribution throws.
+/// Fills the members that are parts of arrays from the owners' snapshots. Returns the names of all committed arrays.
+/// Collective over `comm`. Throws ProcessFailure, EnvironmentError, and, on all ranks alike, the errors of
+/// plan_redistribution.
 std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find,
                                                 const Members& members);
 

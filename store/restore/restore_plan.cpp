@@ -8,14 +8,14 @@
 namespace mend {
 namespace {
 
-/// Pieces that have parities together.
+/// Pieces that have common parities.
 struct CutStripe {
   std::vector<Rank> owners;
   ByteCount piece_length;
   auto operator<=>(const CutStripe&) const = default;
 };
 
-/// All that is left of one version.
+/// The blocks that are left of one version.
 class Remains {
  public:
   explicit Remains(int ranks) : sizes_(static_cast<std::size_t>(ranks), 0) {}
@@ -39,13 +39,14 @@ class Remains {
     return keepers != nullptr && std::find(keepers->begin(), keepers->end(), keeper) != keepers->end();
   }
 
-  /// Who has `owner`'s snapshot, whole; nullptr when nobody has.
+  /// The ranks that have `owner`'s whole snapshot; null if there is none.
   const std::vector<Rank>* keepers_of(Rank owner) const {
     const auto at = snapshots_.find(owner);
     return at == snapshots_.end() ? nullptr : &at->second;
   }
 
-  /// The stripes from which `owner`'s snapshot can be rebuilt, one for each of its pieces; none when it cannot.
+  /// The stripes from which `owner`'s snapshot can be rebuilt, one for each of its pieces; empty if that is not
+  /// possible.
   std::vector<const CutStripe*> stripes_for(Rank owner) const {
     // Placements before and after a failure may cut a snapshot differently.
     std::map<std::pair<std::size_t, ByteCount>, std::map<std::ptrdiff_t, const CutStripe*>> cuts;
@@ -65,7 +66,7 @@ class Remains {
 
   bool can_have(Rank owner) const { return keepers_of(owner) != nullptr || !stripes_for(owner).empty(); }
 
-  /// What of a stripe is left, pieces first: they need no arithmetic elsewhere.
+  /// The remaining parts of a stripe. Pieces come first, because they need no arithmetic elsewhere.
   std::vector<StripePart> parts_of(const CutStripe& stripe) const {
     std::vector<StripePart> parts;
     for (std::size_t i = 0; i < stripe.owners.size(); ++i) {
@@ -75,7 +76,7 @@ class Remains {
     return parts;
   }
 
-  /// Who has a parity; nullptr when nobody has.
+  /// The ranks that have a parity; null if there is none.
   const std::vector<Rank>* parity_keepers(const CutStripe& stripe, int row) const {
     const auto rows = parities_.find(stripe);
     if (rows == parities_.end()) return nullptr;
@@ -136,7 +137,7 @@ class Planner {
   }
 
  private:
-  /// Who sends a snapshot: its owner if it can, else the one that has been asked least so far.
+  /// Chooses the rank that sends a snapshot: its owner if possible, otherwise the keeper that was chosen least often.
   Rank choose_source(Rank owner) {
     const std::vector<Rank>& keepers = *remains_.keepers_of(owner);
     const auto key = [&](Rank keeper) { return std::tuple(keeper != owner, asked_[keeper], keeper); };
@@ -179,7 +180,8 @@ Versions remains_of(const Inventory& inventory, int ranks, std::optional<Version
   return versions;
 }
 
-/// Writes into `plan` which version it is to be, and what is missing if there is none; returns what is left of it.
+/// Stores in `plan` the version to restore or, if there is none, what is missing. Returns the blocks that are left of
+/// it.
 const Remains* choose_version(const Versions& versions, int ranks, RestorePlan& plan) {
   const auto missing_from = [&](const Remains& remains) {
     std::vector<Rank> missing;

@@ -15,8 +15,8 @@
 
 namespace mend {
 
-/// `keeper` has this block at `version`. The keeper may differ from the one that the present placement names: a failure
-/// changes the placement.
+/// Rank `keeper` has this block at `version`. The present placement may name another keeper, because a failure changes
+/// the placement.
 struct Holding {
   Rank keeper;
   Version version;
@@ -25,19 +25,19 @@ struct Holding {
   std::vector<ByteCount> sizes;  ///< of its owners' snapshots
 };
 
-/// What all ranks have of the versions of a group of members.
+/// The blocks that all ranks have of the versions of a group of members.
 struct Inventory {
   std::vector<Holding> holdings;
   std::set<Version> committed;  ///< versions that contain the group, even if nothing is left of them
 
   /// All versions that are held or were committed.
   std::set<Version> versions() const;
-  /// Removes everything of other versions.
+  /// Removes all other versions.
   void keep_only(Version version);
 };
 
 struct RestorePlan {
-  /// The newest version at which every rank's snapshot is there or can be rebuilt; nullopt when there is none.
+  /// The newest version at which every rank's snapshot exists or can be rebuilt; nullopt if there is none.
   std::optional<Version> version;
   /// The sizes of all snapshots at that version.
   Sizes sizes;
@@ -50,15 +50,15 @@ struct RestorePlan {
   std::optional<Version> newest_seen;
 };
 
-/// `stripes`: the present placement (see place). `wanted`: the only version that is acceptable, if there is one.
+/// `stripes`: the present placement (see place). `wanted`: if given, the only acceptable version.
 RestorePlan plan_restore(const Inventory& inventory, std::span<const Stripe> stripes, int ranks,
                          std::optional<Version> wanted = {});
 
-/// A plan for another number of ranks than has committed the version, because ranks have died and were not replaced.
-/// Owners are ranks of the job that committed it; all other ranks are present ranks.
+/// A plan for another number of ranks than at the commit, because ranks have died and were not replaced. Owners are
+/// ranks of the job that committed the version; all other ranks are present ranks.
 struct GatheringPlan {
-  /// As above, but `bring` gives the snapshots that no rank has as a whole to the present ranks in turn, and `protect`
-  /// is empty.
+  /// As above, except that `bring` gives the snapshots that no rank has as a whole to the present ranks in turn, and
+  /// that `protect` is empty.
   RestorePlan restore;
   /// By owner: the present ranks that have its snapshot after `bring`.
   std::vector<std::vector<Rank>> keepers;

@@ -1,4 +1,4 @@
-// What the store keeps in a process's memory: snapshots, and parities of pieces of them.
+// The blocks that the store keeps in memory: snapshots, and parities of pieces of them.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace mend {
 
-/// The name of a block of bytes, by which it is known wherever it lies. Of one owner: that rank's snapshot, its own or
-/// a copy. Of several: parity `row` of a piece of each (see Stripe).
+/// The name of a block, which is the same on all ranks that keep it. With one owner it is that rank's snapshot, or a
+/// copy of it. With several owners it is parity `row` of one piece of each (see Stripe).
 struct Block {
   std::vector<Rank> owners;
   int row = 0;

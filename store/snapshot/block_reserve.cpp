@@ -15,7 +15,7 @@ constexpr ByteCount small_page = ByteCount{4} << 10;
 
 ByteCount whole_pages(ByteCount bytes) { return (bytes + small_page - 1) / small_page * small_page; }
 
-/// Populated at a time: some ms.
+/// The amount that is populated at a time; takes some ms.
 constexpr ByteCount portion = 8 * large_page;
 
 }  // namespace

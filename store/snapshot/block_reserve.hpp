@@ -14,11 +14,11 @@
 
 namespace mend {
 
-/// Memory of this size or more is in pages of this size if the kernel has them.
+/// Memory of this size or more uses pages of this size if the kernel has them.
 inline constexpr ByteCount large_page = ByteCount{2} << 20;
 
-/// Large memory on the boundary of a large page, not written yet. Throws std::bad_alloc. From the kernel itself, to
-/// which delete_large() gives it back.
+/// Allocates large memory at the boundary of a large page. It is not written yet. It comes directly from the kernel,
+/// and delete_large() returns it. Throws std::bad_alloc.
 void* new_large(ByteCount bytes);
 void delete_large(void* memory, ByteCount bytes);
 /// Has the kernel provide the pages of large memory now. No effect if the kernel cannot.
@@ -33,10 +33,10 @@ class BlockReserve {
   static BlockReserve& instance();
   ~BlockReserve() { free_all(); }
 
-  /// Prepares memory for blocks of these sizes, and frees what was prepared for others. Leaves out small blocks, and
-  /// all blocks if there is no memory. When `go_on` returns false, the rest of the memory is not cleared in advance.
+  /// Prepares memory for blocks of these sizes, and frees memory that was prepared for others. Leaves out small blocks,
+  /// and all blocks if there is no memory. If `go_on` returns false, the rest of the memory is not cleared in advance.
   void prepare(std::span<const ByteCount> sizes, const std::function<bool()>& go_on);
-  /// Returns prepared memory of about that size; null if there is none. It is freed as that of new_large().
+  /// Returns prepared memory of about that size; null if there is none. Free it with delete_large().
   void* take(ByteCount bytes);
   /// Frees what has not been taken.
   void clear() {

@@ -1,4 +1,4 @@
-// Memory for snapshots and parities: large, written as a whole, and allocated in the middle of a commit.
+// Memory for snapshots and parities: large, written completely, and allocated during a commit.
 
 #pragma once
 

@@ -6,11 +6,11 @@
 namespace mend {
 namespace {
 
-// Reading 4 KiB takes about a third of what a page fault does.
-constexpr ByteCount few = 8;       // watched when less than this part of it has changed
-constexpr ByteCount too_many = 4;  // not any more when more than this part of it was written
+// Reading 4 KiB takes about a third of the time of a page fault.
+constexpr ByteCount few = 8;       // a member is watched if less than this fraction of it has changed
+constexpr ByteCount too_many = 4;  // it is not watched any more if more than this fraction of it was written
 
-constexpr ByteCount worth_it = ByteCount{256} << 10;  // what is smaller is read as fast
+constexpr ByteCount worth_it = ByteCount{256} << 10;  // smaller members are read just as fast
 
 ByteCount sum(const std::vector<ByteRange>& ranges) {
   ByteCount bytes = 0;
@@ -32,7 +32,7 @@ void ChangeFinder::look(const Members& members, Version version) {
   }
 }
 
-/// Whether it is to be watched further.
+/// Returns true if the member is to be watched further.
 bool ChangeFinder::look(Watched& watched, const Member& member, Version version) const {
   const auto memory = member.contiguous();
   if (watched.begun == Version{}) {
@@ -40,7 +40,7 @@ bool ChangeFinder::look(Watched& watched, const Member& member, Version version)
     watched.begun = version;
     return true;
   }
-  if (!watched.watch) return true;  // it is asked for once only
+  if (!watched.watch) return true;  // the kernel could not watch it, and is not asked again
   if (!same(memory, watched.watch->memory())) return false;
   auto written = watched.watch->take();
   if (!written || sum(*written) > memory.size() / too_many) return false;

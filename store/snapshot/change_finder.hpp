@@ -1,9 +1,9 @@
-// What a commit need not read, because it is known not to have changed.
+// Finds data that a commit need not read, because it is known to be unchanged.
 //
-// Members of which the last commit found little changed are watched by the kernel (store/snapshot/dirty_pages.hpp). At
-// each commit the watches say what was written since the one before. A snapshot is packed over one that is some commits
-// older, so what all those commits have been told is put together. A member of which much is written is not watched any
-// more, because then the page faults cost more than reading does; nor is one that has moved.
+// The kernel watches members of which the last commit found little changed (store/snapshot/dirty_pages.hpp). At each
+// commit the watches report what was written since the previous one. A snapshot is packed over one that is some commits
+// older, so the reports of these commits are combined. A member of which much is written is not watched any more,
+// because the page faults would cost more than reading; nor is a member that has moved.
 
 #pragma once
 
@@ -20,19 +20,19 @@
 
 namespace mend {
 
-/// For the members of one group on this rank. Local, all of it.
+/// For the members of one group on this rank. All functions are local.
 class ChangeFinder {
  public:
   ChangeFinder(FindChanges how, int versions) : how_(how), versions_(static_cast<std::uint64_t>(versions)) {}
 
-  /// Before members are packed as `version`: looks what was written.
+  /// Reads the watches. Call it before members are packed as `version`.
   void look(const Members& members, Version version);
-  /// What is known of the members' changes since they were packed as `older`.
+  /// The known changes of members since they were packed as `older`.
   WrittenSince since(Version older) const;
-  /// After that: what has changed says what is to be watched from the next commit on.
+  /// Chooses from the changes that packing found the members to watch from the next commit on.
   void learn(const Members& members, const Changes& changes);
 
-  /// Versions begin to count anew, or members lie elsewhere.
+  /// Forgets all watches, because version numbers are reused or members have moved.
   void begin_anew() { watched_.clear(); }
 
  private:
@@ -41,9 +41,9 @@ class ChangeFinder {
     std::vector<ByteRange> written;
   };
   struct Watched {
-    Version begun{};                    // Version{0}: the next look begins
-    std::unique_ptr<DirtyPages> watch;  // none when that was not possible
-    std::deque<Look> looks;             // at the last few commits
+    Version begun{};                    // Version{0}: the next look begins it
+    std::unique_ptr<DirtyPages> watch;  // null if the kernel cannot watch the member
+    std::deque<Look> looks;             // of the last few commits
   };
 
   bool look(Watched& watched, const Member& member, Version version) const;

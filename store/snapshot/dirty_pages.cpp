@@ -16,10 +16,10 @@
 namespace mend {
 namespace {
 
-// Of Linux 6.7; headers of the system may be older than its kernel.
+// From Linux 6.7. The system's headers may be older than its kernel.
 constexpr std::uint64_t feature_wp_unpopulated = 1U << 13;
 constexpr std::uint64_t feature_wp_async = 1U << 15;
-constexpr int user_mode_only = 1;  // what needs no privilege; the kernel's own writes are noted all the same
+constexpr int user_mode_only = 1;  // needs no privilege; the kernel's own writes are noted too
 
 constexpr std::uint64_t page_is_written = 1U << 1;
 constexpr std::uint64_t page_is_of_file = 1U << 2;
@@ -50,7 +50,7 @@ constexpr unsigned long pagemap_scan = _IOWR('f', 16, PagemapScan);
 
 std::uintptr_t address_of(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
-/// What this process asks the kernel through, and what it has asked it to watch.
+/// The interface to the kernel, and the memory that it watches.
 class Kernel {
  public:
   static Kernel& instance() {
@@ -80,12 +80,12 @@ class Kernel {
 
   void remove(std::span<const std::byte> pages) {
     uffdio_range range{address_of(pages.data()), pages.size()};
-    ::ioctl(faults_, UFFDIO_UNREGISTER, &range);  // fails where there is no memory any more
+    ::ioctl(faults_, UFFDIO_UNREGISTER, &range);  // fails if the memory does not exist any more
     watched_.erase(range.start);
   }
 
-  /// Which pages were written, from the begin of `pages` on, and protects those again; none if not all of them are
-  /// watched and this process's alone.
+  /// Returns the pages that were written, relative to the beginning of `pages`, and protects them again. Returns
+  /// nothing if not all of them are watched and private to this process.
   std::optional<std::vector<ByteRange>> written(std::span<const std::byte> pages) const {
     std::vector<ByteRange> ranges;
     const std::uint64_t begin = address_of(pages.data());
@@ -136,7 +136,7 @@ std::span<const std::byte> whole_pages(std::span<const std::byte> memory) {
   return begin < end ? memory.subspan(begin - address_of(memory.data()), end - begin) : std::span<const std::byte>();
 }
 
-/// Whether no other process and no file has any of it: what others write is not noted here.
+/// Returns true if no other process and no file shares the pages, because their writes are not noted.
 bool is_private(std::span<const std::byte> pages) {
   std::ifstream maps("/proc/self/maps");
   std::uintptr_t known_to = address_of(pages.data());

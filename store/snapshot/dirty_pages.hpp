@@ -1,14 +1,14 @@
-// Which pages of a piece of memory were written, as the kernel knows it.
+// Finds the written pages of a piece of memory with the kernel's help.
 //
-// Linux can write-protect pages and lift that by itself at the first write (userfaultfd with UFFD_FEATURE_WP_ASYNC),
-// and tell afterwards which pages that has happened to (the ioctl PAGEMAP_SCAN); both since 6.7, and without
-// privileges. So what has changed is found without reading anything: 64 MiB in 0.4 ms, where reading takes ten times as
-// long and more. The price is a page fault for each page that is written for the first time after a look, about 1.4 us
-// on a virtual machine.
+// Linux can write-protect pages, remove the protection itself at the first write (userfaultfd with
+// UFFD_FEATURE_WP_ASYNC), and report the pages to which that has happened (the ioctl PAGEMAP_SCAN). Both exist since
+// 6.7 and need no privileges. So changes are found without reading the data: 64 MiB in 0.4 ms, while reading takes at
+// least ten times as long. The cost is a page fault for each page that is written for the first time after a look,
+// about 1.4 us on a virtual machine.
 //
-// The kernel sees what processors write through this process's page tables, in user mode or in system calls. It does
-// not see what a device writes into memory by itself (RDMA, GPUs), nor what another process writes into memory it has
-// mapped too. Therefore shared memory is not watched; of devices and XPMEM the user must know (docs/store.md).
+// The kernel sees writes by processors through this process's page tables, in user mode or in system calls. It does not
+// see writes by devices (RDMA, GPUs), or by other processes that have mapped the memory too. So shared memory is not
+// watched; for devices and XPMEM the user must take care (docs/store.md).
 
 #pragma once
 
@@ -22,14 +22,14 @@
 
 namespace mend {
 
-/// Some memory of this process while its writes are noted. One thread.
+/// Memory of this process whose writes are noted. For one thread.
 class DirtyPages {
  public:
-  /// Whether this kernel can tell at all.
+  /// Returns true if this kernel supports it.
   static bool is_possible();
 
-  /// Begins to note writes to `memory`. None if the kernel cannot: it is too old, the memory has no whole page, is not
-  /// private to this process, has pages of a file, or is watched already.
+  /// Begins to note writes to `memory`. Returns null if the kernel cannot: it is too old, or the memory has no whole
+  /// page, is not private to this process, has pages of a file, or is watched already.
   static std::unique_ptr<DirtyPages> begin(std::span<const std::byte> memory);
   ~DirtyPages();
   DirtyPages(const DirtyPages&) = delete;
@@ -37,16 +37,16 @@ class DirtyPages {
 
   std::span<const std::byte> memory() const { return memory_; }
 
-  /// Parts of the memory, in ascending order, outside of which nothing was written since the last call, or since
-  /// begin(). What shares a page with other data is always among them. None when that is not known, because the memory
-  /// has been given to something else meanwhile: then this watch is of no use any more.
+  /// Ranges of the memory, in ascending order, outside of which nothing was written since the last call, or since
+  /// begin(). Parts of pages that are shared with other data are always included. Returns nothing if that is not known,
+  /// because the memory has been reused for something else; the watch cannot be used any more then.
   std::optional<std::vector<ByteRange>> take();
 
  private:
   explicit DirtyPages(std::span<const std::byte> memory);
 
   std::span<const std::byte> memory_;
-  std::span<const std::byte> pages_;  // those that lie in it as a whole
+  std::span<const std::byte> pages_;  // the whole pages in it
   bool is_registered_ = false;
 };
 

@@ -6,7 +6,7 @@
 
 namespace mend {
 
-/// XXH3 of the bytes, 64 bits, by the widest vector instructions that the processor has.
+/// The XXH3 hash of the bytes, 64 bits, computed with the widest vector instructions of the processor.
 std::uint64_t hash_of(std::span<const std::byte> bytes);
 
 }  // namespace mend

@@ -1,4 +1,4 @@
-// Pages: the parts of a block that are hashed, and found changed or damaged, each for itself.
+// Pages: the parts of a block that are hashed, and found to be changed or damaged, separately.
 
 #pragma once
 
@@ -22,14 +22,14 @@ struct ByteRange {
 
 inline std::size_t page_count(ByteCount bytes) { return (bytes + page_bytes - 1) / page_bytes; }
 
-/// The last page may be short.
+/// Page number `index`. The last page may be short.
 template <class Byte>
 std::span<Byte> page_of(std::span<Byte> bytes, std::size_t index) {
   const ByteCount begin = index * page_bytes;
   return bytes.subspan(begin, std::min(page_bytes, bytes.size() - begin));
 }
 
-/// Adds a range that begins no earlier than those before; what touches the last is joined to it.
+/// Adds a range that begins no earlier than those before. If it touches the last range, the two are joined.
 inline void add_range(std::vector<ByteRange>& ranges, ByteRange range) {
   if (range.begin >= range.end) return;
   if (!ranges.empty() && range.begin <= ranges.back().end) {
@@ -39,7 +39,7 @@ inline void add_range(std::vector<ByteRange>& ranges, ByteRange range) {
   }
 }
 
-/// What `ranges` have together, in ascending order, apart from each other.
+/// The union of `ranges`, as disjoint ranges in ascending order.
 inline std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
   std::ranges::sort(ranges, {}, &ByteRange::begin);
   std::vector<ByteRange> all;
@@ -47,7 +47,7 @@ inline std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
   return all;
 }
 
-/// Those bytes of `ranges` that are in none of `others`; all in ascending order, and apart from each other.
+/// The bytes of `ranges` that are in none of `others`. All are disjoint and in ascending order.
 inline std::vector<ByteRange> without(std::span<const ByteRange> ranges, std::span<const ByteRange> others) {
   std::vector<ByteRange> left;
   auto other = others.begin();

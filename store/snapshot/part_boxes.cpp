@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-/// Reads a text piece by piece; what does not fit makes all that follows fail.
+/// Reads a text piece by piece. After the first mismatch, all further reads fail.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : left_(text) {}
@@ -118,7 +118,8 @@ void Unfound::take_out(const ArrayPart& part) {
       left.push_back(std::move(box));
       continue;
     }
-    // What is before and behind along each axis is left; the rest is as thick as what is in common, and cut on.
+    // The parts before and after the overlap along each axis are left. The rest is as thick as the overlap there, and
+    // is cut further.
     for (std::size_t axis = 0; axis < box.extents.size(); ++axis) {
       const std::size_t before = common->in_first[axis];
       const std::size_t behind = box.extents[axis] - before - common->extents[axis];
@@ -144,7 +145,7 @@ std::size_t Unfound::elements() const {
 }
 
 Runs runs_of(const ArrayPart& part, const Extents& begin, const Extents& extents) {
-  // Axes that are taken whole are one run with the axis before them.
+  // Axes that are taken completely form one run with the axis before them.
   std::size_t last = part.extents.size() - 1;
   Runs runs{part.element_bytes() * extents[last], {}};
   while (last > 0 && extents[last] == part.extents[last]) runs.length *= extents[--last];

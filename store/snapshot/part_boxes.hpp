@@ -15,24 +15,24 @@ namespace mend {
 /// Returns true if the part lies in its array, and the three extents have the same number of axes.
 bool makes_sense(const ArrayPart& part);
 
-/// Reads what to_string has written; returns nothing for any other text.
+/// Reads the text of to_string; returns nothing for any other text.
 std::optional<ArrayPart> parse_array_part(std::string_view text);
 
 /// A rank's parts, by the names of the members.
 using Parts = std::map<std::string, ArrayPart, std::less<>>;
 
-/// One line for each part, and the reverse. Zeros may follow the lines.
+/// Writes one line for each part. parse_parts reads them; zeros may follow the lines.
 std::string to_text(const Parts& parts);
 Parts parse_parts(std::string_view text);
 
 /// The elements that two parts have in common.
 struct Overlap {
   Extents extents;
-  Extents in_first;   ///< where they begin, in the first part
-  Extents in_second;  ///< and in the second
+  Extents in_first;   ///< where they begin in the first part
+  Extents in_second;  ///< where they begin in the second part
   bool operator==(const Overlap&) const = default;
 };
-/// Nothing if they have no elements in common. Both must be parts of the same array.
+/// Returns nothing if the parts have no elements in common. Both must be parts of the same array.
 std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second);
 
 /// The elements of a part that have not been found yet in other parts, which may overlap. Kept as boxes that do not
@@ -41,7 +41,7 @@ class Unfound {
  public:
   explicit Unfound(const ArrayPart& wanted);
 
-  /// The elements of `part`, of the same array, have been found.
+  /// Removes the elements of `part`, a part of the same array, which have been found.
   void take_out(const ArrayPart& part);
   std::size_t elements() const;
 
@@ -49,7 +49,7 @@ class Unfound {
   std::vector<ArrayPart> boxes_;
 };
 
-/// A box of elements within a part, as it lies in memory: the longest runs of contiguous bytes, in order.
+/// A box of elements within a part, in memory: the longest runs of contiguous bytes, in order.
 struct Runs {
   ByteCount length = 0;            ///< of each
   std::vector<ByteCount> offsets;  ///< from the part's first byte

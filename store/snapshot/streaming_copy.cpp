@@ -13,7 +13,7 @@ namespace mend {
 #ifdef __SSE2__
 
 void copy_past_caches(std::span<const std::byte> from, std::span<std::byte> to) {
-  constexpr std::size_t line = 64;  // is written whole, or else it is read first all the same
+  constexpr std::size_t line = 64;  // a line must be written completely, otherwise it is read first
   const auto past_line = reinterpret_cast<std::uintptr_t>(to.data()) % line;
   const std::size_t head = std::min(from.size(), past_line == 0 ? 0 : line - past_line);
   const std::size_t lines = (from.size() - head) / line;
@@ -31,7 +31,7 @@ void copy_past_caches(std::span<const std::byte> from, std::span<std::byte> to) 
     _mm_stream_si128(target + 2, third);
     _mm_stream_si128(target + 3, fourth);
   }
-  _mm_sfence();  // such stores are not in order with others, and other processes are to see them before what follows
+  _mm_sfence();  // these stores are not ordered with others, and other processes must see them before later stores
   if (from.size() > tail) std::memcpy(to.data() + tail, from.data() + tail, from.size() - tail);
 }
 

@@ -1,7 +1,7 @@
 // The memory of one process's store: for each block that it keeps, a slot for each of the last few versions.
 //
 // Versions take turns in the slots. A version that is being made has the slot of the oldest one, so the newest
-// published version is never overwritten. It is not restored from before it is published.
+// published version is never overwritten. A version is not restored before it is published.
 
 #pragma once
 
@@ -29,15 +29,15 @@ struct Kept {
   std::uint64_t seal = 0;             ///< hash of a parity's description and of `hashes`
 };
 
-/// Computes the hashes of a parity in which the ranges `written` are new.
+/// Computes the hashes of a parity whose ranges `written` are new.
 void seal(const Block& parity, Version version, std::span<const ByteRange> written, Kept& kept);
 
 class VersionSlots {
  public:
-  /// `versions`: how many slots a block has; 2 or more.
+  /// `versions`: the number of slots of a block; 2 or more.
   explicit VersionSlots(int versions) : versions_(static_cast<std::size_t>(versions)) {}
 
-  /// Returns the slot for `version`, to be filled. Its previous contents are no longer published, but still there.
+  /// Returns the slot for `version`, to be filled. Its previous contents are no longer published, but not erased.
   Kept& slot_for(const Block& block, Version version);
   /// Returns the older version in that slot; Version{0} if there is none.
   Version older_in_slot(const Block& block, Version version);
@@ -46,10 +46,10 @@ class VersionSlots {
   /// Publishes a block that has been made.
   void publish(const Block& block, Version version);
 
-  /// Keeps this version even when its slot is needed again: its block is set aside then.
+  /// Keeps this version even if its slot is needed again: its block is then set aside.
   void hold(Version version) { aside_.try_emplace(version); }
   bool holds(Version version) const { return aside_.contains(version); }
-  /// Ends that. What was set aside returns to its slot, unless a newer version is there.
+  /// Ends a hold. Blocks that were set aside return to their slots, unless a newer version is there.
   void let_go(Version version);
 
   /// Calls `visit` with every published block of every version.
@@ -57,10 +57,10 @@ class VersionSlots {
 
   /// Frees the blocks of which all versions are older than the slots that end with `newest`: other ranks keep them now.
   void forget_old(Version newest);
-  /// Forgets all versions newer than `newest`: their numbers are used again.
+  /// Forgets all versions newer than `newest`, because their numbers are reused.
   void forget_newer(Version newest);
 
-  /// Forgets all versions older than `oldest`: another number of ranks has made them.
+  /// Forgets all versions older than `oldest`, because another number of ranks has made them.
   void forget_older(Version oldest);
 
   ByteCount memory() const;
