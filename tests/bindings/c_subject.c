@@ -1,7 +1,8 @@
-/* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument says
- * how it lives on: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
- * "file" has its state in a file in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers"
- * tells which they are; "leaves" and "leaves_unasked" run until they are asked to leave. */
+/* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument is the
+ * way it survives: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
+ * "file" has its state in a file in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on
+ * with fewer ranks, and "numbers" reports their numbers; "leaves" and "leaves_unasked" run until they are asked to
+ * leave. */
 
 #include "bindings/c/mend.h"
 
@@ -92,7 +93,7 @@ static int uncovered_body(mend_session *session, void *data) {
   return code == MPI_SUCCESS ? MEND_SUCCESS : MEND_FAILURE;
 }
 
-/* Rank 1 sends its process's number, which is another when it goes back. */
+/* Rank 1 sends its process number, which is a different one after it goes back. */
 static int unlike_body(mend_session *session, void *data) {
   long sum = 0;
   long step = 0;
@@ -182,7 +183,7 @@ static int subset_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
-/* What is computed is in a restart file in memory alone. Rank 1 dies while all are writing it. */
+/* The state is only in a restart file in memory. Rank 1 dies while all ranks are writing it. */
 static int file_body(mend_session *session, void *data) {
   int step = 0;
   long total = 0;
@@ -218,7 +219,7 @@ static int file_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
-/* A table of which every rank has some columns, whole ones: what is neighbours in memory is not so in the table. */
+/* A table of which every rank has some whole columns. Neighbours in memory are not neighbours in the table. */
 enum { rows = 4, columns = 12, part_steps = 6 };
 static double table[rows * columns];
 static int table_step;
@@ -355,7 +356,7 @@ static int wrong_body(mend_session *session, void *data) {
   return status;
 }
 
-/* As a program that does not look at what functions return. */
+/* A program that ignores the results of functions. */
 static int careless_body(mend_session *session, void *data) {
   static long total;
   const size_t whole = 4, offset = mend_rank(session), extent = 1;
@@ -382,7 +383,7 @@ static int nameless_body(mend_session *session, void *data) {
   return mend_protect(session, NULL, &session, sizeof session);
 }
 
-/* Sends to a rank that does not exist, with or without a look at the error; or where the program wants codes, and no more. */
+/* Sends to a rank that does not exist. The program handles the error, ignores it, or uses MPI_ERRORS_RETURN. */
 static int lost_message_body(mend_session *session, void *data) {
   const char *look = data;
   int value = 0;
@@ -403,7 +404,7 @@ static int lost_message_body(mend_session *session, void *data) {
   return MEND_SUCCESS;
 }
 
-/* Until it is asked to leave; `data` is not NULL if it looks. */
+/* Runs until it is asked to leave. If `data` is not NULL, it calls mend_should_exit. */
 static int leaving_body(mend_session *session, void *data) {
   long step = 0;
   int status = mend_protect(session, "step", &step, sizeof step);

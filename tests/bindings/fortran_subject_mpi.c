@@ -1,4 +1,4 @@
-/* What the Fortran subject asks of MPI. */
+/* The MPI calls of the Fortran subject. */
 
 #include <mpi.h>
 

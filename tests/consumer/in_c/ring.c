@@ -1,5 +1,5 @@
-/* A program for Fenix: passes a number round a ring, each rank adding one, and goes on from the last lap that all ranks
- * have committed when one of them is killed. */
+/* A program for Fenix: passes a number round a ring, to which each rank adds one. When a rank is killed, it continues
+ * from the last lap that all ranks have committed. */
 
 #include <fenix.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* What failing_calls_subject.cpp does, in C.
+/* The same as failing_calls_subject.cpp, in C.
  *     PROGRAM PROCESS@STEP...      these processes die at these steps */
 
 #include "bindings/c/mend.h"
@@ -18,7 +18,7 @@ struct work {
   long *field;
 };
 
-/* The process's number: those that are started are told theirs. */
+/* The number of this process. A process that mend has started has it in MEND_PROCESS. */
 static const char *own_number(void) {
   const char *number = getenv("MEND_PROCESS");
   return number != NULL ? number : getenv("PMIX_RANK");
