@@ -58,13 +58,12 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  /// Drops the exchange that is under way. Must be called before the epoch's communicator is freed. Local.
+  /// Lets go of what is under way, and of the communicator. Local.
   void end_epoch() { under_way_.reset(); }
 
-  // --- a commit; each of these functions is collective unless it says otherwise
-  // ---------------------------------------
+  // --- a commit; collective, each of these ---------------------------------------------------------------------------
 
-  /// Has the members report their shapes and sizes, before anything is overwritten. Throws their exceptions. Local.
+  /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
   void prepare_commit();
   /// Packs the members and begins to send what has changed. Packs over an older snapshot if that is newer than
   /// `settled`. `tag`: the number of this group on all ranks. If the members cannot be packed, sets `problem` and sends
