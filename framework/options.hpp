@@ -78,14 +78,13 @@ struct Options {
   std::optional<OnTerm> on_term;      ///< none: checkpoint with a disk, kill without
   std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
   Detection detector = Detection::ring;
-  Milliseconds heartbeat{100};            ///< between two heartbeats of a process
-  Milliseconds timeout{1000};             ///< of silence, after which a process is declared dead
-  Seconds stall{10};                      ///< time that ranks wait for others in mend's calls before it is reported; 0:
-                                          ///< never reported
-  Seconds stall_limit{0};                 ///< the same, before the job is ended; 0: never ended
-  LogLevel log_level = LogLevel::notice;  ///< messages written to standard error
-  std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
-  std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
+  Milliseconds heartbeat{100};                    ///< between two heartbeats of a process
+  Milliseconds timeout{1000};                     ///< of silence, after which a process is declared dead
+  Seconds stall{10};                              ///< waiting in mend's calls after which it is reported; 0: never
+  Seconds stall_limit{0};                         ///< waiting after which the job is ended; 0: never
+  LogLevel log_level = LogLevel::notice;          ///< messages written to standard error
+  std::filesystem::path result;                   ///< file on what happened, for `mend report`; empty: none
+  std::filesystem::path trace;                    ///< folder for Chrome traces, one file a process; empty: none
   TraceDetail trace_detail = TraceDetail::spans;  ///< contents of the trace
   bool help = false;                              ///< prints these options instead of running
 };
