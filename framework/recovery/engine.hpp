@@ -73,8 +73,7 @@ class Engine {
   /// Repeats the loop until the job ends. Returns the agreed exit code. Collective over all processes.
   ExitCode run(const Body& body);
 
-  // --- instead of run(), for interfaces that have no body and call the engine at each step (fenix/process/job.cpp)
-  // ----
+  // --- instead of run(), for interfaces without a body, which call the engine at each step (fenix/process/job.cpp) ---
   /// Waits until this process has a rank. Returns true then, false if the job is over. Collective.
   bool wait_for_rank();
   /// Called when this rank has finished. Returns true if all ranks have and the job is over. Returns false if there was

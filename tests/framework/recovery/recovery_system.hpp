@@ -210,8 +210,7 @@ class System {
     return text;
   }
 
-  // --- for scripted and random runs
-  // -----------------------------------------------------------------------------------
+  // --- for scripted and random runs --------------------------------------------------------------------------------
 
   bool lives(std::size_t p) const { return (living_ >> p & 1U) != 0; }
   std::size_t size() const { return nodes_.size(); }
