@@ -1,4 +1,4 @@
-// Fills the page from the model: figures, table, charts; and listens to the reader.
+// Fills the page from the model (figures, table, charts), and handles the reader's input.
 "use strict";
 
 const model = JSON.parse(document.getElementById("model").textContent);
@@ -14,7 +14,7 @@ const KINDS = {
 const COUNTED = { "commit": "version", "restore": "version", "died": "", "silent": "process", "learns": "of process",
                   "message": "with process", "disk": "" };
 
-/** <tag class="...">content</tag>, where content is text or elements. */
+/** Makes <tag class="...">content</tag>; content is text or elements. */
 function make(tag, content = [], attributes = {}) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -50,7 +50,7 @@ applyTheme();
 dark.addEventListener("change", applyTheme);
 element("theme").addEventListener("click", switchTheme);
 
-// --- what the page begins with ---------------------------------------------------------------------------------
+// --- the beginning of the page ---------------------------------------------------------------------------------
 
 function figure(name, value, more = "") {
   element("figures").append(make("div", [make("dt", name), make("dd", [String(value), make("small", more ? " " + more : "")])]));
@@ -190,7 +190,7 @@ function fillLegend(timeline) {
   }
 }
 
-/** The recovery after (1) or before (-1) the one that was shown last. */
+/** Shows the recovery after (1) or before (-1) the one shown last. */
 function jump(timeline, by) {
   const at = model.recoveries.indexOf(timeline.current) + by;
   const recovery = model.recoveries[Math.min(Math.max(at, 0), model.recoveries.length - 1)];
@@ -210,7 +210,7 @@ function actionsOf(timeline) {
 
 const KEYS = { "+": "in", "=": "in", "-": "out", "0": "all", "n": "next", "p": "previous", "ArrowLeft": "left",
                "ArrowRight": "right", "ArrowUp": "up", "ArrowDown": "down", "/": "search", "m": "messages", "d": "dark" };
-const NEEDS_FOCUS = new Set(["ArrowUp", "ArrowDown"]);  // which scroll the page otherwise
+const NEEDS_FOCUS = new Set(["ArrowUp", "ArrowDown"]);  // otherwise these scroll the page
 
 function listen(timeline) {
   const actions = actionsOf(timeline);
@@ -244,7 +244,7 @@ function fillTimeline() {
   if (!model.recoveries.length) element("jumps").remove();
   fillLegend(timeline);
   listen(timeline);
-  const named = location.hash.match(/^#recovery-(\d+)$/);  // a link to one
+  const named = location.hash.match(/^#recovery-(\d+)$/);  // a link to a recovery
   const recovery = named && model.recoveries.find(one => one.epoch === +named[1]);
   if (recovery) timeline.showRecovery(recovery);
   return timeline;

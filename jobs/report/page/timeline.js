@@ -1,9 +1,9 @@
-// Draws the timeline: a row for each rank and spare, bars and marks on one canvas. uPlot has the axes, the cursor and
-// the zoom; what is between the axes is painted here, at most one bar a pixel, so that a hundred thousand cost little.
+// Draws the timeline: a row for each rank and spare, bars and marks on one canvas. uPlot draws the axes, the cursor and
+// the zoom; the area between the axes is painted here, with at most one bar per pixel, so that many bars cost little.
 "use strict";
 
 const MOMENTS = new Set(["died", "takes over", "silent", "learns", "message"]);
-// What lies over what: the last is on top. How much of a row's height each takes, and from where.
+// The order of painting: the last is on top. For each kind, its share of a row's height and its position there.
 const LAYERS = [
   { kind: "computes", top: 0, height: 1 },
   { kind: "waits", top: 0.4, height: 0.2 },
@@ -20,19 +20,19 @@ const LAYERS = [
   { kind: "takes over" },
   { kind: "died" },
 ];
-const SHORTEST = 20;  // microseconds in view at most zoom
+const SHORTEST = 20;  // the shortest view, in microseconds
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name.replace(" ", "-")).trim();
 
 const UNITS = [["s", 1e6], ["ms", 1e3], ["µs", 1]];
 
-/** Microseconds in the unit that suits them. */
+/** Formats microseconds in the unit that fits best. */
 function timeText(microseconds) {
   const [unit, size] = UNITS.find(([, size]) => Math.abs(microseconds) >= size) ?? UNITS[microseconds === 0 ? 0 : 2];
   return `${+(microseconds / size).toFixed(2)} ${unit}`;
 }
 
-/** The same for places on an axis that are `step` apart: all in one unit, with as many digits as they need. */
+/** The same for ticks on an axis that are `step` apart: all in one unit, with the digits that they need. */
 function axisTexts(places, step) {
   const largest = Math.max(...places.map(Math.abs), step);
   const [unit, size] = UNITS.find(([, size]) => largest >= size) ?? UNITS[2];
@@ -40,7 +40,7 @@ function axisTexts(places, step) {
   return places.map(at => `${(at / size).toFixed(digits)} ${unit}`);
 }
 
-/** An axis of uPlot in the colours of the page, whichever these are when it is drawn. */
+/** An axis of uPlot in the present colours of the page. */
 function axis() {
   return { stroke: () => colour("faint"), grid: { stroke: () => colour("line"), width: 1 },
            ticks: { stroke: () => colour("line"), width: 1 }, font: "13px system-ui, sans-serif" };
@@ -52,7 +52,7 @@ function timeAxis() {
   return { ...axis(), incrs: steps, space: 90, values: (_, splits, __, ___, step) => axisTexts(splits, step) };
 }
 
-/** Ranks from "3, 7-12"; null for all. */
+/** The ranks in a text such as "3, 7-12"; null for all. */
 function ranksIn(text) {
   const parts = text.split(/[\s,;]+/).filter(part => part !== "");
   if (parts.length === 0) return null;
@@ -60,7 +60,7 @@ function ranksIn(text) {
   return rank => ranges.some(([, from, to]) => rank >= +from && rank <= +(to ?? from));
 }
 
-/** Paints `kind`'s mark with its centre at x, y. Shapes differ, so that colour is not all that tells them apart. */
+/** Paints the mark of `kind` with its centre at x, y. Marks differ in shape as well as in colour. */
 function paintMark(ctx, kind, x, y, size) {
   ctx.beginPath();
   if (kind === "died") {
@@ -90,14 +90,14 @@ function paintMark(ctx, kind, x, y, size) {
 }
 
 class Timeline {
-  /** `model`: the page's; `parent`: the element that it fills; `onView(begin, end)` is told what is in view. */
+  /** `model`: the page's; `parent`: the element to fill; `onView(begin, end)`: called with the range in view. */
   constructor(model, parent, onView) {
     this.model = model;
     this.parent = parent;
     this.onView = onView;
     this.hidden = new Set(["message", "learns"]);
     this.shown = model.rows.map((_, row) => row);
-    this.current = null;  // the recovery that was shown last
+    this.current = null;  // the recovery shown last
     this.length = Math.max(model.length, SHORTEST);
     this.margin = this.length * 0.01;
     this.cells = this.sort(model.bars);
@@ -106,7 +106,7 @@ class Timeline {
     new ResizeObserver(() => this.resize()).observe(parent);
   }
 
-  /** By row and kind, in the order of beginnings. */
+  /** The indices of the bars by row and kind, in the order of their beginnings. */
   sort(bars) {
     const cells = this.model.rows.map(() => new Map());
     for (let i = 0; i < bars.row.length; ++i) {
@@ -168,7 +168,7 @@ class Timeline {
     return [begin, begin + size];
   }
 
-  /** The middles of rows, as many as have room for a name. */
+  /** The centres of the rows whose names have room. */
   labelled(plot, min, max) {
     const room = plot.bbox.height / devicePixelRatio / (max - min);
     const step = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].find(n => n * room >= 15) ?? 1024;
@@ -203,7 +203,7 @@ class Timeline {
     this.paintNumbers(plot, view);
   }
 
-  /** The first of `bars` that may reach into the view: those of one kind in a row do not overlap. */
+  /** The first of `bars` that may reach into the view. Bars of one kind in a row do not overlap. */
   firstFrom(bars, time) {
     const { begin } = this.model.bars;
     let low = 0;
@@ -251,7 +251,7 @@ class Timeline {
     }
   }
 
-  /** Over the rows, the number of each recovery; and a line, where the recovery itself is too short to be seen. */
+  /** Writes the number of each recovery above the rows, with a line if the recovery is too short to be seen. */
   paintNumbers({ ctx, bbox }, { min, max, left, scale }) {
     ctx.save();
     ctx.strokeStyle = colour("died");
@@ -323,7 +323,7 @@ class Timeline {
     this.show(begin - 0.3 * whole, begin + 1.5 * whole);
   }
 
-  /** Only the ranks for which `wanted` is true; null: all. */
+  /** Shows only the ranks for which `wanted` returns true; null: all. */
   showRanks(wanted) {
     this.shown = this.model.rows.map((_, row) => row).filter(row => !wanted || wanted(this.model.rows[row].rank));
     this.resize();
@@ -349,7 +349,7 @@ class Timeline {
     }
   }
 
-  // --- what is under the cursor --------------------------------------------------------------------------------
+  // --- the item under the cursor -------------------------------------------------------------------------------
 
   point(plot) {
     const { left, top } = plot.cursor;
@@ -357,7 +357,7 @@ class Timeline {
     this.onPoint?.(found, left, top);
   }
 
-  /** The topmost bar there, or the nearest mark within four pixels: its index, or null. */
+  /** The index of the topmost bar there, or of the nearest mark within four pixels; null if there is none. */
   barAt(time, place) {
     const row = this.cells[this.shown[Math.floor(place)]];
     if (!row) return null;
