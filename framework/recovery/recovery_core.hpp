@@ -41,7 +41,7 @@
 //   - a process dies after some have finished the last round: those that still wait in it revoke the new communicators
 //     and call the spares into the next epoch, so that all come back and answer;
 //   - a newcomer or its host dies: until the last agreement on it, it is not in the job, and all take another round;
-//   - one process cannot get a communicator, though nobody died: all agree that it is broken, and the job ends;
+//   - one process cannot get a communicator, although no process died: all agree on that, and the job ends;
 //   - a rank dies again and again by a fault of the program: a process that knows this contributes it to the job
 //     decision, so no spare and no new process takes that rank;
 //   - no process is left for a rank: what is left is saved if there is a disk, and the job ends with a sentence.
