@@ -4,7 +4,7 @@
 // there, they wait without end. When all are introduced, the failure detector watches them. Until then the launcher
 // watches those of its machine:
 //
-//   a process has died, and no new report comes for `stall`           -> the launch is ended and made anew: nothing has
+//   a process has died, and no new report comes for `stall`          -> the launch is ended and made anew: nothing has
 //                                                                       been computed yet. If the others can go on
 //                                                                       without the dead, their reports come sooner
 //   a process has been stopped for `stopped` and others wait         -> it is killed, and is one that has died
