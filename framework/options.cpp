@@ -1,6 +1,7 @@
 #include "framework/options.hpp"
 
 #include "base/error.hpp"
+#include "transport/control/interfaces.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -136,6 +137,11 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->check(CLI::Validator(check_count_from(0), "N"))
                        ->capture_default_str(),
                    "MEND_SPARES");
+  from_environment(app.add_option(prefix + "spare-nodes", options.spare_nodes,
+                                  "Of how many nodes, the last ones, all processes are to be spares (set by mend run)")
+                       ->check(CLI::Validator(check_count_from(0), "N"))
+                       ->capture_default_str(),
+                   "MEND_SPARE_NODES");
   from_environment(
       add_choice<SpareMemory>(
           app, prefix + "spare-memory", options.spare_memory,
@@ -241,6 +247,11 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
             fmt::format("{}, in ms (default {:g})", what, time.count()))
         ->check(CLI::Validator(check_milliseconds, "MS"));
   };
+  from_environment(app.add_option(prefix + "network", options.network,
+                                  "Interfaces or networks for mend's own connections, such as ib0 or 10.0.0.0/24\n"
+                                  "(set by mend run --network; default: the first network that all machines are in)")
+                       ->check(CLI::Validator(transport::objection_to_network, "NAME,...")),
+                   "MEND_NETWORK");
   from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"),
                    "MEND_HEARTBEAT");
   from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),

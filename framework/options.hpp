@@ -63,6 +63,7 @@ enum class OnTerm : std::uint8_t {
 /// --mend-config (MEND_CONFIG) names.
 struct Options {
   int spares = 0;                                 ///< number of launched processes that wait as spares
+  int spare_nodes = 0;                            ///< the last nodes, whose processes become spares first
   SpareMemory spare_memory = SpareMemory::ready;  ///< whether spares allocate memory in advance
   Policy on_failure;                              ///< what happens to the rank of a dead process
   std::vector<std::string> spawn_on;              ///< machines on which to start processes, the best first
@@ -78,6 +79,7 @@ struct Options {
   std::optional<OnTerm> on_term;      ///< none: checkpoint with a disk, kill without
   std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
   Detection detector = Detection::ring;
+  std::string network;                            ///< interfaces or networks of mend's own connections; empty: any
   Milliseconds heartbeat{100};                    ///< between two heartbeats of a process
   Milliseconds timeout{1000};                     ///< of silence, after which a process is declared dead
   Seconds stall{10};                              ///< waiting in mend's calls after which it is reported; 0: never

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> after_dashes(std::min(dashes + 1, argv + argc), argv + argc);
   mend::jobs::Action action;
   mend::jobs::add_run_command(app, after_dashes, action);
+  mend::jobs::add_slurm_agent_command(app, action);
   mend::jobs::add_control_commands(app, action);
   mend::jobs::add_report_command(app, action);
   mend::jobs::add_plan_command(app, action);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 namespace mend {
@@ -26,11 +27,18 @@ std::vector<Placed>::const_iterator choose_spare(const std::vector<Placed>& spar
 
 }  // namespace
 
-Plan first_plan(std::span<const Placed> processes, int ranks) {
-  // Give each spare in turn to the node that has the fewest spares, and take that node's last worker.
+Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes) {
   std::map<NodeId, int> workers = count_by_node(processes);
   std::map<NodeId, int> spares;
-  for (int spare = ranks; spare < static_cast<int>(processes.size()); ++spare) {
+  int left = static_cast<int>(processes.size()) - ranks;
+  for (auto& [node, count] : workers | std::views::reverse | std::views::take(spare_nodes)) {
+    const int taken = std::clamp(left, 0, count);
+    count -= taken;
+    spares[node] = taken;
+    left -= taken;
+  }
+  // Give each other spare in turn to the node that has fewest, taking its last worker.
+  for (; left > 0; --left) {
     const auto node = std::min_element(workers.begin(), workers.end(), [&](const auto& a, const auto& b) {
       // An emptied node comes last; then fewest spares first; then most workers; then the later node.
       const auto key = [&](const auto& entry) {

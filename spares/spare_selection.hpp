@@ -28,9 +28,10 @@ struct Plan {
 };
 
 /// Returns the roster at the start: `ranks` of `processes` hold the ranks, in ascending order of process, and the
-/// others are spares. The spares are the last processes of each node, spread over the nodes, so that the loss of one
-/// node does not take all spares. With too few processes, the last ranks stay vacant. Pure.
-Plan first_plan(std::span<const Placed> processes, int ranks);
+/// others are spares. The processes of the last `spare_nodes` nodes become spares first, node by node from the last.
+/// The other spares are the last processes of each node, spread over the nodes, so that the loss of one node does not
+/// take all spares. With too few processes, the last ranks stay vacant. Pure.
+Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes = 0);
 
 /// Returns the roster after the death of `dead`. Each dead process's rank gets a living spare, in rank order: a spare
 /// of the dead process's own node if there is one, otherwise a spare of the node that has the most, so that the others

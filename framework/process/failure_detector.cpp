@@ -40,14 +40,15 @@ struct Reach {
   int lifeline = detector::Lifeline::none;
 };
 
-Introduction introduce_self(bool with_network) {
+/// `network`: the interfaces or networks that may be used, as --mend-network names them.
+Introduction introduce_self(bool with_network, std::string_view network) {
   Introduction self;
   int length = 0;
   MPI_Get_processor_name(self.machine.data(), &length);
   if (!with_network) return self;
   self.identity = detector::LocalIdentity::self();
   self.wake_up_delay = detector::measure_wake_up_delay();
-  for (const Interface& interface : transport::interfaces()) {
+  for (const Interface& interface : transport::interfaces(network)) {
     if (self.interface_count < self.interfaces.size()) self.interfaces[self.interface_count++] = interface;
   }
   return self;
@@ -120,7 +121,8 @@ FailureDetector::FailureDetector(const Options& options)
     : wanted_(options.detector == Detection::ring),
       timing_{whole(options.heartbeat), whole(options.timeout)},
       stalls_{whole(options.stall), whole(options.stall_limit)},
-      place_names_(options.spawn_on) {
+      place_names_(options.spawn_on),
+      network_(options.network) {
   if (!wanted_ && options.on_failure.spawn) {
     throw UsageError(
         "only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of "
@@ -173,7 +175,7 @@ void FailureDetector::warn_of_untold_stalls() const {
 
 void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const bool watching = wanted_ && members.size() > 1;
-  const auto all = all_gather(introduce_self(watching), base, members.size());
+  const auto all = all_gather(introduce_self(watching, network_), base, members.size());
   const std::vector<Placed> placed = number_machines(all, members);
   places_ = find_machines(place_names_, all, placed);
   peers_.clear();
@@ -197,7 +199,9 @@ void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
   service_.reset();
   Reach mine;
   const std::optional<Ipv4> host = choose_host(all, placed, self);
-  std::string obstacle = host ? "another process cannot listen" : "the machines have no network in common";
+  const std::string among = network_.empty() ? "" : fmt::format(" among {} (--mend-network)", network_);
+  std::string obstacle = host ? "another process cannot listen" : "the machines have no network in common" + among;
+  if (host) lowest_speaks(log::info, "mend's own connections use " + to_string(*host));
   if (host) {
     try {
       service_ = std::make_unique<detector::Service>(members[self], *host, timing_, runtime_, stalls_);

@@ -81,6 +81,7 @@ class FailureDetector {
   detector::Timing timing_;
   detector::StallLimits stalls_;
   std::vector<std::string> place_names_;
+  std::string network_;  ///< interfaces or networks that connections may use; empty: as is common
   std::vector<NodeId> places_;
   RuntimeWitness runtime_;
   ProcessId self_;

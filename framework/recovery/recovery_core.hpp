@@ -308,6 +308,7 @@ struct Setup {
   int spawn_tries = 10;        ///< recoveries in a row without progress after which no process is started
   bool disk = false;           ///< the remaining data can be saved to disk
   std::vector<NodeId> places;  ///< machines on which to start processes, the best first
+  int spare_nodes = 0;         ///< the last nodes, whose processes become spares first
 };
 
 /// The members of the job and their ranks. The same on all members.

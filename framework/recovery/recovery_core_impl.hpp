@@ -192,7 +192,7 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
     std::ranges::copy_if(introduced_, std::back_inserter(living), [&](const Placed& placed) {
       return std::ranges::find(candidate_, placed.process) != candidate_.end();
     });
-    plan_ = first_plan(living, first_ranks_);
+    plan_ = first_plan(living, first_ranks_, setup_.spare_nodes);
   } else {
     plan_ = plan(position_.roster, position_.roster.absent(candidate_), policy_);
   }

@@ -21,8 +21,12 @@ ProcessId own_number() {
 }
 
 recovery::Setup setup_of(const Options& options, ProcessId self, std::vector<NodeId> places) {
-  return {self, options.on_failure, options.tries.value_or(tries_with_processes), options.disk.has_value(),
-          std::move(places)};
+  return {self,
+          options.on_failure,
+          options.tries.value_or(tries_with_processes),
+          options.disk.has_value(),
+          std::move(places),
+          options.spare_nodes};
 }
 
 }  // namespace

@@ -177,10 +177,12 @@ Plan plan_of(const Arguments& arguments) {
 
 std::string command_line(const Plan& plan, const Arguments& arguments) {
   const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
-  std::string line = fmt::format(
-      "mend run -n {} --spares {} -- ./program --mend-redundancy {} --mend-commit-every auto --mend-mtbf {:.0f}",
-      arguments.nodes * arguments.ranks_per_node, chosen.scenario.spare_nodes * arguments.ranks_per_node,
-      to_string(chosen.redundancy), chosen.forecast.mtbf.count());
+  const std::string spare_nodes =
+      chosen.scenario.spare_nodes > 0 ? fmt::format(" --spare-nodes {}", chosen.scenario.spare_nodes) : "";
+  std::string line =
+      fmt::format("mend run -n {}{} -- ./program --mend-redundancy {} --mend-commit-every auto --mend-mtbf {:.0f}",
+                  arguments.nodes * arguments.ranks_per_node, spare_nodes, to_string(chosen.redundancy),
+                  chosen.forecast.mtbf.count());
   if (plan.disk) line += fmt::format(" --mend-disk DIR,every={}", arguments.disk_every);
   return line;
 }

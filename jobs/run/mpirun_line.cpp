@@ -14,6 +14,8 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
       // Processes spawned later do not inherit --with-ft.
       {"OMPI_MCA_mpi_ft_enable", "1"},
   };
+  if (launch.spare_nodes > 0) environment.emplace("MEND_SPARE_NODES", std::to_string(launch.spare_nodes));
+  if (!launch.network.empty()) environment.emplace("MEND_NETWORK", launch.network);
   if (!launch.result.empty()) environment.emplace("MEND_RESULT", std::filesystem::absolute(launch.result).string());
   if (!launch.on_term.empty()) environment.emplace("MEND_ON_TERM", launch.on_term);
   if (root) {
@@ -42,6 +44,15 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   append({"--mca", "async_mpi_finalize", "1"});
   append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
   append({"--prtemca", "state_base_recoverable", "1"});
+  if (!launch.agent.empty()) {
+    append({"--prtemca", "plm", "ssh"});
+    append({"--prtemca", "plm_ssh_agent", launch.agent});
+    append({"--prtemca", "plm_ssh_no_tree_spawn", "1"});  // the agent works on the nodes of mpirun's own allocation
+  }
+  if (!launch.network.empty()) {
+    append({"--mca", "btl_tcp_if_include", launch.network});
+    append({"--prtemca", "prte_if_include", launch.network});
+  }
   if (!launch.hosts.empty()) append({"--host", launch.hosts});
   if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});
   // mpirun passes on OMPI_ variables by itself.

@@ -12,14 +12,18 @@ namespace mend::jobs {
 
 /// What the user wants to launch.
 struct Launch {
-  int ranks = 1;                            ///< size of the application's communicator
-  int spares = 0;                           ///< processes that wait, in addition to the ranks
-  std::string hosts;                        ///< in the form of mpirun --host; empty: mpirun's own choice
-  std::filesystem::path hostfile;           ///< in the form of mpirun --hostfile; empty: none
-  std::filesystem::path result;             ///< where the job writes its result file; empty: nowhere
-  std::string on_term;                      ///< in the form of --mend-on-term; empty: the program's own choice
-  std::vector<std::string> mpirun_options;  ///< passed on unchanged, after mend's own options, which they override
-  std::vector<std::string> program;         ///< with its arguments
+  int ranks = 1;                              ///< size of the application's communicator
+  int spares = 0;                             ///< processes that wait, in addition to the ranks
+  int spare_nodes = 0;                        ///< the last nodes, which hold spares alone
+  std::string hosts{};                        ///< in the form of mpirun --host; empty: mpirun's own choice
+  std::filesystem::path hostfile{};           ///< in the form of mpirun --hostfile; empty: none
+  std::string agent{};                        ///< command that starts a daemon on a node; empty: mpirun's own way
+  bool elsewhere = false;                     ///< some processes run, or may run, on other machines than this one
+  std::string network{};                      ///< interfaces or networks that the job uses; empty: all
+  std::filesystem::path result{};             ///< where the job writes its result file; empty: nowhere
+  std::string on_term{};                      ///< in the form of --mend-on-term; empty: the program's own choice
+  std::vector<std::string> mpirun_options{};  ///< passed on unchanged, after mend's own options, which they override
+  std::vector<std::string> program{};         ///< with its arguments
 
   int processes() const { return ranks + spares; }
 };

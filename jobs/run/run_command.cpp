@@ -12,7 +12,9 @@
 #include "jobs/watch/job_requests.hpp"
 #include "jobs/watch/job_watch.hpp"
 #include "jobs/run/mpirun_line.hpp"
+#include "jobs/run/nodes.hpp"
 #include "jobs/run/process_limits.hpp"
+#include "jobs/run/slurm_agent.hpp"
 #include "jobs/run/verdict.hpp"
 #include "jobs/shell_words.hpp"
 
@@ -40,6 +42,7 @@ constexpr int most_processes = 1'000'000;
 
 struct Arguments {
   Launch launch;
+  std::string spares = "0";  // as the user has typed it
   std::string mpirun_options;
   int start_limit_seconds = 60;
   int start_tries = 3;
@@ -78,7 +81,40 @@ class StatusFile {
   std::filesystem::path folder_;
 };
 
-bool all_here(const Launch& launch) { return launch.hosts.empty() && launch.hostfile.empty(); }
+bool all_here(const Launch& launch) { return !launch.elsewhere; }
+
+/// "3", or "10%" of the ranks, rounded up. Throws UsageError for anything else.
+int spares_for(std::string_view text, int ranks) {
+  const bool is_share = text.ends_with('%');
+  const std::string_view digits = text.substr(0, text.size() - (is_share ? 1 : 0));
+  long long number = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_read = error == std::errc{} && end == digits.data() + digits.size() && number >= 0;
+  if (is_read && is_share && number <= 1000) return static_cast<int>((number * ranks + 99) / 100);
+  if (is_read && !is_share && number <= most_processes) return static_cast<int>(number);
+  throw UsageError(fmt::format("--spares {}: give a number from 0 to {}, or a share of the ranks such as 10%", text,
+                               most_processes));
+}
+
+/// Decides which nodes the processes come to.
+void place(Launch& launch, const Nodes& nodes) {
+  launch.elsewhere = !nodes.are_this_machine;
+  if (nodes.source == "Slurm" && launch.elsewhere)
+    launch.agent = std::filesystem::read_symlink("/proc/self/exe").string() + " " + slurm_agent_command;
+  if (launch.spare_nodes > 0) {
+    if (nodes.list.empty()) {
+      throw UsageError(
+          "--spare-nodes: no nodes are known; run inside an allocation of Slurm, PBS or LSF, or name them with --host "
+          "or --hostfile");
+    }
+    const auto placed = with_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes, nodes.source);
+    launch.spares = slots_of_last(placed, launch.spare_nodes);
+    launch.hosts = host_list(placed);
+    launch.hostfile.clear();
+  } else if (launch.hostfile.empty() && launch.elsewhere) {
+    launch.hostfile = nodes.file;
+  }
+}
 
 /// The number of spares in the program's own option. Nothing if there is no such option, or if its value is not a
 /// number, which the program reports itself.
@@ -311,6 +347,9 @@ void tell(const Verdict& verdict) {
 
 int run(Arguments& arguments) {
   Launch& launch = arguments.launch;
+  launch.spares = spares_for(arguments.spares, launch.ranks);
+  const Nodes nodes = nodes_of(launch);
+  place(launch, nodes);
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
   check(launch);
   const auto mpirun = find_mpirun();
@@ -323,6 +362,11 @@ int run(Arguments& arguments) {
 
   make_way_for(launch.result);
   tell_limits(mpirun, launch);
+  if (may_end_with_a_node(nodes)) {
+    fmt::print(stderr,
+               "mend: Slurm ends this job when one of its nodes fails, unless it was submitted with --no-kill: add "
+               "#SBATCH --no-kill to its script\n");
+  }
   const auto leave_at = time_to_leave(arguments);
   const RepeatableInput input;
   std::optional<Launched> before;
@@ -357,6 +401,17 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
+void add_slurm_agent_command(CLI::App& mend, Action& chosen) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  auto* const agent = mend.add_subcommand(slurm_agent_command, "")->group("");  // not shown
+  agent->prefix_command();
+  agent->callback([agent, words, &chosen] {
+    *words = agent->remaining();
+    if (words->size() < 2) throw UsageError("slurm-agent is for mpirun: it takes a node and a command");
+    chosen = [words] { return start_daemon(words->front(), {words->begin() + 1, words->end()}); };
+  });
+}
+
 void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen) {
   auto arguments = std::make_shared<Arguments>();
   Launch& launch = arguments->launch;
@@ -372,12 +427,26 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
       ->required()
       ->check(CLI::Range(1, most_processes));
-  run_command->add_option("-s,--spares", launch.spares, "Processes that wait, at no cost, to replace dead ones")
-      ->envname("MEND_SPARES")
-      ->check(CLI::Range(0, most_processes))
-      ->capture_default_str();
+  auto* const spares = run_command
+                           ->add_option("-s,--spares", arguments->spares,
+                                        "Processes that wait, at no cost, to replace dead ones: a number, or a share "
+                                        "of the ranks such as 10%. They are spread over the nodes")
+                           ->envname("MEND_SPARES")
+                           ->type_name("N|P%")
+                           ->capture_default_str();
+  run_command
+      ->add_option("--spare-nodes", launch.spare_nodes,
+                   "Instead: so many nodes, the last of the job, are spares as a whole. The nodes are those of the "
+                   "allocation (Slurm, PBS, LSF), of --host or of --hostfile")
+      ->check(CLI::Range(1, most_processes))
+      ->excludes(spares);
   run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
   run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
+  run_command
+      ->add_option("--network", launch.network,
+                   "Interfaces or networks that MPI over TCP, mpirun and mend use, such as ib0 or 10.0.0.0/24 "
+                   "(default: all that lead to other nodes)")
+      ->type_name("NAME,...");
   run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
   run_command->add_option("--mpi", arguments->mpirun_options,
                           "Further options for mpirun, in one word: \"--bind-to none\"");

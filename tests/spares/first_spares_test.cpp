@@ -36,6 +36,24 @@ TEST(FirstPlan, spreads_the_spares_when_processes_alternate_between_nodes) {
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
 }
 
+TEST(FirstPlan, takes_whole_nodes_for_spares_if_asked) {
+  const Plan plan = first_plan(processes_on({0, 0, 1, 1, 2, 2}), 4, 1);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
+}
+
+TEST(FirstPlan, spreads_the_spares_that_whole_nodes_do_not_hold) {
+  const Plan plan = first_plan(processes_on({0, 0, 1, 1, 2}), 3, 1);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3, 4));
+}
+
+TEST(FirstPlan, leaves_work_to_a_spare_node_when_there_are_too_few_spares_to_fill_it) {
+  const Plan plan = first_plan(processes_on({0, 0, 1, 1}), 3, 1);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));
+}
+
 TEST(FirstPlan, takes_a_spare_first_from_the_node_that_has_most_processes) {
   const Plan plan = first_plan(processes_on({0, 1, 1, 1}), 3);
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));

@@ -7,6 +7,8 @@ namespace {
 using mend::transport::common_address;
 using mend::transport::Interface;
 using mend::transport::Ipv4;
+using mend::transport::is_wanted;
+using mend::transport::objection_to_network;
 
 constexpr Ipv4 ip(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   return {a << 24 | b << 16 | c << 8 | d};
@@ -40,6 +42,26 @@ TEST(CommonAddress, needs_the_same_network_and_not_only_a_similar_one) {
   EXPECT_EQ(common_address(Machines{{{ip(10, 0, 0, 1), 24}}, {{ip(10, 0, 0, 2), 16}}}, 0), std::nullopt);
   EXPECT_EQ(common_address(Machines{{{ip(10, 0, 0, 1), 24}}, {{ip(10, 0, 1, 2), 24}}}, 0), std::nullopt);
   EXPECT_EQ(common_address(Machines{{}, {{ip(10, 0, 1, 2), 24}}}, 0), std::nullopt);
+}
+
+TEST(WantedInterfaces, are_named_by_their_name_or_their_network) {
+  const Interface ib{ip(10, 4, 0, 7), 24};
+  EXPECT_TRUE(is_wanted("ib0", "ib0", ib));
+  EXPECT_FALSE(is_wanted("ib", "ib0", ib));
+  EXPECT_TRUE(is_wanted("eth0,10.4.0.0/16", "ib0", ib));
+  EXPECT_TRUE(is_wanted("10.4.0.9/24", "ib0", ib));
+  EXPECT_FALSE(is_wanted("10.5.0.0/16,eth0", "ib0", ib));
+}
+
+TEST(WantedInterfaces, are_refused_where_a_network_is_none) {
+  EXPECT_EQ(objection_to_network("ib0,10.0.0.0/8"), "");
+  for (const char* none : {"10.0.0/8", "10.0.0.0/33", "10.0.0.0/", "/8", "ib0/x"})
+    EXPECT_EQ(objection_to_network(none), std::string("'") + none + "' is no network such as 10.0.0.0/24");
+  EXPECT_EQ(objection_to_network("ib0,"), "there is an empty name in it");
+}
+
+TEST(WantedInterfaces, are_the_only_ones_of_this_machine) {
+  EXPECT_TRUE(mend::transport::interfaces("no-such-interface").empty());
 }
 
 TEST(Interfaces, of_this_machine_lead_to_others) {

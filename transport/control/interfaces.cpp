@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
+#include <ranges>
 #include <set>
 
 namespace mend::transport {
@@ -41,6 +43,35 @@ bool joins(const Interface& wanted, std::span<const std::vector<Interface>> mach
   return true;
 }
 
+std::vector<std::string_view> names_in(std::string_view list) {
+  std::vector<std::string_view> names;
+  for (const auto part : list | std::views::split(',')) names.emplace_back(part.begin(), part.end());
+  return names;
+}
+
+/// A network, as "10.0.0.0/24" names it.
+struct Network {
+  Ipv4 address;
+  std::uint32_t prefix = 0;
+
+  bool holds(const Interface& interface) const {
+    return Interface{interface.address, prefix}.network() == Interface{address, prefix}.network();
+  }
+};
+
+/// Nothing for other words.
+std::optional<Network> network_in(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  in_addr address{};
+  if (::inet_pton(AF_INET, std::string(text.substr(0, slash)).c_str(), &address) != 1) return std::nullopt;
+  const std::string_view bits = text.substr(slash + 1);
+  std::uint32_t prefix = 0;
+  const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), prefix);
+  if (error != std::errc{} || end != bits.data() + bits.size() || prefix > 32) return std::nullopt;
+  return Network{{ntohl(address.s_addr)}, prefix};
+}
+
 }  // namespace
 
 std::string to_string(Ipv4 address) {
@@ -48,7 +79,23 @@ std::string to_string(Ipv4 address) {
                      address.value & 255);
 }
 
-std::vector<Interface> interfaces() {
+bool is_wanted(std::string_view wanted, std::string_view name, const Interface& interface) {
+  return std::ranges::any_of(names_in(wanted), [&](std::string_view one) {
+    const auto network = network_in(one);
+    return network ? network->holds(interface) : one == name;
+  });
+}
+
+std::string objection_to_network(std::string_view wanted) {
+  for (const std::string_view one : names_in(wanted)) {
+    if (one.empty()) return "there is an empty name in it";
+    if (one.find('/') != std::string_view::npos && !network_in(one))
+      return fmt::format("'{}' is no network such as 10.0.0.0/24", one);
+  }
+  return {};
+}
+
+std::vector<Interface> interfaces(std::string_view wanted) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) {
     throw EnvironmentError(fmt::format("the machine's network interfaces cannot be listed: {}", std::strerror(errno)));
@@ -59,7 +106,8 @@ std::vector<Interface> interfaces() {
     const bool leads_to_others = (at->ifa_flags & IFF_UP) != 0 && (at->ifa_flags & IFF_LOOPBACK) == 0;
     if (!leads_to_others || !at->ifa_addr || !at->ifa_netmask || at->ifa_addr->sa_family != AF_INET) continue;
     const auto prefix = static_cast<std::uint32_t>(std::popcount(host_order(at->ifa_netmask)));
-    found.push_back({{host_order(at->ifa_addr)}, prefix});
+    const Interface interface { {host_order(at->ifa_addr)}, prefix };
+    if (wanted.empty() || is_wanted(wanted, at->ifa_name, interface)) found.push_back(interface);
   }
   return found;
 }

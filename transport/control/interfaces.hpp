@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mend::transport {
@@ -28,8 +29,16 @@ struct Interface {
   bool operator==(const Interface&) const = default;
 };
 
-/// Returns this machine's interfaces that are up and are not loopback, in the system's order. Local.
-std::vector<Interface> interfaces();
+/// Returns this machine's interfaces that are up and are not loopback, in the system's order: those that `wanted`
+/// names, or all if it is empty. Local. Throws EnvironmentError if the system does not list them.
+std::vector<Interface> interfaces(std::string_view wanted = {});
+
+/// Returns true if `wanted` names the interface: by its name or by a network that it is in, in a list such as
+/// "ib0,10.0.0.0/24". Pure.
+bool is_wanted(std::string_view wanted, std::string_view name, const Interface& interface);
+
+/// Returns what is wrong with `wanted` as such a list; nothing if it is one. Pure.
+std::string objection_to_network(std::string_view wanted);
 
 /// Returns the address that machine `which` should use. `machines`: the interfaces of each machine. Selects the first
 /// network of machine 0 that all machines are in with different addresses, so that a private network of a machine is

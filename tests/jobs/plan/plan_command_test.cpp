@@ -26,7 +26,8 @@ TEST(MendPlan, advises_a_command_that_mend_run_understands) {
   MendProcess plan(plan_of({"--state-per-rank", "2GiB"}));
   EXPECT_EQ(plan.wait(), 0) << plan.errors();
   EXPECT_THAT(plan.errors(), IsEmpty());
-  EXPECT_THAT(plan.output(), AllOf(HasSubstr("partner"), HasSubstr("rs:4+2"), HasSubstr("mend run -n 4000 --spares ")));
+  EXPECT_THAT(plan.output(),
+              AllOf(HasSubstr("partner"), HasSubstr("rs:4+2"), HasSubstr("mend run -n 4000 --spare-nodes ")));
 }
 
 TEST(MendPlan, tells_scripts_the_same) {

@@ -1,0 +1,200 @@
+#include "jobs/run/nodes.hpp"
+
+#include "base/error.hpp"
+#include "jobs/run/mpirun_line.hpp"
+#include "jobs/shell_words.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <sstream>
+
+namespace mend::jobs {
+namespace {
+
+std::optional<int> positive_number(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1) return std::nullopt;
+  return number;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Adds to the slots of a node that is in the list already.
+void add(std::vector<Node>& nodes, std::string_view name, int slots) {
+  const auto known = std::ranges::find(nodes, name, &Node::name);
+  if (known == nodes.end()) {
+    nodes.push_back({std::string(name), slots});
+  } else {
+    known->slots += slots;
+  }
+}
+
+/// What scontrol prints; nothing if it does not answer.
+std::string ask_scontrol(const std::string& question) {
+  const std::string command = fmt::format("timeout 5 scontrol {} 2>/dev/null", question);
+  const std::unique_ptr<FILE, int (*)(FILE*)> answer(::popen(command.c_str(), "r"), ::pclose);
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (answer) {
+    const std::size_t length = std::fread(piece.data(), 1, piece.size(), answer.get());
+    if (length == 0) break;
+    text.append(piece.data(), length);
+  }
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+bool is_this_machine(const Node& node) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return false;
+  const std::string_view own(host.data());
+  return node.name == "localhost" || node.name == own || node.name == own.substr(0, own.find('.')) ||
+         node.name.substr(0, node.name.find('.')) == own;
+}
+
+Nodes nodes_in_slurm() {
+  Nodes nodes{.source = "Slurm"};
+  const std::vector<std::string> names =
+      lines_of(ask_scontrol("show hostnames " + in_single_quotes(variable("SLURM_JOB_NODELIST"))));
+  const std::vector<int> tasks = parse_slurm_tasks(variable("SLURM_TASKS_PER_NODE"));
+  for (std::size_t i = 0; i < names.size(); ++i) nodes.list.push_back({names[i], i < tasks.size() ? tasks[i] : 1});
+  const auto count = positive_number(variable("SLURM_JOB_NUM_NODES"));
+  const std::string own = variable("SLURMD_NODENAME");  // not there on the machine where salloc was typed
+  nodes.are_this_machine = count == 1 && (!own.empty() || (!names.empty() && is_this_machine(nodes.list.front())));
+  return nodes;
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) throw UsageError(fmt::format("the host file {} cannot be read", file.string()));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Nothing if the file of the batch system names nobody.
+std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) {
+  std::ifstream stream(file);
+  Nodes nodes{.source = source, .file = file};
+  nodes.list = parse_hostfile(std::string{std::istreambuf_iterator<char>(stream), {}});
+  if (nodes.list.empty()) return std::nullopt;
+  nodes.are_this_machine = nodes.list.size() == 1 && is_this_machine(nodes.list.front());
+  return nodes;
+}
+
+}  // namespace
+
+bool may_end_with_a_node(const Nodes& nodes) {
+  if (nodes.source != "Slurm" || nodes.list.size() < 2 || !variable("SLURM_NO_KILL").empty()) return false;
+  const auto job = positive_number(variable("SLURM_JOB_ID"));
+  const std::string script = job ? ask_scontrol(fmt::format("write batch_script {} -", *job)) : "";
+  return std::ranges::none_of(lines_of(script), [](const std::string& line) {
+    return line.starts_with("#SBATCH") && (line.find(" --no-kill") != std::string::npos || line.ends_with(" -k"));
+  });
+}
+
+std::vector<Node> parse_hosts(std::string_view text) {
+  std::vector<Node> nodes;
+  for (const auto part : text | std::views::split(',')) {
+    const std::string_view one(part.begin(), part.end());
+    const auto colon = one.rfind(':');
+    const auto slots = colon == std::string_view::npos ? std::nullopt : positive_number(one.substr(colon + 1));
+    if (!one.empty()) add(nodes, slots ? one.substr(0, colon) : one, slots.value_or(1));
+  }
+  return nodes;
+}
+
+std::vector<Node> parse_hostfile(std::string_view text) {
+  std::vector<Node> nodes;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string name;
+    if (!(words >> name)) continue;
+    int slots = 1;
+    for (std::string word; words >> word;) {
+      if (word.starts_with("slots=")) slots = positive_number(word.substr(6)).value_or(1);
+    }
+    add(nodes, name, slots);
+  }
+  return nodes;
+}
+
+std::vector<int> parse_slurm_tasks(std::string_view text) {
+  std::vector<int> tasks;
+  for (const auto part : text | std::views::split(',')) {
+    const std::string_view one(part.begin(), part.end());
+    const auto open = one.find("(x");
+    const auto slots = positive_number(one.substr(0, open));
+    std::optional<int> times = 1;
+    if (open != std::string_view::npos)
+      times = one.ends_with(')') ? positive_number(one.substr(open + 2, one.size() - open - 3)) : std::nullopt;
+    if (!slots || !times) return {};
+    tasks.insert(tasks.end(), static_cast<std::size_t>(*times), *slots);
+  }
+  return tasks;
+}
+
+std::string host_list(const std::vector<Node>& nodes) {
+  std::string list;
+  for (const Node& node : nodes) list += fmt::format("{}{}:{}", list.empty() ? "" : ",", node.name, node.slots);
+  return list;
+}
+
+int slots_of_last(const std::vector<Node>& nodes, int count) {
+  return std::accumulate(nodes.end() - count, nodes.end(), 0,
+                         [](int sum, const Node& node) { return sum + node.slots; });
+}
+
+std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare_nodes, const std::string& source) {
+  const auto all = static_cast<int>(nodes.size());
+  const int for_ranks = spare_nodes < all ? slots_of_last(nodes, all) - slots_of_last(nodes, spare_nodes) : 0;
+  if (for_ranks < ranks) {
+    throw UsageError(fmt::format(
+        "--spare-nodes {} leaves {} of the {} node{} of {} for ranks, with place for {} of the {} ranks: ask for more "
+        "nodes, or for fewer spare ones",
+        spare_nodes, std::max(0, all - spare_nodes), all, all == 1 ? "" : "s", source, for_ranks, ranks));
+  }
+  const auto first_spare = nodes.end() - spare_nodes;
+  for (auto node = nodes.begin(); node != first_spare; ++node) {
+    node->slots = std::min(node->slots, ranks);
+    ranks -= node->slots;
+  }
+  std::erase_if(nodes, [](const Node& node) { return node.slots == 0; });
+  return nodes;
+}
+
+Nodes nodes_of(const Launch& launch) {
+  if (!launch.hosts.empty()) return {"--host", {}, parse_hosts(launch.hosts), false};
+  if (!launch.hostfile.empty()) return {"--hostfile", {}, parse_hostfile(content_of(launch.hostfile)), false};
+  if (!variable("SLURM_JOB_ID").empty()) return nodes_in_slurm();
+  if (const std::string file = variable("PBS_NODEFILE"); !file.empty()) {
+    if (const auto nodes = nodes_in_file("PBS", file)) return *nodes;
+  }
+  if (const std::string file = variable("LSB_DJOB_HOSTFILE"); !file.empty()) {
+    if (const auto nodes = nodes_in_file("LSF", file)) return *nodes;
+  }
+  return {};
+}
+
+}  // namespace mend::jobs

@@ -1,0 +1,59 @@
+// The nodes that a job runs on: those that the user names, or those that the batch system has allocated to it.
+
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mend::jobs {
+
+struct Launch;
+
+/// A node, and how many processes it is meant for.
+struct Node {
+  std::string name;
+  int slots = 1;
+  bool operator==(const Node&) const = default;
+};
+
+/// The nodes of a job, in the order in which mpirun fills them.
+struct Nodes {
+  std::string source{};          ///< who named them: "--host", "--hostfile", "Slurm", "PBS", "LSF"; empty: nobody
+  std::filesystem::path file{};  ///< the batch system's list for mpirun, if mpirun does not ask for it by itself
+  std::vector<Node> list{};      ///< empty: this machine alone
+  bool are_this_machine = true;  ///< there is no other
+};
+
+/// The nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS or LSF that this process
+/// runs in. Local. Throws UsageError if the file cannot be read.
+Nodes nodes_of(const Launch& launch);
+
+/// Returns true if the batch system ends the job with the first of its nodes that fails, as far as can be told: Slurm
+/// does so for jobs of several nodes that were not submitted with --no-kill. Asks Slurm for the job's script, five
+/// seconds at most. Local.
+bool may_end_with_a_node(const Nodes& nodes);
+
+/// What `mpirun --host` takes: "node1:4,node2". Pure.
+std::vector<Node> parse_hosts(std::string_view text);
+
+/// The text of a host file: a node a line, "node1 slots=4"; a node that is named several times has that many slots.
+/// What PBS and LSF write is of this kind. Pure.
+std::vector<Node> parse_hostfile(std::string_view text);
+
+/// The slots that Slurm gives to its nodes in turn: "3(x2),1" is 3, 3, 1. Empty for other words. Pure.
+std::vector<int> parse_slurm_tasks(std::string_view text);
+
+/// The list for `mpirun --host`. Pure.
+std::string host_list(const std::vector<Node>& nodes);
+
+/// Divides `nodes` between `ranks` ranks and their spares: the last `spare_nodes` nodes are for spares alone, and the
+/// slots that the ranks do not need are left out. Pure. Throws UsageError, with `source` in it, if the ranks do not fit
+/// on the others.
+std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare_nodes, const std::string& source);
+
+/// How many processes the last `count` nodes have place for. Pure.
+int slots_of_last(const std::vector<Node>& nodes, int count);
+
+}  // namespace mend::jobs

@@ -1,0 +1,153 @@
+// Which nodes a job runs on, by what the user and the batch system say.
+
+#include "jobs/run/nodes.hpp"
+
+#include "base/error.hpp"
+#include "jobs/run/mpirun_line.hpp"
+#include "tests/support/job.hpp"
+#include "tests/support/scoped_environment.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mend::jobs {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Outside of every batch system.
+class NodesOf : public testing::Test {
+ protected:
+  NodesOf() {
+    for (const char* name : {"SLURM_JOB_ID", "SLURM_NO_KILL", "SLURMD_NODENAME", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"})
+      ::unsetenv(name);
+  }
+
+  std::filesystem::path file(const std::string& text) const {
+    std::ofstream(folder_.path() / "hosts") << text;
+    return folder_.path() / "hosts";
+  }
+
+  /// A job of Slurm whose scontrol does as `script` says.
+  support::ScopedEnvironment slurm(const std::string& script, std::string tasks, std::string count) const {
+    const auto scontrol = folder_.path() / "scontrol";
+    std::ofstream(scontrol) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(scontrol, std::filesystem::perms::owner_all);
+    return {{"PATH", folder_.path().string() + ":" + std::getenv("PATH")},
+            {"SLURM_JOB_ID", "17"},
+            {"SLURM_JOB_NODELIST", "n[1-2]"},
+            {"SLURM_TASKS_PER_NODE", std::move(tasks)},
+            {"SLURM_JOB_NUM_NODES", std::move(count)}};
+  }
+
+ private:
+  support::ScratchFolder folder_;
+};
+
+TEST_F(NodesOf, an_unnamed_place_is_this_machine) {
+  const Nodes nodes = nodes_of({});
+  EXPECT_TRUE(nodes.are_this_machine);
+  EXPECT_THAT(nodes.list, IsEmpty());
+}
+
+TEST_F(NodesOf, a_user_are_those_he_names) {
+  const Nodes nodes = nodes_of({.hosts = "a:4,b,c:2,b:3"});
+  EXPECT_EQ(nodes.source, "--host");
+  EXPECT_FALSE(nodes.are_this_machine);
+  EXPECT_THAT(nodes.list, ElementsAre(Node{"a", 4}, Node{"b", 4}, Node{"c", 2}));
+  EXPECT_EQ(host_list(nodes.list), "a:4,b:4,c:2");
+}
+
+TEST_F(NodesOf, a_file_have_slots_or_are_named_several_times) {
+  const Nodes nodes = nodes_of({.hostfile = file("# mine\na slots=3 max_slots=4\n\nb # two\nb\n")});
+  EXPECT_THAT(nodes.list, ElementsAre(Node{"a", 3}, Node{"b", 2}));
+  EXPECT_THROW(nodes_of({.hostfile = "/no/such/file"}), UsageError);
+}
+
+TEST_F(NodesOf, an_allocation_of_pbs_and_lsf_are_in_its_file) {
+  const std::string hosts = file("a\na\nb\n").string();
+  for (const auto& [variable, source] : {std::pair{"PBS_NODEFILE", "PBS"}, std::pair{"LSB_DJOB_HOSTFILE", "LSF"}}) {
+    const support::ScopedEnvironment job{{variable, hosts}};
+    const Nodes nodes = nodes_of({});
+    EXPECT_EQ(nodes.source, source);
+    EXPECT_EQ(nodes.file, hosts);
+    EXPECT_FALSE(nodes.are_this_machine);
+    EXPECT_THAT(nodes.list, ElementsAre(Node{"a", 2}, Node{"b", 1}));
+  }
+}
+
+TEST_F(NodesOf, an_allocation_of_this_machine_alone_are_no_others) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+  const support::ScopedEnvironment job{{"PBS_NODEFILE", file(std::string(host.data()) + "\n").string()}};
+  EXPECT_TRUE(nodes_of({}).are_this_machine);
+}
+
+TEST_F(NodesOf, an_allocation_of_slurm_are_asked_of_scontrol) {
+  const auto job = slurm("[ \"$*\" = 'show hostnames n[1-2]' ] && printf 'n1\\nn2\\n'", "3(x2)", "2");
+  const Nodes nodes = nodes_of({});
+  EXPECT_EQ(nodes.source, "Slurm");
+  EXPECT_EQ(nodes.file, "") << "mpirun asks Slurm by itself";
+  EXPECT_FALSE(nodes.are_this_machine);
+  EXPECT_THAT(nodes.list, ElementsAre(Node{"n1", 3}, Node{"n2", 3}));
+}
+
+TEST_F(NodesOf, an_allocation_of_slurm_may_be_this_machine_alone) {
+  const auto job = slurm("echo n1", "4", "1");
+  EXPECT_FALSE(nodes_of({}).are_this_machine) << "salloc was typed elsewhere";
+  const support::ScopedEnvironment inside{{"SLURMD_NODENAME", "n1"}};
+  EXPECT_TRUE(nodes_of({}).are_this_machine);
+}
+
+TEST_F(NodesOf, slurm_end_the_job_unless_its_script_says_no_kill) {
+  const std::string names = "case $1 in show) printf 'n1\\nn2\\n' ;; write) echo '#SBATCH";
+  for (const auto& [line, ends] : {std::pair{" --nodes=2", true}, std::pair{" --nodes=2 --no-kill", false},
+                                   std::pair{" -k", false}, std::pair{" --kill-on-bad-exit", true}}) {
+    const auto job = slurm(names + line + "' ;; esac", "1(x2)", "2");
+    EXPECT_EQ(may_end_with_a_node(nodes_of({})), ends) << line;
+  }
+  const auto job = slurm(names + "' ;; esac", "1(x2)", "2");
+  const support::ScopedEnvironment no_kill{{"SLURM_NO_KILL", "1"}};
+  EXPECT_FALSE(may_end_with_a_node(nodes_of({})));
+}
+
+TEST(SlurmTasks, are_read_as_slurm_writes_them) {
+  EXPECT_THAT(parse_slurm_tasks("3"), ElementsAre(3));
+  EXPECT_THAT(parse_slurm_tasks("3(x2),1"), ElementsAre(3, 3, 1));
+  for (const char* none : {"", "x", "3(x", "3(x0)", "0", "3,,1", "3(2)"})
+    EXPECT_THAT(parse_slurm_tasks(none), IsEmpty());
+}
+
+TEST(SpareNodes, are_the_last_ones_and_the_ranks_fill_the_others) {
+  const std::vector<Node> nodes{{"a", 4}, {"b", 4}, {"c", 4}, {"d", 2}};
+  const auto placed = with_spare_nodes(nodes, 6, 1, "--host");
+  EXPECT_EQ(host_list(placed), "a:4,b:2,d:2");
+  EXPECT_EQ(slots_of_last(placed, 1), 2);
+  EXPECT_EQ(slots_of_last(with_spare_nodes(nodes, 8, 2, "--host"), 2), 6);
+}
+
+TEST(SpareNodes, leave_enough_for_the_ranks_or_are_refused) {
+  try {
+    with_spare_nodes({{"a", 4}, {"b", 4}}, 6, 1, "Slurm");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--spare-nodes 1 leaves 1 of the 2 nodes of Slurm for ranks"),
+                                    HasSubstr("place for 4 of the 6 ranks")));
+  }
+  EXPECT_THROW(with_spare_nodes({{"a", 4}}, 1, 1, "--host"), UsageError);
+  EXPECT_THROW(with_spare_nodes({{"a", 4}}, 1, 5, "--host"), UsageError);
+}
+
+}  // namespace
+}  // namespace mend::jobs
