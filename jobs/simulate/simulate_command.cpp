@@ -21,7 +21,7 @@
 namespace mend::jobs {
 namespace {
 
-constexpr std::array<std::string_view, 3> subjects{"agreement", "detector", "rollback"};
+constexpr std::array<std::string_view, 4> subjects{"agreement", "detector", "recovery", "rollback"};
 
 /// A figure of a paper, and the arguments that simulate it. The number of runs is small enough for all to take seconds.
 struct Preset {
@@ -83,7 +83,7 @@ int simulate(std::vector<std::string> words) {
     return all_figures();
   }
   if (words.empty() || std::ranges::find(subjects, words.front()) == subjects.end()) {
-    throw UsageError(fmt::format("{} cannot be simulated: give agreement, detector, rollback or --all-figures",
+    throw UsageError(fmt::format("{} cannot be simulated: give agreement, detector, recovery, rollback or --all-figures",
                                  words.empty() ? "this" : words.front()));
   }
   const auto program = program_of(words.front());
@@ -99,11 +99,13 @@ int simulate(std::vector<std::string> words) {
 }  // namespace
 
 void add_simulate_command(CLI::App& mend, Action& chosen) {
-  auto* command = mend.add_subcommand("simulate", "Simulate agreements, failure detection or rollback at any scale");
+  auto* command = mend.add_subcommand("simulate", "Simulate agreements, failure detection, recovery or rollback at any scale");
   command->footer(
       "mend simulate agreement --processes 10000 --latency 2    agreements of your own size\n"
       "mend simulate agreement --figure era-2a                  a figure of a paper, beside what the paper says\n"
       "mend simulate detector --figure ring-3\n"
+      "mend simulate recovery --processes 64,1024 --state-per-rank 1GiB    what to expect of a recovery, by phase\n"
+      "mend simulate recovery --failures 2 --on-failure spawn --found-by silence\n"
       "mend simulate rollback --figure replay-I\n"
       "mend simulate rollback --failures --nodes 1024 --state-per-rank 1GiB    what failures cost a job\n"
       "mend simulate --all-figures                              all figures of the papers, in Markdown\n"

@@ -1,0 +1,290 @@
+// What to expect of a recovery at a given scale: mend's cores in the simulator, phase by phase.
+
+#include "framework/recovery/simulated/simulation.hpp"
+#include "jobs/plan/quantities.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace mend::bench {
+namespace {
+
+using recovery::Finding;
+using recovery::Phase;
+using recovery::PhaseCost;
+using recovery::RecoverySimulation;
+using recovery::SimulatedTime;
+using recovery::SimulationOptions;
+using Json = nlohmann::json;
+
+void say(const std::string& line) { std::puts(line.c_str()); }
+double in_ms(SimulatedTime time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+/// What the user gives, with units as people write them.
+struct Given {
+  std::vector<int> ranks{16, 64, 256, 1024};
+  std::uint32_t ranks_per_node = 1;
+  int spares = -1;  // as many as die, if they take over
+  int failures = 1;
+  std::string rung = "spare";
+  std::string found_by = "told";
+  std::string told_after = "0.5ms";
+  std::string heartbeat = "100ms";
+  std::string timeout = "1s";
+  std::string until_call = "0";
+  std::string start_process = "150ms";
+  double latency_us = 2;
+  double overhead_us = 0.7;
+  std::string network = "10GB";
+  std::string memory_speed = "4GB";
+  std::string state = "1GiB";
+  std::string redundancy = "partner";
+  std::uint64_t seed = 1;
+  std::string json;
+};
+
+SimulatedTime parsed(const std::string& text) {
+  if (text == "0") return SimulatedTime{0};
+  return std::chrono::duration_cast<SimulatedTime>(jobs::parse_time(text));
+}
+
+SimulationOptions options_of(const Given& given, int ranks) {
+  const auto nanoseconds_of = [](double us) { return SimulatedTime{static_cast<std::int64_t>(us * 1e3)}; };
+  const double per_byte = 1e9 / jobs::parse_size(given.network);
+  SimulationOptions options;
+  options.ranks = ranks;
+  options.policy = Policy::parse(given.rung);
+  options.spares = given.spares >= 0 ? given.spares : options.policy.spare ? given.failures : 0;
+  options.network.between_nodes = {nanoseconds_of(given.latency_us), nanoseconds_of(given.overhead_us), per_byte};
+  options.network.within_node = {nanoseconds_of(std::min(given.latency_us, 0.35)),
+                                 nanoseconds_of(std::min(given.overhead_us, 0.5)), per_byte / 2};
+  options.network.processes_per_node = given.ranks_per_node;
+  options.timing = {parsed(given.heartbeat), parsed(given.timeout)};
+  options.finding = given.found_by == "told" ? Finding::told : Finding::silence;
+  options.told_after = parsed(given.told_after);
+  options.until_call = parsed(given.until_call);
+  options.start_process = parsed(given.start_process);
+  options.bytes_per_rank = static_cast<ByteCount>(jobs::parse_size(given.state));
+  options.memory_speed = jobs::parse_size(given.memory_speed) / 1e9;
+  options.redundancy = Redundancy::parse(given.redundancy);
+  options.failures = given.failures;
+  options.seed = given.seed;
+  return options;
+}
+
+/// One recovery.
+struct Column {
+  int ranks = 0;
+  std::vector<PhaseCost> phases;
+  double total_ms = 0;
+  double first_known_ms = 0;
+};
+
+Column simulated(const Given& given, int ranks) {
+  RecoverySimulation job(options_of(given, ranks));
+  job.run();
+  if (const auto wrong = job.verdict()) throw std::runtime_error(*wrong);
+  if (const auto end = job.end()) {
+    const std::string why = job.lost().empty() ? to_string(recovery::Action{*end}) : "the data of a rank is lost";
+    throw UsageError(fmt::format("with {} ranks the job ends instead of going on ({}): give other --spares, "
+                                 "--failures, --on-failure or --redundancy",
+                                 ranks, why));
+  }
+  Column column{ranks, {}, in_ms(job.total()), in_ms(job.first_known())};
+  for (std::size_t phase = 0; phase < recovery::phases; ++phase) {
+    column.phases.push_back(job.cost(static_cast<Phase>(phase)));
+  }
+  return column;
+}
+
+/// How a number grows from the smallest job to the largest.
+std::string growth(const std::vector<Column>& columns, const std::vector<double>& values) {
+  const double first = values.front();
+  const double last = values.back();
+  const double sizes = static_cast<double>(columns.back().ranks) / columns.front().ranks;
+  if (columns.size() < 2 || first <= 0 || sizes < 4) return "";
+  const double logarithms = std::log2(columns.back().ranks) / std::log2(columns.front().ranks);
+  const double grown = last / first;
+  if (grown < 1.15) return "constant";
+  if (grown <= 1.5 * logarithms) return "log n";
+  if (std::log(grown) / std::log(sizes) > 0.6) return "n";
+  return "log n and n";
+}
+
+struct Table {
+  const char* heading;
+  std::function<double(const PhaseCost&)> value;
+  std::function<std::string(const PhaseCost&)> text;
+};
+
+void print(const Table& table, const std::vector<Column>& columns) {
+  std::string head = fmt::format("\n{:<34}", table.heading);
+  for (const Column& column : columns) head += fmt::format("{:>18}", column.ranks);
+  say(head + "   grows with");
+  std::vector<double> totals(columns.size(), 0);
+  for (std::size_t phase = 0; phase + 1 < recovery::phases; ++phase) {
+    std::string line = fmt::format("  {:<32}", recovery::name_of(static_cast<Phase>(phase)));
+    std::vector<double> values;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      values.push_back(table.value(columns[i].phases[phase]));
+      totals[i] += values.back();
+      line += fmt::format("{:>18}", table.text(columns[i].phases[phase]));
+    }
+    if (std::ranges::all_of(values, [](double value) { return value == 0; })) continue;
+    const std::string grows = growth(columns, values);
+    say(grows.empty() ? line : line + "   " + grows);
+  }
+  std::string line = fmt::format("  {:<32}", "together");
+  for (const double total : totals) line += fmt::format("{:>18}", fmt::format("{:.6g}", total));
+  const std::string grows = growth(columns, totals);
+  say(grows.empty() ? line : line + "   " + grows);
+}
+
+void print_assumptions(const Given& given) {
+  const SimulationOptions options = options_of(given, given.ranks.front());
+  say(fmt::format("A recovery after {} of the ranks {} at once; ranks of the dead: {}; {} a rank, {}.", given.failures,
+                  given.failures == 1 ? "dies" : "die", given.rung, given.state, given.redundancy));
+  say(fmt::format("{} us on the way and {} us at either end of a message, {} a second, {} rank{} on a node.",
+                  given.latency_us, given.overhead_us, given.network, given.ranks_per_node,
+                  given.ranks_per_node == 1 ? "" : "s"));
+  say(options.finding == Finding::told
+          ? fmt::format("The kernel or the runtime tells one process of each death after {}.", given.told_after)
+          : fmt::format("Deaths are found by silence: a heartbeat every {}, time-out {}.", given.heartbeat,
+                        given.timeout));
+  say("Simulated: mend's cores, message by message. A model: what the MPI library does inside revoke, shrink, split,");
+  say("connect and merge (docs/planning.md). What a process computes takes no time, except copying its data.");
+}
+
+void print_what_grows(const Given& given) {
+  say("\nNot logarithmic, whatever the table shows at these sizes:");
+  say("  split          every process receives colour and key of all, 8 bytes each, for two communicators");
+  say("  restore        every rank receives what all others hold, more than 100 bytes each; then the data itself");
+  say("  everywhere     the roster in each process, and making the plan from it: memory and work, not shown");
+  if (!Policy::parse(given.rung).spawn) return;
+  say("  start process  the host tells the newcomer where everybody is");
+  say("  greet, merge   the newcomer exchanges a message with each process, one after the other");
+  say("  from meet to admit, and the round after that, once for each newcomer, one newcomer after the other");
+}
+
+Json json_of(const std::vector<Column>& columns) {
+  Json all = Json::array();
+  for (const Column& column : columns) {
+    Json phases;
+    for (std::size_t phase = 0; phase + 1 < recovery::phases; ++phase) {
+      const PhaseCost& cost = column.phases[phase];
+      phases[recovery::name_of(static_cast<Phase>(phase))] = {
+          {"ms", in_ms(cost.time)},     {"rounds", cost.rounds},
+          {"messages", cost.messages},  {"most_messages", cost.most_messages},
+          {"bytes", cost.bytes},        {"most_bytes", cost.most_bytes}};
+    }
+    all.push_back({{"ranks", column.ranks},
+                   {"total_ms", column.total_ms},
+                   {"first_known_ms", column.first_known_ms},
+                   {"phases", phases}});
+  }
+  return all;
+}
+
+int simulate(const Given& given) {
+  std::vector<Column> columns;
+  for (const int ranks : given.ranks) columns.push_back(simulated(given, ranks));
+  print_assumptions(given);
+  print({"Time, ms (of the last survivor)", [](const PhaseCost& cost) { return in_ms(cost.time); },
+         [](const PhaseCost& cost) { return fmt::format("{:.3f}", in_ms(cost.time)); }},
+        columns);
+  print({"Rounds (messages in a chain)", [](const PhaseCost& cost) { return static_cast<double>(cost.rounds); },
+         [](const PhaseCost& cost) { return fmt::format("{}", cost.rounds); }},
+        columns);
+  print({"Messages a process sends (most)", [](const PhaseCost& cost) { return cost.messages; },
+         [](const PhaseCost& cost) { return fmt::format("{:.1f} ({})", cost.messages, cost.most_messages); }},
+        columns);
+  print({"Bytes a process sends (most)", [](const PhaseCost& cost) { return cost.bytes; },
+         [](const PhaseCost& cost) { return fmt::format("{:.0f} ({})", cost.bytes, cost.most_bytes); }},
+        columns);
+  print_what_grows(given);
+  if (given.json.empty()) return 0;
+  std::ofstream out(given.json);
+  out << json_of(columns).dump(2) << "\n";
+  if (!out) throw EnvironmentError(fmt::format("cannot write {}", given.json));
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "What to expect of a recovery: from the death of processes until all ranks have their data again, phase by phase, "
+      "for jobs of different sizes."};
+  Given given;
+  app.add_option("--processes", given.ranks, "Ranks of the job: a list, a column each")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 8192))
+      ->capture_default_str();
+  app.add_option("--processes-per-node", given.ranks_per_node, "Of those")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--failures", given.failures, "Ranks that die at once, spread over the job")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")->capture_default_str();
+  app.add_option("--spares", given.spares, "Processes that wait; default: as many as die")->check(CLI::Range(0, 8192));
+  app.add_option("--found-by", given.found_by,
+                 "told: the kernel or the runtime tells of a death; silence: the time-out finds it, as of a lost node")
+      ->check(CLI::IsMember({"told", "silence"}))
+      ->capture_default_str();
+  app.add_option("--told-after", given.told_after, "With told: from the death until one process knows")
+      ->capture_default_str();
+  app.add_option("--heartbeat", given.heartbeat, "Between two of a process, as --mend-heartbeat")->capture_default_str();
+  app.add_option("--timeout", given.timeout, "With silence: as --mend-timeout")->capture_default_str();
+  app.add_option("--until-call", given.until_call, "A rank computes for up to so long before its next MPI call")
+      ->capture_default_str();
+  app.add_option("--start-process", given.start_process, "With spawn: until a new process has called")
+      ->capture_default_str();
+  app.add_option("--latency", given.latency_us, "Between nodes, in us")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  app.add_option("--overhead", given.overhead_us, "Of a message at either end, in us")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  app.add_option("--network", given.network, "Bytes per second that a process sends")->capture_default_str();
+  app.add_option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes")
+      ->capture_default_str();
+  app.add_option("--state-per-rank", given.state, "What a rank has committed")->capture_default_str();
+  app.add_option("--redundancy", given.redundancy, "As --mend-redundancy")->capture_default_str();
+  app.add_option("--seed", given.seed, "Decides which ranks die, and when between two heartbeats")
+      ->capture_default_str();
+  app.add_option("--json", given.json, "Also write all numbers to this file");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 2;
+  }
+  return simulate(given);
+}
+
+}  // namespace
+}  // namespace mend::bench
+
+int main(int argc, char** argv) {
+  try {
+    return mend::bench::run(argc, argv);
+  } catch (const mend::UsageError& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,466 @@
+// What a simulated process does for its core, and how it gets through calls of the library.
+
+#include "base/assert.hpp"
+#include "framework/process/failure_detector.hpp"
+#include "framework/recovery/job_decision.hpp"
+#include "framework/recovery/simulated/process.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace mend::recovery {
+namespace {
+
+using Kind = LibraryStep::Kind;
+
+constexpr std::uint32_t yes = 1;
+
+bool is_exchange(Kind kind) { return kind != Kind::agreement && kind != Kind::local && kind != Kind::ballot; }
+
+// What a host says to a newcomer, and what that answers, by round.
+enum GuestRound : std::uint32_t { acquaintances, introduction, invitation, greeting, admission };
+
+}  // namespace
+
+// --- an epoch ------------------------------------------------------------------------------------------------------
+
+void RecoverySimulation::perform(ProcessId process, const Revoke& action) {
+  Process& one = at(process);
+  switch (action.what) {
+    case What::application: return revoke(process, one.application);
+    case What::candidate:
+      revoke(process, one.candidate);
+      return revoke(process, one.application_candidate);
+    case What::meeting: return revoke(process, one.meeting);
+  }
+}
+
+void RecoverySimulation::perform(ProcessId process, const CallSpares& action) {
+  for (const Placed& spare : at(process).core->position().roster.spares) {
+    send(process, spare.process, Note{Note::Kind::call_spares, no_comm, action.epoch.value + 1, 0, 0});
+  }
+}
+
+void RecoverySimulation::perform(ProcessId process, const CastBallot& action) {
+  Process& one = at(process);
+  one.motion = action.motion;
+  one.wait = Process::Wait::agreement;
+  contribute(process, {one.application, false}, ballot_contribution(action.motion));
+}
+
+void RecoverySimulation::perform(ProcessId process, const DecideJob& action) {
+  Foretold everyone;
+  decide_job(everyone, action.intent, action.code, action.progressed);
+  at(process).wait = Process::Wait::agreement;
+  contribute(process, {at(process).base, false}, everyone.contributed);
+}
+
+void RecoverySimulation::perform(ProcessId process, const Agree& action) {
+  Process& one = at(process);
+  one.wait = Process::Wait::agreement;
+  contribute(process, {action.among == Among::base ? one.base : one.candidate, false}, action.contribution);
+}
+
+void RecoverySimulation::perform(ProcessId process, const EnterBody& action) {
+  Process& one = at(process);
+  enter_detection(process);
+  one.wait = Process::Wait::body;
+  if (one.core->position().epoch == Epoch{0}) return;
+  one.is_survivor = one.is_survivor && !action.newcomer;
+  begin_restore(process);
+}
+
+void RecoverySimulation::perform(ProcessId process, const Park&) {
+  at(process).wait = Process::Wait::parked;
+  enter_detection(process);
+  if (at(process).wait == Process::Wait::parked) wake_spare(process);
+}
+
+void RecoverySimulation::perform(ProcessId, const SaveWhatIsLeft&) {
+  require(false, "a simulated job has no disk");
+}
+
+void RecoverySimulation::perform(ProcessId process, const End& action) {
+  at(process).wait = Process::Wait::nothing;
+  end_ = action;
+}
+
+void RecoverySimulation::perform(ProcessId process, const Die&) { simulator_->kill(process, now(process)); }
+
+// --- a round -------------------------------------------------------------------------------------------------------
+
+void RecoverySimulation::perform(ProcessId process, const NewCandidate&) {
+  Process& one = at(process);
+  one.candidate = one.application_candidate = one.meeting = one.joined = no_comm;
+  give_up_guest(process);
+}
+
+void RecoverySimulation::perform(ProcessId process, const Settle&) { call(process, Call::settle, at(process).base); }
+void RecoverySimulation::perform(ProcessId process, const Shrink&) { call(process, Call::shrink, at(process).base); }
+void RecoverySimulation::perform(ProcessId process, const Found&) { call(process, Call::found, at(process).base); }
+
+void RecoverySimulation::perform(ProcessId process, const Split&) {
+  call(process, Call::split, at(process).candidate);
+}
+
+void RecoverySimulation::perform(ProcessId process, const AdoptCandidate&) {
+  Process& one = at(process);
+  one.base = std::exchange(one.candidate, no_comm);
+  one.application = std::exchange(one.application_candidate, no_comm);
+  forget_groups(process);
+}
+
+// --- calls of the library ------------------------------------------------------------------------------------------
+
+void RecoverySimulation::call(ProcessId process, Call call, CommId comm) {
+  Process& one = at(process);
+  one.wait = Process::Wait::call;
+  one.call = call;
+  one.on = comm;
+  one.steps = steps_of(call, comms_[comm].members.size());
+  one.step = 0;
+  begin_step(process);
+}
+
+void RecoverySimulation::begin_step(ProcessId process) {
+  Process& one = at(process);
+  if (one.step == one.steps.size()) return call_ends(process, true);
+  one.number = one.next_number[one.on]++;
+  one.round = 0;
+  const LibraryStep step = one.steps[one.step];
+  const bool hosts = one.core && one.core->hosts();
+  switch (step.kind) {
+    case Kind::agreement:
+      contribute(process, {one.on, true}, yes);
+      return answer(process);
+    case Kind::local:
+      simulator_->compute(process, SimulatedTime{static_cast<std::int64_t>(
+                                       static_cast<double>(options_.bytes_per_rank) / options_.memory_speed)});
+      ++one.step;
+      return begin_step(process);
+    case Kind::ballot:
+      one.wait = Process::Wait::agreement;
+      return contribute(process, {one.application, false}, ballot_contribution(agreement::Motion::restore));
+    case Kind::greeting: send(process, at(one.host).guest.value(), Note{Note::Kind::guest, one.on, one.number, greeting, 1}); break;
+    case Kind::invitation:
+      if (hosts) let_in(process);
+      break;
+    default: break;
+  }
+  if (one.revoked.contains(one.on)) return call_ends(process, false);
+  fail_waits_on_dead(process);
+  if (one.wait == Process::Wait::call && one.number + 1 == one.next_number[one.on]) go_on(process);
+}
+
+/// As far as it can with what has come.
+void RecoverySimulation::go_on(ProcessId process) {
+  Process& one = at(process);
+  const LibraryStep step = one.steps[one.step];
+  const Comm& comm = comms_[one.on];
+  const std::size_t size = comm.members.size();
+  const std::size_t own = comm.rank(process);
+  const std::uint64_t heard = one.heard[{one.on, one.number}];
+  const auto has_heard = [&](std::uint32_t round) { return (heard >> round & 1U) != 0; };
+  const auto tell = [&](std::size_t to, std::uint32_t round, ByteCount bytes) {
+    send(process, comm.members[to], Note{Note::Kind::step, one.on, one.number, round, bytes});
+  };
+  switch (step.kind) {
+    case Kind::allreduce:
+    case Kind::allgather: {
+      // one.round: how many rounds it has sent.
+      const std::uint32_t rounds = rounds_among(size);
+      while (one.round < rounds && (one.round == 0 || has_heard(one.round - 1))) {
+        const std::size_t distance = std::size_t{1} << one.round;
+        const std::size_t pieces = step.kind == Kind::allgather ? std::min(distance, size - distance) : 1;
+        tell((own + distance) % size, one.round++, pieces * step.bytes);
+      }
+      if (rounds > 0 && (one.round < rounds || !has_heard(rounds - 1))) return;
+      break;
+    }
+    case Kind::broadcast: {
+      const std::size_t root = comm.rank(one.core->host());
+      const std::size_t label = (own + size - root) % size;
+      if (label != 0 && !has_heard(0)) return;
+      for (std::size_t ahead = std::bit_floor(label) * 2 + (label == 0 ? 1 : 0); label + ahead < size; ahead *= 2) {
+        tell((label + ahead + root) % size, 0, step.bytes);
+      }
+      break;
+    }
+    case Kind::invitation:
+      if (one.core->hosts() && !has_heard(0)) return;
+      break;
+    case Kind::greeting:
+      if (!has_heard(0)) return;
+      break;
+    case Kind::transfers: return restore_goes_on(process);
+    default: return;
+  }
+  one.heard.erase({one.on, one.number});
+  ++one.step;
+  begin_step(process);
+}
+
+/// The library's agreement that this process waits in has come to an end. The first of shrinking says who is dead, and
+/// is made again until that is news to nobody.
+void RecoverySimulation::library_decided(ProcessId process, const agreement::Decision& decision) {
+  Process& one = at(process);
+  const bool shrinks = one.call != Call::settle;
+  if (shrinks && one.step == 0 && decision.unacknowledged_failure) return contribute(process, {one.on, true}, yes);
+  ++one.step;
+  begin_step(process);
+}
+
+void RecoverySimulation::call_ends(ProcessId process, bool succeeded) {
+  Process& one = at(process);
+  one.wait = Process::Wait::nothing;
+  const auto living = [&] {
+    const ProcessSet& gone = one.groups.at({one.on, true}).core->agreed_dead();
+    std::vector<ProcessId> members;
+    for (const ProcessId member : comms_[one.on].members) {
+      const auto place = static_cast<std::uint32_t>(comms_[one.on].rank(member));
+      if (!gone.contains(agreement::Member{place})) members.push_back(member);
+    }
+    return members;
+  };
+  const auto number = one.calls[{one.on, one.call}]++;
+  const auto made = [&](const std::vector<ProcessId>& members) {
+    return comms_.make(one.on, one.call, number, members);
+  };
+  switch (one.call) {
+    case Call::settle:
+      if (one.core->state() == State::admitting) return call(process, Call::admit, one.joined);
+      return drive(process, Settled{});
+    case Call::shrink: {
+      const std::vector<ProcessId> members = living();
+      one.candidate = made(members);
+      return drive(process, Shrunk{true, members});
+    }
+    case Call::split: {
+      if (!succeeded) return drive(process, SplitEnded{Making::interrupted});
+      std::vector<std::pair<Rank, ProcessId>> ranks;
+      for (const ProcessId member : comms_[one.candidate].members) {
+        if (const auto rank = one.core->planned_rank(member)) ranks.emplace_back(*rank, member);
+      }
+      std::ranges::sort(ranks);
+      std::vector<ProcessId> members;
+      for (const auto& [rank, member] : ranks) members.push_back(member);
+      const CommId application = made(members);
+      if (comms_[application].has(process)) one.application_candidate = application;
+      return drive(process, SplitEnded{Making::done});
+    }
+    case Call::found: return drive(process, Founded{});
+    case Call::meet: {
+      const std::vector<ProcessId> members = living();
+      one.meeting = made(members);
+      return drive(process, MeetingEnded{members.size() == comms_[one.base].members.size()});
+    }
+    case Call::connect: return drive(process, MeetingEnded{succeeded});
+    case Call::greet: {
+      if (!succeeded) return drive(process, MeetingEnded{false});
+      std::vector<ProcessId> members = comms_[one.meeting].members;
+      members.push_back(at(one.host).guest.value());
+      one.joined = made(members);
+      return call(process, Call::merge, one.joined);
+    }
+    case Call::merge:
+      if (one.core) return drive(process, MeetingEnded{succeeded});
+      one.wait = Process::Wait::joining;
+      return;
+    case Call::admit: {
+      const ProcessId newcomer = comms_[one.joined].members.back();
+      one.base = one.joined;
+      one.meeting = one.joined = no_comm;
+      if (newcomer == process) {
+        one.core.emplace(Setup{process, options_.policy, 10, false, {}}, *one.position, one.course);
+        enter_detection(process);
+        return drive(process, Begin{});
+      }
+      one.guest.reset();
+      return drive(process, Admitted{{newcomer, NodeId{newcomer.value / options_.network.processes_per_node}}});
+    }
+    case Call::restore: {
+      require(!succeeded, "a restore ends by a ballot");
+      one.restoring = false;
+      return drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, false});
+    }
+  }
+}
+
+void RecoverySimulation::fail_waits_on_dead(ProcessId process) {
+  Process& one = at(process);
+  if (one.wait != Process::Wait::call || !is_exchange(one.steps[one.step].kind)) return;
+  const std::vector<ProcessId> dead = one.detector->known_dead().members();
+  if (std::ranges::any_of(dead, [&](ProcessId gone) { return comms_[one.on].has(gone); })) call_ends(process, false);
+}
+
+// --- notes ---------------------------------------------------------------------------------------------------------
+
+void RecoverySimulation::take_note(ProcessId process, ProcessId from, const Note& note) {
+  Process& one = at(process);
+  switch (note.kind) {
+    case Note::Kind::revoke: return hear_revocation(process, note.comm);
+    case Note::Kind::call_spares:
+      one.called = std::max(one.called, note.number);
+      if (one.wait == Process::Wait::parked) wake_spare(process);
+      return;
+    case Note::Kind::step:
+      one.heard[{note.comm, note.number}] |= std::uint64_t{1} << note.round;
+      if (one.wait == Process::Wait::call && one.on == note.comm && one.number == note.number) go_on(process);
+      return;
+    case Note::Kind::restore:
+      ++one.brought[{note.comm, note.number}];
+      if (one.wait == Process::Wait::call && one.call == Call::restore && one.on == note.comm &&
+          one.steps[one.step].kind == Kind::transfers)
+        restore_goes_on(process);
+      return;
+    case Note::Kind::guest: return guest_hears(process, from, note);
+  }
+}
+
+/// Along a binomial graph: to those 1, 2, 4, ... places before and behind. Both communicators of an epoch are revoked,
+/// the application's and the store's; the second one travels with the first.
+void RecoverySimulation::revoke(ProcessId process, CommId comm) {
+  Process& one = at(process);
+  if (comm == no_comm || !one.revoked.insert(comm).second) return;
+  const Comm& members = comms_[comm];
+  const std::size_t size = members.members.size();
+  const std::size_t own = members.rank(process);
+  for (std::size_t distance = 1; distance <= size / 2; distance *= 2) {
+    for (const std::size_t to : {(own + distance) % size, (own + size - distance) % size}) {
+      std::size_t next = to;
+      // The ring is never cut: the closest that is not known to be dead.
+      while (distance == 1 && one.detector->known_dead().contains(members.members[next]) && next != own) {
+        next = to == (own + 1) % size ? (next + 1) % size : (next + size - 1) % size;
+      }
+      if (next == own || one.detector->known_dead().contains(members.members[next])) continue;
+      for (int copy = 0; copy < 2; ++copy) {
+        send(process, members.members[next], Note{Note::Kind::revoke, comm, 0, 0, 16});
+      }
+    }
+  }
+}
+
+void RecoverySimulation::hear_revocation(ProcessId process, CommId comm) {
+  Process& one = at(process);
+  if (one.revoked.contains(comm)) return;
+  if (one.wait == Process::Wait::body && comm == one.application) {
+    leave_body(process);  // its core revokes too, and so passes it on
+    return;
+  }
+  if (one.wait == Process::Wait::leaving && comm == one.application) return;
+  revoke(process, comm);
+  if (one.wait == Process::Wait::call && comm == one.on && is_exchange(one.steps[one.step].kind)) {
+    call_ends(process, false);
+  }
+}
+
+// --- a newcomer ----------------------------------------------------------------------------------------------------
+
+/// One process for each vacant rank is asked for at once; they come one after the other.
+void RecoverySimulation::perform(ProcessId process, const StartProcess&) {
+  Process& one = at(process);
+  one.wait = Process::Wait::guest;
+  const Position& position = one.core->position();
+  std::erase_if(one.waiting, [&](ProcessId newcomer) { return newcomer.value < position.processes; });
+  const std::size_t vacant = position.roster.absent(position.members).size();
+  std::uint32_t next = position.processes + static_cast<std::uint32_t>(one.waiting.size());
+  while (one.waiting.size() < std::max<std::size_t>(1, vacant) && next < hand_.value) {
+    const ProcessId newcomer{next++};
+    one.waiting.push_back(newcomer);
+    at(newcomer).host = process;
+    at(newcomer).wait = Process::Wait::joining;
+    simulator_->wake(newcomer, now(process) + options_.start_process);
+  }
+  if (one.waiting.empty()) return drive(process, NewcomerLost{});
+  if (at(one.waiting.front()).has_called) bear(process);
+  answer(process);
+}
+
+/// A newcomer has been started, and says so.
+void RecoverySimulation::call_host(ProcessId guest) {
+  at(guest).has_called = true;
+  at(guest).since = now(guest);
+  enter_phase(guest, Phase::start);
+  send(guest, at(guest).host, Note{Note::Kind::guest, no_comm, 0, acquaintances, 32});
+}
+
+/// Tells the next newcomer who is in the job.
+void RecoverySimulation::bear(ProcessId host) {
+  Process& one = at(host);
+  const ProcessId newcomer = one.waiting.front();
+  const ByteCount bytes = one.core->position().members.size() * sizeof(Acquaintance);
+  send(host, newcomer, Note{Note::Kind::guest, no_comm, 0, introduction, bytes});
+}
+
+/// Tells the guest what it must know to be a member.
+void RecoverySimulation::let_in(ProcessId host) {
+  Process& one = at(host);
+  Process& guest = at(*one.guest);
+  Position position = one.core->position();
+  position.members.push_back(*one.guest);
+  position.roster.spares.push_back({*one.guest, NodeId{one.guest->value / options_.network.processes_per_node}});
+  guest.position = position;
+  guest.course = {};
+  guest.course.before = one.core->course().before;
+  guest.course.dead = one.core->course().dead;
+  guest.course.fruitless = one.core->course().fruitless;
+  guest.standing = one.standing;
+  const ByteCount bytes = position.members.size() * (sizeof(Seat) + sizeof(ProcessId));
+  send(host, *one.guest, Note{Note::Kind::guest, one.on, one.number, invitation, bytes});
+}
+
+void RecoverySimulation::give_up_guest(ProcessId host) {
+  Process& one = at(host);
+  if (!one.guest || !one.core->hosts()) return;
+  if (lives(*one.guest) && !at(*one.guest).core) simulator_->kill(*one.guest, now(host));
+  one.guest.reset();
+}
+
+void RecoverySimulation::perform(ProcessId process, const Meet&) { call(process, Call::meet, at(process).base); }
+
+void RecoverySimulation::perform(ProcessId process, const Connect&) {
+  Process& one = at(process);
+  one.host = one.core->host();
+  call(process, Call::connect, one.meeting);
+}
+
+void RecoverySimulation::perform(ProcessId process, const Merge&) { call(process, Call::greet, at(process).meeting); }
+
+void RecoverySimulation::perform(ProcessId process, const Admit& action) {
+  Process& one = at(process);
+  if (action.hosting) send(process, *one.guest, Note{Note::Kind::guest, one.meeting, 0, admission, 1});
+  call(process, Call::settle, one.base);
+}
+
+/// What passes between a host, and later all, and a newcomer.
+void RecoverySimulation::guest_hears(ProcessId process, ProcessId from, const Note& note) {
+  Process& one = at(process);
+  switch (note.round) {
+    case acquaintances:  // the host: a process has called
+      if (one.wait == Process::Wait::guest && !one.waiting.empty() && one.waiting.front() == from) bear(process);
+      return;
+    case introduction:
+      if (one.core) {  // the host: the newcomer has introduced itself
+        one.guest = from;
+        std::erase(one.waiting, from);
+        one.wait = Process::Wait::nothing;
+        return drive(process, NewcomerCalled{from});
+      }
+      one.detector.emplace(process, options_.timing);
+      return send(process, from, Note{Note::Kind::guest, no_comm, 0, introduction, sizeof(Acquaintance)});
+    case invitation: enter_phase(process, Phase::connect); return send(process, from, Note{Note::Kind::step, note.comm, note.number, 0, 64});
+    case greeting: {
+      enter_phase(process, Phase::merge);
+      send(process, from, Note{Note::Kind::step, note.comm, note.number, 0, 1});
+      one.meeting = note.comm;
+      if (++one.greeted < comms_[note.comm].members.size()) return;
+      std::vector<ProcessId> members = comms_[note.comm].members;
+      members.push_back(process);
+      one.joined = comms_.make(note.comm, Call::greet, one.calls[{note.comm, Call::greet}]++, members);
+      return call(process, Call::merge, one.joined);
+    }
+    default: enter_phase(process, Phase::admit); return call(process, Call::admit, one.joined);
+  }
+}
+
+}  // namespace mend::recovery

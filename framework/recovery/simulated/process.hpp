@@ -1,0 +1,129 @@
+// One process of a simulated recovery. A part of simulation.hpp.
+
+#pragma once
+
+#include "framework/recovery/simulated/simulation.hpp"
+#include "store/restore/restore_plan.hpp"
+
+#include <deque>
+#include <set>
+#include <tuple>
+
+namespace mend::recovery {
+
+inline constexpr CommId no_comm = ~CommId{0};
+
+struct RecoverySimulation::Group {
+  std::unique_ptr<agreement::Core> core;
+  agreement::AgreementId next;
+};
+
+struct RecoverySimulation::Process {
+  enum class Wait : std::uint8_t {
+    nothing,
+    body,
+    leaving,    ///< it computes, and leaves the body at its next call
+    parked,
+    agreement,  ///< of mend
+    call,       ///< of the library, or the restore
+    guest,      ///< hosting: a process is started
+    joining,    ///< a newcomer
+  };
+
+  std::optional<RecoveryCore> core;  // a newcomer has it when it is in
+  std::optional<detector::Detector> detector;
+  std::uint32_t standing = 0;  // how many memberships the detector has had
+  SimulatedTime armed = SimulatedTime::max();
+  std::vector<std::pair<SimulatedTime, ProcessId>> told;  // deaths that the kernel will tell it
+
+  CommId base = no_comm;
+  CommId candidate = no_comm;
+  CommId application_candidate = no_comm;
+  CommId application = no_comm;
+  CommId meeting = no_comm;
+  CommId joined = no_comm;
+
+  std::map<GroupKey, Group> groups;
+  CommId first_live = 0;  // of agreements
+  std::map<GroupKey, std::vector<std::pair<ProcessId, Agreeing>>> early;
+  std::deque<std::pair<ProcessId, Agreeing>> unanswered;  // what mend answers when it is in a call of its own
+  std::deque<ProcessId> untold;                           // deaths, likewise
+
+  Wait wait = Wait::nothing;
+  GroupKey agrees_in{no_comm, false};
+  agreement::Motion motion = agreement::Motion::recover;
+  Call call = Call::settle;
+  CommId on = no_comm;
+  std::vector<LibraryStep> steps;
+  std::size_t step = 0;
+  std::uint32_t number = 0;  // of the step among those taken on the communicator
+  std::uint32_t round = 0;
+  bool restoring = false;
+  std::map<CommId, std::uint32_t> next_number;
+  std::map<std::pair<CommId, Call>, std::uint32_t> calls;  // how many of each kind
+  std::map<std::pair<CommId, std::uint32_t>, std::uint64_t> heard;  // by step: rounds
+  std::map<std::pair<CommId, std::uint32_t>, std::size_t> brought;  // by part of a restore: messages
+  std::set<CommId> revoked;
+  SimulatedTime leaves_at = SimulatedTime::max();
+  std::uint32_t called = 0;  // out of the epoch before this number
+
+  // hosting
+  std::optional<ProcessId> guest;
+  std::deque<ProcessId> waiting;  // newcomers that were started and have no rank yet
+  // a newcomer
+  ProcessId host;
+  bool has_called = false;
+  std::optional<Position> position;
+  Course course;
+  std::size_t greeted = 0;
+
+  // accounts
+  bool is_survivor = false;  // it held a rank before
+  Phase phase = Phase::over;
+  SimulatedTime since{0};
+  std::uint32_t depth = 0;
+  std::uint32_t depth_at = 0;
+  std::array<SimulatedTime, phases> times{};
+  std::array<std::uint32_t, phases> rounds{};
+  std::array<std::uint64_t, phases> messages{};
+  std::array<std::uint64_t, phases> bytes{};
+  std::optional<SimulatedTime> done;
+};
+
+/// What the ranks do, the same for all: each computes it for itself, here it is computed once.
+struct RecoverySimulation::RestoreParts {
+  static constexpr std::size_t count = 2;  // everyone gets what it lacks; then all is redundant again
+  ByteCount inventory = 0;                 // of the rank that has most to tell
+  RestorePlan plan;
+  struct Transfer {
+    Rank to;
+    ByteCount bytes;
+  };
+  std::vector<std::array<std::vector<Transfer>, count>> sends;  // by rank
+  std::vector<std::array<std::size_t, count>> expects;          // messages, by rank
+};
+
+/// Tells what an agreement would be given, and has it come to `outcome`.
+class Foretold final : public agreement::Agreement {
+ public:
+  explicit Foretold(agreement::Outcome outcome = {~0U, false}) : outcome_(outcome) {}
+  agreement::Outcome agree(std::uint32_t contribution) override {
+    contributed = contribution;
+    return outcome_;
+  }
+  std::uint32_t contributed = 0;
+
+ private:
+  agreement::Outcome outcome_;
+};
+
+/// What a rank with this motion brings to a ballot.
+inline std::uint32_t ballot_contribution(agreement::Motion motion) {
+  auto foretold = std::make_unique<Foretold>();
+  const Foretold& seen = *foretold;
+  agreement::Ballot ballot(std::move(foretold), Rank{0}, 1);
+  ballot.cast(motion, true);
+  return seen.contributed;
+}
+
+}  // namespace mend::recovery

@@ -1,0 +1,546 @@
+#include "framework/recovery/simulated/simulation.hpp"
+
+#include "agreement/wire.hpp"
+#include "base/error.hpp"
+#include "detector/wire.hpp"
+#include "framework/recovery/job_decision.hpp"
+#include "framework/recovery/simulated/process.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace mend::recovery {
+namespace {
+
+constexpr ByteCount group_header = 8;
+constexpr ByteCount note_header = 16;
+
+/// What only happens once, at the end of which all must be over.
+constexpr SimulatedTime longest = std::chrono::minutes(10);
+constexpr SimulatedTime slice = std::chrono::milliseconds(20);
+
+transport::NetworkModel without_notices(transport::NetworkModel network) {
+  network.tells_of_deaths = false;
+  return network;
+}
+
+Phase phase_in(State state, bool first_epoch) {
+  switch (state) {
+    case State::balloting: return Phase::ballot;
+    case State::deciding:
+    case State::closing: return Phase::decide;
+    case State::settling: return Phase::settle;
+    case State::shrinking: return Phase::shrink;
+    case State::counting: return Phase::count;
+    case State::splitting: return Phase::split;
+    case State::confirming: return Phase::confirm;
+    case State::finding:
+    case State::announcing: return Phase::start;
+    case State::gathering:
+    case State::gathered: return Phase::meet;
+    case State::connecting:
+    case State::connected: return Phase::connect;
+    case State::merging:
+    case State::merged: return Phase::merge;
+    case State::admitting: return Phase::admit;
+    case State::playing:
+    case State::saving: return first_epoch ? Phase::over : Phase::restore;
+    default: return Phase::over;
+  }
+}
+
+}  // namespace
+
+const char* name_of(Phase phase) {
+  switch (phase) {
+    case Phase::detect: return "detect";
+    case Phase::interrupt: return "interrupt";
+    case Phase::ballot: return "ballot";
+    case Phase::decide: return "job decision";
+    case Phase::settle: return "settle";
+    case Phase::shrink: return "shrink";
+    case Phase::count: return "agree: shrunk";
+    case Phase::split: return "split";
+    case Phase::confirm: return "agree: split";
+    case Phase::start: return "start process";
+    case Phase::meet: return "meet newcomer";
+    case Phase::connect: return "connect";
+    case Phase::merge: return "greet, merge";
+    case Phase::admit: return "admit";
+    case Phase::restore: return "restore";
+    case Phase::over: return "over";
+  }
+  return "?";
+}
+
+RecoverySimulation::RecoverySimulation(const SimulationOptions& options) : options_(options) {
+  const auto total = static_cast<std::uint32_t>(options.ranks + options.spares);
+  if (options.failures >= options.ranks) {
+    throw UsageError(fmt::format("{} of {} ranks cannot die at once: one must be left", options.failures, options.ranks));
+  }
+  options.redundancy.require_ranks(options.ranks);
+  const std::uint32_t most = total + 4U * static_cast<std::uint32_t>(options.failures);
+  hand_ = ProcessId{most};
+  simulator_ = std::make_unique<transport::Simulator<Message, RecoverySimulation>>(
+      most + 1, without_notices(options.network), options.seed, *this);
+  for (std::uint32_t p = 0; p < most; ++p) processes_.push_back(std::make_unique<Process>());
+  launch();
+}
+
+RecoverySimulation::~RecoverySimulation() = default;
+
+bool RecoverySimulation::lives(ProcessId process) const { return simulator_->lives(process); }
+
+/// Until all are in the body or parked.
+void RecoverySimulation::launch() {
+  std::vector<ProcessId> launched;
+  std::vector<Placed> introduced;
+  for (std::uint32_t p = 0; p < static_cast<std::uint32_t>(options_.ranks + options_.spares); ++p) {
+    launched.push_back(ProcessId{p});
+    introduced.push_back({ProcessId{p}, NodeId{p / options_.network.processes_per_node}});
+  }
+  const CommId world = comms_.make(launched);
+  for (const ProcessId process : launched) {
+    Process& one = at(process);
+    one.core.emplace(Setup{process, options_.policy, 10, false, {}}, launched, introduced, options_.ranks);
+    one.detector.emplace(process, options_.timing);
+    one.base = world;
+    one.wait = Process::Wait::nothing;
+    simulator_->wake(process, SimulatedTime{0});
+  }
+  SimulatedTime until{0};
+  while (!all_is_over() && until < longest) simulator_->run(until += slice);
+  if (!all_is_over()) throw EnvironmentError("the simulated job does not begin: report this as a mistake in mend");
+  first_roster_ = at(launched.front()).core->position().roster;
+}
+
+void RecoverySimulation::run() {
+  const Roster& roster = first_roster_;
+  // A death comes at some moment between two heartbeats, when the ring has long been quiet.
+  const auto quiet = options_.finding == Finding::silence ? 3 * options_.timing.delta : options_.timing.eta;
+  const auto chance = transport::scramble(options_.seed, 1, 17);
+  died_at_ = simulator_->clock() + quiet +
+             SimulatedTime{static_cast<std::int64_t>(chance % static_cast<std::uint64_t>(options_.timing.eta.count()))};
+  const auto first = transport::scramble(options_.seed, 2, 17) % static_cast<std::uint64_t>(options_.ranks);
+  for (int i = 0; i < options_.failures; ++i) {
+    const int rank = static_cast<int>((first + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(options_.ranks) /
+                                                   static_cast<std::uint64_t>(options_.failures)) %
+                                      static_cast<std::uint64_t>(options_.ranks));
+    victims_.push_back(roster.seat(Rank{rank}).holder.process);
+  }
+  for (const ProcessId victim : victims_) simulator_->kill(victim, died_at_);
+  simulator_->wake(hand_, died_at_);
+  SimulatedTime until = died_at_;
+  do {
+    simulator_->run(until += slice);
+  } while (!all_is_over() && until < died_at_ + longest);
+}
+
+/// The deaths: from now on all is counted. Whoever observes a dead process is told, if the kernel tells.
+void RecoverySimulation::strike() {
+  struck_ = true;
+  const auto count = static_cast<std::uint32_t>(options_.ranks + options_.spares);
+  for (std::uint32_t p = 0; p < count; ++p) {
+    Process& one = *processes_[p];
+    one.is_survivor = one.core->rank().has_value();
+    one.phase = Phase::detect;
+    one.since = died_at_;
+    one.depth = one.depth_at = 0;
+    one.done.reset();
+  }
+  if (options_.finding == Finding::silence) return;
+  for (const ProcessId victim : victims_) {
+    ProcessId observer{(victim.value + 1) % count};
+    while (!lives(observer)) observer = ProcessId{(observer.value + 1) % count};
+    at(observer).told.emplace_back(died_at_ + options_.told_after, victim);
+    simulator_->wake(observer, died_at_ + options_.told_after);
+  }
+}
+
+// --- messages and accounts -----------------------------------------------------------------------------------------
+
+ByteCount RecoverySimulation::size_of(const Message& message) const {
+  if (const auto* note = std::get_if<Note>(&message.what)) return note_header + note->bytes;
+  if (const auto* agreeing = std::get_if<Agreeing>(&message.what)) {
+    return group_header + agreement::wire_size(agreeing->message);
+  }
+  return detector::wire_size(std::get<detector::Message>(message.what));
+}
+
+Phase RecoverySimulation::phase_of(ProcessId process) const { return at(process).phase; }
+
+void RecoverySimulation::send(ProcessId from, ProcessId to, Message message, Phase phase) {
+  Process& sender = at(from);
+  message.depth = sender.depth + 1;
+  if (struck_) {
+    ++sender.messages[static_cast<std::size_t>(phase)];
+    sender.bytes[static_cast<std::size_t>(phase)] += size_of(message);
+  }
+  simulator_->send(from, to, std::move(message));
+}
+
+void RecoverySimulation::enter_phase(ProcessId process, Phase phase) {
+  Process& one = at(process);
+  if (one.phase == phase) return;
+  const auto before = static_cast<std::size_t>(one.phase);
+  one.times[before] += now(process) - one.since;
+  one.rounds[before] += one.depth - one.depth_at;
+  one.phase = phase;
+  one.since = now(process);
+  one.depth_at = one.depth;
+  if (phase == Phase::over) one.done = now(process);
+}
+
+bool RecoverySimulation::all_is_over() const {
+  for (std::uint32_t p = 0; p < processes_.size(); ++p) {
+    const Process& one = *processes_[p];
+    if (!lives({p}) || !one.core) continue;
+    if (one.core->state() == State::ended) continue;
+    const bool rests = one.wait == Process::Wait::body || one.wait == Process::Wait::parked;
+    if (!rests || (struck_ && one.phase != Phase::over)) return false;
+    const bool has_dead =
+        std::ranges::any_of(victims_, [&](ProcessId gone) { return struck_ && comms_[one.base].has(gone); });
+    if (has_dead) return false;
+  }
+  return true;
+}
+
+// --- the simulator's side ------------------------------------------------------------------------------------------
+
+void RecoverySimulation::receive(ProcessId to, ProcessId from, const Message& message) {
+  Process& one = at(to);
+  const auto* detection = std::get_if<detector::Message>(&message.what);
+  const bool is_heartbeat = detection != nullptr && detection->kind == detector::Message::Kind::heartbeat;
+  if (struck_ && !is_heartbeat) one.depth = std::max(one.depth, message.depth);
+  if (detection != nullptr) {
+    if (!one.detector) return;
+    detector::Actions actions;
+    one.detector->receive(from, *detection, now(to), actions);
+    take(to, actions);
+  } else if (const auto* agreeing = std::get_if<Agreeing>(&message.what)) {
+    deliver(to, from, *agreeing);
+  } else {
+    take_note(to, from, std::get<Note>(message.what));
+  }
+}
+
+void RecoverySimulation::wake(ProcessId process) {
+  if (process == hand_) return strike();
+  Process& one = at(process);
+  if (one.core && one.core->state() == State::unborn && one.core->first_world()) return drive(process, Begin{});
+  if (!one.core && !one.has_called) return call_host(process);
+  detect(process);
+  if (one.wait == Process::Wait::leaving && now(process) >= one.leaves_at) leave_now(process);
+}
+
+void RecoverySimulation::drive(ProcessId process, Event event) {
+  Process& one = at(process);
+  const State before = one.core->state();
+  const recovery::Actions actions = one.core->step(event);
+  const State state = one.core->state();
+  if (state != before && struck_) enter_phase(process, phase_in(state, one.core->position().epoch == Epoch{0}));
+  for (const Action& action : actions) std::visit([&](const auto& what) { perform(process, what); }, action);
+}
+
+// --- detection -----------------------------------------------------------------------------------------------------
+
+void RecoverySimulation::enter_detection(ProcessId process) {
+  Process& one = at(process);
+  const Position& position = one.core->position();
+  std::vector<NodeId> nodes;
+  for (std::uint32_t p = 0; p < position.processes; ++p) nodes.push_back({p / options_.network.processes_per_node});
+  detector::Actions actions;
+  one.detector->enter({Epoch{++one.standing}, position.processes,
+                       difference(ProcessSet::first(position.processes), ProcessSet::of(comms_[one.base].members))},
+                      nodes, now(process), actions);
+  take(process, actions);
+}
+
+/// What the kernel tells, and what the detector does when its time has come.
+void RecoverySimulation::detect(ProcessId process) {
+  Process& one = at(process);
+  if (!one.detector || one.standing == 0) return;
+  detector::Actions actions;
+  ProcessSet gone;
+  for (const auto& [when, victim] : one.told) {
+    if (when <= now(process)) gone.insert(victim);
+  }
+  std::erase_if(one.told, [&](const auto& told) { return told.first <= now(process); });
+  if (!gone.empty()) {
+    one.detector->witness(gone, detector::Told::nobody, now(process), actions);
+    take(process, actions);
+    actions.clear();
+  }
+  if (one.armed <= now(process)) one.armed = SimulatedTime::max();
+  const auto deadline = one.detector->next_deadline();
+  if (deadline && *deadline <= now(process)) one.detector->tick(now(process), actions);
+  take(process, actions);
+}
+
+void RecoverySimulation::take(ProcessId process, detector::Actions& actions) {
+  for (detector::Actions::Send& message : actions.sends) {
+    if (message.message.kind == detector::Message::Kind::heartbeat) {
+      simulator_->send(process, message.to, {std::move(message.message), at(process).depth});
+    } else {
+      send(process, message.to, {std::move(message.message), 0}, Phase::detect);
+    }
+  }
+  arm(process);
+  if (!actions.died.empty()) learn(process, actions.died);
+}
+
+void RecoverySimulation::arm(ProcessId process) {
+  Process& one = at(process);
+  const auto deadline = one.detector->next_deadline();
+  if (!deadline || *deadline >= one.armed) return;
+  one.armed = *deadline;
+  simulator_->wake(process, *deadline);
+}
+
+void RecoverySimulation::learn(ProcessId process, const ProcessSet& gone) {
+  Process& one = at(process);
+  if (!first_known_) first_known_ = now(process);
+  const std::vector<ProcessId> dead = gone.members();
+  std::vector<GroupKey> keys;
+  for (const auto& [key, group] : one.groups) {
+    if (key.second) keys.push_back(key);
+  }
+  for (const GroupKey& key : keys) {
+    for (const ProcessId died : dead) tell_group(process, key, died);
+  }
+  one.untold.insert(one.untold.end(), dead.begin(), dead.end());
+  answer(process);
+  if (!one.core) return;
+  const bool concerns = one.application != no_comm && std::ranges::any_of(dead, [&](ProcessId died) {
+                          return comms_[one.application].has(died);
+                        });
+  if (one.wait == Process::Wait::call) {
+    fail_waits_on_dead(process);
+  } else if (one.wait == Process::Wait::body && concerns) {
+    leave_body(process);
+  } else if (one.wait == Process::Wait::parked) {
+    wake_spare(process);
+  }
+}
+
+/// Of a parked process: whether it is called, or a rank has died.
+void RecoverySimulation::wake_spare(ProcessId process) {
+  Process& one = at(process);
+  const Position& position = one.core->position();
+  const bool is_called = one.called > position.epoch.value;
+  const bool rank_has_died = std::ranges::any_of(one.detector->known_dead().members(), [&](ProcessId dead) {
+    return position.roster.rank_of(dead).has_value();
+  });
+  if (!is_called && !rank_has_died) return;
+  one.wait = Process::Wait::nothing;
+  drive(process, Called{});
+}
+
+/// The rank hears of a failure, and leaves the body at its next call.
+void RecoverySimulation::leave_body(ProcessId process) {
+  Process& one = at(process);
+  enter_phase(process, Phase::interrupt);
+  if (options_.until_call.count() == 0) return leave_now(process);
+  one.wait = Process::Wait::leaving;
+  const auto chance = transport::scramble(options_.seed, process.value, 19);
+  one.leaves_at = now(process) + SimulatedTime{static_cast<std::int64_t>(
+                                     chance % static_cast<std::uint64_t>(options_.until_call.count()))};
+  simulator_->wake(process, one.leaves_at);
+}
+
+void RecoverySimulation::leave_now(ProcessId process) {
+  Process& one = at(process);
+  one.leaves_at = SimulatedTime::max();
+  one.wait = Process::Wait::nothing;
+  one.restoring = false;
+  drive(process, FailureNoticed{});
+  drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, true});
+}
+
+// --- agreements ----------------------------------------------------------------------------------------------------
+
+/// Joins the group when it is first asked for.
+RecoverySimulation::Group& RecoverySimulation::group(ProcessId process, GroupKey key) {
+  Process& one = at(process);
+  const auto known = one.groups.find(key);
+  if (known != one.groups.end()) return known->second;
+  const Comm& comm = comms_[key.first];
+  Group& made = one.groups[key];
+  made.core = agreement::make_core(agreement::Protocol::era, {static_cast<std::uint32_t>(comm.rank(process))},
+                                   key.second ? comm.tree_of_library : comm.tree_of_mend);
+  if (one.detector) {
+    for (const ProcessId dead : one.detector->known_dead().members()) tell_group(process, key, dead);
+  }
+  if (const auto early = one.early.extract(key)) {
+    for (const auto& [from, agreeing] : early.mapped()) deliver(process, from, agreeing);
+  }
+  return one.groups.at(key);
+}
+
+void RecoverySimulation::tell_group(ProcessId process, GroupKey key, ProcessId died) {
+  Process& one = at(process);
+  const auto found = one.groups.find(key);
+  if (found == one.groups.end() || !comms_[key.first].has(died)) return;
+  agreement::Actions actions;
+  found->second.core->dead({agreement::Member{static_cast<std::uint32_t>(comms_[key.first].rank(died))}}, actions);
+  perform(process, key, actions);
+}
+
+void RecoverySimulation::contribute(ProcessId process, GroupKey key, std::uint32_t value) {
+  Group& in = group(process, key);
+  agreement::Actions actions;
+  const agreement::AgreementId number = std::exchange(in.next, {in.next.value + 1});
+  if (key.second) in.core->acknowledge(in.core->known_dead());
+  in.core->contribute(number, {.value = agreement::value_of(value), .call = agreement::Call::blocking}, actions);
+  perform(process, key, actions);
+  answer(process);
+}
+
+void RecoverySimulation::perform(ProcessId process, GroupKey key, agreement::Actions& actions) {
+  const Comm& comm = comms_[key.first];
+  for (agreement::Actions::Send& message : actions.sends) {
+    send(process, comm.members[message.to.value], {Agreeing{key.first, key.second, std::move(message.message)}, 0},
+         phase_of(process));
+  }
+  for (const auto& one : actions.decided) decided(process, key, one.decision);
+}
+
+void RecoverySimulation::decided(ProcessId process, GroupKey key, const agreement::Decision& decision) {
+  Process& one = at(process);
+  if (key.second) return library_decided(process, decision);
+  const agreement::Outcome outcome{agreement::value_as<std::uint32_t>(decision.value), decision.unacknowledged_failure};
+  one.wait = Process::Wait::nothing;
+  if (one.restoring || one.core->state() == State::balloting) {
+    const agreement::Motion motion = one.restoring ? agreement::Motion::restore : one.motion;
+    const auto ruling = agreement::Ballot(std::make_unique<Foretold>(outcome), Rank{0}, 1).cast(motion, true);
+    if (one.restoring) return restore_ends(process, ruling);
+    return drive(process, Ruled{ruling, one.detector->known_dead()});
+  }
+  if (one.core->state() == State::deciding) {
+    Foretold everyone(outcome);
+    return drive(process, Decided{decide_job(everyone, Intent::follow)});
+  }
+  drive(process, Agreed{outcome});
+}
+
+void RecoverySimulation::deliver(ProcessId process, ProcessId from, const Agreeing& agreeing) {
+  Process& one = at(process);
+  const GroupKey key{agreeing.comm, agreeing.of_library};
+  if (key.first < one.first_live) return;
+  if (!key.second && !answers(process)) {
+    one.unanswered.emplace_back(from, agreeing);
+    return;
+  }
+  const auto found = one.groups.find(key);
+  if (found == one.groups.end()) {
+    one.early[key].emplace_back(from, agreeing);
+    return;
+  }
+  agreement::Actions actions;
+  found->second.core->receive({static_cast<std::uint32_t>(comms_[key.first].rank(from))}, agreeing.message, actions);
+  perform(process, key, actions);
+}
+
+/// mend answers for its agreements inside of its own calls only.
+bool RecoverySimulation::answers(ProcessId process) const {
+  const Process& one = at(process);
+  const bool settles = one.wait == Process::Wait::call && one.call == Call::settle;
+  return one.wait == Process::Wait::agreement || one.wait == Process::Wait::guest || settles;
+}
+
+void RecoverySimulation::answer(ProcessId process) {
+  Process& one = at(process);
+  while (answers(process) && (!one.untold.empty() || !one.unanswered.empty())) {
+    if (!one.untold.empty()) {
+      const ProcessId died = one.untold.front();
+      one.untold.pop_front();
+      std::vector<GroupKey> keys;
+      for (const auto& [key, group] : one.groups) {
+        if (!key.second) keys.push_back(key);
+      }
+      drive(process, ProcessDied{died});
+      for (const GroupKey& key : keys) tell_group(process, key, died);
+      continue;
+    }
+    const auto [from, agreeing] = std::move(one.unanswered.front());
+    one.unanswered.pop_front();
+    deliver(process, from, agreeing);
+  }
+}
+
+/// Those of older communicators: all have returned from them.
+void RecoverySimulation::forget_groups(ProcessId process) {
+  Process& one = at(process);
+  one.first_live = one.base;
+  std::erase_if(one.groups, [&](const auto& entry) { return entry.first.first < one.first_live; });
+  std::erase_if(one.early, [&](const auto& entry) { return entry.first.first < one.first_live; });
+  std::erase_if(one.heard, [&](const auto& entry) { return entry.first.first < one.first_live; });
+}
+
+// --- what came of it -----------------------------------------------------------------------------------------------
+
+std::optional<std::string> RecoverySimulation::verdict() const {
+  const Process* first = nullptr;
+  for (std::uint32_t p = 0; p < processes_.size(); ++p) {
+    const Process& one = *processes_[p];
+    if (!lives({p}) || !one.core) continue;
+    const State state = one.core->state();
+    if (end_ ? state != State::ended : one.phase != Phase::over)
+      return fmt::format("Termination: {} never gets on, {}", p, to_string(state));
+    for (const ProcessId dead : one.detector->known_dead().members()) {
+      if (processes_[dead.value]->core && lives(dead)) return fmt::format("Accuracy: {} holds {} dead, which lives", p, dead.value);
+    }
+    if (first == nullptr) first = &one;
+    if (!(first->core->position().roster == one.core->position().roster)) return "Agreement: two have different rosters";
+    if (first->core->position().epoch != one.core->position().epoch) return "Agreement: two are in different epochs";
+  }
+  if (first == nullptr) return "nobody is left";
+  if (end_) return std::nullopt;
+  for (const Seat& seat : first->core->position().roster.seats) {
+    if (!lives(seat.holder.process)) return fmt::format("rank of process {} is held by the dead", seat.holder.process.value);
+  }
+  return std::nullopt;
+}
+
+const Roster& RecoverySimulation::roster() const {
+  for (std::uint32_t p = 0;; ++p) {
+    if (lives({p}) && processes_[p]->core) return processes_[p]->core->position().roster;
+  }
+}
+
+SimulatedTime RecoverySimulation::total() const {
+  SimulatedTime last{0};
+  for (std::uint32_t p = 0; p < processes_.size(); ++p) {
+    const Process& one = *processes_[p];
+    if (lives({p}) && one.core && one.core->rank() && one.done) last = std::max(last, *one.done - died_at_);
+  }
+  return last;
+}
+
+PhaseCost RecoverySimulation::cost(Phase phase) const {
+  const auto index = static_cast<std::size_t>(phase);
+  PhaseCost cost;
+  const Process* last = nullptr;
+  double count = 0;
+  for (std::uint32_t p = 0; p < processes_.size(); ++p) {
+    const Process& one = *processes_[p];
+    if (!lives({p}) || !one.core) continue;
+    ++count;
+    cost.messages += static_cast<double>(one.messages[index]);
+    cost.bytes += static_cast<double>(one.bytes[index]);
+    cost.most_messages = std::max(cost.most_messages, one.messages[index]);
+    cost.most_bytes = std::max(cost.most_bytes, one.bytes[index]);
+    const bool counts = one.done && one.is_survivor;
+    if (counts && (last == nullptr || *one.done > *last->done)) last = &one;
+  }
+  cost.messages /= count;
+  cost.bytes /= count;
+  if (last == nullptr) return cost;
+  cost.time = last->times[index];
+  cost.rounds = last->rounds[index];
+  return cost;
+}
+
+}  // namespace mend::recovery
