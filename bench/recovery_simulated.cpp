@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -97,9 +97,10 @@ Column simulated(const Given& given, int ranks) {
   if (const auto wrong = job.verdict()) throw std::runtime_error(*wrong);
   if (const auto end = job.end()) {
     const std::string why = job.lost().empty() ? to_string(recovery::Action{*end}) : "the data of a rank is lost";
-    throw UsageError(fmt::format("with {} ranks the job ends instead of going on ({}): give other --spares, "
-                                 "--failures, --on-failure or --redundancy",
-                                 ranks, why));
+    throw UsageError(
+        fmt::format("with {} ranks the job ends instead of going on ({}): give other --spares, "
+                    "--failures, --on-failure or --redundancy",
+                    ranks, why));
   }
   Column column{ranks, {}, in_ms(job.total()), in_ms(job.first_known())};
   for (std::size_t phase = 0; phase < recovery::phases; ++phase) {
@@ -117,44 +118,49 @@ std::string growth(const std::vector<Column>& columns, const std::vector<double>
   const double logarithms = std::log2(columns.back().ranks) / std::log2(columns.front().ranks);
   const double grown = last / first;
   if (grown < 1.15) return "constant";
-  if (grown <= 1.5 * logarithms) return "log n";
-  if (std::log(grown) / std::log(sizes) > 0.6) return "n";
-  return "log n and n";
+  if (std::log(grown) > 0.6 * std::log(sizes)) return "n";
+  return grown <= 2 * logarithms ? "log n" : "log n and n";
 }
 
 struct Table {
   const char* heading;
   std::function<double(const PhaseCost&)> value;
-  std::function<std::string(const PhaseCost&)> text;
+  std::function<double(const PhaseCost&)> most;  ///< what is looked at for how it grows
+  std::function<std::string(double value, double most)> text;
 };
 
 void print(const Table& table, const std::vector<Column>& columns) {
+  const auto print_row = [&](const char* name, const std::vector<double>& values, const std::vector<double>& most,
+                             const std::string& grows) {
+    std::string line = fmt::format("  {:<32}", name);
+    for (std::size_t i = 0; i < values.size(); ++i) line += fmt::format("{:>21}", table.text(values[i], most[i]));
+    say(grows.empty() ? line : line + "   " + grows);
+  };
   std::string head = fmt::format("\n{:<34}", table.heading);
-  for (const Column& column : columns) head += fmt::format("{:>18}", column.ranks);
-  say(head + "   grows with");
+  for (const Column& column : columns) head += fmt::format("{:>21}", column.ranks);
+  say(columns.size() > 1 ? head + "   grows with" : head);
   std::vector<double> totals(columns.size(), 0);
+  std::vector<double> totals_of_most(columns.size(), 0);
   for (std::size_t phase = 0; phase + 1 < recovery::phases; ++phase) {
-    std::string line = fmt::format("  {:<32}", recovery::name_of(static_cast<Phase>(phase)));
     std::vector<double> values;
+    std::vector<double> most;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       values.push_back(table.value(columns[i].phases[phase]));
+      most.push_back(table.most(columns[i].phases[phase]));
       totals[i] += values.back();
-      line += fmt::format("{:>18}", table.text(columns[i].phases[phase]));
+      totals_of_most[i] += most.back();
     }
-    if (std::ranges::all_of(values, [](double value) { return value == 0; })) continue;
-    const std::string grows = growth(columns, values);
-    say(grows.empty() ? line : line + "   " + grows);
+    if (std::ranges::all_of(most, [](double value) { return value == 0; })) continue;
+    print_row(recovery::name_of(static_cast<Phase>(phase)), values, most, growth(columns, most));
   }
-  std::string line = fmt::format("  {:<32}", "together");
-  for (const double total : totals) line += fmt::format("{:>18}", fmt::format("{:.6g}", total));
-  const std::string grows = growth(columns, totals);
-  say(grows.empty() ? line : line + "   " + grows);
+  print_row("together", totals, totals_of_most, growth(columns, totals_of_most));
 }
 
 void print_assumptions(const Given& given) {
   const SimulationOptions options = options_of(given, given.ranks.front());
-  say(fmt::format("A recovery after {} of the ranks {} at once; ranks of the dead: {}; {} a rank, {}.", given.failures,
-                  given.failures == 1 ? "dies" : "die", given.rung, given.state, given.redundancy));
+  say(fmt::format("A recovery from the death of {}; on failure: {}; {} a rank, with redundancy {}.",
+                  given.failures == 1 ? "a rank" : fmt::format("{} ranks at once", given.failures), given.rung,
+                  given.state, given.redundancy));
   say(fmt::format("{} us on the way and {} us at either end of a message, {} a second, {} rank{} on a node.",
                   given.latency_us, given.overhead_us, given.network, given.ranks_per_node,
                   given.ranks_per_node == 1 ? "" : "s"));
@@ -169,7 +175,7 @@ void print_assumptions(const Given& given) {
 void print_what_grows(const Given& given) {
   say("\nNot logarithmic, whatever the table shows at these sizes:");
   say("  split          every process receives colour and key of all, 8 bytes each, for two communicators");
-  say("  restore        every rank receives what all others hold, more than 100 bytes each; then the data itself");
+  say("  restore: tell  every rank receives what all others hold, more than 100 bytes each; then come the data");
   say("  everywhere     the roster in each process, and making the plan from it: memory and work, not shown");
   if (!Policy::parse(given.rung).spawn) return;
   say("  start process  the host tells the newcomer where everybody is");
@@ -184,9 +190,9 @@ Json json_of(const std::vector<Column>& columns) {
     for (std::size_t phase = 0; phase + 1 < recovery::phases; ++phase) {
       const PhaseCost& cost = column.phases[phase];
       phases[recovery::name_of(static_cast<Phase>(phase))] = {
-          {"ms", in_ms(cost.time)},     {"rounds", cost.rounds},
-          {"messages", cost.messages},  {"most_messages", cost.most_messages},
-          {"bytes", cost.bytes},        {"most_bytes", cost.most_bytes}};
+          {"ms", in_ms(cost.time)},    {"rounds", cost.rounds},
+          {"messages", cost.messages}, {"most_messages", cost.most_messages},
+          {"bytes", cost.bytes},       {"most_bytes", cost.most_bytes}};
     }
     all.push_back({{"ranks", column.ranks},
                    {"total_ms", column.total_ms},
@@ -200,17 +206,24 @@ int simulate(const Given& given) {
   std::vector<Column> columns;
   for (const int ranks : given.ranks) columns.push_back(simulated(given, ranks));
   print_assumptions(given);
-  print({"Time, ms (of the last survivor)", [](const PhaseCost& cost) { return in_ms(cost.time); },
-         [](const PhaseCost& cost) { return fmt::format("{:.3f}", in_ms(cost.time)); }},
+  const auto time = [](const PhaseCost& cost) { return in_ms(cost.time); };
+  const auto rounds = [](const PhaseCost& cost) { return static_cast<double>(cost.rounds); };
+  print(
+      {"Time, ms, of the last survivor", time, time, [](double value, double) { return fmt::format("{:.3f}", value); }},
+      columns);
+  print(
+      {"Rounds: messages in a chain", rounds, rounds, [](double value, double) { return fmt::format("{:g}", value); }},
+      columns);
+  print({"Messages that a process sends", [](const PhaseCost& cost) { return cost.messages; },
+         [](const PhaseCost& cost) { return static_cast<double>(cost.most_messages); },
+         [](double value, double most) { return fmt::format("{:.1f} (most {:.0f})", value, most); }},
         columns);
-  print({"Rounds (messages in a chain)", [](const PhaseCost& cost) { return static_cast<double>(cost.rounds); },
-         [](const PhaseCost& cost) { return fmt::format("{}", cost.rounds); }},
-        columns);
-  print({"Messages a process sends (most)", [](const PhaseCost& cost) { return cost.messages; },
-         [](const PhaseCost& cost) { return fmt::format("{:.1f} ({})", cost.messages, cost.most_messages); }},
-        columns);
-  print({"Bytes a process sends (most)", [](const PhaseCost& cost) { return cost.bytes; },
-         [](const PhaseCost& cost) { return fmt::format("{:.0f} ({})", cost.bytes, cost.most_bytes); }},
+  print({"Bytes that a process sends", [](const PhaseCost& cost) { return cost.bytes; },
+         [](const PhaseCost& cost) { return static_cast<double>(cost.most_bytes); },
+         [](double value, double most) {
+           return most < 1e6 ? fmt::format("{:.0f} (most {:.0f})", value, most)
+                             : fmt::format("{:.3g}M ({:.4g}M)", value / 1e6, most / 1e6);
+         }},
         columns);
   print_what_grows(given);
   if (given.json.empty()) return 0;
@@ -222,7 +235,8 @@ int simulate(const Given& given) {
 
 int run(int argc, char** argv) {
   CLI::App app{
-      "What to expect of a recovery: from the death of processes until all ranks have their data again, phase by phase, "
+      "What to expect of a recovery: from the death of processes until all ranks have their data again, phase by "
+      "phase, "
       "for jobs of different sizes."};
   Given given;
   app.add_option("--processes", given.ranks, "Ranks of the job: a list, a column each")
@@ -235,7 +249,8 @@ int run(int argc, char** argv) {
   app.add_option("--failures", given.failures, "Ranks that die at once, spread over the job")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")->capture_default_str();
+  app.add_option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")
+      ->capture_default_str();
   app.add_option("--spares", given.spares, "Processes that wait; default: as many as die")->check(CLI::Range(0, 8192));
   app.add_option("--found-by", given.found_by,
                  "told: the kernel or the runtime tells of a death; silence: the time-out finds it, as of a lost node")
@@ -243,7 +258,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--told-after", given.told_after, "With told: from the death until one process knows")
       ->capture_default_str();
-  app.add_option("--heartbeat", given.heartbeat, "Between two of a process, as --mend-heartbeat")->capture_default_str();
+  app.add_option("--heartbeat", given.heartbeat, "Between two of a process, as --mend-heartbeat")
+      ->capture_default_str();
   app.add_option("--timeout", given.timeout, "With silence: as --mend-timeout")->capture_default_str();
   app.add_option("--until-call", given.until_call, "A rank computes for up to so long before its next MPI call")
       ->capture_default_str();

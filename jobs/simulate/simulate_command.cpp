@@ -83,8 +83,9 @@ int simulate(std::vector<std::string> words) {
     return all_figures();
   }
   if (words.empty() || std::ranges::find(subjects, words.front()) == subjects.end()) {
-    throw UsageError(fmt::format("{} cannot be simulated: give agreement, detector, recovery, rollback or --all-figures",
-                                 words.empty() ? "this" : words.front()));
+    throw UsageError(
+        fmt::format("{} cannot be simulated: give agreement, detector, recovery, rollback or --all-figures",
+                    words.empty() ? "this" : words.front()));
   }
   const auto program = program_of(words.front());
   words.front() = program.string();
@@ -99,7 +100,8 @@ int simulate(std::vector<std::string> words) {
 }  // namespace
 
 void add_simulate_command(CLI::App& mend, Action& chosen) {
-  auto* command = mend.add_subcommand("simulate", "Simulate agreements, failure detection, recovery or rollback at any scale");
+  auto* command =
+      mend.add_subcommand("simulate", "Simulate agreements, failure detection, recovery or rollback at any scale");
   command->footer(
       "mend simulate agreement --processes 10000 --latency 2    agreements of your own size\n"
       "mend simulate agreement --figure era-2a                  a figure of a paper, beside what the paper says\n"

@@ -1,7 +1,6 @@
 // What a simulated process does for its core, and how it gets through calls of the library.
 
 #include "base/assert.hpp"
-#include "framework/process/failure_detector.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/simulated/process.hpp"
 
@@ -17,9 +16,6 @@ constexpr std::uint32_t yes = 1;
 
 bool is_exchange(Kind kind) { return kind != Kind::agreement && kind != Kind::local && kind != Kind::ballot; }
 
-// What a host says to a newcomer, and what that answers, by round.
-enum GuestRound : std::uint32_t { acquaintances, introduction, invitation, greeting, admission };
-
 }  // namespace
 
 // --- an epoch ------------------------------------------------------------------------------------------------------
@@ -28,9 +24,7 @@ void RecoverySimulation::perform(ProcessId process, const Revoke& action) {
   Process& one = at(process);
   switch (action.what) {
     case What::application: return revoke(process, one.application);
-    case What::candidate:
-      revoke(process, one.candidate);
-      return revoke(process, one.application_candidate);
+    case What::candidate: revoke(process, one.candidate); return revoke(process, one.application_candidate);
     case What::meeting: return revoke(process, one.meeting);
   }
 }
@@ -76,9 +70,7 @@ void RecoverySimulation::perform(ProcessId process, const Park&) {
   if (at(process).wait == Process::Wait::parked) wake_spare(process);
 }
 
-void RecoverySimulation::perform(ProcessId, const SaveWhatIsLeft&) {
-  require(false, "a simulated job has no disk");
-}
+void RecoverySimulation::perform(ProcessId, const SaveWhatIsLeft&) { require(false, "a simulated job has no disk"); }
 
 void RecoverySimulation::perform(ProcessId process, const End& action) {
   at(process).wait = Process::Wait::nothing;
@@ -99,9 +91,7 @@ void RecoverySimulation::perform(ProcessId process, const Settle&) { call(proces
 void RecoverySimulation::perform(ProcessId process, const Shrink&) { call(process, Call::shrink, at(process).base); }
 void RecoverySimulation::perform(ProcessId process, const Found&) { call(process, Call::found, at(process).base); }
 
-void RecoverySimulation::perform(ProcessId process, const Split&) {
-  call(process, Call::split, at(process).candidate);
-}
+void RecoverySimulation::perform(ProcessId process, const Split&) { call(process, Call::split, at(process).candidate); }
 
 void RecoverySimulation::perform(ProcessId process, const AdoptCandidate&) {
   Process& one = at(process);
@@ -130,18 +120,19 @@ void RecoverySimulation::begin_step(ProcessId process) {
   const LibraryStep step = one.steps[one.step];
   const bool hosts = one.core && one.core->hosts();
   switch (step.kind) {
-    case Kind::agreement:
-      contribute(process, {one.on, true}, yes);
-      return answer(process);
+    case Kind::agreement: contribute(process, {one.on, true}, yes); return answer(process);
     case Kind::local:
-      simulator_->compute(process, SimulatedTime{static_cast<std::int64_t>(
-                                       static_cast<double>(options_.bytes_per_rank) / options_.memory_speed)});
-      ++one.step;
-      return begin_step(process);
+      one.later.push_back({now(process) + SimulatedTime{static_cast<std::int64_t>(
+                                              static_cast<double>(options_.bytes_per_rank) / options_.memory_speed)},
+                           std::nullopt});
+      return simulator_->wake(process, one.later.back().at);
+    case Kind::transfers: enter_phase(process, Phase::data); break;
     case Kind::ballot:
       one.wait = Process::Wait::agreement;
       return contribute(process, {one.application, false}, ballot_contribution(agreement::Motion::restore));
-    case Kind::greeting: send(process, at(one.host).guest.value(), Note{Note::Kind::guest, one.on, one.number, greeting, 1}); break;
+    case Kind::greeting:
+      send(process, at(one.host).guest.value(), Note{Note::Kind::guest, one.on, one.number, greeting, 1});
+      break;
     case Kind::invitation:
       if (hosts) let_in(process);
       break;
@@ -351,115 +342,6 @@ void RecoverySimulation::hear_revocation(ProcessId process, CommId comm) {
   revoke(process, comm);
   if (one.wait == Process::Wait::call && comm == one.on && is_exchange(one.steps[one.step].kind)) {
     call_ends(process, false);
-  }
-}
-
-// --- a newcomer ----------------------------------------------------------------------------------------------------
-
-/// One process for each vacant rank is asked for at once; they come one after the other.
-void RecoverySimulation::perform(ProcessId process, const StartProcess&) {
-  Process& one = at(process);
-  one.wait = Process::Wait::guest;
-  const Position& position = one.core->position();
-  std::erase_if(one.waiting, [&](ProcessId newcomer) { return newcomer.value < position.processes; });
-  const std::size_t vacant = position.roster.absent(position.members).size();
-  std::uint32_t next = position.processes + static_cast<std::uint32_t>(one.waiting.size());
-  while (one.waiting.size() < std::max<std::size_t>(1, vacant) && next < hand_.value) {
-    const ProcessId newcomer{next++};
-    one.waiting.push_back(newcomer);
-    at(newcomer).host = process;
-    at(newcomer).wait = Process::Wait::joining;
-    simulator_->wake(newcomer, now(process) + options_.start_process);
-  }
-  if (one.waiting.empty()) return drive(process, NewcomerLost{});
-  if (at(one.waiting.front()).has_called) bear(process);
-  answer(process);
-}
-
-/// A newcomer has been started, and says so.
-void RecoverySimulation::call_host(ProcessId guest) {
-  at(guest).has_called = true;
-  at(guest).since = now(guest);
-  enter_phase(guest, Phase::start);
-  send(guest, at(guest).host, Note{Note::Kind::guest, no_comm, 0, acquaintances, 32});
-}
-
-/// Tells the next newcomer who is in the job.
-void RecoverySimulation::bear(ProcessId host) {
-  Process& one = at(host);
-  const ProcessId newcomer = one.waiting.front();
-  const ByteCount bytes = one.core->position().members.size() * sizeof(Acquaintance);
-  send(host, newcomer, Note{Note::Kind::guest, no_comm, 0, introduction, bytes});
-}
-
-/// Tells the guest what it must know to be a member.
-void RecoverySimulation::let_in(ProcessId host) {
-  Process& one = at(host);
-  Process& guest = at(*one.guest);
-  Position position = one.core->position();
-  position.members.push_back(*one.guest);
-  position.roster.spares.push_back({*one.guest, NodeId{one.guest->value / options_.network.processes_per_node}});
-  guest.position = position;
-  guest.course = {};
-  guest.course.before = one.core->course().before;
-  guest.course.dead = one.core->course().dead;
-  guest.course.fruitless = one.core->course().fruitless;
-  guest.standing = one.standing;
-  const ByteCount bytes = position.members.size() * (sizeof(Seat) + sizeof(ProcessId));
-  send(host, *one.guest, Note{Note::Kind::guest, one.on, one.number, invitation, bytes});
-}
-
-void RecoverySimulation::give_up_guest(ProcessId host) {
-  Process& one = at(host);
-  if (!one.guest || !one.core->hosts()) return;
-  if (lives(*one.guest) && !at(*one.guest).core) simulator_->kill(*one.guest, now(host));
-  one.guest.reset();
-}
-
-void RecoverySimulation::perform(ProcessId process, const Meet&) { call(process, Call::meet, at(process).base); }
-
-void RecoverySimulation::perform(ProcessId process, const Connect&) {
-  Process& one = at(process);
-  one.host = one.core->host();
-  call(process, Call::connect, one.meeting);
-}
-
-void RecoverySimulation::perform(ProcessId process, const Merge&) { call(process, Call::greet, at(process).meeting); }
-
-void RecoverySimulation::perform(ProcessId process, const Admit& action) {
-  Process& one = at(process);
-  if (action.hosting) send(process, *one.guest, Note{Note::Kind::guest, one.meeting, 0, admission, 1});
-  call(process, Call::settle, one.base);
-}
-
-/// What passes between a host, and later all, and a newcomer.
-void RecoverySimulation::guest_hears(ProcessId process, ProcessId from, const Note& note) {
-  Process& one = at(process);
-  switch (note.round) {
-    case acquaintances:  // the host: a process has called
-      if (one.wait == Process::Wait::guest && !one.waiting.empty() && one.waiting.front() == from) bear(process);
-      return;
-    case introduction:
-      if (one.core) {  // the host: the newcomer has introduced itself
-        one.guest = from;
-        std::erase(one.waiting, from);
-        one.wait = Process::Wait::nothing;
-        return drive(process, NewcomerCalled{from});
-      }
-      one.detector.emplace(process, options_.timing);
-      return send(process, from, Note{Note::Kind::guest, no_comm, 0, introduction, sizeof(Acquaintance)});
-    case invitation: enter_phase(process, Phase::connect); return send(process, from, Note{Note::Kind::step, note.comm, note.number, 0, 64});
-    case greeting: {
-      enter_phase(process, Phase::merge);
-      send(process, from, Note{Note::Kind::step, note.comm, note.number, 0, 1});
-      one.meeting = note.comm;
-      if (++one.greeted < comms_[note.comm].members.size()) return;
-      std::vector<ProcessId> members = comms_[note.comm].members;
-      members.push_back(process);
-      one.joined = comms_.make(note.comm, Call::greet, one.calls[{note.comm, Call::greet}]++, members);
-      return call(process, Call::merge, one.joined);
-    }
-    default: enter_phase(process, Phase::admit); return call(process, Call::admit, one.joined);
   }
 }
 

@@ -58,9 +58,7 @@ std::vector<LibraryStep> steps_of(Call call, std::size_t members) {
   return steps;
 }
 
-std::uint32_t rounds_among(std::size_t members) {
-  return static_cast<std::uint32_t>(std::bit_width(members - 1));
-}
+std::uint32_t rounds_among(std::size_t members) { return static_cast<std::uint32_t>(std::bit_width(members - 1)); }
 
 CommId Comms::make(const std::vector<ProcessId>& members) {
   auto comm = std::make_unique<Comm>();

@@ -21,11 +21,11 @@ enum class Call : std::uint8_t { settle, shrink, split, found, meet, connect, gr
 /// One of them.
 struct LibraryStep {
   enum class Kind : std::uint8_t {
-    agreement,  ///< the library's own, which ends whoever dies
-    allreduce,  ///< ceil(log2 n) rounds; `bytes` each
-    allgather,  ///< ceil(log2 n) rounds; `bytes` a member, so that a process sends about n times that
-    broadcast,  ///< from the host, along a binomial tree; `bytes`
-    greeting,   ///< everyone exchanges a byte with the newcomer
+    agreement,   ///< the library's own, which ends whoever dies
+    allreduce,   ///< ceil(log2 n) rounds; `bytes` each
+    allgather,   ///< ceil(log2 n) rounds; `bytes` a member, so that a process sends about n times that
+    broadcast,   ///< from the host, along a binomial tree; `bytes`
+    greeting,    ///< everyone exchanges a byte with the newcomer
     invitation,  ///< the host alone: tells the newcomer who is in the job, and lets it connect; `bytes`
     transfers,   ///< of a restore: as planned
     local,       ///< of a restore: copies and hashes

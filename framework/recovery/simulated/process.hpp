@@ -22,7 +22,7 @@ struct RecoverySimulation::Process {
   enum class Wait : std::uint8_t {
     nothing,
     body,
-    leaving,    ///< it computes, and leaves the body at its next call
+    leaving,  ///< it computes, and leaves the body at its next call
     parked,
     agreement,  ///< of mend
     call,       ///< of the library, or the restore
@@ -60,11 +60,19 @@ struct RecoverySimulation::Process {
   std::uint32_t round = 0;
   bool restoring = false;
   std::map<CommId, std::uint32_t> next_number;
-  std::map<std::pair<CommId, Call>, std::uint32_t> calls;  // how many of each kind
+  std::map<std::pair<CommId, Call>, std::uint32_t> calls;           // how many of each kind
   std::map<std::pair<CommId, std::uint32_t>, std::uint64_t> heard;  // by step: rounds
   std::map<std::pair<CommId, std::uint32_t>, std::size_t> brought;  // by part of a restore: messages
   std::set<CommId> revoked;
   SimulatedTime leaves_at = SimulatedTime::max();
+  /// A message of a restore that is on its way out, or the copying of this rank's own data. They take neither the time
+  /// in which heartbeats are sent nor each other's.
+  struct Later {
+    SimulatedTime at;
+    std::optional<std::pair<ProcessId, Note>> transfer;  // none: the data is copied
+  };
+  std::vector<Later> later;
+  SimulatedTime sends_until{0};
   std::uint32_t called = 0;  // out of the epoch before this number
 
   // hosting
@@ -89,6 +97,9 @@ struct RecoverySimulation::Process {
   std::array<std::uint64_t, phases> bytes{};
   std::optional<SimulatedTime> done;
 };
+
+/// What a host says to a newcomer, and what that answers, by round.
+enum GuestRound : std::uint32_t { acquaintances, introduction, invitation, greeting, admission };
 
 /// What the ranks do, the same for all: each computes it for itself, here it is computed once.
 struct RecoverySimulation::RestoreParts {

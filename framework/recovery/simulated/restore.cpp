@@ -39,9 +39,8 @@ const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId
     }
   }
   parts->inventory = std::ranges::max(told) * sizeof(std::uint64_t);
-  parts->plan = roster.size() == before
-                    ? plan_restore(inventory, place(options_.redundancy, roster.nodes()), before)
-                    : plan_gathering(inventory, before, roster.size()).restore;
+  parts->plan = roster.size() == before ? plan_restore(inventory, place(options_.redundancy, roster.nodes()), before)
+                                        : plan_gathering(inventory, before, roster.size()).restore;
   parts->sends.resize(roster.seats.size());
   parts->expects.resize(roster.seats.size());
   const auto add = [&](std::size_t part, const std::vector<Combination>& steps) {
@@ -90,12 +89,38 @@ void RecoverySimulation::restore_goes_on(ProcessId process) {
     if (one.round == RestoreParts::count) break;
     const std::size_t part = one.round++;
     for (const RestoreParts::Transfer& transfer : parts.sends[own][part]) {
-      send(process, comm.members[static_cast<std::size_t>(transfer.to.value)],
-           Note{Note::Kind::restore, one.on, static_cast<std::uint32_t>(part), 0, transfer.bytes});
+      const ProcessId to = comm.members[static_cast<std::size_t>(transfer.to.value)];
+      const Note note{Note::Kind::restore, one.on, static_cast<std::uint32_t>(part), 0, 0};
+      const bool is_near =
+          process.value / options_.network.processes_per_node == to.value / options_.network.processes_per_node;
+      const auto& link = is_near ? options_.network.within_node : options_.network.between_nodes;
+      one.sends_until = std::max(one.sends_until, now(process)) +
+                        SimulatedTime{static_cast<std::int64_t>(link.per_byte * static_cast<double>(transfer.bytes))};
+      one.bytes[static_cast<std::size_t>(one.phase)] += transfer.bytes;
+      one.later.push_back({one.sends_until, std::pair(to, note)});
+      simulator_->wake(process, one.sends_until);
     }
   }
   ++one.step;
   begin_step(process);
+}
+
+/// What has left by now, and what has been copied.
+void RecoverySimulation::carry_out_later(ProcessId process) {
+  Process& one = at(process);
+  const auto due =
+      std::ranges::stable_partition(one.later, [&](const Process::Later& later) { return later.at > now(process); });
+  const std::vector<Process::Later> now_due(due.begin(), due.end());
+  one.later.erase(due.begin(), due.end());
+  for (const Process::Later& later : now_due) {
+    if (later.transfer) {
+      send(process, later.transfer->first, later.transfer->second);
+    } else if (one.wait == Process::Wait::call && one.call == Call::restore &&
+               one.steps[one.step].kind == LibraryStep::Kind::local) {
+      ++one.step;
+      begin_step(process);
+    }
+  }
 }
 
 void RecoverySimulation::restore_ends(ProcessId process, agreement::Ruling ruling) {

@@ -3,7 +3,6 @@
 #include "agreement/wire.hpp"
 #include "base/error.hpp"
 #include "detector/wire.hpp"
-#include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/simulated/process.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +68,8 @@ const char* name_of(Phase phase) {
     case Phase::connect: return "connect";
     case Phase::merge: return "greet, merge";
     case Phase::admit: return "admit";
-    case Phase::restore: return "restore";
+    case Phase::restore: return "restore: tell";
+    case Phase::data: return "restore: data";
     case Phase::over: return "over";
   }
   return "?";
@@ -78,7 +78,8 @@ const char* name_of(Phase phase) {
 RecoverySimulation::RecoverySimulation(const SimulationOptions& options) : options_(options) {
   const auto total = static_cast<std::uint32_t>(options.ranks + options.spares);
   if (options.failures >= options.ranks) {
-    throw UsageError(fmt::format("{} of {} ranks cannot die at once: one must be left", options.failures, options.ranks));
+    throw UsageError(
+        fmt::format("{} of {} ranks cannot die at once: one must be left", options.failures, options.ranks));
   }
   options.redundancy.require_ranks(options.ranks);
   const std::uint32_t most = total + 4U * static_cast<std::uint32_t>(options.failures);
@@ -125,9 +126,10 @@ void RecoverySimulation::run() {
              SimulatedTime{static_cast<std::int64_t>(chance % static_cast<std::uint64_t>(options_.timing.eta.count()))};
   const auto first = transport::scramble(options_.seed, 2, 17) % static_cast<std::uint64_t>(options_.ranks);
   for (int i = 0; i < options_.failures; ++i) {
-    const int rank = static_cast<int>((first + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(options_.ranks) /
-                                                   static_cast<std::uint64_t>(options_.failures)) %
-                                      static_cast<std::uint64_t>(options_.ranks));
+    const int rank =
+        static_cast<int>((first + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(options_.ranks) /
+                                      static_cast<std::uint64_t>(options_.failures)) %
+                         static_cast<std::uint64_t>(options_.ranks));
     victims_.push_back(roster.seat(Rank{rank}).holder.process);
   }
   for (const ProcessId victim : victims_) simulator_->kill(victim, died_at_);
@@ -232,6 +234,7 @@ void RecoverySimulation::wake(ProcessId process) {
   if (one.core && one.core->state() == State::unborn && one.core->first_world()) return drive(process, Begin{});
   if (!one.core && !one.has_called) return call_host(process);
   detect(process);
+  carry_out_later(process);
   if (one.wait == Process::Wait::leaving && now(process) >= one.leaves_at) leave_now(process);
 }
 
@@ -313,9 +316,8 @@ void RecoverySimulation::learn(ProcessId process, const ProcessSet& gone) {
   one.untold.insert(one.untold.end(), dead.begin(), dead.end());
   answer(process);
   if (!one.core) return;
-  const bool concerns = one.application != no_comm && std::ranges::any_of(dead, [&](ProcessId died) {
-                          return comms_[one.application].has(died);
-                        });
+  const bool concerns = one.application != no_comm &&
+                        std::ranges::any_of(dead, [&](ProcessId died) { return comms_[one.application].has(died); });
   if (one.wait == Process::Wait::call) {
     fail_waits_on_dead(process);
   } else if (one.wait == Process::Wait::body && concerns) {
@@ -330,9 +332,8 @@ void RecoverySimulation::wake_spare(ProcessId process) {
   Process& one = at(process);
   const Position& position = one.core->position();
   const bool is_called = one.called > position.epoch.value;
-  const bool rank_has_died = std::ranges::any_of(one.detector->known_dead().members(), [&](ProcessId dead) {
-    return position.roster.rank_of(dead).has_value();
-  });
+  const bool rank_has_died = std::ranges::any_of(
+      one.detector->known_dead().members(), [&](ProcessId dead) { return position.roster.rank_of(dead).has_value(); });
   if (!is_called && !rank_has_died) return;
   one.wait = Process::Wait::nothing;
   drive(process, Called{});
@@ -345,8 +346,9 @@ void RecoverySimulation::leave_body(ProcessId process) {
   if (options_.until_call.count() == 0) return leave_now(process);
   one.wait = Process::Wait::leaving;
   const auto chance = transport::scramble(options_.seed, process.value, 19);
-  one.leaves_at = now(process) + SimulatedTime{static_cast<std::int64_t>(
-                                     chance % static_cast<std::uint64_t>(options_.until_call.count()))};
+  one.leaves_at =
+      now(process) +
+      SimulatedTime{static_cast<std::int64_t>(chance % static_cast<std::uint64_t>(options_.until_call.count()))};
   simulator_->wake(process, one.leaves_at);
 }
 
@@ -357,126 +359,6 @@ void RecoverySimulation::leave_now(ProcessId process) {
   one.restoring = false;
   drive(process, FailureNoticed{});
   drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, true});
-}
-
-// --- agreements ----------------------------------------------------------------------------------------------------
-
-/// Joins the group when it is first asked for.
-RecoverySimulation::Group& RecoverySimulation::group(ProcessId process, GroupKey key) {
-  Process& one = at(process);
-  const auto known = one.groups.find(key);
-  if (known != one.groups.end()) return known->second;
-  const Comm& comm = comms_[key.first];
-  Group& made = one.groups[key];
-  made.core = agreement::make_core(agreement::Protocol::era, {static_cast<std::uint32_t>(comm.rank(process))},
-                                   key.second ? comm.tree_of_library : comm.tree_of_mend);
-  if (one.detector) {
-    for (const ProcessId dead : one.detector->known_dead().members()) tell_group(process, key, dead);
-  }
-  if (const auto early = one.early.extract(key)) {
-    for (const auto& [from, agreeing] : early.mapped()) deliver(process, from, agreeing);
-  }
-  return one.groups.at(key);
-}
-
-void RecoverySimulation::tell_group(ProcessId process, GroupKey key, ProcessId died) {
-  Process& one = at(process);
-  const auto found = one.groups.find(key);
-  if (found == one.groups.end() || !comms_[key.first].has(died)) return;
-  agreement::Actions actions;
-  found->second.core->dead({agreement::Member{static_cast<std::uint32_t>(comms_[key.first].rank(died))}}, actions);
-  perform(process, key, actions);
-}
-
-void RecoverySimulation::contribute(ProcessId process, GroupKey key, std::uint32_t value) {
-  Group& in = group(process, key);
-  agreement::Actions actions;
-  const agreement::AgreementId number = std::exchange(in.next, {in.next.value + 1});
-  if (key.second) in.core->acknowledge(in.core->known_dead());
-  in.core->contribute(number, {.value = agreement::value_of(value), .call = agreement::Call::blocking}, actions);
-  perform(process, key, actions);
-  answer(process);
-}
-
-void RecoverySimulation::perform(ProcessId process, GroupKey key, agreement::Actions& actions) {
-  const Comm& comm = comms_[key.first];
-  for (agreement::Actions::Send& message : actions.sends) {
-    send(process, comm.members[message.to.value], {Agreeing{key.first, key.second, std::move(message.message)}, 0},
-         phase_of(process));
-  }
-  for (const auto& one : actions.decided) decided(process, key, one.decision);
-}
-
-void RecoverySimulation::decided(ProcessId process, GroupKey key, const agreement::Decision& decision) {
-  Process& one = at(process);
-  if (key.second) return library_decided(process, decision);
-  const agreement::Outcome outcome{agreement::value_as<std::uint32_t>(decision.value), decision.unacknowledged_failure};
-  one.wait = Process::Wait::nothing;
-  if (one.restoring || one.core->state() == State::balloting) {
-    const agreement::Motion motion = one.restoring ? agreement::Motion::restore : one.motion;
-    const auto ruling = agreement::Ballot(std::make_unique<Foretold>(outcome), Rank{0}, 1).cast(motion, true);
-    if (one.restoring) return restore_ends(process, ruling);
-    return drive(process, Ruled{ruling, one.detector->known_dead()});
-  }
-  if (one.core->state() == State::deciding) {
-    Foretold everyone(outcome);
-    return drive(process, Decided{decide_job(everyone, Intent::follow)});
-  }
-  drive(process, Agreed{outcome});
-}
-
-void RecoverySimulation::deliver(ProcessId process, ProcessId from, const Agreeing& agreeing) {
-  Process& one = at(process);
-  const GroupKey key{agreeing.comm, agreeing.of_library};
-  if (key.first < one.first_live) return;
-  if (!key.second && !answers(process)) {
-    one.unanswered.emplace_back(from, agreeing);
-    return;
-  }
-  const auto found = one.groups.find(key);
-  if (found == one.groups.end()) {
-    one.early[key].emplace_back(from, agreeing);
-    return;
-  }
-  agreement::Actions actions;
-  found->second.core->receive({static_cast<std::uint32_t>(comms_[key.first].rank(from))}, agreeing.message, actions);
-  perform(process, key, actions);
-}
-
-/// mend answers for its agreements inside of its own calls only.
-bool RecoverySimulation::answers(ProcessId process) const {
-  const Process& one = at(process);
-  const bool settles = one.wait == Process::Wait::call && one.call == Call::settle;
-  return one.wait == Process::Wait::agreement || one.wait == Process::Wait::guest || settles;
-}
-
-void RecoverySimulation::answer(ProcessId process) {
-  Process& one = at(process);
-  while (answers(process) && (!one.untold.empty() || !one.unanswered.empty())) {
-    if (!one.untold.empty()) {
-      const ProcessId died = one.untold.front();
-      one.untold.pop_front();
-      std::vector<GroupKey> keys;
-      for (const auto& [key, group] : one.groups) {
-        if (!key.second) keys.push_back(key);
-      }
-      drive(process, ProcessDied{died});
-      for (const GroupKey& key : keys) tell_group(process, key, died);
-      continue;
-    }
-    const auto [from, agreeing] = std::move(one.unanswered.front());
-    one.unanswered.pop_front();
-    deliver(process, from, agreeing);
-  }
-}
-
-/// Those of older communicators: all have returned from them.
-void RecoverySimulation::forget_groups(ProcessId process) {
-  Process& one = at(process);
-  one.first_live = one.base;
-  std::erase_if(one.groups, [&](const auto& entry) { return entry.first.first < one.first_live; });
-  std::erase_if(one.early, [&](const auto& entry) { return entry.first.first < one.first_live; });
-  std::erase_if(one.heard, [&](const auto& entry) { return entry.first.first < one.first_live; });
 }
 
 // --- what came of it -----------------------------------------------------------------------------------------------
@@ -490,16 +372,19 @@ std::optional<std::string> RecoverySimulation::verdict() const {
     if (end_ ? state != State::ended : one.phase != Phase::over)
       return fmt::format("Termination: {} never gets on, {}", p, to_string(state));
     for (const ProcessId dead : one.detector->known_dead().members()) {
-      if (processes_[dead.value]->core && lives(dead)) return fmt::format("Accuracy: {} holds {} dead, which lives", p, dead.value);
+      if (processes_[dead.value]->core && lives(dead))
+        return fmt::format("Accuracy: {} holds {} dead, which lives", p, dead.value);
     }
     if (first == nullptr) first = &one;
-    if (!(first->core->position().roster == one.core->position().roster)) return "Agreement: two have different rosters";
+    if (!(first->core->position().roster == one.core->position().roster))
+      return "Agreement: two have different rosters";
     if (first->core->position().epoch != one.core->position().epoch) return "Agreement: two are in different epochs";
   }
   if (first == nullptr) return "nobody is left";
   if (end_) return std::nullopt;
   for (const Seat& seat : first->core->position().roster.seats) {
-    if (!lives(seat.holder.process)) return fmt::format("rank of process {} is held by the dead", seat.holder.process.value);
+    if (!lives(seat.holder.process))
+      return fmt::format("rank of process {} is held by the dead", seat.holder.process.value);
   }
   return std::nullopt;
 }

@@ -1,14 +1,14 @@
 // A job in the simulator, from the death of some of its processes until all ranks have their data again. For tests and
 // benchmarks.
 //
-// The cores are those of a real job: RecoveryCore decides what each process does, agreement cores (ERA) decide together,
-// detectors find the dead and tell of them, the store's plan says who sends what to whom. They are driven as the engine
-// does it (framework/recovery/engine.cpp), and their messages travel through the simulated network.
+// The cores are those of a real job: RecoveryCore decides what each process does, agreement cores (ERA) decide
+// together, detectors find the dead and tell of them, the store's plan says who sends what to whom. They are driven as
+// the engine does it (framework/recovery/engine.cpp), and their messages travel through the simulated network.
 //
-// What the MPI library does inside its calls is a model, after Open MPI 5.0 (library_calls.hpp): a revocation goes along
-// a binomial graph; shrinking is four of the library's agreements; splitting is an allgather and three allreduces; a
-// newcomer is connected by broadcasts and allreduces, and greets everybody. What a process computes takes no time,
-// except copying and hashing its data.
+// What the MPI library does inside its calls is a model, after Open MPI 5.0 (library_calls.hpp): a revocation goes
+// along a binomial graph; shrinking is four of the library's agreements; splitting is an allgather and three
+// allreduces; a newcomer is connected by broadcasts and allreduces, and greets everybody. What a process computes takes
+// no time, except copying and hashing its data.
 
 #pragma once
 
@@ -48,7 +48,7 @@ struct SimulationOptions {
   detector::Timing timing{std::chrono::milliseconds(100), std::chrono::milliseconds(1000)};
   Finding finding = Finding::told;
   SimulatedTime told_after{std::chrono::microseconds(500)};  ///< a death; with Finding::told
-  SimulatedTime until_call{0};     ///< a rank computes for up to so long before its next call of MPI
+  SimulatedTime until_call{0};  ///< a rank computes for up to so long before its next call of MPI
   SimulatedTime start_process{std::chrono::milliseconds(150)};  ///< from asking for one until it calls
   ByteCount bytes_per_rank = 1U << 20U;                         ///< what each has committed
   double memory_speed = 4;                                      ///< bytes per nanosecond, copied and hashed
@@ -73,7 +73,8 @@ enum class Phase : std::uint8_t {
   connect,
   merge,
   admit,
-  restore,
+  restore,  ///< all tell each other what they have
+  data,     ///< what ranks lack is sent, all copy theirs into their members, and vote that it has worked
   over,
 };
 inline constexpr std::size_t phases = static_cast<std::size_t>(Phase::over) + 1;
@@ -81,9 +82,9 @@ const char* name_of(Phase phase);
 
 /// What a phase took.
 struct PhaseCost {
-  SimulatedTime time{0};       ///< of the survivor that is the last to have its data
-  std::uint32_t rounds = 0;    ///< messages, each sent after the one before had come, on the way to its end
-  double messages = 0;         ///< that a process sends, on average
+  SimulatedTime time{0};     ///< of the survivor that is the last to have its data
+  std::uint32_t rounds = 0;  ///< messages, each sent after the one before had come, on the way to its end
+  double messages = 0;       ///< that a process sends, on average
   std::uint64_t most_messages = 0;
   double bytes = 0;
   std::uint64_t most_bytes = 0;
@@ -223,6 +224,7 @@ class RecoverySimulation {
   struct RestoreParts;
   void begin_restore(ProcessId process);
   void restore_goes_on(ProcessId process);
+  void carry_out_later(ProcessId process);
   void restore_ends(ProcessId process, agreement::Ruling ruling);
   const RestoreParts& restore_parts(CommId application, ProcessId asking);
 

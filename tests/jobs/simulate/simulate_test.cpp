@@ -55,6 +55,40 @@ TEST(MendSimulate, tells_what_failures_cost_under_both_kinds_of_rollback) {
   EXPECT_EQ(first.output(), second.output());
 }
 
+TEST(MendSimulate, tells_what_to_expect_of_a_recovery_at_the_users_own_scale) {
+  const support::ScratchFolder scratch;
+  const std::string file = scratch.path() / "recovery.json";
+  MendProcess run(
+      {"simulate", "recovery", "--processes", "16,256", "--latency", "5", "--state-per-rank", "1MiB", "--json", file});
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  EXPECT_THAT(run.output(), AllOf(HasSubstr("Rounds"), HasSubstr("job decision"), HasSubstr("log n"),
+                                  HasSubstr("Not logarithmic"), Not(HasSubstr("start process"))));
+  std::ifstream in(file);
+  const auto columns = nlohmann::json::parse(in);
+  ASSERT_EQ(columns.size(), 2U);
+  for (const auto& column : columns) {
+    double sum = 0;
+    for (const auto& [name, phase] : column["phases"].items()) sum += phase["ms"].get<double>();
+    EXPECT_NEAR(sum, column["total_ms"].get<double>(), 0.1);
+    // Eight latencies at least, in what is shrunk by four agreements: up a tree and down.
+    EXPECT_GT(column["phases"]["shrink"]["ms"].get<double>(), 8 * 0.005);
+  }
+  MendProcess slow(
+      {"simulate", "recovery", "--processes", "16,256", "--latency", "50", "--state-per-rank", "1MiB", "--json", file});
+  EXPECT_EQ(slow.wait(), 0) << slow.errors();
+  std::ifstream again(file);
+  EXPECT_GT(nlohmann::json::parse(again)[1]["phases"]["split"]["ms"].get<double>(),
+            5 * columns[1]["phases"]["split"]["ms"].get<double>());
+}
+
+TEST(MendSimulate, tells_what_starting_a_process_adds_to_a_recovery) {
+  MendProcess run({"simulate", "recovery", "--processes", "12", "--failures", "2", "--on-failure", "spawn",
+                   "--found-by", "silence", "--start-process", "80ms"});
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  EXPECT_THAT(run.output(),
+              AllOf(HasSubstr("start process"), HasSubstr("greet, merge"), HasSubstr("by silence"), HasSubstr("80.")));
+}
+
 TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"simulate"},
@@ -64,6 +98,11 @@ TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
         {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
         {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
         {"simulate", "rollback", "--clusters", "9"},
+        {"simulate", "recovery", "--processes", "1"},
+        {"simulate", "recovery", "--processes", "8", "--failures", "8"},
+        {"simulate", "recovery", "--processes", "8", "--failures", "2", "--spares", "1"},
+        {"simulate", "recovery", "--processes", "8", "--told-after", "soon"},
+        {"simulate", "recovery", "--processes", "8", "--on-failure", "hope"},
         {"simulate", "rollback", "--failures"},
         {"simulate", "rollback", "--failures", "--nodes", "8"},
         {"simulate", "rollback", "--failures", "--nodes", "8", "--commit-cost", "soon"},
