@@ -14,6 +14,10 @@
 //   recovery           span     epoch                   from the body to the body, or to waiting as a spare
 //   interrupt, agree,  spans    epoch                   the phases of the recovery
 //   rebuild
+//   step               moment                           commit_due() was asked, with local rollback
+//   rollback           moment   epoch, stays, version,   under local rollback, a recovery has ended: the process
+//                               kept, logged, resent,    keeps what it has computed since that version (so many
+//                               resent_bytes             steps), or goes back; bytes in its log; what it sends again
 //   silent, dead       moments  process                 it has found that process silent; it knows that it is dead
 //   message            moment   from or to, of          a message of the agreement (0) or of the detector (1)
 //   finished           moment                           the job has ended in this process

@@ -603,6 +603,7 @@ bool Engine::commit_due() {
   throw_noted_error();
   if (witness_.death_count() > 0) check();
   store_.finish_commit();
+  if (local_) trace::instant("step");
   return pacing_.due(reporter_.history(), store_.statistics(), world_.store.get());
 }
 

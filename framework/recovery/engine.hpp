@@ -87,6 +87,8 @@ class Engine {
   bool knows_of_failure() const;
   /// Begins this epoch for `store`. Call it once an epoch; call store.end_epoch() before the next. Local.
   void take_into_epoch(StoreEngine& store);
+  /// Records what a recovery under local rollback has done. Local.
+  void note(RollbackReport report) { reporter_.note(std::move(report)); }
   /// Records that something was committed to a store of take_into_epoch(). Local.
   void note_progress() { reporter_.history().note_progress(); }
   /// Records that a store of take_into_epoch() has restored the application's data in `time`. Local.

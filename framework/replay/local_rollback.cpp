@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/trace.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/recovery/engine.hpp"
@@ -263,6 +264,8 @@ void LocalRollback::begin_epoch() {
   for (const std::vector<std::uint64_t>& packet : packets)
     for (Recipe& one : Reader(packet, header_words).recipes()) recipes.insert(std::move(one));
   for (const Recipe& one : recipes) derived_.make(one, session_.line(Traffic::messages));
+  std::uint64_t resent = 0;
+  std::uint64_t resent_bytes = 0;
   for (int peer = 0; peer < ranks_; ++peer) {
     Reader reader(packets[static_cast<std::size_t>(peer)], header_words);
     reader.recipes();
@@ -273,8 +276,11 @@ void LocalRollback::begin_epoch() {
       const Front& front = front_with(one.channel.context / 2);
       const MPI_Comm line = front.line(static_cast<Traffic>(one.channel.context % 2));
       check_mpi(messages_.resend(line, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
+      ++resent;
+      resent_bytes += one.bytes.size();
     }
   }
+  report(resent, resent_bytes);
   tell_who_goes_back();
   serve();
   messages_.begin_epoch();
@@ -338,6 +344,30 @@ void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
 
 bool LocalRollback::restores_alone() const {
   return std::ranges::any_of(others_, [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; });
+}
+
+/// For the trace and the result: what the recovery has meant for this rank, and for all.
+void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
+  const auto note = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  const Header& own = others_[static_cast<std::size_t>(session_.rank)];
+  const bool stays = static_cast<Phase>(own.phase) != Phase::setup;
+  trace::instant("rollback", {{"epoch", engine_.world().epoch.value},
+                              {"stays", stays ? 1 : 0},
+                              {"version", note(own.version)},
+                              {"kept", stays ? note(own.kept) : 0},
+                              {"logged", note(own.logged)},
+                              {"resent", note(resent)},
+                              {"resent_bytes", note(resent_bytes)}});
+  RollbackReport told{engine_.world().epoch, {}, {}, {}};
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    const Header& header = others_[index];
+    const bool has_restored = static_cast<Phase>(header.phase) != Phase::setup;
+    told.version = std::max(told.version, Version{header.version});
+    told.ranks.push_back({has_restored ? header.kept : 0, header.logged});
+    if (engine_.world().roster.seat(Rank{rank}).holder.process != told_[index]) told.back.push_back(Rank{rank});
+  }
+  engine_.note(std::move(told));
 }
 
 /// The lowest rank that stays says once of each process that takes over a rank to what it goes back, and what the

@@ -130,6 +130,7 @@ class LocalRollback {
   std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
   void hear(int peer, const std::vector<std::uint64_t>& packet);
   void tell_who_goes_back();
+  void report(std::uint64_t resent, std::uint64_t resent_bytes);
   void serve();
   [[noreturn]] void leave();
   void handle(int code);

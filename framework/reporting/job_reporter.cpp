@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -22,7 +23,8 @@ JobReporter::JobReporter(const Options& options, const RecoveryCore& core, Runti
       policy_(core.policy()),
       casualties_(witness, policy_, options.tries.value_or(tries_of_faulty_ranks), options.spares),
       announcer_(core.self(), witness, options.spares > 0),
-      result_{options.result} {}
+      result_{options.result},
+      rolls_back_locally_(options.rollback == Rollback::local) {}
 
 void JobReporter::join_job(const JobRecord& record) {
   first_ranks_ = record.first_size;
@@ -55,11 +57,25 @@ void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Req
   history_.add(std::move(report));
 }
 
+void JobReporter::note(RollbackReport report) {
+  for (const RecoveryReport& recovery : history_.last(1)) {
+    if (recovery.epoch != report.epoch) continue;
+    for (const Replacement& replacement : recovery.replacements) report.back.push_back(replacement.rank);
+  }
+  std::ranges::sort(report.back);
+  report.back.erase(std::ranges::unique(report.back).begin(), report.back.end());
+  rollbacks_.push_back(std::move(report));
+}
+
 void JobReporter::end_of_body(const World& world, const StoreStatistics& store, Version version, Seconds run_time) {
   const MPI_Comm comm = world.store.get();
   of_all_ranks_ = over_all_ranks(recoveries(store), comm);
   if (result_.path.empty()) return;
-  write_result(result_.path, {first_spares_, run_time, version, store, of_all_ranks_}, result_.answer, comm);
+  std::vector<Epoch> epochs;
+  if (rolls_back_locally_) std::ranges::transform(of_all_ranks_, std::back_inserter(epochs), &RecoveryReport::epoch);
+  write_result(result_.path,
+               {first_spares_, run_time, version, store, of_all_ranks_, over_all_ranks(rollbacks_, epochs, comm)},
+               result_.answer, comm);
 }
 
 std::span<const RecoveryReport> JobReporter::recoveries(const StoreStatistics& store) {

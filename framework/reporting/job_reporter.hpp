@@ -18,6 +18,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -28,6 +29,9 @@ class JobReporter {
   JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness);
 
   RecoveryHistory& history() { return history_; }
+  /// Under local rollback: what the last recovery has meant. A process that is new in it need not know who went back.
+  /// Local.
+  void note(RollbackReport report);
   const RecoveryHistory& history() const { return history_; }
   Casualties& casualties() { return casualties_; }
   const Casualties& casualties() const { return casualties_; }
@@ -76,7 +80,9 @@ class JobReporter {
   Casualties casualties_;
   Announcer announcer_;
   ResultFile result_;
+  bool rolls_back_locally_;
   std::vector<RecoveryReport> of_all_ranks_;
+  std::vector<RollbackReport> rollbacks_;
 };
 
 }  // namespace mend

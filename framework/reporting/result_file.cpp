@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -41,6 +42,16 @@ Json document_of(const RecoveryReport& recovery) {
   }
   for (const auto& [rank, dead] : recovery.given_up) {
     document["given_up"].push_back({{"rank", rank.value}, {"dead", dead.value}});
+  }
+  return document;
+}
+
+Json document_of(const RollbackReport& rollback) {
+  Json document{{"version", rollback.version.value}, {"back", Json::array()}, {"ranks", Json::array()}};
+  for (const Rank rank : rollback.back) document["back"].push_back({{"rank", rank.value}});
+  for (std::size_t rank = 0; rank < rollback.ranks.size(); ++rank) {
+    const auto& [kept, logged] = rollback.ranks[rank];
+    document["ranks"].push_back({{"rank", rank}, {"kept", kept}, {"logged", logged}});
   }
   return document;
 }
@@ -122,7 +133,11 @@ void write_result(const std::filesystem::path& file, const JobFacts& facts, cons
   for (const auto& [name, value] : answer.fields())
     std::visit([&, &key = name](const auto& plain) { document["reported"][key] = plain; }, value);
   document["recoveries"] = Json::array();
-  for (const RecoveryReport& recovery : facts.recoveries) document["recoveries"].push_back(document_of(recovery));
+  for (const RecoveryReport& recovery : facts.recoveries) {
+    document["recoveries"].push_back(document_of(recovery));
+    const auto rollback = std::ranges::find(facts.rollbacks, recovery.epoch, &RollbackReport::epoch);
+    if (rollback != facts.rollbacks.end()) document["recoveries"].back()["local"] = document_of(*rollback);
+  }
   document["phase_seconds"] = {{"commit", facts.store.commit_time.count()},
                                {"restore", facts.store.restore_time.count()},
                                {"total", facts.total.count()}};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "framework/recovery_report.hpp"
+#include "framework/reporting/rollback_report.hpp"
 #include "store/store.hpp"
 
 #include <mpi.h>
@@ -43,6 +44,7 @@ struct JobFacts {
   Version version;
   StoreStatistics store;
   std::vector<RecoveryReport> recoveries;  ///< over all ranks
+  std::vector<RollbackReport> rollbacks;   ///< likewise, of the recoveries with local rollback
 };
 
 /// Each recovery as seen by the rank for which the whole took longest, because times of different clocks cannot be

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -54,12 +56,20 @@ json kind_names() {
 
 /// The recoveries with the columns of the text table, under the names that the page uses.
 json recoveries_of(const JobRecords& job, const Timeline& timeline) {
-  json recoveries = job.result.is_object() ? job.result.at("recoveries") : timeline.recoveries;
+  json recoveries =
+      job.result.is_object() ? with_rollbacks(job.result, timeline).at("recoveries") : timeline.recoveries;
   for (json& recovery : recoveries) {
     const RecoveryLine line = recovery_line(recovery);
     recovery["who"] = line.died;
     recovery["phases"] = line.phases;
     recovery["sum_ms"] = line.sum;
+    if (const auto local = rollback_line(recovery)) {
+      recovery["local"]["who"] = local->back;
+      if (local->again) recovery["local"]["again"] = *local->again;
+      recovery["local"]["kept"] = local->kept;
+      recovery["local"]["logged"] = local->logged;
+      recovery["local"]["most_logged"] = local->most_logged;
+    }
   }
   return recoveries;
 }
@@ -85,6 +95,15 @@ std::string for_script(const json& model) {
 }
 
 }  // namespace
+
+json with_rollbacks(json result, const Timeline& timeline) {
+  for (json& recovery : result.at("recoveries")) {
+    const auto same = std::ranges::find_if(
+        timeline.recoveries, [&](const json& other) { return other.at("epoch") == recovery.value("epoch", 0); });
+    if (same != timeline.recoveries.end() && same->contains("local")) recovery["local"] = same->at("local");
+  }
+  return result;
+}
 
 json as_result(const std::string& name, const Timeline& timeline) {
   return {{"app", name}, {"ranks", timeline.ranks}, {"recoveries", timeline.recoveries}};

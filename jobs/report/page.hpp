@@ -26,6 +26,9 @@ nlohmann::json page_model(const JobRecords& job);
 /// The complete page.
 std::string page_of(const nlohmann::json& model);
 
+/// Returns `result` with what `timeline` tells of recoveries under local rollback, which is more than the result does.
+nlohmann::json with_rollbacks(nlohmann::json result, const Timeline& timeline);
+
 /// Converts a timeline to a result, for the table of `mend report` when there are only traces.
 nlohmann::json as_result(const std::string& name, const Timeline& timeline);
 

@@ -86,9 +86,9 @@ int report(const Arguments& arguments) {
   if (!arguments.html.empty()) write(arguments.html, page_of(page_model(records_of(inputs))));
   if (arguments.html.empty() && arguments.perfetto.empty()) {
     const bool has_result = inputs.result.is_object();
-    std::fputs(
-        timeline(has_result ? inputs.result : as_result(inputs.name, timeline_of(parsed(inputs.events)))).c_str(),
-        stdout);
+    const Timeline traced = inputs.events.empty() ? Timeline{} : timeline_of(parsed(inputs.events));
+    std::fputs(timeline(has_result ? with_rollbacks(inputs.result, traced) : as_result(inputs.name, traced)).c_str(),
+               stdout);
   }
   return arguments.reference.empty() ? static_cast<int>(ExitCode::ok) : compare(inputs.result, arguments.reference);
 }

@@ -101,6 +101,23 @@ RecoveryLine recovery_line(const json& recovery) {
   return line;
 }
 
+std::optional<RollbackLine> rollback_line(const json& recovery) {
+  const auto local = recovery.find("local");
+  if (local == recovery.end() || !local->is_object()) return std::nullopt;
+  RollbackLine line;
+  line.version = local->value("version", std::int64_t{0});
+  for (const json& back : local->at("back")) {
+    line.back += fmt::format("{}rank {}", line.back.empty() ? "" : ", ", back.at("rank").get<int>());
+    if (back.contains("again")) line.again = line.again.value_or(0) + back.at("again").get<std::int64_t>();
+  }
+  for (const json& rank : local->at("ranks")) {
+    line.kept += rank.at("kept").get<std::int64_t>();
+    line.logged += rank.at("logged").get<std::int64_t>();
+    line.most_logged = std::max(line.most_logged, rank.at("logged").get<std::int64_t>());
+  }
+  return line;
+}
+
 json read_result(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in(file);
@@ -122,6 +139,24 @@ std::string if_there(const json& result, const char* key, std::string_view forma
   return fmt::format(fmt::runtime(format), value->is_string() ? value->get<std::string>() : value->dump());
 }
 
+/// A table of the recoveries in which only some went back.
+std::string rollbacks_of(const json& recoveries) {
+  std::string text;
+  for (const json& recovery : recoveries) {
+    const auto line = rollback_line(recovery);
+    if (!line) continue;
+    if (text.empty()) {
+      text = fmt::format("local rollback:\n  {:<20} {:>10} {:>12} {:>12} {:>12} {:>12}\n", "went back", "to version",
+                         "steps again", "steps kept", "logs, MiB", "of a rank");
+    }
+    text += fmt::format("  {:<20} {:>10} {:>12} {:>12} {:>12.2f} {:>12.2f}\n", line->back, line->version,
+                        line->again ? fmt::format("{}", *line->again) : "-", line->kept,
+                        static_cast<double>(line->logged) / (1U << 20U),
+                        static_cast<double>(line->most_logged) / (1U << 20U));
+  }
+  return text;
+}
+
 std::string timeline_of(const json& result) {
   const json& recoveries = result.at("recoveries");
   std::string text = fmt::format(
@@ -136,7 +171,7 @@ std::string timeline_of(const json& result) {
   const std::vector<std::string> columns = phases_of(lines);
   if (!lines.empty()) text += heading(columns);
   for (const RecoveryLine& line : lines) text += text_of(line, columns);
-  return text;
+  return text + rollbacks_of(recoveries);
 }
 
 }  // namespace

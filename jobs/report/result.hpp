@@ -5,8 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,18 @@ struct RecoveryLine {
   double sum = 0;                          ///< the sum of the phases, which are rounded so that it is exact
 };
 RecoveryLine recovery_line(const nlohmann::json& recovery);
+
+/// The effect of a recovery under local rollback, summed over the ranks.
+struct RollbackLine {
+  std::string back;                   ///< "rank 1", "rank 1, rank 3"
+  std::int64_t version = 0;           ///< to which they went back; 0: to the beginning
+  std::optional<std::int64_t> again;  ///< steps that they compute again; only traces tell
+  std::int64_t kept = 0;              ///< steps of the others, which they do not compute again
+  std::int64_t logged = 0;            ///< bytes, of all ranks
+  std::int64_t most_logged = 0;       ///< of one rank
+};
+/// Returns nothing if all ranks went back.
+std::optional<RollbackLine> rollback_line(const nlohmann::json& recovery);
 /// The names of the phases, in their order in time.
 std::vector<std::string> phase_names();
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -14,9 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const char*, kinds> names{"computes",   "waits",   "recovery", "interrupt", "agree",
-                                               "rebuild",    "restore", "commit",   "disk",      "died",
-                                               "takes over", "silent",  "learns",   "message"};
+constexpr std::array<const char*, kinds> names{"computes", "waits",      "recovery", "interrupt", "agree",
+                                               "rebuild",  "restore",    "commit",   "disk",      "again",
+                                               "died",     "takes over", "silent",   "learns",    "message"};
 
 struct Mark {
   std::int64_t at = 0;
@@ -87,6 +88,80 @@ Lives lives_in(const std::vector<TraceEvent>& events) {
   return lives;
 }
 
+// --- local rollback --------------------------------------------------------------------------------------------
+
+/// When the process had its data and began to compute in this epoch.
+std::int64_t begin_of_work(const Life& life, const Mark& mark) {
+  for (const TraceEvent* event : life.events) {
+    const Mark* of = event->name == "restore" ? life.at(event->begin_us) : nullptr;
+    if (of != nullptr && of->epoch == mark.epoch) return event->end_us();
+  }
+  return mark.at;
+}
+
+/// What the process told of the recovery into `epoch` under local rollback.
+const TraceEvent* rollback_of(const Life& life, int epoch) {
+  for (const TraceEvent* event : life.events)
+    if (event->name == "rollback" && event->note("epoch") == epoch) return event;
+  return nullptr;
+}
+
+/// How many steps a process had computed since it last committed, or went back. Those that stay restore others.
+std::int64_t steps_at_end(const Life& life) {
+  std::int64_t steps = 0;
+  for (const TraceEvent* event : life.events) {
+    if (event->name == "step") ++steps;
+    if (event->name == "commit" && event->note("bytes")) steps = 0;
+    const Mark* mark = event->name == "restore" ? life.at(event->begin_us) : nullptr;
+    const TraceEvent* told = mark == nullptr ? nullptr : rollback_of(life, mark->epoch);
+    if (mark != nullptr && (told == nullptr || told->note("stays") == 0)) steps = 0;
+  }
+  return steps;
+}
+
+/// Whoever held `rank` last before `epoch`, and has died.
+const Life* predecessor_of(const Lives& lives, int rank, int epoch) {
+  const Life* last = nullptr;
+  for (const auto& [process, life] : lives) {
+    if (!life.died || life.epochs.empty() || life.last_rank() != rank || life.epochs.back().epoch >= epoch) continue;
+    if (last == nullptr || life.end > last->end) last = &life;
+  }
+  return last;
+}
+
+/// The steps that a process which goes back alone in this epoch computes again; nothing for all others.
+std::optional<std::int64_t> lost_steps(const Lives& lives, int process, const Mark& mark) {
+  const Life& life = lives.at(process);
+  const TraceEvent* told = rollback_of(life, mark.epoch);
+  const bool is_new = &mark == life.epochs.data() || !std::prev(&mark)->rank;
+  if (told == nullptr || told->note("stays") != 0 || !mark.rank || !is_new) return std::nullopt;
+  const Life* before = predecessor_of(lives, *mark.rank, mark.epoch);
+  return before == nullptr ? 0 : steps_at_end(*before);
+}
+
+/// Who went back in the recovery into `epoch`, and what the others kept; nothing if all went back.
+json local_of(const Lives& lives, int epoch) {
+  json local{{"version", 0}, {"back", json::array()}, {"ranks", json::array()}};
+  std::map<int, json> ranks;
+  for (const auto& [process, life] : lives) {
+    const Mark* mark = life.in(epoch);
+    const TraceEvent* told = rollback_of(life, epoch);
+    if (mark == nullptr || !mark->rank || told == nullptr) continue;
+    const auto value = [told](const char* name) { return told->note(name).value_or(0); };
+    local["version"] = std::max(local["version"].get<std::int64_t>(), value("version"));
+    ranks[*mark->rank] = {{"rank", *mark->rank},
+                          {"kept", value("kept")},
+                          {"logged", value("logged")},
+                          {"resent", value("resent")},
+                          {"resent_bytes", value("resent_bytes")}};
+    if (const auto lost = lost_steps(lives, process, *mark)) {
+      local["back"].push_back({{"rank", *mark->rank}, {"process", process}, {"again", *lost}});
+    }
+  }
+  for (json& rank : ranks | std::views::values) local["ranks"].push_back(std::move(rank));
+  return ranks.empty() ? json() : local;
+}
+
 // --- rows and bars ---------------------------------------------------------------------------------------------
 
 class Drawing {
@@ -136,10 +211,28 @@ class Drawing {
       const Mark& mark = life.epochs[i];
       const std::int64_t end = i + 1 < life.epochs.size() ? life.epochs[i + 1].at : life.end;
       add(process, &mark, mark.rank ? Kind::computes : Kind::waits, mark.at, end - mark.at, mark.epoch);
+      if (mark.rank) draw_again(process, life, i);
       const bool was_spare = i > 0 && !life.epochs[i - 1].rank;
       const bool is_new = i == 0 && mark.epoch > 0;
       if (mark.rank && (was_spare || is_new)) add(process, &mark, Kind::takes_over, mark.at, 0, mark.epoch);
     }
+  }
+
+  /// From where it begins to compute until it has done as many steps as were lost.
+  void draw_again(int process, const Life& life, std::size_t i) {
+    const Mark& mark = life.epochs[i];
+    const auto lost = lost_steps(lives_, process, mark);
+    if (!lost || *lost == 0) return;
+    const std::int64_t begin = begin_of_work(life, mark);
+    const std::int64_t next = i + 1 < life.epochs.size() ? life.epochs[i + 1].at : life.end;
+    std::int64_t end = next;
+    std::int64_t done = 0;
+    for (const TraceEvent* event : life.events) {
+      if (event->name != "step" || event->begin_us < begin || ++done < *lost) continue;
+      end = event->begin_us;
+      break;
+    }
+    add(process, &mark, Kind::again, begin, end - begin, *lost);
   }
 
   void draw_events(int process, const Life& life) {
@@ -259,6 +352,7 @@ json recovery_into(const Lives& lives, int epoch, const std::vector<int>& dead) 
       recovery["given_up"].push_back({{"rank", *rank}, {"dead", process}});
     }
   }
+  if (json local = local_of(lives, epoch); !local.is_null()) recovery["local"] = std::move(local);
   return recovery;
 }
 

@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   restore,
   commit,
   disk,
+  again,  ///< under local rollback: computes again what the process before it had computed
   // Events without a duration:
   died,
   takes_over,  ///< from here on the process holds the rank
@@ -40,7 +41,7 @@ enum class Kind : std::uint8_t {
   learns,      ///< it has learned that another process is dead
   message,
 };
-inline constexpr int kinds = 14;
+inline constexpr int kinds = 15;
 /// The name of a kind on the page; in the order of Kind.
 std::string name_of(Kind kind);
 

@@ -3,8 +3,10 @@
 #include "tests/framework/subject_job.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -91,6 +93,40 @@ TEST(LocalRollback, works_with_a_disk) {
   auto options = locally;
   options.insert(options.end(), {"--mend-disk", disk.path().string() + ",every=1"});
   expect_right(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
+}
+
+TEST(LocalRollback, is_told_by_the_result_and_by_traces) {
+  const support::ScratchFolder folder;
+  const std::string result = (folder.path() / "result.json").string();
+  const std::string traces = (folder.path() / "traces").string();
+  support::Job job = support::mend_run(4, 2, {MEND_SUBJECT, "rolls_back_locally:1@6,0@11"});
+  job.command.insert(job.command.begin() + 2, {"--result", result});
+  job.command.insert(job.command.end(), locally.begin(), locally.end());
+  job.command.insert(job.command.end(), {"--mend-trace", traces});
+  const auto end = support::run_job(job);
+  ASSERT_EQ(end.exit_code, 0) << end.errors;
+
+  std::ifstream in(result);
+  const nlohmann::json recoveries = nlohmann::json::parse(in).at("recoveries");
+  ASSERT_THAT(recoveries, SizeIs(2));
+  for (std::size_t i = 0; i < 2; ++i) {  // of the first, the process that wrote this knows from others: it was a spare
+    const nlohmann::json& local = recoveries.at(i).at("local");
+    const int rank = i == 0 ? 1 : 0;
+    EXPECT_EQ(local.at("version"), i + 1);
+    EXPECT_EQ(local.at("back"), (nlohmann::json::array({{{"rank", rank}}})));
+    ASSERT_THAT(local.at("ranks"), SizeIs(4));
+    EXPECT_EQ(local.at("ranks").at(static_cast<std::size_t>(rank)).at("kept"), 0);
+    EXPECT_GT(local.at("ranks").at(2).at("kept"), 0);
+    EXPECT_GT(local.at("ranks").at(2).at("logged"), 0);
+  }
+
+  support::Job report;
+  report.command = {MEND_COMMAND, "report", result, traces};
+  const auto told = support::run_job(report);
+  EXPECT_EQ(told.exit_code, 0) << told.errors;
+  // The dead had computed one or two steps since the commit at step 4, and two since that at step 8.
+  EXPECT_THAT(told.output, testing::ContainsRegex("  rank 1 +1 +[12] +[3-6] +[0-9.]+ +[0-9.]+\n"
+                                                  "  rank 0 +2 +[23] +[3-9] +[0-9.]+ +[0-9.]+\n"));
 }
 
 class OnThisManyRanks : public testing::TestWithParam<int> {};

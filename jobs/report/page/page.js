@@ -7,12 +7,13 @@ const element = id => document.getElementById(id);
 
 const KINDS = {
   "computes": "computes", "waits": "waits as a spare", "commit": "commit", "disk": "writes to disk",
+  "again": "computes again",
   "recovery": "recovery", "interrupt": "interrupt", "agree": "agree", "rebuild": "rebuild", "restore": "restore",
   "died": "process died", "takes over": "spare takes the rank", "silent": "finds another silent",
   "learns": "learns of a death", "message": "message",
 };
 const COUNTED = { "commit": "version", "restore": "version", "died": "", "silent": "process", "learns": "of process",
-                  "message": "with process", "disk": "" };
+                  "message": "with process", "disk": "", "again": "steps:" };
 
 /** Makes <tag class="...">content</tag>; content is text or elements. */
 function make(tag, content = [], attributes = {}) {
@@ -99,6 +100,30 @@ function fillRecoveries(timeline) {
       cell(number(recovery.sum_ms)), make("td", phaseBar(recovery, longest), { class: "bar" })]);
   });
   element("recoveries").append(make("tbody", rows));
+}
+
+// --- local rollback ----------------------------------------------------------------------------------------------
+
+/** The log of each rank, as columns of equal width. */
+function logBars(local) {
+  const longest = Math.max(local.most_logged, 1);
+  const back = new Set(local.back.map(one => one.rank));
+  return make("div", local.ranks.map(({ rank, kept, logged }) =>
+    make("span", [], { style: `height:${Math.max(100 * logged / longest, 4)}%`, class: back.has(rank) ? "back" : "",
+                       title: `rank ${rank}: ${bytesText(logged)} logged; ${back.has(rank) ? "went back" : `keeps ${kept} steps`}` })),
+    { class: "logs" });
+}
+
+function fillRollbacks() {
+  const local = model.recoveries.filter(recovery => recovery.local);
+  if (!local.length) return element("rollbacks-section").remove();
+  const head = name => make("th", name, { class: "number" });
+  element("rollbacks").append(make("thead", make("tr", [make("th", "#"), make("th", "went back"), head("to version"),
+    head("steps again"), head("steps kept"), head("logs of all"), head("of a rank, most"), make("th", "log of each rank")])));
+  element("rollbacks").append(make("tbody", local.map(({ epoch, local }) => make("tr", [make("td", String(epoch)),
+    make("td", local.who), cell(String(local.version)), cell(local.again == null ? "–" : String(local.again)),
+    cell(String(local.kept)), cell(bytesText(local.logged)), cell(bytesText(local.most_logged)),
+    make("td", logBars(local), { class: "bar" })]))));
 }
 
 // --- commits ---------------------------------------------------------------------------------------------------
@@ -259,5 +284,6 @@ function fillReported() {
 fillFigures();
 const timeline = fillTimeline();
 fillRecoveries(timeline);
+fillRollbacks();
 fillCommits();
 fillReported();

@@ -6,6 +6,7 @@ const MOMENTS = new Set(["died", "takes over", "silent", "learns", "message"]);
 // The order of painting: the last is on top. For each kind, its share of a row's height and its position there.
 const LAYERS = [
   { kind: "computes", top: 0, height: 1 },
+  { kind: "again", top: 0, height: 1 },
   { kind: "waits", top: 0.4, height: 0.2 },
   { kind: "recovery", top: 0, height: 1, least: 2 },
   { kind: "interrupt", top: 0, height: 1 },

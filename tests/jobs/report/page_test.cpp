@@ -135,6 +135,35 @@ TEST_F(Browser, shows_what_there_is_of_a_result_alone) {
     EXPECT_EQ(shown.document.find(left_out), std::string::npos) << left_out << ": there is nothing to draw";
 }
 
+TEST_F(Browser, shows_who_went_back_alone_and_the_log_of_each_rank) {
+  json events = events_of(4, 20);
+  const auto moment = [&](int process, const char* name, int at, json notes) {
+    events.push_back(
+        {{"name", name}, {"ph", "i"}, {"pid", process}, {"ts", 1'000'000 + at}, {"args", std::move(notes)}});
+  };
+  for (int step = 0; step < 3; ++step) {
+    moment(1, "step", 9'500 + 100 * step, json::object());
+    moment(4, "step", 25'000 + 1000 * step, json::object());
+  }
+  for (int rank = 0; rank < 4; ++rank) {
+    moment(rank == 1 ? 4 : rank, "rollback", 18'050,
+           {{"epoch", 1},
+            {"stays", rank == 1 ? 0 : 1},
+            {"version", 10},
+            {"kept", rank == 1 ? 0 : 3},
+            {"logged", 1024 * rank}});
+  }
+  const json model = page_model({"heat", timeline_of(parsed(events)), {}});
+  const Shown shown = show(page_of(model), scratch_.path());
+  EXPECT_THAT(shown.complaints, IsEmpty());
+  EXPECT_THAT(text_in(shown.document, "rollbacks", "table"), HasSubstr("|1|rank 1|10|3|9|6 KiB|3 KiB|"));
+  EXPECT_NE(shown.document.find("rank 3: 3 KiB logged; keeps 3 steps"), std::string::npos);
+  EXPECT_NE(shown.document.find("rank 1: 1 KiB logged; went back"), std::string::npos);
+  EXPECT_THAT(text_in(shown.document, "legend", "div"), HasSubstr("computes again"));
+  const Shown global = show(page_of(page_model({"heat", timeline_of(parsed(events_of(4, 20))), {}})), scratch_.path());
+  EXPECT_EQ(global.document.find("<section id=\"rollbacks-section\""), std::string::npos);
+}
+
 TEST_F(Browser, does_what_keys_and_the_search_ask_for) {
   std::string page = page_of(page_model({"heat", timeline_of(parsed(events_of(4, 20))), {}}));
   page.insert(page.rfind("</body>"), R"(<script>(async () => {

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "jobs/report/page.hpp"
+#include "jobs/report/result.hpp"
 
 #include <gmock/gmock.h>
 
@@ -124,6 +125,91 @@ TEST(Timeline, of_no_events_is_empty) {
 TEST(Timeline, bears_processes_of_which_it_is_not_told_what_they_are) {
   const Timeline timeline = timeline_of(parsed(json::array({span(3, "commit", 10, 5), moment(3, "dead", 20)})));
   EXPECT_THAT(timeline.rows, ElementsAre(Field(&Row::name, "spare 3")));
+}
+
+/// The same job under local rollback: rank 1 had computed two steps since version 1, which process 2 computes again;
+/// its commit of version 2 was not completed.
+json a_local_job() {
+  json events = a_job();
+  const auto rollback = [](int process, int at, bool stays, int kept, int logged, int resent) {
+    return moment(process, "rollback", at,
+                  {{"epoch", 1},
+                   {"stays", stays ? 1 : 0},
+                   {"version", stays ? 1 : 0},
+                   {"kept", kept},
+                   {"logged", logged},
+                   {"resent", resent},
+                   {"resent_bytes", 8 * resent}});
+  };
+  for (const json& event :
+       {moment(1, "step", 1500), moment(1, "step", 2500), moment(1, "step", 3500), moment(0, "step", 2600),
+        moment(0, "step", 3600), moment(0, "step", 4600), rollback(0, 5650, true, 3, 3000, 7),
+        rollback(2, 5660, false, 0, 500, 0), moment(2, "step", 6500), moment(2, "step", 7100), moment(2, "step", 7900)})
+    events.push_back(event);
+  return events;
+}
+
+TEST(LocalRollback, is_told_by_traces_rank_by_rank) {
+  const json recovery = timeline_of(parsed(a_local_job())).recoveries.at(0);
+  const json& local = recovery.at("local");
+  EXPECT_EQ(local.at("version"), 1);
+  EXPECT_EQ(local.at("back"), json::parse(R"([{"rank": 1, "process": 2, "again": 2}])"));
+  EXPECT_EQ(local.at("ranks"), json::parse(R"([{"rank": 0, "kept": 3, "logged": 3000, "resent": 7, "resent_bytes": 56},
+                            {"rank": 1, "kept": 0, "logged": 500, "resent": 0, "resent_bytes": 0}])"));
+  EXPECT_FALSE(timeline_of(parsed(a_job())).recoveries.at(0).contains("local"));
+}
+
+TEST(LocalRollback, shows_what_is_computed_a_second_time) {
+  const Timeline timeline = timeline_of(parsed(a_local_job()));
+  // From the end of the restore until the second step.
+  EXPECT_THAT(bars(timeline, Kind::again), ElementsAre(bar(1, 2, 5140, 960)));
+  EXPECT_THAT(bars(timeline_of(parsed(a_job())), Kind::again), ElementsAre());
+}
+
+TEST(LocalRollback, counts_the_steps_of_a_survivor_that_dies_later_from_its_commit) {
+  json events = a_local_job();
+  // Rank 0 has restored process 2 in between, and did not go back: it loses all of its four steps since version 1.
+  std::erase_if(events.get_ref<json::array_t&>(),
+                [](const json& event) { return event.at("name") == "finished" && event.at("pid") == 0; });
+  for (const json& event :
+       {moment(0, "step", 7000), moment(2, "dead", 8000, {{"process", 0}}),
+        span(2, "interrupt", 8000, 10, {{"epoch", 2}}), span(3, "recovery", 8000, 90, {{"epoch", 2}}),
+        moment(3, "epoch", 8100, {{"epoch", 2}, {"rank", 0}}), moment(2, "epoch", 8100, {{"epoch", 2}, {"rank", 1}}),
+        moment(3, "rollback", 8110, {{"epoch", 2}, {"stays", 0}, {"version", 0}, {"kept", 0}, {"logged", 0}}),
+        moment(2, "rollback", 8110, {{"epoch", 2}, {"stays", 1}, {"version", 1}, {"kept", 3}, {"logged", 9}})})
+    events.push_back(event);
+  const json local = timeline_of(parsed(events)).recoveries.at(1).at("local");
+  EXPECT_EQ(local.at("back"), json::parse(R"([{"rank": 0, "process": 3, "again": 4}])"));
+}
+
+TEST(LocalRollback, stands_in_the_text_and_in_the_page) {
+  const Timeline timeline = timeline_of(parsed(a_local_job()));
+  EXPECT_THAT(jobs::timeline(as_result("heat", timeline)),
+              testing::ContainsRegex("went back +to version +steps again +steps kept +logs, MiB +of a rank\n"
+                                     "  rank 1 +1 +2 +3 +0.00 +0.00\n"));
+  EXPECT_THAT(jobs::timeline(as_result("heat", timeline_of(parsed(a_job())))), Not(HasSubstr("went back")));
+  const json local = page_model({"heat", timeline, {}}).at("recoveries").at(0).at("local");
+  EXPECT_EQ(local.at("who"), "rank 1");
+  EXPECT_EQ(local.at("again"), 2);
+  EXPECT_EQ(local.at("kept"), 3);
+  EXPECT_EQ(local.at("logged"), 3500);
+  EXPECT_EQ(local.at("most_logged"), 3000);
+}
+
+/// What a result tells, without traces.
+json a_local_result() {
+  return json::parse(R"({"app": "heat", "ranks": 2, "recoveries": [{"epoch": 1, "dead": [1], "agree_ms": 7.0,
+    "local": {"version": 1, "back": [{"rank": 1}],
+              "ranks": [{"rank": 0, "kept": 3, "logged": 2097152}, {"rank": 1, "kept": 0, "logged": 0}]}}]})");
+}
+
+TEST(LocalRollback, of_a_result_alone_lacks_the_steps_that_only_traces_tell) {
+  EXPECT_THAT(jobs::timeline(a_local_result()), testing::ContainsRegex("  rank 1 +1 +- +3 +2.00 +2.00\n"));
+  EXPECT_FALSE(
+      page_model({"heat", std::nullopt, a_local_result()}).at("recoveries").at(0).at("local").contains("again"));
+  const json both = page_model({"heat", timeline_of(parsed(a_local_job())), a_local_result()});
+  EXPECT_EQ(both.at("recoveries").at(0).at("local").at("again"), 2);
+  EXPECT_EQ(both.at("recoveries").at(0).at("sum_ms"), 7.0);
 }
 
 TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
