@@ -110,6 +110,7 @@ std::optional<RollbackLine> rollback_line(const json& recovery) {
     line.back += fmt::format("{}rank {}", line.back.empty() ? "" : ", ", back.at("rank").get<int>());
     if (back.contains("again")) line.again = line.again.value_or(0) + back.at("again").get<std::int64_t>();
   }
+  if (line.back.empty()) line.back = "nobody";  // a spare had died
   for (const json& rank : local->at("ranks")) {
     line.kept += rank.at("kept").get<std::int64_t>();
     line.logged += rank.at("logged").get<std::int64_t>();

@@ -30,7 +30,7 @@ RecoveryLine recovery_line(const nlohmann::json& recovery);
 
 /// The effect of a recovery under local rollback, summed over the ranks.
 struct RollbackLine {
-  std::string back;                   ///< "rank 1", "rank 1, rank 3"
+  std::string back;                   ///< "rank 1", "rank 1, rank 3", "nobody"
   std::int64_t version = 0;           ///< to which they went back; 0: to the beginning
   std::optional<std::int64_t> again;  ///< steps that they compute again; only traces tell
   std::int64_t kept = 0;              ///< steps of the others, which they do not compute again

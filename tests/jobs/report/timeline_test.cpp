@@ -205,6 +205,9 @@ json a_local_result() {
 
 TEST(LocalRollback, of_a_result_alone_lacks_the_steps_that_only_traces_tell) {
   EXPECT_THAT(jobs::timeline(a_local_result()), testing::ContainsRegex("  rank 1 +1 +- +3 +2.00 +2.00\n"));
+  json of_a_spare = a_local_result();
+  of_a_spare["recoveries"][0]["local"]["back"] = json::array();
+  EXPECT_THAT(jobs::timeline(of_a_spare), testing::ContainsRegex("  nobody +1 +- +3 +2.00 +2.00\n"));
   EXPECT_FALSE(
       page_model({"heat", std::nullopt, a_local_result()}).at("recoveries").at(0).at("local").contains("again"));
   const json both = page_model({"heat", timeline_of(parsed(a_local_job())), a_local_result()});
