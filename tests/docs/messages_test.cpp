@@ -28,6 +28,7 @@ constexpr std::array not_said_to_users{
     "detector/simulated/simulation.cpp",
     "transport/simulated/simulator.hpp",
     "transport/simulated/simulator.cpp",
+    "framework/recovery/simulated/simulation.cpp",
     "framework/recovery/recovery_core.cpp",  // its words are used in transcripts
     "replay/message.cpp",                    // the same
     "replay/protocol.cpp",
