@@ -331,6 +331,25 @@ Version StoreEngine::restore(Version wanted) {
   return together(Place::restore, [&] { return restore_version(wanted, Fills::members); });
 }
 
+std::vector<Version> StoreEngine::restore_with_older(int older) {
+  return together(Place::restore, [&]() -> std::vector<Version> {
+    const Version newest = restore_version({}, Fills::members);
+    if (newest == Version{}) return {};
+    std::vector<Version> all;
+    if (older > 0) {
+      Stopwatch watch;
+      all = whole([&] { return restorer().bring_older(newest, static_cast<std::size_t>(older)); });
+      statistics_.restore_time += watch.elapsed();
+    }
+    all.insert(all.begin(), newest);
+    return all;
+  });
+}
+
+std::span<const std::byte> StoreEngine::packed_member(Version version) {
+  return members_of(groups_.usual().own_snapshot(version)).front().data;
+}
+
 Version StoreEngine::restore_others() {
   finish_commit();
   // Without members, the snapshot fills nothing.

@@ -104,6 +104,21 @@ class StoreEngine final : public Store {
   /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
   bool has_version() const { return versions_.can_go_back(ranks_.count()); }
+  /// Restores as restore(), and gives every rank the next `older` versions that are kept, too, redundant again; the
+  /// members stay as the newest has them. Returns those that every rank has now, newest first; none if nothing was
+  /// committed. Collective. Throws as restore().
+  std::vector<Version> restore_with_older(int older);
+  /// The snapshot that the next commit takes, of the only member that this rank protects: that commit does not ask the
+  /// member for its bytes, but takes what was written here. It has `bytes` if this begins it. Local. Valid until the
+  /// commit is published, or the epoch ends.
+  SnapshotInParts& pack_in_parts(ByteCount bytes) {
+    return groups_.usual().pack_in_parts(versions_.next(), versions_.settled(), bytes);
+  }
+  /// Drops that. Local.
+  void forget_parts() { groups_.usual().forget_parts(); }
+  /// The only member as this rank has committed it at `version`, which must be kept. It lies where the snapshot does,
+  /// and stays until the slot of that version is needed again. Local.
+  std::span<const std::byte> packed_member(Version version);
   /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
   /// r runs. Local. `comm` and `ballot` must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);

@@ -189,7 +189,7 @@ int member_load_begin(int group_id, int member_id, FILE** file, int time_stamp, 
 int member_load_begin(int group_id, int member_id, std::iostream** stream, int time_stamp, DataSubset& data_found) {
   const int code = mend::fenix::local("member_load_begin", [&]() -> int {
     const auto [open, found] = mend::fenix::open_to_load(group_id, member_id, time_stamp);
-    open.stream = std::make_unique<mend::fenix::MemoryStream>(found.elements->bytes);
+    open.stream = std::make_unique<mend::fenix::MemoryStream>(mend::fenix::copy_of(found.elements->bytes));
     *stream = &open.stream->stream();
     data_found = mend::fenix::subset_of(found.which);
     return FENIX_SUCCESS;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 namespace mend::fenix {
 namespace {
@@ -99,104 +98,63 @@ Regions get_regions(Reader& from) {
   return regions;
 }
 
-void put_head(Writer& to, const Elements& elements) {
-  to.number(elements.bytes.size());
-  put(to, elements.known);
-}
-
-Elements get_head(Reader& from) {
-  Elements elements;
-  elements.bytes.resize(from.number());
-  elements.known = get_regions(from);
-  return elements;
-}
-
-void get_bytes(Reader& from, Elements& elements) {
-  const auto bytes = from.take(elements.bytes.size());
-  std::copy(bytes.begin(), bytes.end(), elements.bytes.begin());
-}
-
-/// Snapshots take turns in their places, so that one that stays lies where it lay.
-std::vector<const FenixSnapshot*> in_their_places(const Committed& committed, std::size_t places) {
-  std::vector<const FenixSnapshot*> order;
-  for (const FenixSnapshot& snapshot : committed.history) order.push_back(&snapshot);
-  std::ranges::sort(order, {},
-                    [&](const FenixSnapshot* s) { return static_cast<std::size_t>(s->time_stamp) % places; });
-  return order;
-}
-
-void put(Writer& to, const Committed& committed, std::size_t places) {
-  put(to, committed.definitions);
-  const std::vector<const FenixSnapshot*> order = in_their_places(committed, places);
-  std::vector<const Elements*> shared;
-  to.number(order.size());
-  for (const FenixSnapshot* snapshot : order) {
-    to.number(static_cast<std::uint64_t>(snapshot->time_stamp));
-    to.number(snapshot->members.size());
-    for (const auto& [id, kept] : snapshot->members) {
-      auto found = std::ranges::find(shared, kept.elements.get());
-      if (found == shared.end()) found = shared.insert(shared.end(), kept.elements.get());
-      to.number(static_cast<std::uint64_t>(id));
-      to.number(static_cast<std::uint64_t>(found - shared.begin()));
-      put(to, kept.fresh);
-    }
+void put(Writer& to, const Record& record) {
+  to.number(static_cast<std::uint64_t>(record.time_stamp));
+  to.number(record.older.size());
+  for (const KeptBeside& older : record.older) {
+    to.number(static_cast<std::uint64_t>(older.time_stamp));
+    to.number(older.version.value);
   }
-  to.number(shared.size());
-  for (const Elements* elements : shared) put_head(to, *elements);
-  for (const Elements* elements : shared) to.bytes(elements->bytes);
+  put(to, record.definitions);
+  to.number(record.members.size());
+  for (const RecordedMember& member : record.members) {
+    to.number(static_cast<std::uint64_t>(member.id));
+    to.number(member.offset);
+    to.number(member.bytes);
+    put(to, member.known);
+    put(to, member.fresh);
+  }
+}
+
+/// What is written by put(writer).
+template <class Put>
+Bytes written(const Put& put) {
+  Writer counter(nullptr);
+  put(counter);
+  Bytes bytes(counter.size());
+  Writer writer(bytes.data());
+  put(writer);
+  return bytes;
 }
 
 }  // namespace
 
-std::size_t written_size(const Committed& committed) {
-  Writer counter(nullptr);
-  put(counter, committed, 1);
-  return counter.size();
+Bytes write(const Record& record) {
+  return written([&](Writer& to) { put(to, record); });
 }
 
-void write(const Committed& committed, std::size_t places, std::span<std::byte> to) {
-  Writer writer(to.data());
-  put(writer, committed, places);
-}
-
-Committed read(std::span<const std::byte> from) {
+Record read_record(std::span<const std::byte> from) {
   Reader reader(from);
-  Committed committed;
-  committed.definitions = get_definitions(reader);
-  struct Reference {
-    int id;
-    std::uint64_t index;
-    Regions fresh;
-  };
-  std::vector<std::pair<FenixSnapshot, std::vector<Reference>>> snapshots(reader.number());
-  for (auto& [snapshot, references] : snapshots) {
-    snapshot.time_stamp = static_cast<int>(reader.number());
-    references.resize(reader.number());
-    for (Reference& reference : references) {
-      reference.id = static_cast<int>(reader.number());
-      reference.index = reader.number();
-      reference.fresh = get_regions(reader);
-    }
+  Record record;
+  record.time_stamp = static_cast<int>(reader.number());
+  for (std::uint64_t left = reader.number(); left > 0; --left) {
+    const int time_stamp = static_cast<int>(reader.number());
+    record.older.push_back({time_stamp, Version{reader.number()}});
   }
-  std::vector<std::shared_ptr<Elements>> shared(reader.number());
-  for (auto& elements : shared) elements = std::make_shared<Elements>(get_head(reader));
-  for (auto& elements : shared) get_bytes(reader, *elements);
-  for (auto& [snapshot, references] : snapshots) {
-    for (const Reference& reference : references)
-      snapshot.members[reference.id] = {shared.at(reference.index), reference.fresh};
-    committed.history.push_back(std::move(snapshot));
+  record.definitions = get_definitions(reader);
+  for (std::uint64_t left = reader.number(); left > 0; --left) {
+    RecordedMember& member = record.members.emplace_back();
+    member.id = static_cast<int>(reader.number());
+    member.offset = reader.number();
+    member.bytes = reader.number();
+    member.known = get_regions(reader);
+    member.fresh = get_regions(reader);
   }
-  std::ranges::sort(committed.history, std::ranges::greater{}, &FenixSnapshot::time_stamp);
-  return committed;
+  return record;
 }
 
 Bytes write_definitions(const std::vector<Definition>& definitions) {
-  Writer counter(nullptr);
-  put(counter, definitions);
-  Bytes bytes(counter.size());
-  Writer writer(bytes.data());
-  put(writer, definitions);
-  return bytes;
+  return written([&](Writer& to) { put(to, definitions); });
 }
 
 std::vector<Definition> read_definitions(std::span<const std::byte> from) {
@@ -205,20 +163,19 @@ std::vector<Definition> read_definitions(std::span<const std::byte> from) {
 }
 
 Bytes write_elements(const Elements& elements) {
-  Writer counter(nullptr);
-  put_head(counter, elements);
-  Bytes bytes(counter.size() + elements.bytes.size());
-  Writer writer(bytes.data());
-  put_head(writer, elements);
-  writer.bytes(elements.bytes);
-  return bytes;
+  return written([&](Writer& to) {
+    to.number(elements.bytes.size());
+    put(to, elements.known);
+    to.bytes(elements.bytes);
+  });
 }
 
 Elements read_elements(std::span<const std::byte> from) {
   Reader reader(from);
-  Elements elements = get_head(reader);
-  get_bytes(reader, elements);
-  return elements;
+  const std::uint64_t size = reader.number();
+  const Regions known = get_regions(reader);
+  const auto bytes = reader.take(size);
+  return own_elements(known, Bytes(bytes.begin(), bytes.end()));
 }
 
 }  // namespace mend::fenix

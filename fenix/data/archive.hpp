@@ -1,20 +1,39 @@
-// A group's committed part as bytes, and back.
+// What a snapshot of a group says of itself, as bytes, and back.
 
 #pragma once
 
 #include "fenix/data/group.hpp"
 
 #include <span>
+#include <vector>
 
 namespace mend::fenix {
 
-/// How long write() will be.
-std::size_t written_size(const Committed& committed);
-/// Elements that snapshots share are written once, and lie where they lay at the commits before, so that only what has
-/// changed is sent.
-void write(const Committed& committed, std::size_t places, std::span<std::byte> to);
+/// A snapshot that is kept beside another.
+struct KeptBeside {
+  int time_stamp;
+  Version version;
+};
+
+/// A member in a snapshot.
+struct RecordedMember {
+  int id;
+  std::size_t offset;  ///< in the snapshot, of element 0
+  std::size_t bytes;   ///< up to the last element known
+  Regions known;       ///< elements that were ever stored
+  Regions fresh;       ///< those that were stored for this snapshot
+};
+
+struct Record {
+  int time_stamp = 0;
+  std::vector<KeptBeside> older;  ///< snapshots that were kept when this one was committed
+  std::vector<Definition> definitions;
+  std::vector<RecordedMember> members;
+};
+
+Bytes write(const Record& record);
 /// Throws EnvironmentError for what write did not write.
-Committed read(std::span<const std::byte> from);
+Record read_record(std::span<const std::byte> from);
 
 /// The same for definitions alone, and for the elements of one member.
 Bytes write_definitions(const std::vector<Definition>& definitions);

@@ -7,6 +7,7 @@
 #include "fenix/fenix.h"
 #include "fenix/data/archive.hpp"
 #include "fenix/data/serializer.hpp"
+#include "store/snapshot/streaming_copy.hpp"
 #include "transport/collectives.hpp"
 
 #include <fmt/format.h>
@@ -16,32 +17,23 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace mend::fenix {
 namespace {
 
 using agreement::Motion;
 
-/// What the Store commits, and fills.
-class ArchiveMember final : public Member {
+/// The group as the store sees it. Its bytes are written to the snapshot before the commit, and read where they lie.
+class GroupMember final : public Member {
  public:
-  ArchiveMember(Committed& committed, std::size_t places) : committed_(committed), places_(places) {}
   std::string shape() const override { return "Fenix data group"; }
-  ByteCount size() const override { return written_size(committed_); }
-  void pack(std::span<std::byte> to) const override { write(committed_, places_, to); }
-  void unpack(std::span<const std::byte> from) override {
-    Committed kept = read(from);
-    committed_.history = std::move(kept.history);
-    for (const Definition& definition : kept.definitions) {
-      const auto same = [&](const Definition& known) { return known.id == definition.id; };
-      if (std::ranges::none_of(committed_.definitions, same)) committed_.definitions.push_back(definition);
-    }
-  }
-
- private:
-  Committed& committed_;
-  std::size_t places_;
+  ByteCount size() const override { return 0; }
+  void pack(std::span<std::byte>) const override {}
+  void unpack(std::span<const std::byte>) override {}
 };
+
+constexpr const char* member_name = "group";
 
 /// The policy's mode 1 has pairs of ranks hold copies of each other, mode 5 makes parities in groups. Which ranks those
 /// are is up to the store, which knows the nodes; so the separation says nothing here.
@@ -55,6 +47,34 @@ Redundancy redundancy_of(const GroupSettings& settings) {
   return Redundancy::parse(fmt::format("xor:{}", settings.policy_value[2]));
 }
 
+/// Keeps the elements of a snapshot beside the version slots, which other data will take.
+void own(FenixSnapshot& snapshot) {
+  for (auto& [id, kept] : snapshot.members) {
+    Elements& elements = kept.elements;
+    if (!elements.owner) elements = own_elements(elements.known, copy_of(elements.bytes));
+  }
+}
+
+/// What the next commit takes if nothing is stored.
+Staging staging_of(const FenixSnapshot& snapshot) {
+  Staging staged;
+  for (const auto& [id, kept] : snapshot.members)
+    staged[id] = {kept.elements, kept.elements.known, {}, kept.elements.bytes.size(), false};
+  return staged;
+}
+
+/// A snapshot as it lies in `image`, which it refers to.
+FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
+  const Record record = read_record(record_in(image));
+  FenixSnapshot snapshot{record.time_stamp, version, {}};
+  for (const RecordedMember& member : record.members) {
+    if (member.offset > image.size() || member.bytes > image.size() - member.offset)
+      throw EnvironmentError("a member of a Fenix data group lies beyond its snapshot");
+    snapshot.members[member.id] = {{member.known, image.subspan(member.offset, member.bytes), {}}, member.fresh};
+  }
+  return snapshot;
+}
+
 void vote(Engine& engine) {
   if (!engine.ballot().vote(Motion::flag, true)) throw EnvironmentError("a rank refused to go on");
 }
@@ -64,10 +84,12 @@ void vote(Engine& engine) {
 Group::Group(GroupSettings settings, Engine& engine)
     : settings_(std::move(settings)),
       engine_(engine),
-      store_(redundancy_of(settings_)),
-      informed_(engine.world().epoch == Epoch{0}) {
+      store_(redundancy_of(settings_), settings_.depth + 2),
+      informed_(engine.world().epoch == Epoch{0}),
+      image_([this](std::size_t bytes) -> SnapshotInParts& { return begin_snapshot(bytes); }),
+      local_images_(is_local() ? static_cast<std::size_t>(settings_.depth) + 2 : 0) {
   redundancy_of(settings_).require_ranks(engine.first_size());  // the same on newcomers, whom survivors wait for
-  store_.protect("group", std::make_unique<ArchiveMember>(committed_, static_cast<std::size_t>(settings_.depth) + 1));
+  store_.protect(member_name, std::make_unique<GroupMember>());
   engine.take_into_epoch(store_);
 }
 
@@ -81,18 +103,21 @@ void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;
   open_.clear();
+  end_image();
   if (is_local()) {
     stage_newest();
     caught_up_ = now;
     return;
   }
-  if (const RecoveryReport* fewer = recovery_with_fewer_ranks()) {
+  const RecoveryReport* fewer = recovery_with_fewer_ranks();
+  if (fewer != nullptr) {
     keep_own_history(*fewer);
   } else {
     restore();
   }
-  stage_newest();
   share_definitions();
+  if (fewer != nullptr) commit_history_anew();
+  stage_newest();
   caught_up_ = now;
 }
 
@@ -107,30 +132,70 @@ const RecoveryReport* Group::recovery_with_fewer_ranks() const {
 /// The snapshots in the store were of ranks with other numbers, and are forgotten. Each rank has its own history still,
 /// but not one that was taken over: then nobody shall have any, so that all ranks go on alike.
 void Group::keep_own_history(const RecoveryReport& recovery) {
+  for (FenixSnapshot& snapshot : history_) own(snapshot);
+  try {
+    store_.restore();  // all ranks agree on the number of the next version
+  } catch (const DataLoss&) {
+  }
   if (recovery.replacements.empty()) return;
-  committed_.history.clear();
+  history_.clear();
   if (engine_.rank() == Rank{0}) {
     log::warn(
         "what was committed to a Fenix data group is lost: some ranks were given up and others taken over at once");
   }
 }
 
-void Group::restore() {
-  committed_.history.clear();
-  const Seconds before = store_.statistics().restore_time;
+/// So that others keep copies of it again. The oldest comes first: if another failure interrupts this, the snapshots
+/// that are back are older ones.
+void Group::commit_history_anew() {
+  const std::deque<FenixSnapshot> before = std::exchange(history_, {});
   try {
-    store_.restore();
+    for (auto snapshot = before.rbegin(); snapshot != before.rend(); ++snapshot) {
+      Staging staged = staging_of(*snapshot);
+      for (const auto& [id, kept] : snapshot->members) staged.at(id).fresh = kept.fresh;
+      history_.push_front(commit_image(snapshot->time_stamp, staged));
+    }
+  } catch (...) {
+    history_ = before;
+    throw;
+  }
+}
+
+void Group::restore() {
+  history_.clear();
+  staged_.clear();
+  const Seconds before = store_.statistics().restore_time;
+  std::vector<Version> versions;
+  try {
+    versions = store_.restore_with_older(settings_.depth);
     engine_.note_restore(store_.statistics().restore_time - before);
   } catch (const DataLoss& loss) {
     if (engine_.rank() == Rank{0}) log::warn(loss.what());
-    committed_.history.clear();
+    return;
+  }
+  if (versions.empty()) return;
+  const Record newest = read_record(record_in(store_.packed_member(versions.front())));
+  commits_ = static_cast<std::uint64_t>(newest.time_stamp - settings_.start_time_stamp) + 1;
+  const auto is_kept = [&](Version version) {
+    return version == versions.front() ||
+           std::ranges::find(newest.older, version, &KeptBeside::version) != newest.older.end();
+  };
+  for (const Version version : versions) {
+    if (is_kept(version)) history_.push_back(read_snapshot(version, store_.packed_member(version)));
+  }
+  learn(newest.definitions);
+}
+
+/// Definitions that this rank does not have.
+void Group::learn(std::vector<Definition> definitions) {
+  for (Definition& definition : definitions) {
+    if (find(definition.id) == nullptr) definitions_.push_back(std::move(definition));
   }
 }
 
 void Group::stage_newest() {
   staged_.clear();
-  if (!committed_.history.empty()) staged_ = committed_.history.front().members;
-  for (auto& [id, kept] : staged_) kept.fresh = {};
+  if (!history_.empty()) staged_ = staging_of(history_.front());
   std::erase_if(staged_, [this](const auto& staged) { return find(staged.first) == nullptr; });
 }
 
@@ -139,39 +204,108 @@ void Group::stage_newest() {
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
-  commits_ = store_.version().value;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &commits_, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
-  Bytes bytes = write_definitions(committed_.definitions);
+  Bytes bytes = write_definitions(definitions_);
   if (teller) broadcast_bytes(comm, *teller, bytes);
   vote(engine_);
-  for (const Definition& definition : read_definitions(bytes)) {
-    if (find(definition.id) == nullptr) committed_.definitions.push_back(definition);
-  }
+  learn(read_definitions(bytes));
   informed_ = true;
 }
 
 // --- members ---------------------------------------------------------------------------------------------------
 
 Definition* Group::find(int id) {
-  const auto found = std::ranges::find(committed_.definitions, id, &Definition::id);
-  return found == committed_.definitions.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(definitions_, id, &Definition::id);
+  return found == definitions_.end() ? nullptr : &*found;
 }
 
 void Group::define(const Definition& definition) {
   if (Definition* known = find(definition.id)) {
     *known = definition;
   } else {
-    committed_.definitions.push_back(definition);
+    definitions_.push_back(definition);
+    new_members_.insert(definition.id);
   }
 }
 
 void Group::remove(int id) {
   open_.erase(id);
-  std::erase_if(committed_.definitions, [id](const Definition& definition) { return definition.id == id; });
+  std::erase_if(definitions_, [id](const Definition& definition) { return definition.id == id; });
+  new_members_.erase(id);
   staged_.erase(id);
+  image_.forget(id);
+}
+
+// --- the image --------------------------------------------------------------------------------------------------
+
+SnapshotInParts& Group::begin_snapshot(std::size_t bytes) {
+  if (!is_local()) return store_.pack_in_parts(bytes);
+  mend::Bytes& image = local_images_[next_version().value % local_images_.size()];
+  return local_parts_.emplace(member_name, std::string(), bytes, image, false);
+}
+
+Version Group::next_version() const { return (is_local() ? local_version_ : store_.version()).next(); }
+
+/// What is likely to be stored for the next commit has its place from the beginning.
+void Group::begin_image() {
+  const Epoch now = engine_.world().epoch;
+  if (image_.is_begun() && image_epoch_ == now) return;
+  if (image_.is_begun()) {  // a failure has dropped it, and this rank has not caught up
+    end_image();
+    stage_newest();
+  }
+  image_epoch_ = now;
+  keep_what_is_overwritten();
+  Image::Sizes sizes;
+  for (const int id : new_members_) {
+    const Definition& definition = *find(id);
+    sizes[id] = definition.count * definition.element_bytes;
+  }
+  for (const auto& [id, staged] : staged_) sizes[id] = std::max(sizes[id], staged.bytes);
+  image_.begin(sizes);
+}
+
+void Group::end_image() {
+  image_.end();
+  local_parts_.reset();
+  store_.forget_parts();
+}
+
+/// The image takes the slot of the oldest version, which is a snapshot still if newer ones were deleted.
+void Group::keep_what_is_overwritten() {
+  const std::uint64_t slots = static_cast<std::uint64_t>(settings_.depth) + 2;
+  for (FenixSnapshot& snapshot : history_) {
+    if (snapshot.version.value + slots <= next_version().value) own(snapshot);
+  }
 }
 
 // --- store and commit ------------------------------------------------------------------------------------------
+
+/// The member as the next commit would take it now, from element 0 on; zeros where nothing was stored.
+Bytes Group::content_of(int id, std::size_t bytes) const {
+  Bytes content(bytes);
+  const auto found = staged_.find(id);
+  if (found == staged_.end()) return content;
+  const StagedMember& staged = found->second;
+  const auto had = staged.in_image ? image_.at(image_.offset_of(id), staged.bytes) : staged.newest.bytes;
+  std::ranges::copy(had.first(std::min(had.size(), bytes)), content.begin());
+  return content;
+}
+
+/// Makes the member known so far in the image: what is not `regions` as it was, and zeros where nothing was ever
+/// stored.
+void Group::prepare_place(const StagedMember& staged, const Definition& definition, const Regions& regions,
+                          const Regions& known) {
+  const auto bytes = [&](std::size_t elements) { return elements * definition.element_bytes; };
+  image_.make_room(definition.id, bytes(known.end()));
+  const bool is_replaced = known == regions;
+  if (!staged.in_image && !is_replaced) image_.write(definition.id, 0, staged.newest.bytes);
+  std::size_t end = staged.in_image || !is_replaced ? staged.known.end() : 0;
+  for (const Region& region : known.all()) {
+    if (region.begin > end) image_.clear(definition.id, bytes(end), bytes(region.begin));
+    end = std::max(end, region.end);
+  }
+}
 
 void Group::stage(const Definition& definition, const Regions& regions) {
   if (regions.empty()) return;
@@ -179,15 +313,28 @@ void Group::stage(const Definition& definition, const Regions& regions) {
     throw UsageError(fmt::format(
         "member {} has no buffer here yet: restore it, or set FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER", definition.id));
   }
-  KeptMember& staged = staged_[definition.id];
-  const bool replaces_all = !staged.elements || (regions.all().size() == 1 && regions.all()[0].begin == 0 &&
-                                                 regions.end() >= staged.elements->known.end());
-  auto fresh = replaces_all ? std::make_shared<Elements>() : std::make_shared<Elements>(*staged.elements);
-  fresh->known.add(regions);
-  fresh->bytes.resize(fresh->known.end() * definition.element_bytes);
-  write_elements_of(definition, regions, fresh->bytes);
-  staged.elements = std::move(fresh);
+  begin_image();
+  StagedMember& staged = staged_[definition.id];
+  Regions known = staged.known;
+  known.add(regions);
+  const std::size_t bytes = known.end() * definition.element_bytes;
+  if (definition.serializer) {
+    Bytes content = content_of(definition.id, bytes);
+    write_elements_of(definition, regions, content);
+    image_.make_room(definition.id, bytes);
+    image_.write(definition.id, 0, content);
+  } else {
+    prepare_place(staged, definition, regions, known);
+    const auto* buffer = static_cast<const std::byte*>(definition.buffer);
+    for (const Region& region : regions.all()) {
+      const std::size_t begin = region.begin * definition.element_bytes;
+      image_.write(definition.id, begin, {buffer + begin, (region.end - region.begin) * definition.element_bytes});
+    }
+  }
+  staged.known = std::move(known);
   staged.fresh.add(regions);
+  staged.bytes = bytes;
+  staged.in_image = true;
 }
 
 void Group::stage_whole(const Definition& definition) { stage_bytes(definition, write_whole(definition)); }
@@ -195,36 +342,66 @@ void Group::stage_whole(const Definition& definition) { stage_bytes(definition, 
 void Group::stage_bytes(const Definition& definition, Bytes bytes) {
   const Regions all = Regions::first((bytes.size() + definition.element_bytes - 1) / definition.element_bytes);
   bytes.resize(all.end() * definition.element_bytes);
-  staged_[definition.id] = {std::make_shared<Elements>(Elements{all, std::move(bytes)}), all};
+  begin_image();
+  image_.make_room(definition.id, bytes.size());
+  image_.write(definition.id, 0, bytes);
+  staged_[definition.id] = {{}, all, all, bytes.size(), true};
+}
+
+/// Commits what is staged as a snapshot with this time stamp. Collective over the ranks, but with the local policy.
+FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
+  begin_image();
+  Record record{time_stamp, {}, definitions_, {}};
+  for (const FenixSnapshot& older : history_) record.older.push_back({older.time_stamp, older.version});
+  for (auto& [id, member] : staged) {
+    if (!std::exchange(member.in_image, true)) {
+      image_.make_room(id, member.bytes);
+      image_.write(id, 0, member.newest.bytes);
+    }
+    record.members.push_back({id, image_.offset_of(id), member.bytes, member.known, member.fresh});
+  }
+  image_.write_record(write(record));
+  FenixSnapshot snapshot{time_stamp, next_version(), {}};
+  for (const RecordedMember& member : record.members)
+    snapshot.members[member.id] = {{member.known, image_.at(member.offset, member.bytes), {}}, member.fresh};
+  if (is_local()) {
+    local_parts_->finish(engine_.rank(), snapshot.version);
+    local_version_ = snapshot.version;
+    local_parts_.reset();
+  } else {
+    store_.commit();
+  }
+  image_.end();
+  return snapshot;
 }
 
 int Group::commit() {
   catch_up();
   const int time_stamp = settings_.start_time_stamp + static_cast<int>(commits_);
-  const std::deque<FenixSnapshot> before = committed_.history;
-  committed_.history.push_front({time_stamp, staged_});
-  if (committed_.history.size() > static_cast<std::size_t>(settings_.depth) + 1) committed_.history.pop_back();
+  std::deque<FenixSnapshot> before = history_;
+  if (history_.size() > static_cast<std::size_t>(settings_.depth)) history_.pop_back();
   try {
-    commits_ = is_local() ? commits_ + 1 : store_.commit().value;
+    history_.push_front(commit_image(time_stamp, staged_));
   } catch (...) {
-    committed_.history = before;
+    history_ = std::move(before);
     throw;
   }
-  for (auto& [id, kept] : staged_) kept.fresh = {};
+  ++commits_;
+  new_members_.clear();
+  staged_ = staging_of(history_.front());
   return time_stamp;
 }
 
 // --- snapshots -------------------------------------------------------------------------------------------------
 
 const FenixSnapshot* Group::snapshot_or_newest(int time_stamp) const {
-  const auto& history = committed_.history;
-  if (history.empty()) return nullptr;
-  const auto found = std::ranges::find(history, time_stamp, &FenixSnapshot::time_stamp);
-  return found != history.end() ? &*found : &history.front();
+  if (history_.empty()) return nullptr;
+  const auto found = std::ranges::find(history_, time_stamp, &FenixSnapshot::time_stamp);
+  return found != history_.end() ? &*found : &history_.front();
 }
 
 bool Group::forget(int time_stamp) {
-  return std::erase_if(committed_.history, [&](const FenixSnapshot& snapshot) {
+  return std::erase_if(history_, [&](const FenixSnapshot& snapshot) {
            return time_stamp == FENIX_DATA_SNAPSHOT_ALL || snapshot.time_stamp == time_stamp;
          }) > 0;
 }
@@ -256,10 +433,21 @@ Elements Group::fetch(const Elements& mine, int source) {
   return read_elements(borrowed);
 }
 
+Elements own_elements(Regions known, Bytes bytes) {
+  auto owner = std::make_shared<const Bytes>(std::move(bytes));
+  const std::span<const std::byte> all = *owner;
+  return {std::move(known), all, std::move(owner)};
+}
+
 void copy_elements(const Elements& elements, std::size_t element_bytes, const Regions& which, std::byte* target) {
   for (const Region& region : which.all()) {
     const std::size_t begin = region.begin * element_bytes;
-    std::memcpy(target + begin, elements.bytes.data() + begin, (region.end - region.begin) * element_bytes);
+    const std::span from = elements.bytes.subspan(begin, (region.end - region.begin) * element_bytes);
+    if (from.size() >= beyond_caches) {
+      copy_past_caches(from, {target + begin, from.size()});
+    } else {
+      std::memcpy(target + begin, from.data(), from.size());
+    }
   }
 }
 

@@ -1,15 +1,18 @@
 // A Fenix data group on mend's store: one store to each group, with one member, which is the group as a whole.
 //
-//   buffer --member_store--> staged --commit--> history (the last depth+1 snapshots) --the store--> survives failures
-//          <--------------------member_restore------'
+//   buffer --member_store--> image (a version slot of the store) --commit--> snapshot (the same slot, published)
+//          <--------------------------------member_restore-------------------------'
 //
-// A store copies the elements meant into what is staged; a commit shares all that is staged with a new snapshot of the
-// history, and has the store commit that history. So a snapshot has the newest value of every element that was ever
-// stored, and after a failure the history comes back as a whole, to newcomers too, with the definitions of the members.
+// Each snapshot is a version of the store, which keeps depth+2 of them: depth+1 snapshots, and the one that is being
+// made. So data is copied once, from the application's buffer into the version slot, and hashed meanwhile; the commit
+// sends it and votes. What was not stored since the last commit is copied from the newest snapshot. So a snapshot has
+// the newest value of every element that was ever stored. After a failure all snapshots come back, to newcomers too,
+// with the definitions of the members.
 
 #pragma once
 
 #include "base/ids.hpp"
+#include "fenix/data/image.hpp"
 #include "fenix/data/memory_file.hpp"
 #include "fenix/data/regions.hpp"
 #include "fenix/data/serialize_function.hpp"
@@ -22,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,33 +50,40 @@ struct Definition {
 /// A member's elements that were stored.
 struct Elements {
   Regions known;
-  Bytes bytes;  ///< from element 0 up to the last known
+  std::span<const std::byte> bytes;      ///< from element 0 up to the last known
+  std::shared_ptr<const Bytes> owner{};  ///< of `bytes`, if they are not part of a snapshot
 };
-using SharedElements = std::shared_ptr<const Elements>;
+Elements own_elements(Regions known, Bytes bytes);
+inline Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
 /// A member in a snapshot: everything that was ever stored, and which of it was stored for this snapshot.
 struct KeptMember {
-  SharedElements elements;
+  Elements elements;
   Regions fresh;
 };
 using KeptMembers = std::map<int, KeptMember>;
 
 struct FenixSnapshot {
   int time_stamp = 0;
+  Version version;  ///< of the store
   KeptMembers members;
 };
+
+/// A member in what the next commit takes.
+struct StagedMember {
+  Elements newest{};  ///< in the newest snapshot
+  Regions known{};
+  Regions fresh{};
+  std::size_t bytes = 0;  ///< up to the last element known
+  bool in_image = false;  ///< otherwise it is as in the newest snapshot
+};
+using Staging = std::map<int, StagedMember>;
 
 /// A member that is being written or read through a file or a stream.
 struct OpenMember {
   std::unique_ptr<MemoryFile> file;
   std::unique_ptr<MemoryStream> stream;
   bool staging = false;
-};
-
-/// What is committed, as the store sees it.
-struct Committed {
-  std::vector<Definition> definitions;
-  std::deque<FenixSnapshot> history;  ///< newest first
 };
 
 struct GroupSettings {
@@ -93,12 +104,12 @@ class Group {
   StoreEngine& store() { return store_; }
 
   /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
-  /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself. Collective over
-  /// the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore does, but for lost
-  /// data: then the history is empty, and a warning says so.
+  /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself, which is committed
+  /// anew. Collective over the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore
+  /// does, but for lost data: then the history is empty, and a warning says so.
   void catch_up();
 
-  const std::vector<Definition>& definitions() const { return committed_.definitions; }
+  const std::vector<Definition>& definitions() const { return definitions_; }
   /// Null if there is none.
   Definition* find(int id);
   /// Adds a member, or replaces its definition.
@@ -119,7 +130,8 @@ class Group {
   /// Collective over the ranks. Returns the time stamp.
   int commit();
 
-  const std::deque<FenixSnapshot>& history() const { return committed_.history; }
+  /// Newest first. Local.
+  const std::deque<FenixSnapshot>& history() const { return history_; }
   /// The snapshot with this time stamp, or the newest if none that is kept has it, as Fenix gives it then. Null if
   /// there is none at all. Local.
   const FenixSnapshot* snapshot_or_newest(int time_stamp) const;
@@ -133,9 +145,20 @@ class Group {
   bool is_local() const;
   const RecoveryReport* recovery_with_fewer_ranks() const;
   void keep_own_history(const RecoveryReport& recovery);
+  void commit_history_anew();
   void restore();
   void stage_newest();
   void share_definitions();
+  void begin_image();
+  void end_image();
+  SnapshotInParts& begin_snapshot(std::size_t bytes);
+  Version next_version() const;
+  void keep_what_is_overwritten();
+  Bytes content_of(int id, std::size_t bytes) const;
+  void prepare_place(const StagedMember& staged, const Definition& definition, const Regions& regions,
+                     const Regions& known);
+  FenixSnapshot commit_image(int time_stamp, Staging& staged);
+  void learn(std::vector<Definition> definitions);
 
   GroupSettings settings_;
   Engine& engine_;
@@ -143,9 +166,16 @@ class Group {
   bool informed_;  // of all members that were ever created
   Epoch caught_up_{};
   std::uint64_t commits_ = 0;
-  Committed committed_;
-  KeptMembers staged_;
+  std::vector<Definition> definitions_;
+  std::set<int> new_members_;          // since the last commit: they are likely to be stored for the next
+  std::deque<FenixSnapshot> history_;  // newest first
+  Staging staged_;
+  Image image_;
+  Epoch image_epoch_{};  // in which it was begun
   std::map<int, OpenMember> open_;
+  std::vector<mend::Bytes> local_images_;       // with FENIX_DATA_POLICY_LOCAL: as the store has version slots
+  std::optional<SnapshotInParts> local_parts_;  // the one that is being made
+  Version local_version_{};
 };
 
 /// Copies these elements to where they belong in `target`.

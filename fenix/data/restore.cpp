@@ -16,7 +16,7 @@ Found find_elements(const Group& group, int member_id, int time_stamp) {
   const auto found = snapshot->members.find(member_id);
   if (found == snapshot->members.end()) return {};
   const bool all = time_stamp == FENIX_DATA_SNAPSHOT_ALL || settings().accumulates_snapshots;
-  return {found->second.elements.get(), all ? found->second.elements->known : found->second.fresh};
+  return {&found->second.elements, all ? found->second.elements.known : found->second.fresh};
 }
 
 int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data) {
@@ -143,7 +143,7 @@ int Fenix_Data_member_load_begin(int group_id, int member_id, FILE** file, int t
                                  Fenix_Data_subset* found_data) {
   return local("Fenix_Data_member_load_begin", [&]() -> int {
     const auto [open, found] = open_to_load(group_id, member_id, time_stamp);
-    open.file = std::make_unique<MemoryFile>(found.elements->bytes, FileUse::read);
+    open.file = std::make_unique<MemoryFile>(copy_of(found.elements->bytes), FileUse::read);
     *file = open.file->file();
     put_into(found_data, found.which);
     return FENIX_SUCCESS;

@@ -68,7 +68,7 @@ void read_elements_of(const Definition& definition, const Regions& regions, cons
     copy_elements(elements, definition.element_bytes, regions, static_cast<std::byte*>(target));
     return;
   }
-  Bytes bytes = elements.bytes;
+  Bytes bytes = copy_of(elements.bytes);
   for (const Region& region : regions.all()) {
     const Piece piece{FENIX_DESERIALIZE, target, region.begin, as_count(region.end - region.begin)};
     bytes = run(definition, piece, std::move(bytes));

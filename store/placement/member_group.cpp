@@ -89,6 +89,7 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
                        [&](const Stripe& s) { return has_part_in(s, self_); });
   sizes_.assign(nodes.size(), 0);
   finder_.begin_anew();
+  forget_parts();
 }
 
 void MemberGroup::forget_old(Version newest) {
@@ -101,6 +102,7 @@ void MemberGroup::forget_old(Version newest) {
 void MemberGroup::forget_newer(Version newest) {
   slots_of_versions_.forget_newer(newest);
   finder_.begin_anew();
+  forget_parts();
   std::erase_if(committed_in_, [&](Version version) { return version > newest; });
 }
 
@@ -113,7 +115,21 @@ void MemberGroup::forget_older(Version oldest) {
 
 void MemberGroup::prepare_commit() {
   pack_ = nullptr;
-  pack_ = prepare(members_);
+  if (!in_parts_) pack_ = prepare(members_);
+}
+
+SnapshotInParts& MemberGroup::pack_in_parts(Version version, Version settled, ByteCount bytes) {
+  require(members_.size() == 1, "a snapshot that is packed in parts is of one member");
+  if (in_parts_) {
+    require(version_in_parts_ == version, "what is packed in parts is the next version");
+    return *in_parts_;
+  }
+  const Block snapshot = Block::snapshot_of(self_);
+  const Version older = slots_of_versions_.older_in_slot(snapshot, version);
+  Kept& own = slots_of_versions_.slot_for(snapshot, version);
+  const auto& [name, member] = *members_.begin();
+  version_in_parts_ = version;
+  return in_parts_.emplace(name, member->shape(), bytes, own.bytes, older > settled);
 }
 
 void MemberGroup::begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem) {
@@ -131,7 +147,22 @@ void MemberGroup::publish_commit(Version version) {
   slots_of_versions_.publish(Block::snapshot_of(self_), version);
   publish(under_way_->work(), version);
   under_way_.reset();
+  forget_parts();
   note_committed(version);
+}
+
+/// Packs the members, over the older snapshot if there is one.
+Changes MemberGroup::pack_members(Version version, Bytes& snapshot, std::optional<Version> older,
+                                  std::exception_ptr& problem) {
+  try {
+    const Pack pack = pack_ ? std::exchange(pack_, nullptr) : prepare(members_);
+    Changes changes = pack(self_, version, snapshot, older.has_value(), finder_.since(older.value_or(Version{})));
+    finder_.learn(members_, changes);
+    return changes;
+  } catch (...) {
+    problem = std::current_exception();
+    return mend::pack({}, self_, version, snapshot);
+  }
 }
 
 /// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
@@ -142,13 +173,11 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
   finder_.look(members_, version);
   Kept& own = slots_of_versions_.slot_for(snapshot, version);
   Changes changes;
-  try {
-    const Pack pack = pack_ ? std::exchange(pack_, nullptr) : prepare(members_);
-    changes = pack(self_, version, own.bytes, older > settled, finder_.since(older));
-    finder_.learn(members_, changes);
-  } catch (...) {
-    problem = std::current_exception();
-    changes = mend::pack({}, self_, version, own.bytes);
+  if (in_parts_) {
+    require(version_in_parts_ == version, "what was packed in parts is committed");
+    changes = in_parts_->finish(self_, version);
+  } else {
+    changes = pack_members(version, own.bytes, older > settled ? std::optional(older) : std::nullopt, problem);
   }
   own.sizes = {own.bytes.size()};
   sizes_[static_cast<std::size_t>(self_.value)] = own.bytes.size();
@@ -169,6 +198,10 @@ void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied
   if (is_sound(own.bytes, without(joined(std::move(used)), mine.ranges))) return;
   log::warn(fmt::format("the snapshot of rank {} was damaged in memory: it is packed again", self_.value));
   try {
+    if (in_parts_) {
+      throw EnvironmentError(
+          "memory of this process was damaged since a commit before: store what has changed since then once more");
+    }
     pack(members_, self_, version, own.bytes);
   } catch (...) {
     problem = std::current_exception();
@@ -262,15 +295,29 @@ bool MemberGroup::forget_damaged(Version version) {
 }
 
 bool MemberGroup::forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem) {
-  std::set<Block> given;
-  for (const std::vector<Combination>* steps : {&plan.bring, &plan.protect}) {
-    for (const Source& source : given_by(self_, *steps)) given.insert(source.block);
-  }
+  const std::set<Block> given = blocks_given_by(plan);
   return forget_if(*plan.version, [&](const Block& block, const Kept& kept) -> std::optional<std::string> {
     if (block == Block::snapshot_of(self_) && !members_.empty())
       return try_unpack(kept.bytes, self_, kept.version, problem);
     return given.contains(block) ? find_damage(block, kept) : std::nullopt;
   });
+}
+
+bool MemberGroup::forget_damaged_of(const RestorePlan& plan) {
+  std::set<Block> used = blocks_given_by(plan);
+  used.insert(Block::snapshot_of(self_));
+  return forget_if(*plan.version, [&](const Block& block, const Kept& kept) {
+    return used.contains(block) ? find_damage(block, kept) : std::nullopt;
+  });
+}
+
+/// The blocks that this rank sends by the plan.
+std::set<Block> MemberGroup::blocks_given_by(const RestorePlan& plan) const {
+  std::set<Block> given;
+  for (const std::vector<Combination>* steps : {&plan.bring, &plan.protect}) {
+    for (const Source& source : given_by(self_, *steps)) given.insert(source.block);
+  }
+  return given;
 }
 
 /// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities.
@@ -293,13 +340,27 @@ bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
 }
 
 bool MemberGroup::unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem) {
-  const Block own = Block::snapshot_of(self_);
-  const auto is_own = [&](const Combination& step) { return step.to == self_ && step.target == own; };
-  if (std::ranges::none_of(plan.bring, is_own)) return true;
-  const auto damage = try_unpack(find(own, *plan.version), self_, *plan.version, problem);
+  if (!brings_own(plan)) return true;
+  const auto came = find(Block::snapshot_of(self_), *plan.version);
+  return is_sound_as_it_came(try_unpack(came, self_, *plan.version, problem), *plan.version);
+}
+
+bool MemberGroup::is_sound_what_came(const RestorePlan& plan) {
+  if (!brings_own(plan)) return true;
+  const auto came = find(Block::snapshot_of(self_), *plan.version);
+  return is_sound_as_it_came(mend::find_damage(came, self_, *plan.version), *plan.version);
+}
+
+bool MemberGroup::brings_own(const RestorePlan& plan) const {
+  return std::ranges::any_of(plan.bring, [&](const Combination& step) {
+    return step.to == self_ && step.target == Block::snapshot_of(self_);
+  });
+}
+
+bool MemberGroup::is_sound_as_it_came(const std::optional<std::string>& damage, Version version) const {
   if (damage)
-    log::warn(fmt::format("the snapshot of rank {} at version {} came back damaged: {}", self_.value,
-                          plan.version->value, *damage));
+    log::warn(fmt::format("the snapshot of rank {} at version {} came back damaged: {}", self_.value, version.value,
+                          *damage));
   return !damage;
 }
 

@@ -14,6 +14,7 @@
 #include "store/restore/restore_plan.hpp"
 #include "store/snapshot/version_slots.hpp"
 #include "store/snapshot/snapshot.hpp"
+#include "store/snapshot/snapshot_in_parts.hpp"
 
 #include <mpi.h>
 
@@ -61,6 +62,12 @@ class MemberGroup {
   /// Lets go of what is under way, and of the communicator. Local.
   void end_epoch() { under_way_.reset(); }
 
+  /// The next commit's snapshot, of the only member of the group, which is packed part by part until then. It has
+  /// `bytes` if this begins it. Over an older snapshot if that is newer than `settled`. Local.
+  SnapshotInParts& pack_in_parts(Version version, Version settled, ByteCount bytes);
+  /// Drops what was packed in parts. Local.
+  void forget_parts() { in_parts_.reset(); }
+
   // --- a commit; collective, each of these ---------------------------------------------------------------------------
 
   /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
@@ -98,10 +105,14 @@ class MemberGroup {
   /// The same for the blocks that this rank sends by the plan. Also checks this rank's own snapshot, if it keeps it,
   /// and fills the members from it; sets `problem` if that fails for another reason than damage.
   bool forget_damaged_and_unpack(const RestorePlan& plan, std::exception_ptr& problem);
+  /// The same for a version that fills no member. Local.
+  bool forget_damaged_of(const RestorePlan& plan);
   void finish_bringing(Version version);
   /// Fills the members if this rank's snapshot has come from other ranks. Returns false if it is damaged: its sources
   /// were not, so the version cannot be used. Local.
   bool unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
+  /// Returns false if this rank's snapshot has come from other ranks and is damaged. Local.
+  bool is_sound_what_came(const RestorePlan& plan);
   /// Discards all blocks of the version, because it cannot be used. Local, on all ranks.
   void forget_blocks(Version version);
   /// Local.
@@ -124,12 +135,16 @@ class MemberGroup {
   /// has received, by owner. Owners are the ranks that committed the version. Collective.
   std::map<Rank, Bytes> bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag);
 
+  /// Those of the snapshots of the version that was committed or restored last; for the scope of another's restore.
+  const Sizes& sizes() const { return sizes_; }
+  void set_sizes(Sizes sizes) { sizes_ = std::move(sizes); }
   /// Forgets the sizes of snapshots: another number of ranks has made what is in the version slots.
   void forget_sizes();
 
  private:
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return slots_of_versions_.at(block, version).bytes; }
+  Changes pack_members(Version version, Bytes& snapshot, std::optional<Version> older, std::exception_ptr& problem);
   Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
   void check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine, Version version,
                        std::exception_ptr& problem);
@@ -138,6 +153,9 @@ class MemberGroup {
   void finish(Version version);
   template <class FindDamage>
   bool forget_if(Version version, FindDamage damage_of);
+  std::set<Block> blocks_given_by(const RestorePlan& plan) const;
+  bool brings_own(const RestorePlan& plan) const;
+  bool is_sound_as_it_came(const std::optional<std::string>& damage, Version version) const;
   std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version,
                                         std::exception_ptr& problem);
 
@@ -146,7 +164,9 @@ class MemberGroup {
   Members members_;
   VersionSlots slots_of_versions_;
   ChangeFinder finder_;
-  Pack pack_;                       // the prepared pack, until it is packed
+  Pack pack_;                                // the prepared pack, until it is packed
+  std::optional<SnapshotInParts> in_parts_;  // instead of that; until the commit is published
+  Version version_in_parts_{};
   std::set<Version> committed_in_;  // versions that are kept, even if no block of them is left
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank self_{};

@@ -47,6 +47,8 @@ class MemberGroups {
   /// Collective.
   void agree(const EpochRanks& ranks);
 
+  /// The group of the members that do not say their redundancy themselves.
+  MemberGroup& usual() { return groups_.at(usual_); }
   /// Calls work(group, tag) for each group, in the same order on all ranks. The tag is for messages of that group.
   void for_each(const std::function<void(MemberGroup& group, int tag)>& work);
   /// The same for the groups that have members on any rank.

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -56,6 +57,24 @@ class SizesOfThen {
   MemberGroups& groups_;
 };
 
+/// For the scope in which an older version is brought back beside the newest.
+class SizesKept {
+ public:
+  explicit SizesKept(MemberGroups& groups) : groups_(groups) {
+    groups_.for_each([&](MemberGroup& group, int) { sizes_.push_back(group.sizes()); });
+  }
+  ~SizesKept() {
+    auto of_group = sizes_.begin();
+    groups_.for_each([&](MemberGroup& group, int) { group.set_sizes(std::move(*of_group++)); });
+  }
+  SizesKept(const SizesKept&) = delete;
+  SizesKept& operator=(const SizesKept&) = delete;
+
+ private:
+  MemberGroups& groups_;
+  std::vector<Sizes> sizes_;
+};
+
 }  // namespace
 
 Restorer::Restored Restorer::restore(std::optional<Version> wanted) {
@@ -77,23 +96,25 @@ Restorer::Restored Restorer::from_memory(Version version) {
 
 /// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten
 /// then, and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
-bool Restorer::restore_from_memory(const JointPlan& plan) {
+bool Restorer::bring_undamaged(const JointPlan& plan, Fills what, std::exception_ptr& problem) {
   const Version version = *plan.version;
+  const bool fills = what == Fills::members;
   reach("restore.transfer");
   groups_.for_each_planned(
       plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
   reach("restore.exchange");
-  std::exception_ptr problem;
   unsigned damage = 0;
   constexpr unsigned of_parts = 1;
   constexpr unsigned of_a_whole = 2;
-  require_all_committed(plan, problem);
+  if (fills) require_all_committed(plan, problem);
   groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
-    if (group.forget_damaged_and_unpack(of.restore, problem)) damage |= of_parts;
+    const bool any = fills ? group.forget_damaged_and_unpack(of.restore, problem) : group.forget_damaged_of(of.restore);
+    if (any) damage |= of_parts;
   });
   groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(version);
-    if (!group.unpack_what_came(of.restore, problem)) damage |= of_a_whole;
+    const bool sound = fills ? group.unpack_what_came(of.restore, problem) : group.is_sound_what_came(of.restore);
+    if (!sound) damage |= of_a_whole;
   });
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, ranks_.comm), "MPI_Allreduce");
   if (damage == of_a_whole) {
@@ -104,10 +125,39 @@ bool Restorer::restore_from_memory(const JointPlan& plan) {
   groups_.for_each_planned(
       plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
   protect_again(plan);
+  return true;
+}
+
+bool Restorer::restore_from_memory(const JointPlan& plan) {
+  std::exception_ptr problem;
+  if (!bring_undamaged(plan, Fills::members, problem)) return false;
   reach("restore.unpack");
   confirm(problem);
-  groups_.forget_newer(version);
+  groups_.forget_newer(*plan.version);
   return true;
+}
+
+std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
+  const SizesKept of_newest(groups_);
+  std::set<Version, std::greater<>> older;
+  groups_.for_each([&](MemberGroup& group, int) {
+    for (const Version version : group.gather_inventory({}).versions()) {
+      if (version < than) older.insert(version);
+    }
+  });
+  std::vector<Version> brought;
+  for (const Version version : older | std::views::take(count)) {
+    for (;;) {
+      const JointPlan plan = plan_of(version);
+      if (!plan.version) break;  // a part of it is lost
+      std::exception_ptr none;
+      if (!bring_undamaged(plan, Fills::nothing, none)) continue;
+      brought.push_back(version);
+      break;
+    }
+  }
+  confirm(nullptr);
+  return brought;
 }
 
 /// Gives everyone what it is to have of a version that is undamaged.
@@ -302,6 +352,20 @@ JointPlan Restorer::make_plan(std::optional<Version> wanted) {
   return plan_jointly(inventories, [&](std::size_t group, Version version) {
     if (are_of_others()) return plan_gathering(inventories[group], versions_.committed_by(), ranks_.count(), version);
     return GatheringPlan{groups[group]->plan(inventories[group], version), {}};
+  });
+}
+
+/// For this version alone, which some rank has a part of. Collective.
+JointPlan Restorer::plan_of(Version version) {
+  std::vector<MemberGroup*> groups;
+  std::vector<Inventory> inventories;
+  groups_.for_each([&](MemberGroup& group, int) {
+    groups.push_back(&group);
+    inventories.push_back(group.gather_inventory(version));
+    inventories.back().keep_only(version);
+  });
+  return plan_jointly(inventories, [&](std::size_t group, Version one) {
+    return GatheringPlan{groups[group]->plan(inventories[group], one), {}};
   });
 }
 

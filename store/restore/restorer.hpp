@@ -20,10 +20,12 @@
 #include "store/store.hpp"
 #include "store/versions/known_versions.hpp"
 
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mend {
 
@@ -44,6 +46,9 @@ class Restorer {
 
   /// Fills the members from the newest version that every rank can have, or the one that is wanted.
   Restored restore(std::optional<Version> wanted);
+  /// Gives every rank what it is to have of the next `count` older versions, too, and makes them redundant again, as
+  /// far as they are whole. The members stay as they are. Returns those versions, newest first.
+  std::vector<Version> bring_older(Version than, std::size_t count);
   /// Throws UsageError on all ranks if one of them asks for a rank that does not exist. Without this check, the others
   /// would wait for that one.
   void require_rank_for_all(Rank asked_for) const;
@@ -55,9 +60,12 @@ class Restorer {
  private:
   bool are_of_others() const { return versions_.are_of_others(ranks_.count()); }
   JointPlan make_plan(std::optional<Version> wanted);
+  JointPlan plan_of(Version version);
   JointPlan plan_undamaged(std::optional<Version> wanted);
   bool is_undamaged(const JointPlan& plan);
   bool is_so_anywhere(bool here) const;
+  enum class Fills { members, nothing };
+  bool bring_undamaged(const JointPlan& plan, Fills what, std::exception_ptr& problem);
   bool restore_from_memory(const JointPlan& plan);
   Restored restore_of_other_ranks(const JointPlan& plan);
   Restored restore_from_disk(std::optional<Version> wanted, const JointPlan& plan);

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "store/snapshot/hash.hpp"
-#include "store/snapshot/streaming_copy.hpp"
+#include "store/snapshot/snapshot_format.hpp"
 
 #include <fmt/format.h>
 
@@ -12,28 +12,10 @@
 #include <string_view>
 
 namespace mend {
+
+using namespace snapshot_format;
+
 namespace {
-
-constexpr std::uint64_t magic = 0x32304e5344454e4dULL;  // "MNEDSN02"
-constexpr ByteCount alignment = 64;
-
-struct Header {
-  std::uint64_t magic;
-  std::uint64_t version;
-  std::int64_t owner;
-  std::uint64_t total_bytes;
-  std::uint64_t member_count;
-  std::uint64_t directory_bytes;
-  std::uint64_t directory_hash;  // of directory and page hashes, and what fills them up
-  std::uint64_t header_hash;     // of everything before it
-};
-
-struct EntryHead {
-  std::uint32_t name_bytes;
-  std::uint32_t shape_bytes;
-  std::uint64_t offset;
-  std::uint64_t size;
-};
 
 struct Entry {
   std::string_view name;
@@ -42,12 +24,6 @@ struct Entry {
   std::span<const std::byte> hashed;  ///< data and the zeros that fill it up
   std::size_t first_page;
 };
-
-ByteCount align(ByteCount offset) { return (offset + alignment - 1) / alignment * alignment; }
-
-std::uint64_t hash_of_header(const Header& header) {
-  return hash_of(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_hash)));
-}
 
 template <class T>
 std::optional<T> read_at(std::span<const std::byte> bytes, ByteCount offset) {
@@ -60,25 +36,6 @@ std::optional<T> read_at(std::span<const std::byte> bytes, ByteCount offset) {
 std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, ByteCount size) {
   return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
 }
-
-/// Copies a page of a member that has so many bytes.
-void copy_page(std::span<const std::byte> from, std::span<std::byte> to, ByteCount of) {
-  if (of >= beyond_caches) {
-    copy_past_caches(from, to);
-  } else if (!from.empty()) {
-    std::memcpy(to.data(), from.data(), from.size());
-  }
-}
-
-/// Where the parts of a snapshot are.
-struct Outline {
-  ByteCount hashes_begin = 0;
-  ByteCount data_begin = 0;
-
-  Outline(ByteCount directory_bytes, std::size_t pages)
-      : hashes_begin(align(sizeof(Header) + directory_bytes)),
-        data_begin(align(hashes_begin + pages * sizeof(std::uint64_t))) {}
-};
 
 /// A snapshot that can be read: header and directory are sound.
 class Reading {
@@ -143,7 +100,7 @@ class Packing {
     std::size_t pages = 0;
     for (const auto& [name, member] : members) {
       Planned& planned = planned_.emplace_back(Planned{name, *member, member->shape(), member->size(), 0});
-      directory_bytes += sizeof(EntryHead) + name.size() + planned.shape.size();
+      directory_bytes += entry_bytes(name, planned.shape);
       pages += page_count(align(planned.size));
     }
     outline_ = Outline(directory_bytes, pages);
@@ -174,7 +131,7 @@ class Packing {
       page += page_count(planned.size);
     }
     std::memcpy(bytes_.data() + outline_.hashes_begin, hashes_.data(), hashes_.size());
-    write_header(owner, version);
+    write_header(bytes_, outline_, owner, version, members_.size(), directory_bytes_);
     return std::move(changes_);
   }
 
@@ -191,24 +148,8 @@ class Packing {
     directory_.resize(outline_.hashes_begin - sizeof(Header));
     directory_bytes_ = directory_bytes;
     std::byte* at = directory_.data();
-    const auto write = [&at](const void* from, std::size_t size) {
-      if (size > 0) std::memcpy(at, from, size);
-      at += size;
-    };
-    for (const Planned& planned : planned_) {
-      const EntryHead head{static_cast<std::uint32_t>(planned.name.size()),
-                           static_cast<std::uint32_t>(planned.shape.size()), planned.offset, planned.size};
-      write(&head, sizeof head);
-      write(planned.name.data(), planned.name.size());
-      write(planned.shape.data(), planned.shape.size());
-    }
-  }
-
-  void write_header(Rank owner, Version version) {
-    const auto hashed = bytes_.subspan(sizeof(Header), outline_.data_begin - sizeof(Header));
-    Header header{magic, version.value, owner.value, total_, members_.size(), directory_bytes_, hash_of(hashed), 0};
-    header.header_hash = hash_of_header(header);
-    std::memcpy(bytes_.data(), &header, sizeof header);
+    for (const Planned& planned : planned_)
+      at = write_entry(at, planned.name, planned.shape, planned.offset, planned.size);
   }
 
   /// Writes the pages of one member, and their hashes, that have bytes in these ranges. Returns how many bytes have

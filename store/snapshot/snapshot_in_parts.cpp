@@ -1,0 +1,108 @@
+#include "store/snapshot/snapshot_in_parts.hpp"
+
+#include "base/assert.hpp"
+#include "store/snapshot/snapshot_format.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mend {
+
+using namespace snapshot_format;
+
+SnapshotInParts::SnapshotInParts(std::string name, std::string shape, ByteCount bytes, Bytes& snapshot, bool over_older)
+    : name_(std::move(name)), shape_(std::move(shape)), snapshot_(snapshot) {
+  const ByteCount size = align(bytes);
+  const Outline outline(entry_bytes(name_, shape_), page_count(size));
+  std::vector<std::byte> directory(outline.hashes_begin - sizeof(Header));
+  write_entry(directory.data(), name_, shape_, outline.data_begin, size);
+  everything_ = !(over_older && snapshot_.size() == outline.data_begin + size &&
+                  std::memcmp(snapshot_.data() + sizeof(Header), directory.data(), directory.size()) == 0);
+  resize_block(snapshot_, outline.data_begin + size);
+  std::memcpy(snapshot_.data() + sizeof(Header), directory.data(), directory.size());
+  data_begin_ = outline.data_begin;
+  pages_.assign(page_count(size), everything_ ? Page::written : Page::hashed);
+  hashes_.assign(pages_.size(), 0);
+  changed_.assign(pages_.size(), false);
+  if (!everything_ && !hashes_.empty())
+    std::memcpy(hashes_.data(), snapshot_.data() + outline.hashes_begin, hashes_.size() * sizeof hashes_.front());
+}
+
+void SnapshotInParts::resize(ByteCount bytes) {
+  const Bytes before = std::exchange(snapshot_, {});
+  const std::span old = std::span(before).subspan(data_begin_);
+  const SnapshotInParts other(name_, shape_, bytes, snapshot_, false);
+  data_begin_ = other.data_begin_;
+  pages_ = other.pages_;
+  hashes_ = other.hashes_;
+  changed_ = other.changed_;
+  everything_ = true;
+  const std::span fresh = data();
+  const ByteCount kept = std::min(old.size(), fresh.size());
+  if (kept > 0) std::memcpy(fresh.data(), old.data(), kept);
+}
+
+void SnapshotInParts::write(ByteCount at, std::span<const std::byte> from) {
+  const std::span<std::byte> place = data();
+  require(at <= place.size() && from.size() <= place.size() - at, "a part of a snapshot lies in it");
+  const ByteCount of = from.size();
+  while (!from.empty()) {
+    const std::size_t page = at / page_bytes;
+    const std::span<std::byte> whole = page_of(place, page);
+    const ByteCount begin = at - page * page_bytes;
+    const ByteCount length = std::min(from.size(), whole.size() - begin);
+    if (length == whole.size()) {
+      write_page(page, from.first(length), of);
+    } else {
+      std::memcpy(whole.data() + begin, from.data(), length);
+      pages_[page] = Page::written;
+    }
+    at += length;
+    from = from.subspan(length);
+  }
+}
+
+/// A changed page is copied out of the cache into which hashing has brought it.
+void SnapshotInParts::write_page(std::size_t page, std::span<const std::byte> from, ByteCount of) {
+  const std::uint64_t hash = hash_of(from);
+  if (pages_[page] == Page::hashed && hashes_[page] == hash) return;
+  copy_page(from, page_of(data(), page), of);
+  pages_[page] = Page::hashed;
+  hashes_[page] = hash;
+  changed_[page] = true;
+}
+
+void SnapshotInParts::clear(ByteRange range) {
+  static constexpr std::byte zeros[4096]{};
+  for (ByteCount at = range.begin; at < range.end; at += sizeof zeros)
+    write(at, std::span(zeros).first(std::min<ByteCount>(sizeof zeros, range.end - at)));
+}
+
+Changes SnapshotInParts::finish(Rank owner, Version version) {
+  const std::span<std::byte> place = data();
+  if (std::exchange(is_finished_, true)) everything_ = true;
+  Changes changes{everything_, {}, {0}};
+  add_range(changes.ranges, {0, data_begin_});
+  for (std::size_t page = 0; page < pages_.size(); ++page) {
+    const std::span<std::byte> bytes = page_of(place, page);
+    if (std::exchange(pages_[page], Page::hashed) == Page::written) {
+      const std::uint64_t hash = hash_of(bytes);
+      if (std::exchange(hashes_[page], hash) != hash) changed_[page] = true;
+    }
+    if (!everything_ && !changed_[page]) continue;
+    const ByteCount begin = data_begin_ + page * page_bytes;
+    add_range(changes.ranges, {begin, begin + bytes.size()});
+    changes.of_members.front() += bytes.size();
+  }
+  const ByteCount directory_bytes = entry_bytes(name_, shape_);
+  const Outline outline(directory_bytes, pages_.size());
+  const ByteCount hash_bytes = outline.data_begin - outline.hashes_begin;
+  std::memset(snapshot_.data() + outline.hashes_begin, 0, hash_bytes);
+  if (!hashes_.empty())
+    std::memcpy(snapshot_.data() + outline.hashes_begin, hashes_.data(), hashes_.size() * sizeof hashes_.front());
+  write_header(snapshot_, outline, owner, version, 1, directory_bytes);
+  return changes;
+}
+
+}  // namespace mend

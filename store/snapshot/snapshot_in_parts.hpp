@@ -1,0 +1,63 @@
+// A snapshot of one member that is packed part by part, before the commit that takes it.
+//
+// A commit packs members out of the application's memory. Who is handed data earlier (Fenix_Data_member_store), and
+// must have a copy before the caller goes on, would copy it twice: once now, and once into the version slot. So its
+// copy is made in the slot:
+//
+//   write(0, u)     write(8192, part of v)       write(8192, another part)          the commit: finish()
+//   |uuuuuuuuuuuu|  |uuuuuuuuuuuu|..vvv.....|    |uuuuuuuuuuuu|..vvv..vv.|          directory, hashes, header
+//
+// Pages that are written whole are hashed before they are copied, and not copied if the older snapshot in the slot has
+// them already. Others are hashed at the end. What is not written is as in the older snapshot, or of any value.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "store/snapshot/bytes.hpp"
+#include "store/snapshot/snapshot.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+class SnapshotInParts {
+ public:
+  /// Packs a member of `bytes` into `snapshot`, which must outlive this. `over_older`: as for Pack. `bytes` is rounded
+  /// up to whole cache lines. Local.
+  SnapshotInParts(std::string name, std::string shape, ByteCount bytes, Bytes& snapshot, bool over_older);
+
+  /// The member, as far as it has been written. Valid until resize().
+  std::span<std::byte> data() const { return std::span(snapshot_).subspan(data_begin_); }
+
+  /// Gives the member another size. What was written stays, as far as it fits; all of it counts as changed. Local.
+  void resize(ByteCount bytes);
+
+  /// Copies `from` to this place in the member, in which it must lie. Local.
+  void write(ByteCount at, std::span<const std::byte> from);
+  /// Writes zeros.
+  void clear(ByteRange range);
+
+  /// Completes the snapshot, and says what has changed. When it is called again, because a commit was refused,
+  /// everything counts as changed. Local.
+  Changes finish(Rank owner, Version version);
+
+ private:
+  enum class Page : std::uint8_t { hashed, written };
+
+  void write_page(std::size_t page, std::span<const std::byte> from, ByteCount of);
+
+  std::string name_;
+  std::string shape_;
+  Bytes& snapshot_;
+  ByteCount data_begin_ = 0;
+  std::vector<Page> pages_;
+  std::vector<std::uint64_t> hashes_;  // of pages that are hashed, and of others as they were before
+  std::vector<bool> changed_;
+  bool everything_ = true;
+  bool is_finished_ = false;
+};
+
+}  // namespace mend
