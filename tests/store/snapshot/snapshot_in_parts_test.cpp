@@ -1,0 +1,145 @@
+// A snapshot that is packed part by part is the one that would be packed at once.
+
+#include "store/snapshot/snapshot_in_parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace {
+
+using mend::ByteRange;
+using mend::Changes;
+using mend::page_bytes;
+using mend::Rank;
+using mend::SnapshotInParts;
+using mend::Version;
+
+using Data = std::vector<std::byte>;
+
+Data random_bytes(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  Data data(size);
+  std::ranges::generate(data, [&] { return static_cast<std::byte>(random()); });
+  return data;
+}
+
+SnapshotInParts in_parts(mend::Bytes& block, std::size_t size, bool over_older = false) {
+  return {"member", "shape", size, block, over_older};
+}
+
+/// What the snapshot has, after all of it was found sound.
+Data sound_data(const mend::Bytes& block, Version version) {
+  EXPECT_EQ(mend::find_damage(block, Rank{2}, version), std::nullopt);
+  const auto members = mend::members_of(block);
+  EXPECT_EQ(members.size(), 1U);
+  return {members.front().data.begin(), members.front().data.end()};
+}
+
+TEST(ASnapshotInParts, has_what_was_written) {
+  const Data data = random_bytes(5 * page_bytes + 640, 1);
+  mend::Bytes block;
+  SnapshotInParts parts = in_parts(block, data.size());
+  parts.write(page_bytes / 2, std::span(data).subspan(page_bytes / 2));
+  parts.write(0, std::span(data).first(page_bytes / 2));
+  const Changes changes = parts.finish(Rank{2}, Version{1});
+  EXPECT_TRUE(changes.everything);
+  EXPECT_EQ(sound_data(block, Version{1}), data);
+}
+
+TEST(ASnapshotInParts, over_an_older_one_names_the_pages_that_differ) {
+  Data data = random_bytes(6 * page_bytes, 2);
+  mend::Bytes block;
+  SnapshotInParts older = in_parts(block, data.size());
+  older.write(0, data);
+  older.finish(Rank{2}, Version{1});
+  const std::size_t begin = block.size() - data.size();
+
+  data[2 * page_bytes] ^= std::byte{1};
+  data[5 * page_bytes + 3] ^= std::byte{1};
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  parts.write(0, std::span(data).first(4 * page_bytes));
+  parts.write(5 * page_bytes, std::span(data).subspan(5 * page_bytes, 100));  // a part of a page
+  const Changes changes = parts.finish(Rank{2}, Version{3});
+  EXPECT_FALSE(changes.everything);
+  const std::vector<ByteRange> expected{
+      {0, begin}, {begin + 2 * page_bytes, begin + 3 * page_bytes}, {begin + 5 * page_bytes, begin + 6 * page_bytes}};
+  EXPECT_EQ(changes.ranges, expected);
+  EXPECT_EQ(changes.of_members, std::vector<mend::ByteCount>{2 * page_bytes});
+  EXPECT_EQ(sound_data(block, Version{3}), data);
+}
+
+TEST(ASnapshotInParts, a_page_that_is_written_twice_has_the_second_value) {
+  Data data = random_bytes(2 * page_bytes, 3);
+  mend::Bytes block;
+  SnapshotInParts older = in_parts(block, data.size());
+  older.write(0, data);
+  older.finish(Rank{2}, Version{1});
+
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  const Data others = random_bytes(2 * page_bytes, 4);
+  parts.write(10, std::span(others).first(100));
+  parts.write(0, std::span(data).first(page_bytes));  // as it was: its hash says so, its bytes do not
+  parts.write(page_bytes, std::span(others).first(page_bytes));
+  parts.write(page_bytes, std::span(data).subspan(page_bytes));
+  parts.finish(Rank{2}, Version{3});
+  EXPECT_EQ(sound_data(block, Version{3}), data);
+}
+
+TEST(ASnapshotInParts, keeps_what_was_written_when_it_grows) {
+  const Data data = random_bytes(3 * page_bytes, 5);
+  mend::Bytes block;
+  SnapshotInParts parts = in_parts(block, 2 * page_bytes);
+  parts.write(0, std::span(data).first(2 * page_bytes));
+  parts.resize(3 * page_bytes);
+  parts.write(2 * page_bytes, std::span(data).subspan(2 * page_bytes));
+  EXPECT_TRUE(parts.finish(Rank{2}, Version{1}).everything);
+  EXPECT_EQ(sound_data(block, Version{1}), data);
+}
+
+TEST(ASnapshotInParts, of_another_size_than_the_older_one_is_new_as_a_whole) {
+  const Data data = random_bytes(2 * page_bytes, 6);
+  mend::Bytes block;
+  in_parts(block, 3 * page_bytes).finish(Rank{2}, Version{1});
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  parts.write(0, data);
+  EXPECT_TRUE(parts.finish(Rank{2}, Version{3}).everything);
+  EXPECT_EQ(sound_data(block, Version{3}), data);
+}
+
+TEST(ASnapshotInParts, is_new_as_a_whole_when_it_is_committed_once_more) {
+  const Data data = random_bytes(2 * page_bytes, 7);
+  mend::Bytes block;
+  in_parts(block, data.size()).finish(Rank{2}, Version{1});
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  parts.write(0, std::span(data).first(page_bytes));
+  EXPECT_FALSE(parts.finish(Rank{2}, Version{3}).everything);
+  parts.write(page_bytes, std::span(data).subspan(page_bytes));
+  EXPECT_TRUE(parts.finish(Rank{2}, Version{3}).everything);
+  EXPECT_EQ(sound_data(block, Version{3}), data);
+}
+
+TEST(ASnapshotInParts, tells_a_flipped_bit) {
+  const Data data = random_bytes(2 * page_bytes, 8);
+  mend::Bytes block;
+  SnapshotInParts parts = in_parts(block, data.size());
+  parts.write(0, data);
+  parts.finish(Rank{2}, Version{1});
+  block.back() ^= std::byte{4};
+  EXPECT_NE(mend::find_damage(block, Rank{2}, Version{1}), std::nullopt);
+}
+
+TEST(ASnapshotInParts, clears_what_it_is_told_to) {
+  Data data = random_bytes(2 * page_bytes, 9);
+  mend::Bytes block;
+  SnapshotInParts parts = in_parts(block, data.size());
+  parts.write(0, data);
+  parts.clear({100, page_bytes + 77});
+  std::fill(data.begin() + 100, data.begin() + page_bytes + 77, std::byte{});
+  parts.finish(Rank{2}, Version{1});
+  EXPECT_EQ(sound_data(block, Version{1}), data);
+}
+
+}  // namespace
