@@ -116,6 +116,9 @@ class StoreEngine final : public Store {
   }
   /// Drops that. Local.
   void forget_parts() { groups_.usual().forget_parts(); }
+  /// Gets memory for the snapshots to come, if those of this rank and of others have about `bytes`: the kernel clears
+  /// it now, and not in the first commits. Local.
+  void reserve(ByteCount bytes) { groups_.usual().reserve(bytes); }
   /// The only member as this rank has committed it at `version`, which must be kept. It lies where the snapshot does,
   /// and stays until the slot of that version is needed again. Local.
   std::span<const std::byte> packed_member(Version version);

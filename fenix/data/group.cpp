@@ -34,6 +34,7 @@ class GroupMember final : public Member {
 };
 
 constexpr const char* member_name = "group";
+constexpr std::size_t image_overhead = std::size_t{64} << 10;  // about what a snapshot has beside its members
 
 /// The policy's mode 1 has pairs of ranks hold copies of each other, mode 5 makes parities in groups. Which ranks those
 /// are is up to the store, which knows the nodes; so the separation says nothing here.
@@ -225,6 +226,20 @@ void Group::define(const Definition& definition) {
   } else {
     definitions_.push_back(definition);
     new_members_.insert(definition.id);
+    reserve();
+  }
+}
+
+/// Gets memory for the first snapshots, so that no commit waits for the kernel to clear it. When several large members
+/// are created, it is got anew, each time for more than is known of.
+void Group::reserve() {
+  std::size_t needed = image_overhead;
+  for (const auto& [id, bytes] : expected_sizes()) needed += bytes + bytes / 1024;
+  if (image_.is_begun() || needed <= reserved_) return;
+  reserved_ = reserved_ == 0 ? needed : needed + needed / 2;
+  if (!is_local()) return store_.reserve(reserved_);
+  for (mend::Bytes& image : local_images_) {
+    if (image.empty() && reserved_ >= large_page) image.reserve(reserved_);
   }
 }
 
@@ -246,7 +261,7 @@ SnapshotInParts& Group::begin_snapshot(std::size_t bytes) {
 
 Version Group::next_version() const { return (is_local() ? local_version_ : store_.version()).next(); }
 
-/// What is likely to be stored for the next commit has its place from the beginning.
+/// What is likely to be stored has its place from the beginning.
 void Group::begin_image() {
   const Epoch now = engine_.world().epoch;
   if (image_.is_begun() && image_epoch_ == now) return;
@@ -256,13 +271,17 @@ void Group::begin_image() {
   }
   image_epoch_ = now;
   keep_what_is_overwritten();
+  image_.begin(expected_sizes());
+}
+
+/// Of the members that are likely to be in the next snapshot.
+Image::Sizes Group::expected_sizes() const {
   Image::Sizes sizes;
-  for (const int id : new_members_) {
-    const Definition& definition = *find(id);
-    sizes[id] = definition.count * definition.element_bytes;
+  for (const Definition& definition : definitions_) {
+    if (new_members_.contains(definition.id)) sizes[definition.id] = definition.count * definition.element_bytes;
   }
   for (const auto& [id, staged] : staged_) sizes[id] = std::max(sizes[id], staged.bytes);
-  image_.begin(sizes);
+  return sizes;
 }
 
 void Group::end_image() {

@@ -149,6 +149,8 @@ class Group {
   void restore();
   void stage_newest();
   void share_definitions();
+  Image::Sizes expected_sizes() const;
+  void reserve();
   void begin_image();
   void end_image();
   SnapshotInParts& begin_snapshot(std::size_t bytes);
@@ -171,7 +173,8 @@ class Group {
   std::deque<FenixSnapshot> history_;  // newest first
   Staging staged_;
   Image image_;
-  Epoch image_epoch_{};  // in which it was begun
+  Epoch image_epoch_{};       // in which it was begun
+  std::size_t reserved_ = 0;  // bytes of a snapshot for which there is memory already
   std::map<int, OpenMember> open_;
   std::vector<mend::Bytes> local_images_;       // with FENIX_DATA_POLICY_LOCAL: as the store has version slots
   std::optional<SnapshotInParts> local_parts_;  // the one that is being made

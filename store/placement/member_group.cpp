@@ -140,6 +140,22 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
   under_way_ = begin(std::move(work), version, tag);
 }
 
+/// If there is no memory, commits will see whether they need as much.
+void MemberGroup::reserve(ByteCount bytes) {
+  if (in_parts_ || bytes < large_page) return;
+  const Sizes sizes(sizes_.size(), bytes);
+  try {
+    slots_of_versions_.reserve(Block::snapshot_of(self_), bytes);
+    for (const Stripe& stripe : concerned_) {
+      for (std::size_t row = 0; row < stripe.keepers.size(); ++row) {
+        if (stripe.keepers[row] == self_)
+          slots_of_versions_.reserve(kept_block(stripe, row), kept_bytes(stripe, sizes));
+      }
+    }
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 void MemberGroup::finish_commit(Version version) { finish(version); }
 
 void MemberGroup::publish_commit(Version version) {

@@ -65,6 +65,8 @@ class MemberGroup {
   /// The next commit's snapshot, of the only member of the group, which is packed part by part until then. It has
   /// `bytes` if this begins it. Over an older snapshot if that is newer than `settled`. Local.
   SnapshotInParts& pack_in_parts(Version version, Version settled, ByteCount bytes);
+  /// Gets memory for the versions to come, if the snapshots of this rank and of others have about `bytes`. Local.
+  void reserve(ByteCount bytes);
   /// Drops what was packed in parts. Local.
   void forget_parts() { in_parts_.reset(); }
 

@@ -70,6 +70,16 @@ Kept& VersionSlots::slot_for(const Block& block, Version version) {
   return kept;
 }
 
+void VersionSlots::reserve(const Block& block, ByteCount bytes) {
+  auto& slots = slots_of_versions_[block];
+  slots.resize(versions_);
+  for (Kept& kept : slots) {
+    if (kept.version != Version{} || kept.bytes.capacity() >= bytes) continue;
+    kept.bytes = {};
+    kept.bytes.reserve(bytes);
+  }
+}
+
 void VersionSlots::publish(const Block& block, Version version) {
   Kept& kept = at(block, version);
   require(kept.version == Version{} || kept.version == version, "a block is published where no other version of it is");

@@ -39,6 +39,8 @@ class VersionSlots {
 
   /// Returns the slot for `version`, to be filled. Its previous contents are no longer published, but not erased.
   Kept& slot_for(const Block& block, Version version);
+  /// Gets memory for `bytes` in each slot of a block that has no version. Throws std::bad_alloc.
+  void reserve(const Block& block, ByteCount bytes);
   /// Returns the older version in that slot; Version{0} if there is none.
   Version older_in_slot(const Block& block, Version version);
   /// Returns `version` of a block, published or being made. It must exist.
