@@ -1,5 +1,6 @@
 #include "framework/process/failure_detector.hpp"
 
+#include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/telemetry/job_status.hpp"
@@ -144,8 +145,7 @@ void FailureDetector::begin() {
     members = members_of(shrunk, MPI_COMM_WORLD, all);
     try {
       reach("start.introduce");
-      introduce(shrunk, members);
-      return true;
+      return introduce(shrunk, members);
     } catch (const ProcessFailure&) {
       revoke(shrunk);
       return false;
@@ -173,14 +173,16 @@ void FailureDetector::warn_of_untold_stalls() const {
       wanted_ ? "without a control network" : "with --mend-detector runtime"));
 }
 
-void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
+/// Returns false if some cannot listen while others can: those end, and the others must meet again without them. They
+/// revoke nothing, so that each of those learns of it.
+bool FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const bool watching = wanted_ && members.size() > 1;
   const auto all = all_gather(introduce_self(watching, network_), base, members.size());
   const std::vector<Placed> placed = number_machines(all, members);
   places_ = find_machines(place_names_, all, placed);
   peers_.clear();
   for (std::size_t i = 0; i < members.size(); ++i) peers_[members[i]] = {placed[i].node, all[i].identity, {}, {}};
-  if (!watching) return;
+  if (!watching) return true;
 
   int rank = 0;
   MPI_Comm_rank(base, &rank);
@@ -200,7 +202,7 @@ void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
   Reach mine;
   const std::optional<Ipv4> host = choose_host(all, placed, self);
   const std::string among = network_.empty() ? "" : fmt::format(" among {} (--mend-network)", network_);
-  std::string obstacle = host ? "another process cannot listen" : "the machines have no network in common" + among;
+  std::string obstacle = "the machines have no network in common" + among;
   if (host) lowest_speaks(log::info, "mend's own connections use " + to_string(*host));
   if (host) {
     try {
@@ -208,18 +210,21 @@ void FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
       mine = {service_->address(), service_->lifeline()};
     } catch (const EnvironmentError& error) {
       obstacle = error.what();
-      log::warn(obstacle);
     }
   }
   const auto reaches = all_gather(mine, base, members.size());
+  const auto silent = std::ranges::count_if(reaches, [](const Reach& one) { return one.address.port == 0; });
+  const bool some_listen = silent < std::ssize(reaches);
+  if (some_listen && !service_) fail_stop(obstacle);
+  if (some_listen && silent > 0) return false;
   for (std::size_t i = 0; i < members.size(); ++i) {
     peers_[members[i]].address = reaches[i].address;
     peers_[members[i]].lifeline = reaches[i].lifeline;
-    if (reaches[i].address.port == 0) service_.reset();
   }
   if (!service_) {
     lowest_speaks(log::warn, "a process that hangs will not be noticed, only one that dies: " + obstacle);
   }
+  return true;
 }
 
 std::vector<Acquaintance> FailureDetector::acquaintances() const {

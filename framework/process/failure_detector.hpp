@@ -75,7 +75,7 @@ class FailureDetector {
 
  private:
   void warn_of_untold_stalls() const;
-  void introduce(MPI_Comm base, const std::vector<ProcessId>& members);
+  bool introduce(MPI_Comm base, const std::vector<ProcessId>& members);
 
   bool wanted_;
   detector::Timing timing_;

@@ -160,6 +160,7 @@ std::string judge(const Program& program, const Attempt& attempt, const Call& ca
                   fmt::format("exit code {}\n--- output\n{}--- errors\n{}", end.exit_code, end.output, end.errors)));
   if (!end.in_time) return "hung";
   if (!attempt.has_failed) return "not reached";
+  EXPECT_THAT(end.errors, testing::Not(testing::HasSubstr("will not be noticed")));
   if (end.exit_code == 0) {
     EXPECT_EQ(results(end), program.results);
     EXPECT_THAT(end.errors, testing::Not(testing::HasSubstr("after the end of the job: ")));
@@ -288,6 +289,28 @@ TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
   EXPECT_TRUE(failed.has_failed);
   EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << last_words(failed.end);
   EXPECT_THAT(failed.end.errors, testing::Not(testing::HasSubstr("Bad file descriptor")));
+}
+
+/// The others are watched all the same: a spare takes its place, if there is one.
+TEST(AFailingCall, for_the_control_network_at_the_start_costs_that_process_alone) {
+  for (const int process : {0, 2}) {
+    const Attempt undisturbed = run(in_cpp, process, Kind::system, std::nullopt);
+    for (const std::string wanted : {"socket", "bind", "listen"}) {
+      const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
+        return call.function == wanted && call.phase == "start" &&
+               place_of(in_cpp, call).find("ControlNetwork") != std::string::npos;
+      });
+      if (found == undisturbed.listed.end()) {
+        ADD_FAILURE() << "no call of " << wanted << " at the start";
+        continue;
+      }
+      const Attempt failed = run(in_cpp, process, Kind::system, *found);
+      EXPECT_TRUE(failed.has_failed) << wanted;
+      EXPECT_EQ(judge(in_cpp, failed, *found, process), "recovered") << last_words(failed.end);
+      EXPECT_THAT(failed.end.errors,
+                  testing::HasSubstr(fmt::format("process {} cannot go on: the control network cannot listen", process)));
+    }
+  }
 }
 
 /// Lets an allocation of process 2 fail in the functions `wanted` in `phase`.
