@@ -12,8 +12,9 @@
 
 namespace mend {
 
-/// Prints why this process cannot go on, and ends it by SIGKILL. After the end of the job is decided, no process
-/// recovers from that, so the launcher is told and the job fails. Local.
+/// Prints why this process cannot go on, and ends it by SIGKILL. If the end of the job is decided, or is being decided
+/// while this process is about to learn of it, no process recovers from that: the launcher is told, and the job fails.
+/// Local.
 [[noreturn]] void fail_stop(std::string_view why) noexcept;
 
 /// Returns the result of `work`. Lets a CommonError pass, because every process has it; any other exception ends this

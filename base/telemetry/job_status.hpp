@@ -14,8 +14,10 @@
 //   finished N P I R
 //                after the living processes have agreed that the application is done, with exit code N: from process
 //                P, the I-th of the job, which has rank R (a spare has none).
-//   erred P      when process P has an error in mend's part after that decision, and ends. The rest of its program
-//                after the job does not run.
+//   ended E      when a process has learnt that the end is decided, in epoch E.
+//   erred P E    when process P has an error in mend's part, and ends, after that, or after it has voted for the end in
+//                epoch E. If the end is decided in that epoch, no process recovers from this, and the rest of P's
+//                program after the job does not run.
 //   unseen       before that, when there are dead processes that the runtime does not know of. The runtime will wait
 //                for them for ever.
 //   closed P     after process P has left MPI, or has returned it to a caller that initialised it. Everything later
@@ -46,6 +48,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -59,8 +63,10 @@ inline constexpr const char* environment_variable = "MEND_STATUS_FILE";
 
 namespace detail {
 inline bool has_started = false;
-inline bool has_finished = false;
-inline bool is_at_end = false;
+inline std::atomic<bool> has_finished{false};
+inline constexpr std::int64_t none = -1;
+inline std::atomic<std::int64_t> epoch_of_vote{none};  // for the end
+inline std::atomic<bool> is_at_end{false};
 
 /// Returns true if the launcher can read the line. Safe in a signal handler.
 inline bool append_to(const char* path, std::string_view line) {
@@ -118,16 +124,32 @@ inline void running() { detail::append("running\n"); }
 /// Every process, once the failure detector watches it and it watches others. Local.
 inline void introduced() { detail::append("introduced " + detail::self() + "\n"); }
 
-/// Every process, when it has learnt that the end of the job is decided. Local.
-inline void at_end() { detail::is_at_end = true; }
+/// Every process, before others may learn that it votes for the end of the job in this epoch; without an epoch when they
+/// have decided otherwise. Local.
+inline void votes_for_end(std::optional<Epoch> epoch) {
+  detail::epoch_of_vote = epoch ? static_cast<std::int64_t>(epoch->value) : detail::none;
+}
 
-/// Returns true if the other processes would no longer recover from the death of this process. Local.
-inline bool is_at_end() { return detail::is_at_end || detail::has_finished; }
+/// Every process, when it has learnt that the end is decided, for which it has voted. Local.
+inline void at_end() {
+  detail::is_at_end = true;
+  detail::append("ended " + std::to_string(detail::epoch_of_vote) + "\n");
+}
 
-/// A process that cannot go on after that. Returns true if the launcher will know. Allocates no memory. Local.
+/// Returns whether the other processes would no longer recover from the death of this process: no; if the end is
+/// decided; or yes. Local.
+enum class AtEnd { no, perhaps, yes };
+inline AtEnd is_at_end() {
+  if (detail::is_at_end || detail::has_finished) return AtEnd::yes;
+  return detail::epoch_of_vote == detail::none ? AtEnd::no : AtEnd::perhaps;
+}
+
+/// A process that cannot go on, unless is_at_end() is no. Returns true if the launcher will know. Allocates no memory.
+/// Local.
 inline bool erred() {
-  std::array<char, 32> line{};
-  std::snprintf(line.data(), line.size(), "erred %d\n", ::getpid());
+  std::array<char, 64> line{};
+  std::snprintf(line.data(), line.size(), "erred %d %lld\n", ::getpid(),
+                static_cast<long long>(detail::epoch_of_vote.load()));
   return detail::append(line.data());
 }
 

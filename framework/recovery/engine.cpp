@@ -278,13 +278,16 @@ std::optional<Event> Engine::perform(const recovery::CallSpares& call) {
 
 std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
   reach("ballot.before");
+  if (cast.motion == Motion::finish) job_status::votes_for_end(world_.epoch);
   const Ruling ruling = world_.ballot->cast(cast.motion, true);
+  if (ruling != Ruling::carried) job_status::votes_for_end({});
   if (ruling == Ruling::confused) end_.fail(ExitCode::usage, world_.ballot->confusion());
   return recovery::Ruled{ruling, reporter_.casualties().known()};
 }
 
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
+  if (decide.intent == Intent::follow) job_status::votes_for_end(world_.epoch);
   const auto fruitless = reporter_.history().last(core_.course().fruitless);
   const JobDecision decision =
       decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
@@ -293,6 +296,7 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
     job_status::at_end();
     report_crashes();  // no process recovers from crashes any more
   } else {
+    job_status::votes_for_end({});
     if (decision.asked) request_ = {true, who_asks()};
     if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
     leave_epoch();

@@ -25,7 +25,8 @@ class Reader {
     if (word == "introduced") introduced(words);
     if (word == "unwatched") unwatched(words);
     if (word == "unseen") ++reports_.unseen;
-    if (word == "erred") ++reports_.erred;
+    if (word == "ended") ended(words);
+    if (word == "erred") erred(words);
     if (word == "said") reports_.said = true;
     if (word == "unsaid") std::getline(words >> std::ws, reports_.unsaid);
     if (word == "closed") mark(words, &Stage::closed);
@@ -47,6 +48,8 @@ class Reader {
     for (const int status : statuses_) {
       if (status != reports_.finished && !reports_.too_late.contains(status)) reports_.error_afterwards = status;
     }
+    reports_.erred = static_cast<int>(
+        std::ranges::count_if(erred_in_, [this](long epoch) { return epoch == none || ended_in_.contains(epoch); }));
   }
 
  private:
@@ -90,6 +93,17 @@ class Reader {
     if (int rank = 0; words >> rank) stage->rank = rank;
   }
 
+  void ended(std::istringstream& words) {
+    if (long epoch = 0; words >> epoch) ended_in_.insert(epoch);
+  }
+
+  /// In the epoch that is said after the process.
+  void erred(std::istringstream& words) {
+    pid_t process = 0;
+    long epoch = none;
+    if (words >> process) erred_in_.push_back(words >> epoch ? epoch : none);
+  }
+
   void left(int code, std::istringstream& words) {
     ++reports_.left;
     if (code != 0) statuses_.push_back(code);
@@ -116,9 +130,13 @@ class Reader {
     if (words >> process >> crash.process) reports_.early_crashes.push_back(crash);
   }
 
+  static constexpr long none = -1;  // the end was over
+
   Reports& reports_;
   const std::string& machine_;
   std::vector<int> statuses_;
+  std::set<long> ended_in_;
+  std::vector<long> erred_in_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ struct Reports {
   std::optional<int> error_afterwards{};
   std::optional<int> crashed_afterwards{};  ///< the signal that ended a process by its own fault after it had finished
   std::vector<EarlyCrash> early_crashes{};
-  int erred = 0;                    ///< number of processes with an error in mend's part after the end was decided
+  int erred = 0;                    ///< processes with an error in mend's part when the end was decided, or after
   std::optional<int> aborted{};     ///< the code of the first call of MPI_Abort
   bool said = false;                ///< a process has told the user why the job does not begin
   std::string unsaid{};             ///< that reason, from processes that left the message to another one

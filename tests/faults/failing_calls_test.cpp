@@ -56,11 +56,12 @@ struct Program {
   std::vector<std::string> line;  ///< with the deaths
   std::vector<std::string> results;
   bool has_disk;
+  bool speaks_after_job = false;  ///< each process that has a rank
 };
 
 const std::vector<std::string> sums{"rank 0: total 234 and 1092", "rank 1: total 234 and 1092",
                                     "rank 2: total 234 and 1092"};
-const Program in_cpp{"in C++", 3, {MEND_FAILING_CALLS_SUBJECT, "1@4", "3@8"}, sums, true};
+const Program in_cpp{"in C++", 3, {MEND_FAILING_CALLS_SUBJECT, "1@4", "3@8"}, sums, true, true};
 const Program in_c{"in C", 3, {MEND_FAILING_CALLS_C_SUBJECT, "1@4", "3@8"}, sums, true};
 /// tests/fenix/jump_subject.c: its first argument is the number of spares.
 const Program in_fenix{
@@ -143,13 +144,23 @@ std::vector<std::string> places_of(const Program& program, const std::vector<Cal
 
 std::string place_of(const Program& program, const Call& call) { return places_of(program, {call}).front(); }
 
-/// The results that the ranks print at the end, without how they were reached.
+/// The results that the ranks print at the end, without how they were reached. Once, though all print them again when the
+/// body is entered again after its end.
 std::vector<std::string> results(const support::JobEnd& end) {
   std::vector<std::string> lines = support::lines_of(end.output);
   std::erase_if(lines, [](const std::string& line) { return !line.starts_with("rank "); });
   for (std::string& line : lines) line = line.substr(0, line.find(", role"));
-  std::ranges::sort(lines);
-  return lines;
+  const std::set<std::string> different(lines.begin(), lines.end());
+  return {different.begin(), different.end()};
+}
+
+/// The ranks that have said something after the job.
+std::set<std::string> ranks_after_job(const support::JobEnd& end) {
+  std::set<std::string> ranks;
+  for (const std::string& line : support::lines_of(end.output)) {
+    if (line.starts_with("after the job: ")) ranks.insert(line.substr(line.find(':') + 2));
+  }
+  return ranks;
 }
 
 /// Describes the end of the job, and fails the test unless it is a permitted one.
@@ -164,6 +175,8 @@ std::string judge(const Program& program, const Attempt& attempt, const Call& ca
   if (end.exit_code == 0) {
     EXPECT_EQ(results(end), program.results);
     EXPECT_THAT(end.errors, testing::Not(testing::HasSubstr("after the end of the job: ")));
+    const int after_job = program.speaks_after_job ? program.ranks : 0;
+    EXPECT_EQ(ranks_after_job(end).size(), static_cast<std::size_t>(after_job));
     return end.errors.find("cannot go on") != std::string::npos ? "recovered" : "went on";
   }
   // A fault of the library: its daemon crashes if a process that connects to it dies at the wrong time.
@@ -307,8 +320,8 @@ TEST(AFailingCall, for_the_control_network_at_the_start_costs_that_process_alone
       const Attempt failed = run(in_cpp, process, Kind::system, *found);
       EXPECT_TRUE(failed.has_failed) << wanted;
       EXPECT_EQ(judge(in_cpp, failed, *found, process), "recovered") << last_words(failed.end);
-      EXPECT_THAT(failed.end.errors,
-                  testing::HasSubstr(fmt::format("process {} cannot go on: the control network cannot listen", process)));
+      EXPECT_THAT(failed.end.errors, testing::HasSubstr(fmt::format(
+                                         "process {} cannot go on: the control network cannot listen", process)));
     }
   }
 }
@@ -365,6 +378,28 @@ TEST(AFailingAllocation, after_the_end_is_agreed_is_told_and_fails_the_job) {
 }
 TEST(AFailingAllocationInFenix, after_the_end_is_agreed_is_told_and_fails_the_job) {
   expect_to_be_told_after_the_end(in_fenix, 0, "mend::FailureDetector::end");
+}
+
+/// Has process 2 lack memory wherever it asks for some in the last agreements. Others may have learnt from its votes
+/// that all agree to end: then nobody recovers, and what it would have done after the job is not done.
+TEST(AFailingAllocation, while_the_end_is_decided_fails_the_job_or_is_recovered_from) {
+  std::vector<Call> calls = run(in_cpp, 2, Kind::memory, std::nullopt).listed;
+  std::erase_if(calls, [](const Call& call) { return call.phase != "end"; });
+  const std::vector<std::string> places = places_of(in_cpp, calls);
+  const auto is_over = [](const std::string& place) { return place.starts_with("mend::FailureDetector::end"); };
+  const auto decided = std::ranges::find_if(places, is_over);
+  ASSERT_NE(decided, places.end());
+  int told = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(decided - places.begin()); ++i) {
+    const Attempt failed = run(in_cpp, 2, Kind::memory, calls[i]);
+    const std::string outcome = judge(in_cpp, failed, calls[i], 2);
+    if (outcome != "ended") continue;
+    EXPECT_EQ(failed.end.exit_code, 1) << places[i];
+    EXPECT_THAT(failed.end.errors, testing::ContainsRegex("cannot go on (while|after) the end of the job"));
+    EXPECT_EQ(results(failed.end), in_cpp.results) << places[i];
+    ++told;
+  }
+  EXPECT_GT(told, 0);
 }
 
 /// The others wait for this process in MPI_Init.

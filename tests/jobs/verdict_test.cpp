@@ -368,6 +368,11 @@ TEST(Reports, who_cannot_go_on_after_the_end_has_erred) {
   EXPECT_EQ(reports_in("finished 0\nerred 4711\nleft 0\n").erred, 1);
 }
 
+TEST(Reports, who_cannot_go_on_while_the_end_is_decided_has_erred_unless_the_others_recovered) {
+  EXPECT_EQ(reports_in("erred 4711 2\nended 2\nfinished 0\nleft 0\n").erred, 1);
+  EXPECT_EQ(reports_in("erred 4711 2\nended 3\nfinished 0\nleft 0\n").erred, 0);
+}
+
 TEST(Reports, of_those_who_skipped_the_start_only_the_launchers_own_count) {
   const auto reports = reports_in("skipped 5 77\nskipped 0 78\n");
   EXPECT_EQ(reports.quit, 2);

@@ -1,6 +1,7 @@
 // A job with everything for which mend makes system calls: a start, commits in memory and to disk, a recovery by a
 // spare, one by a started process, and an end.
 //     PROGRAM PROCESS@STEP...      these processes die at these steps
+// After the job, each process that has a rank says so.
 
 #include "framework/mend.hpp"
 
@@ -14,6 +15,12 @@
 #include <vector>
 
 namespace {
+
+int rank_at_end = -1;
+
+void say(const std::string& line) {
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
 
 void work(mend::Session& session, const std::vector<std::string>& deaths) {
   constexpr long steps = 12;
@@ -41,8 +48,8 @@ void work(mend::Session& session, const std::vector<std::string>& deaths) {
   }
   long all = 0;
   for (const long value : field) all += value;
-  const std::string line = fmt::format("rank {}: total {} and {}\n", session.rank().value, total, all);
-  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+  rank_at_end = session.rank().value;
+  say(fmt::format("rank {}: total {} and {}\n", rank_at_end, total, all));
 }
 
 }  // namespace
@@ -51,5 +58,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> deaths;
   for (int i = 1; i < argc && std::string_view(argv[i]).find('@') != std::string_view::npos; ++i)
     deaths.emplace_back(argv[i]);
-  return mend::run(argc, argv, [&](mend::Session& session) { work(session, deaths); });
+  const int code = mend::run(argc, argv, [&](mend::Session& session) { work(session, deaths); });
+  if (rank_at_end >= 0) say(fmt::format("after the job: rank {}\n", rank_at_end));
+  return code;
 }
