@@ -76,6 +76,8 @@ TEST(RecoveryExplorer, holds_for_2_ranks_and_a_spare_of_which_2_die) {
 TEST(RecoveryExplorer, holds_when_a_process_has_an_error_of_its_own) {
   expect_holds({.ranks = 2, .spares = 1, .deaths = 0, .errors = 1});
   expect_holds({.ranks = 2, .spares = 1, .deaths = 1, .errors = 1});
+  expect_holds({.ranks = 3, .spares = 1, .deaths = 0, .errors = 1});
+  expect_holds({.ranks = 3, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn"), .deaths = 0, .errors = 1});
 }
 
 TEST(RecoveryExplorer, holds_when_a_process_is_started) {
