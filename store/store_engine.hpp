@@ -172,7 +172,7 @@ class StoreEngine final : public Store {
   void end_epoch();
 
  private:
-  /// What a restore does with the members of this rank.
+  /// What a restore fills on this rank.
   enum class Fills { members, nothing };
 
   template <class Work>

@@ -124,8 +124,8 @@ inline void running() { detail::append("running\n"); }
 /// Every process, once the failure detector watches it and it watches others. Local.
 inline void introduced() { detail::append("introduced " + detail::self() + "\n"); }
 
-/// Every process, before others may learn that it votes for the end of the job in this epoch; without an epoch when they
-/// have decided otherwise. Local.
+/// Every process, before others may learn that it votes for the end of the job in this epoch; without an epoch when
+/// they have decided otherwise. Local.
 inline void votes_for_end(std::optional<Epoch> epoch) {
   detail::epoch_of_vote = epoch ? static_cast<std::int64_t>(epoch->value) : detail::none;
 }

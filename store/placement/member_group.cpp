@@ -181,8 +181,8 @@ Changes MemberGroup::pack_members(Version version, Bytes& snapshot, std::optiona
   }
 }
 
-/// Packs this rank's snapshot into its slot; over the older one there if all who have copies or parities of that have
-/// them still.
+/// Packs this rank's snapshot into its slot. Packs over the older snapshot there if all holders of its copies or
+/// parities still have them.
 Changes MemberGroup::pack_own(Version version, Version settled, std::exception_ptr& problem) {
   const Block snapshot = Block::snapshot_of(self_);
   const Version older = slots_of_versions_.older_in_slot(snapshot, version);
@@ -336,7 +336,8 @@ std::set<Block> MemberGroup::blocks_given_by(const RestorePlan& plan) const {
   return given;
 }
 
-/// What is damaged is not offered to anybody: as good as lost, and others may have a good one, or its parities.
+/// Discards blocks that are damaged, and reports them. They count as lost: other ranks may have a good copy, or the
+/// parities. Returns true if there are any.
 template <class FindDamage>
 bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
   bool any = false;

@@ -59,7 +59,7 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  /// Lets go of what is under way, and of the communicator. Local.
+  /// Drops the exchange that is under way. Must be called before the epoch's communicator is freed. Local.
   void end_epoch() { under_way_.reset(); }
 
   /// The next commit's snapshot, of the only member of the group, which is packed part by part until then. It has
@@ -70,9 +70,9 @@ class MemberGroup {
   /// Drops what was packed in parts. Local.
   void forget_parts() { in_parts_.reset(); }
 
-  // --- a commit; collective, each of these ---------------------------------------------------------------------------
+  // --- a commit; collective, unless a function says otherwise -------------------------------------------------------
 
-  /// Asks the members what they are, before anything is overwritten. Throws what they throw. Local.
+  /// Has the members report their shapes and sizes, before anything is overwritten. Throws their exceptions. Local.
   void prepare_commit();
   /// Packs the members and begins to send what has changed. Packs over an older snapshot if that is newer than
   /// `settled`. `tag`: the number of this group on all ranks. If the members cannot be packed, sets `problem` and sends

@@ -26,7 +26,7 @@ namespace {
 
 using agreement::Motion;
 
-/// What is lost, and what follows from that.
+/// The message about the lost data and the consequence.
 std::string describe_loss(const JointPlan& plan, std::string_view consequence) {
   const bool several = plan.missing.size() > 1;
   return fmt::format(
@@ -45,7 +45,7 @@ std::string describe_versions(Version wanted, const std::vector<Inventory>& inve
                      kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ", ")));
 }
 
-/// While it lives, sizes are those of the snapshots of other ranks, who have committed what is in memory.
+/// While it lives, the sizes are those of the snapshots of the ranks that committed the versions in memory.
 class SizesOfThen {
  public:
   explicit SizesOfThen(MemberGroups& groups) : groups_(groups) {}
@@ -94,8 +94,8 @@ Restorer::Restored Restorer::from_memory(Version version) {
   return {version, Origin::memory, groups_.names_at(version)};
 }
 
-/// Whether it has: false when something is damaged of what the plan uses, or of what comes of it. What is, is forgotten
-/// then, and nothing of this has been published. What is sent is on its way while it is checked by who sends it.
+/// Returns false if data that the plan uses or brings is damaged. In that case the damaged data is discarded, and
+/// nothing has been published. A rank checks the data that it sends while it is being sent.
 bool Restorer::bring_undamaged(const JointPlan& plan, Fills what, std::exception_ptr& problem) {
   const Version version = *plan.version;
   const bool fills = what == Fills::members;
@@ -121,7 +121,7 @@ bool Restorer::bring_undamaged(const JointPlan& plan, Fills what, std::exception
     groups_.for_each([&](MemberGroup& group, int) { group.forget_blocks(version); });
   }
   if (damage != 0) return false;
-  // As soon as this rank knows that nothing is damaged anywhere: should somebody die now, this is not lost with it.
+  // Published as soon as no data is damaged on any rank, so that it is not lost if a process dies now.
   groups_.for_each_planned(
       plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
   protect_again(plan);
@@ -160,7 +160,7 @@ std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
   return brought;
 }
 
-/// Gives everyone what it is to have of a version that is undamaged.
+/// Gives all ranks their blocks of an undamaged version.
 void Restorer::bring_back(const JointPlan& plan) {
   reach("restore.transfer");
   groups_.for_each_planned(
@@ -181,7 +181,8 @@ void Restorer::protect_again(const JointPlan& plan) {
       plan, [](MemberGroup& group, int, const GatheringPlan& of) { group.finish_protecting(of.restore); });
 }
 
-/// A member of a group that the version has nothing of was not protected like that when it was committed.
+/// Sets `problem` if a group has members but the version does not contain the group: then the members were not
+/// protected with this redundancy at the commit.
 void Restorer::require_all_committed(const JointPlan& plan, std::exception_ptr& problem) {
   auto of_group = plan.groups.begin();
   groups_.for_each([&](MemberGroup& group, int) {
@@ -194,7 +195,7 @@ void Restorer::require_all_committed(const JointPlan& plan, std::exception_ptr& 
   });
 }
 
-/// Gives arrays to other ranks than have committed them.
+/// Restores arrays to another number of ranks than at the commit.
 Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
   const Version version = *plan.version;
   bring_back(plan);
@@ -224,7 +225,7 @@ void Restorer::save_what_is_left() {
   const JointPlan plan = plan_undamaged({});
   if (!plan.version) return;
   bring_back(plan);
-  std::vector<Rank> writers;  // by rank of then
+  std::vector<Rank> writers;  // by rank of the job that committed
   std::vector<std::map<Rank, Bytes>> came;
   std::map<Rank, DiskTier::Snapshots> mine;
   groups_.for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
@@ -278,7 +279,7 @@ void Restorer::require_rank_for_all(Rank asked_for) const {
   throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", wrong, ranks_.count()));
 }
 
-/// Of what nobody has anything any more.
+/// The message about a version of which no rank has any part.
 std::string Restorer::describe_total_loss(std::string_view consequence) const {
   const bool all_died = versions_.published() == Version{};
   return all_died ? fmt::format(
@@ -289,7 +290,7 @@ std::string Restorer::describe_total_loss(std::string_view consequence) const {
                                 versions_.published().value, consequence);
 }
 
-/// What memory does not have any more, or not yet; Version{0} when nothing was ever committed.
+/// Restores a version that is not in memory. Returns Version{0} if nothing was ever committed.
 Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, const JointPlan& plan) {
   const auto version = disk_ != nullptr ? disk_->find(members_, wanted) : std::nullopt;
   if (!version) {
@@ -325,7 +326,7 @@ Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, co
   return {*version, Origin::disk, disk_->names()};
 }
 
-/// Ends a restore: it has worked on all ranks, or on none.
+/// Ends a restore by a ballot: it has succeeded on all ranks, or on none.
 void Restorer::confirm(std::exception_ptr problem) {
   reach("restore.vote");
   const bool restored = ranks_.ballot->vote(Motion::restore, problem == nullptr);
@@ -333,7 +334,7 @@ void Restorer::confirm(std::exception_ptr problem) {
   if (!restored) throw agreement::Abandoned();
 }
 
-/// For the newest version that all groups can have, or the one that is wanted. Collective.
+/// Makes the plan for the newest version that all groups can have, or for `wanted`. Collective.
 JointPlan Restorer::make_plan(std::optional<Version> wanted) {
   std::vector<MemberGroup*> groups;
   std::vector<Inventory> inventories;
@@ -369,8 +370,8 @@ JointPlan Restorer::plan_of(Version version) {
   });
 }
 
-/// A plan that builds on nothing that is damaged. Only the version that it chooses is checked, and if anything of that
-/// is damaged somewhere, it is forgotten and planned anew.
+/// Makes a plan without damaged data. Only the chosen version is checked. If any of its blocks is damaged, it is
+/// discarded, and the plan is made again.
 JointPlan Restorer::plan_undamaged(std::optional<Version> wanted) {
   for (;;) {
     JointPlan plan = make_plan(wanted);
@@ -378,7 +379,7 @@ JointPlan Restorer::plan_undamaged(std::optional<Version> wanted) {
   }
 }
 
-/// Whether nothing is damaged of what anybody has of the version chosen; what is, is forgotten. Collective.
+/// Returns true if no rank has a damaged block of the chosen version. Damaged blocks are discarded. Collective.
 bool Restorer::is_undamaged(const JointPlan& plan) {
   bool damaged = false;
   groups_.for_each([&](MemberGroup& group, int) { damaged = group.forget_damaged(*plan.version) || damaged; });

@@ -1,14 +1,14 @@
 // Restoring a version: the steps of restore(), restore(Version), restore_others(), restore_from(), and of saving what
 // is left when the job ends because ranks are missing.
 //
-//   plan            what does everyone have?  which version can all have?          store/restore/joint_plan.hpp
+//   plan            which blocks has each rank?  which version can all have?       store/restore/joint_plan.hpp
 //   bring           each newcomer is sent its snapshot, or it is made of parities
 //   check, fill     damaged data is discarded, and the plan is made again
 //   protect         copies and parities that are lost are made again
 //   confirm         a ballot: the restore has succeeded on all ranks, or on none
 //
-// What memory does not have is looked for on disk. If another number of ranks has committed the version, its arrays are
-// redistributed to the present ranks, and members of any other kind are refused.
+// A version that is not in memory is looked for on disk. If another number of ranks has committed the version, its
+// arrays are redistributed to the present ranks, and members of any other kind are refused.
 
 #pragma once
 

@@ -21,7 +21,7 @@ struct Entry {
   std::string_view name;
   std::string_view shape;
   std::span<const std::byte> data;
-  std::span<const std::byte> hashed;  ///< data and the zeros that fill it up
+  std::span<const std::byte> hashed;  ///< data and its padding of zeros
   std::size_t first_page;
 };
 
@@ -37,7 +37,7 @@ std::string_view text_at(std::span<const std::byte> bytes, ByteCount offset, Byt
   return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
 }
 
-/// A snapshot that can be read: header and directory are sound.
+/// A readable snapshot: its header and directory are sound.
 class Reading {
  public:
   static std::optional<Reading> of(std::span<const std::byte> bytes) {
@@ -47,7 +47,7 @@ class Reading {
 
   const Header& header() const { return header_; }
   const std::vector<Entry>& entries() const { return entries_; }
-  /// Whether a page of an entry is what its hash says.
+  /// Returns true if a page of an entry matches its hash.
   bool is_sound(const Entry& entry, std::size_t page) const {
     const ByteCount place = outline_.hashes_begin + (entry.first_page + page) * sizeof(std::uint64_t);
     return hash_of(page_of(entry.hashed, page)) == *read_at<std::uint64_t>(bytes_, place);
@@ -152,8 +152,8 @@ class Packing {
       at = write_entry(at, planned.name, planned.shape, planned.offset, planned.size);
   }
 
-  /// Writes the pages of one member, and their hashes, that have bytes in these ranges. Returns how many bytes have
-  /// changed.
+  /// Writes the pages of one member that have bytes in these ranges, and their hashes. Returns the number of changed
+  /// bytes.
   ByteCount write(const Planned& planned, std::size_t first_page, std::span<const ByteRange> ranges) {
     const std::span<std::byte> place = bytes_.subspan(planned.offset, align(planned.size));
     const bool in_place = planned.member.contiguous().size() != planned.size;
@@ -175,8 +175,8 @@ class Packing {
     return changed;
   }
 
-  /// What is to be in page `to` of a member that lies in one piece. Hashed where it lies, if it fills the page: then an
-  /// unchanged page is not copied, and a changed one is read from the cache.
+  /// The content of page `to` of a contiguous member. If it fills the page, it is hashed in the member's memory: then
+  /// an unchanged page is not copied, and a changed one is copied from the cache.
   static std::span<const std::byte> page_source(const Planned& planned, std::span<std::byte> to, ByteCount begin) {
     const std::span<const std::byte> source = planned.member.contiguous().subspan(begin);
     if (to.size() <= source.size()) return source.first(to.size());
@@ -184,7 +184,7 @@ class Packing {
     return to;
   }
 
-  /// Whether that page has changed.
+  /// Stores the hash of a page. Returns true if the page has changed.
   bool note_hash(std::size_t page, std::uint64_t hash) {
     std::byte* at = hashes_.data() + page * sizeof hash;
     if (!changes_.everything && std::memcmp(at, &hash, sizeof hash) == 0) return false;
@@ -197,8 +197,8 @@ class Packing {
   Outline outline_{0, 0};
   ByteCount total_ = 0;
   ByteCount directory_bytes_ = 0;
-  std::vector<std::byte> directory_;  // as it lies between header and hashes
-  std::vector<std::byte> hashes_;     // as they lie between directory and data
+  std::vector<std::byte> directory_;  // the bytes between header and hashes
+  std::vector<std::byte> hashes_;     // the bytes between directory and data
   std::span<std::byte> bytes_;
   Changes changes_;
 };
@@ -224,7 +224,7 @@ class Checking {
     return std::nullopt;
   }
 
-  /// Of one that is readable.
+  /// The snapshot must be readable.
   std::optional<std::string> unpack(const Members& members) const {
     require_all(members);
     for (const Entry& entry : reading_->entries()) {
@@ -262,7 +262,7 @@ class Checking {
     return true;
   }
 
-  /// A page that has been hashed is copied out of the cache.
+  /// Checks and copies page by page, so that a page is copied from the cache after it was hashed.
   bool unpack(const Entry& entry, Member& member) const {
     const std::span<std::byte> place = member.place_for(entry.data.size());
     const bool as_it_lies = place.size() == entry.data.size() && !place.empty();

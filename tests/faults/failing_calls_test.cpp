@@ -144,8 +144,8 @@ std::vector<std::string> places_of(const Program& program, const std::vector<Cal
 
 std::string place_of(const Program& program, const Call& call) { return places_of(program, {call}).front(); }
 
-/// The results that the ranks print at the end, without how they were reached. Once, though all print them again when the
-/// body is entered again after its end.
+/// The results that the ranks print at the end, without how they were reached. Once, though all print them again when
+/// the body is entered again after its end.
 std::vector<std::string> results(const support::JobEnd& end) {
   std::vector<std::string> lines = support::lines_of(end.output);
   std::erase_if(lines, [](const std::string& line) { return !line.starts_with("rank "); });
