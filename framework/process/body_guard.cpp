@@ -27,10 +27,6 @@ bool must_be_kept(MPI_Comm comm) {
   return is_inside() && comm != MPI_COMM_NULL && comm == process_context().body_rules.session_comm();
 }
 
-int refuse_to_free(const char* call) {
-  return refuse_in_body(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
-}
-
 /// Exit handler: tells the other processes, and leaves MPI together with them.
 void refuse_to_exit(int status, void*) {
   const ProcessContext& context = process_context();
@@ -101,6 +97,10 @@ int refuse_in_body(const std::string& sentence) {
   return MPI_ERR_OTHER;
 }
 
+int refuse_to_free(const char* call) {
+  return refuse_in_body(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
+}
+
 void set_body_rules(BodyRules of_now) {
   process_context().body_rules = std::move(of_now);
   set_handler_elsewhere();
@@ -142,12 +142,16 @@ int MPI_Comm_free(MPI_Comm* comm) {
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
-  if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
-  if (auto* local = mend::local_rollback_of(*comm)) return local->free(comm);
-  return PMPI_Comm_disconnect(comm);
+  return mend::must_be_kept(*comm) ? mend::refuse_to_free("MPI_Comm_disconnect") : PMPI_Comm_disconnect(comm);
 }
 
 // The PMPI functions are replaced, as in communicator_hooks.cpp, because Fortran calls them too.
+
+int PMPI_Comm_disconnect(MPI_Comm* comm) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  auto* local = mend::local_rollback_of(*comm);
+  return local == nullptr ? library(comm) : local->free(comm);
+}
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");
@@ -166,34 +170,46 @@ extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMP
 // Errors of MPI_File_open go to the error handler of files, which returns them, not to that of the communicator. Open
 // MPI 5.0 may crash when it makes a window on a revoked communicator.
 
-int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+int PMPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_File_open)>("PMPI_File_open");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_File_open");
-  return PMPI_File_open(comm, name, mode, info, file);
+  return library(comm, name, mode, info, file);
 }
+extern "C" decltype(MPI_File_open) MPI_File_open __attribute__((weak, alias("PMPI_File_open")));
 
-int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Win_create)>("PMPI_Win_create");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_create");
-  return PMPI_Win_create(base, size, unit, info, comm, made);
+  return library(base, size, unit, info, comm, made);
 }
+extern "C" decltype(MPI_Win_create) MPI_Win_create __attribute__((weak, alias("PMPI_Win_create")));
 
-int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Win_create_dynamic)>("PMPI_Win_create_dynamic");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_create_dynamic");
-  return PMPI_Win_create_dynamic(info, comm, made);
+  return library(info, comm, made);
 }
+extern "C" decltype(MPI_Win_create_dynamic) MPI_Win_create_dynamic
+    __attribute__((weak, alias("PMPI_Win_create_dynamic")));
 
-int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate)>("PMPI_Win_allocate");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_allocate");
-  return PMPI_Win_allocate(size, unit, info, comm, base, made);
+  return library(size, unit, info, comm, base, made);
 }
+extern "C" decltype(MPI_Win_allocate) MPI_Win_allocate __attribute__((weak, alias("PMPI_Win_allocate")));
 
-int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate_shared)>("PMPI_Win_allocate_shared");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_allocate_shared");
-  return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
+  return library(size, unit, info, comm, base, made);
 }
+extern "C" decltype(MPI_Win_allocate_shared) MPI_Win_allocate_shared
+    __attribute__((weak, alias("PMPI_Win_allocate_shared")));
 
 // NOLINTEND(readability-identifier-naming)

@@ -31,6 +31,9 @@ void set_body_rules(BodyRules rules);
 /// code for the MPI call to return. Never throws, because the call may come from a destructor. In a body.
 int refuse_in_body(const std::string& sentence);
 
+/// The same for `call`, which would free session.comm().
+int refuse_to_free(const char* call);
+
 /// While it lives, the main thread is in a body.
 class InBody {
  public:

@@ -11,10 +11,10 @@
 namespace mend {
 namespace {
 
-/// Runs `make`, which derives a communicator. Errors may jump out of it, so there is nothing to destroy here.
+/// Runs `make`, with which `call` derives a communicator. Errors may jump out of it, so there is nothing to destroy here.
 template <class Make>
-int derive(MPI_Comm parent, MPI_Comm* made, const Make& make) {
-  if (auto* local = local_rollback_of(parent)) return local->refuse("a call that makes a communicator");
+int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) {
+  if (auto* local = local_rollback_of(parent)) return local->refuse(call);
   const int code = make();
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
@@ -103,54 +103,54 @@ using mend::of_the_library;
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup)>("PMPI_Comm_dup");
   if (auto* local = mend::local_rollback_of(comm)) return mend::dup_front(*local, comm, newcomm);
-  return derive(comm, newcomm, [&] { return library(comm, newcomm); });
+  return derive("MPI_Comm_dup", comm, newcomm, [&] { return library(comm, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup);
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup_with_info)>("PMPI_Comm_dup_with_info");
   if (auto* local = mend::local_rollback_of(comm)) return mend::dup_front(*local, comm, newcomm);
-  return derive(comm, newcomm, [&] { return library(comm, info, newcomm); });
+  return derive("MPI_Comm_dup_with_info", comm, newcomm, [&] { return library(comm, info, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup_with_info);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");
   if (auto* local = mend::local_rollback_of(comm)) return mend::derive_front(*local, comm, {color, key}, newcomm);
-  return derive(comm, newcomm, [&] { return library(comm, color, key, newcomm); });
+  return derive("MPI_Comm_split", comm, newcomm, [&] { return library(comm, color, key, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_split);
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_split_type)>("PMPI_Comm_split_type");
-  return derive(comm, newcomm, [&] { return library(comm, split_type, key, info, newcomm); });
+  return derive("MPI_Comm_split_type", comm, newcomm, [&] { return library(comm, split_type, key, info, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_split_type);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_create)>("PMPI_Comm_create");
   if (auto* local = mend::local_rollback_of(comm)) return mend::create_front(*local, comm, group, newcomm);
-  return derive(comm, newcomm, [&] { return library(comm, group, newcomm); });
+  return derive("MPI_Comm_create", comm, newcomm, [&] { return library(comm, group, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_create);
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_create_group)>("PMPI_Comm_create_group");
-  return derive(comm, newcomm, [&] { return library(comm, group, tag, newcomm); });
+  return derive("MPI_Comm_create_group", comm, newcomm, [&] { return library(comm, group, tag, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_create_group);
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                           MPI_Comm* newintercomm) {
   static const auto library = of_the_library<decltype(&PMPI_Intercomm_create)>("PMPI_Intercomm_create");
-  return derive(local_comm, newintercomm,
+  return derive("MPI_Intercomm_create", local_comm, newintercomm,
                 [&] { return library(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Intercomm_create);
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   static const auto library = of_the_library<decltype(&PMPI_Intercomm_merge)>("PMPI_Intercomm_merge");
-  return derive(intercomm, newintracomm, [&] { return library(intercomm, high, newintracomm); });
+  return derive("MPI_Intercomm_merge", intercomm, newintracomm, [&] { return library(intercomm, high, newintracomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Intercomm_merge);
 
@@ -159,7 +159,8 @@ int PMPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int p
   static const auto library = of_the_library<decltype(&PMPI_Cart_create)>("PMPI_Cart_create");
   if (auto* local = mend::local_rollback_of(old_comm))
     return mend::cart_front(*local, old_comm, ndims, dims, periods, comm_cart);
-  return derive(old_comm, comm_cart, [&] { return library(old_comm, ndims, dims, periods, reorder, comm_cart); });
+  return derive("MPI_Cart_create", old_comm, comm_cart,
+                [&] { return library(old_comm, ndims, dims, periods, reorder, comm_cart); });
 }
 MEND_SAME_AS_PMPI(MPI_Cart_create);
 
@@ -172,21 +173,22 @@ int PMPI_Comm_free(MPI_Comm* comm) {
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
   static const auto library = of_the_library<decltype(&PMPI_Cart_sub)>("PMPI_Cart_sub");
   if (auto* local = mend::local_rollback_of(comm)) return mend::cart_sub_front(*local, comm, remain_dims, new_comm);
-  return derive(comm, new_comm, [&] { return library(comm, remain_dims, new_comm); });
+  return derive("MPI_Cart_sub", comm, new_comm, [&] { return library(comm, remain_dims, new_comm); });
 }
 MEND_SAME_AS_PMPI(MPI_Cart_sub);
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
                       MPI_Comm* comm_graph) {
   static const auto library = of_the_library<decltype(&PMPI_Graph_create)>("PMPI_Graph_create");
-  return derive(comm_old, comm_graph, [&] { return library(comm_old, nnodes, index, edges, reorder, comm_graph); });
+  return derive("MPI_Graph_create", comm_old, comm_graph,
+                [&] { return library(comm_old, nnodes, index, edges, reorder, comm_graph); });
 }
 MEND_SAME_AS_PMPI(MPI_Graph_create);
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int nodes[], const int degrees[], const int targets[],
                            const int weights[], MPI_Info info, int reorder, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Dist_graph_create)>("PMPI_Dist_graph_create");
-  return derive(comm_old, newcomm,
+  return derive("MPI_Dist_graph_create", comm_old, newcomm,
                 [&] { return library(comm_old, n, nodes, degrees, targets, weights, info, reorder, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Dist_graph_create);
@@ -196,7 +198,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
                                     int reorder, MPI_Comm* comm_dist_graph) {
   static const auto library =
       of_the_library<decltype(&PMPI_Dist_graph_create_adjacent)>("PMPI_Dist_graph_create_adjacent");
-  return derive(comm_old, comm_dist_graph, [&] {
+  return derive("MPI_Dist_graph_create_adjacent", comm_old, comm_dist_graph, [&] {
     return library(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder,
                    comm_dist_graph);
   });

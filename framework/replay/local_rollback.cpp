@@ -8,6 +8,7 @@
 #include "base/telemetry/trace.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/process_context.hpp"
+#include "framework/process/refused_hooks.hpp"
 #include "framework/recovery/engine.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/collectives.hpp"
@@ -91,6 +92,7 @@ LocalRollback::LocalRollback(Engine& engine)
   session_.members.resize(static_cast<std::size_t>(ranks_));
   std::iota(session_.members.begin(), session_.members.end(), 0);
   process_context().local_rollback = this;
+  intercept_refused_calls();
 }
 
 LocalRollback::~LocalRollback() {
@@ -188,6 +190,7 @@ const Recipe* LocalRollback::recipe_of(const Front& front) const {
 }
 
 int LocalRollback::free(MPI_Comm* comm) {
+  if (*comm == session_.handle.get()) return refuse_to_free("MPI_Comm_free");
   const Inside inside(inside_);
   derived_.free(*comm);
   *comm = MPI_COMM_NULL;

@@ -1,6 +1,6 @@
 ! A Fortran program that derives communicators by MPI itself, with the module that its first argument names: mpi or
 ! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator without rank 3, and rank 1 waits for all. Rank 0
-! is only interrupted if mend knows of that communicator.
+! is only interrupted if mend knows of that communicator. If the first argument is window, the program makes a window.
 
 module by_mpi
   use mpi
@@ -48,6 +48,7 @@ module deriving
   implicit none
 
   logical, save :: f08 = .false.
+  logical, save :: window = .false.
 
   interface
     integer(c_int) function raise(signal) bind(C)
@@ -62,12 +63,17 @@ contains
     type(c_ptr), value :: session, data
     integer(c_int), parameter :: sigkill = 9
     integer(c_int) :: ignored
-    integer :: whole, last, rank, code, heard
+    integer :: whole, last, rank, code, heard, made
+    integer, save :: shared(1) = 0
 
     status = MEND_FAILURE
     if (c_associated(data)) return
     whole = mend_comm_fortran(session)
     rank = mend_rank(session)
+    if (window) then
+      call MPI_Win_create(shared, 4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, whole, made, code)
+      return
+    end if
     if (f08) then
       call derive_f08(whole, last, code)
     else
@@ -98,5 +104,6 @@ program fortran_mpi_subject
 
   call get_command_argument(1, how)
   f08 = how == "mpi_f08"
+  window = how == "window"
   call exit(mend_run(body))
 end program

@@ -124,6 +124,11 @@ TEST(InFortran, nobody_stays_blocked_in_a_communicator_made_by_mpi_in_fortran) {
         << module;
   }
 }
+
+TEST(InFortran, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence) {
+  expect_end(play("window", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
+             "MPI_Win_create on session.comm.. is not covered");
+}
 #endif
 
 TEST(InFortran, mistakes_end_the_job_with_their_sentence) {

@@ -165,14 +165,17 @@ TEST(LocalRollback, has_all_go_back_when_a_rank_does_not_send_the_same_again) {
   EXPECT_THAT(end.errors, HasSubstr("the program is not send-deterministic"));
 }
 
+TEST(LocalRollback, refuses_each_call_that_it_does_not_cover) {
+  const auto end = play("is_refused_each", 1, 1, locally);
+  EXPECT_THAT(said(end), ElementsAre("rank 0: not refused:")) << end.errors;
+}
+
 TEST(LocalRollback, refuses_what_it_does_not_cover) {
   const std::vector<std::pair<std::string, std::string>> uses{
       {"receives_from_any", "MPI_ANY_SOURCE, which --mend-rollback local does not cover"},
-      {"begins_a_barrier", "MPI_Ibarrier on session.comm.. is not covered"},
-      {"makes_a_communicator", "a call that makes a communicator on session.comm.. is not covered"},
+      {"makes_a_communicator", "MPI_Comm_split_type on session.comm.. is not covered"},
       {"commits_with_a_communicator", "rank 0: a communicator made since restore.. is there at commit"},
       {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},
-      {"asks_neighbours", "MPI_Neighbor_allgather on session.comm.. is not covered"},
       {"commits_with_a_message_under_way", "messages are under way at commit"},
       {"commits_with_a_receive_pending", "rank 1: a receive of MPI_Irecv was not completed before commit"},
       {"restores_twice", "restore.. was called twice"}};

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace mend {
+
+/// Has the linker take refused_hooks.cpp, also into a program that calls none of its functions but uses a library that
+/// does. Local.
+void intercept_refused_calls();
+
+}  // namespace mend

@@ -1,0 +1,160 @@
+// Every MPI function that could go past --mend-rollback local is known: those that mpi.h declares with a communicator
+// are covered, refused, or ask and set only what the process itself has.
+
+#include "framework/mend.hpp"
+#include "tests/framework/process/refused_functions.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace {
+
+using Names = std::set<std::string>;
+
+/// mend logs what they send, and makes what is beneath the communicators that they make.
+const Names covered{"MPI_Send",
+                    "MPI_Ssend",
+                    "MPI_Rsend",
+                    "MPI_Bsend",
+                    "MPI_Isend",
+                    "MPI_Irsend",
+                    "MPI_Ibsend",
+                    "MPI_Recv",
+                    "MPI_Irecv",
+                    "MPI_Sendrecv",
+                    "MPI_Sendrecv_replace",
+                    "MPI_Isendrecv",
+                    "MPI_Isendrecv_replace",
+                    "MPI_Probe",
+                    "MPI_Iprobe",
+                    "MPI_Send_init",
+                    "MPI_Rsend_init",
+                    "MPI_Bsend_init",
+                    "MPI_Recv_init",
+                    "MPI_Barrier",
+                    "MPI_Bcast",
+                    "MPI_Reduce",
+                    "MPI_Allreduce",
+                    "MPI_Reduce_scatter",
+                    "MPI_Reduce_scatter_block",
+                    "MPI_Scan",
+                    "MPI_Exscan",
+                    "MPI_Gather",
+                    "MPI_Gatherv",
+                    "MPI_Scatter",
+                    "MPI_Scatterv",
+                    "MPI_Allgather",
+                    "MPI_Allgatherv",
+                    "MPI_Alltoall",
+                    "MPI_Alltoallv",
+                    "MPI_Comm_dup",
+                    "MPI_Comm_dup_with_info",
+                    "MPI_Comm_split",
+                    "MPI_Comm_create",
+                    "MPI_Cart_create",
+                    "MPI_Cart_sub",
+                    "MPI_Comm_free",
+                    "MPI_Comm_disconnect"};
+
+/// They send nothing. MPI_Abort ends the job.
+const Names local{"MPI_Abort",
+                  "MPI_Attr_delete",
+                  "MPI_Attr_get",
+                  "MPI_Attr_put",
+                  "MPI_Cart_coords",
+                  "MPI_Cart_get",
+                  "MPI_Cart_map",
+                  "MPI_Cart_rank",
+                  "MPI_Cart_shift",
+                  "MPI_Cartdim_get",
+                  "MPI_Comm_call_errhandler",
+                  "MPI_Comm_compare",
+                  "MPI_Comm_delete_attr",
+                  "MPI_Comm_get_attr",
+                  "MPI_Comm_get_errhandler",
+                  "MPI_Comm_get_info",
+                  "MPI_Comm_get_name",
+                  "MPI_Comm_get_parent",
+                  "MPI_Comm_group",
+                  "MPI_Comm_rank",
+                  "MPI_Comm_remote_group",
+                  "MPI_Comm_remote_size",
+                  "MPI_Comm_set_attr",
+                  "MPI_Comm_set_errhandler",
+                  "MPI_Comm_set_info",
+                  "MPI_Comm_set_name",
+                  "MPI_Comm_size",
+                  "MPI_Comm_test_inter",
+                  "MPI_Dist_graph_neighbors",
+                  "MPI_Dist_graph_neighbors_count",
+                  "MPI_Errhandler_get",
+                  "MPI_Errhandler_set",
+                  "MPI_Graph_get",
+                  "MPI_Graph_map",
+                  "MPI_Graph_neighbors",
+                  "MPI_Graph_neighbors_count",
+                  "MPI_Graphdims_get",
+                  "MPI_Pack",
+                  "MPI_Pack_size",
+                  "MPI_Topo_test",
+                  "MPI_Unpack",
+                  "MPIX_Comm_ack_failed",
+                  "MPIX_Comm_failure_ack",
+                  "MPIX_Comm_failure_get_acked",
+                  "MPIX_Comm_get_failed",
+                  "MPIX_Comm_is_revoked"};
+
+Names refused() {
+  Names names;
+  for (const RefusedFunction& one : refused_functions()) names.insert(one.name);
+  return names;
+}
+
+/// Those that have a parameter of type MPI_Comm or a pointer to one.
+Names declared_with_communicator(const std::string& header) {
+  std::ifstream file(header);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::regex declaration(R"(OMPI_DECLSPEC\s+int\s+(MPIX?_\w+)\s*\(([^;]*)\)[^;]*;)");
+  const std::regex communicator(R"(\bMPI_Comm\b)");
+  Names names;
+  for (auto one = std::sregex_iterator(text.begin(), text.end(), declaration); one != std::sregex_iterator(); ++one)
+    if (std::regex_search((*one)[2].str(), communicator)) names.insert((*one)[1]);
+  return names;
+}
+
+/// Returns true if the program has the function that all ways lead through, and not the library.
+bool is_intercepted(const std::string& name) {
+  const std::string entry = name.starts_with("MPIX") ? name : "P" + name;
+  Dl_info found{};
+  Dl_info here{};
+  ::dladdr(::dlsym(RTLD_DEFAULT, entry.c_str()), &found);
+  ::dladdr(reinterpret_cast<void*>(&refused), &here);
+  return found.dli_fbase == here.dli_fbase;
+}
+
+TEST(MpiFunctions, are_all_known_to_local_rollback) {
+  Names declared = declared_with_communicator(MEND_MPI_HEADER);
+  declared.merge(declared_with_communicator(MEND_MPI_EXTENSION_HEADER));
+  ASSERT_GT(declared.size(), 150U);
+  Names known = refused();
+  known.insert(covered.begin(), covered.end());
+  known.insert(local.begin(), local.end());
+  EXPECT_EQ(declared, known);
+  EXPECT_EQ(known.size(), covered.size() + local.size() + refused().size()) << "some stand in two lists";
+}
+
+TEST(MpiFunctions, that_send_are_intercepted) {
+  const volatile auto whole_program = static_cast<int (*)(const mend::Options&, const mend::Body&)>(&mend::run);
+  ASSERT_NE(whole_program, nullptr);
+  for (const Names& names : {covered, refused()})
+    for (const std::string& name : names) EXPECT_TRUE(is_intercepted(name)) << name;
+  EXPECT_FALSE(is_intercepted("MPI_Comm_group"));
+}
+
+}  // namespace
