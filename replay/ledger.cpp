@@ -39,6 +39,8 @@ bool Ledger::is_known(const Channel& channel, const Sends& sends) const {
 void Ledger::note_sent(const Channel& channel, Sends& sends, std::span<const std::byte> copy) {
   const std::uint64_t number = sends.count++;
   now().log[channel.peer].push_back({channel, number, copy});
+  note_event(channel, sends.place, false);
+  if (behind_ && number < sends.theirs.count) --*behind_;
   if (number >= sends.theirs.count) {
     if (is_past(channel.peer)) note(channel, number + 1, Difference::What::more);
     return;
@@ -51,12 +53,14 @@ void Ledger::note_sent(const Channel& channel, Sends& sends, std::span<const std
 void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes) {
   Received& received = now().received[channel];
   ++received.count;
+  note_event(channel, received.place, true);
   received.hash = chained(received.hash, hash_(bytes));
 }
 
 void Ledger::cut() {
   for (const auto& [channel, sends] : now().sends)
     if (sends.count < sends.theirs.count) note(channel, sends.count + 1, Difference::What::fewer);
+  behind_.reset();
   if (phase_ == Phase::setup) {
     phase_ = Phase::interval;
     return;
@@ -66,6 +70,27 @@ void Ledger::cut() {
   interval.log.clear();
   interval.sends.clear();
   interval.received.clear();
+  interval.history.channels.clear();
+  interval.history.events.clear();
+}
+
+void Ledger::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
+  History& history = now().history;
+  if (place == nowhere) {
+    place = static_cast<std::uint32_t>(history.channels.size());
+    history.channels.push_back(channel);
+  }
+  history.events.push_back(2 * place + (was_received ? 1U : 0U));
+}
+
+bool Ledger::is_behind() const {
+  if (std::ranges::any_of(peers_, [&](const auto& peer) { return peer.second > phase_; })) return true;
+  if (!behind_) {
+    behind_ = 0;
+    for (const auto& [channel, sends] : now().sends)
+      *behind_ += sends.theirs.count - std::min(sends.count, sends.theirs.count);
+  }
+  return *behind_ > 0;
 }
 
 std::uint64_t Ledger::balance() const {
@@ -89,6 +114,19 @@ std::map<Ledger::Channel, std::uint64_t> Ledger::received_from(int peer) const {
   return counts;
 }
 
+std::map<Ledger::Channel, std::uint64_t> Ledger::sent(Phase phase) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, sends] : phases_[static_cast<std::size_t>(phase)].sends) counts[channel] = sends.count;
+  return counts;
+}
+
+std::map<Ledger::Channel, std::uint64_t> Ledger::received(Phase phase) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, received] : phases_[static_cast<std::size_t>(phase)].received)
+    counts[channel] = received.count;
+  return counts;
+}
+
 Ledger::Receipts Ledger::receipts_for(int peer) const {
   const auto of = [&](const OfPhase& phase) {
     std::vector<Receipt> receipts;
@@ -103,6 +141,7 @@ Ledger::Receipts Ledger::receipts_for(int peer) const {
 std::vector<Ledger::Resent> Ledger::hear(int peer, const Receipts& receipts) {
   std::vector<Resent> resent;
   peers_[peer] = receipts.phase;
+  behind_.reset();
   hear_phase(phases_[0], peer, receipts.setup, resent);
   hear_phase(phases_[1], peer, receipts.interval, resent);
   return resent;

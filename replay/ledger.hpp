@@ -27,6 +27,8 @@
 
 #pragma once
 
+#include "replay/channel.hpp"
+#include "replay/history.hpp"
 #include "replay/log_memory.hpp"
 
 #include <compare>
@@ -42,13 +44,7 @@ namespace mend::replay {
 
 class Ledger {
  public:
-  /// One direction of messages between this rank and `peer`. Messages arrive in the order of sending.
-  struct Channel {
-    int peer = 0;
-    std::uint32_t context = 0;  ///< identifies the communicator and the use of it: the same number on both sides
-    int tag = 0;
-    auto operator<=>(const Channel&) const = default;
-  };
+  using Channel = replay::Channel;
 
   /// The parts of a job between which no message is under way.
   enum class Phase : std::uint8_t { setup, interval };
@@ -114,6 +110,14 @@ class Ledger {
   std::map<Channel, std::uint64_t> sent_to(int peer) const;
   std::map<Channel, std::uint64_t> received_from(int peer) const;
 
+  /// Returns the numbers of messages sent and received in `phase`, on all channels.
+  std::map<Channel, std::uint64_t> sent(Phase phase) const;
+  std::map<Channel, std::uint64_t> received(Phase phase) const;
+  /// Returns their order.
+  const History& history(Phase phase) const { return phases_[static_cast<std::size_t>(phase)].history; }
+  /// Returns true while other ranks have messages from this rank that it has not sent again.
+  bool is_behind() const;
+
   /// Returns the report for `peer` after a recovery.
   Receipts receipts_for(int peer) const;
   /// Takes the report of `peer`. Returns the messages to send to it again, in order.
@@ -137,9 +141,11 @@ class Ledger {
     std::uint64_t number;
     std::span<const std::byte> bytes;
   };
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
   struct Received {
     std::uint64_t count = 0;
     std::uint64_t hash = 0;
+    std::uint32_t place = nowhere;  ///< of the channel in the history
   };
   struct Known {
     std::uint64_t count = 0;  ///< how many messages the receiver has
@@ -149,12 +155,14 @@ class Ledger {
     std::uint64_t count = 0;
     std::uint64_t hash = 0;  ///< over the messages that the receiver has
     Known theirs;
+    std::uint32_t place = nowhere;
   };
   struct OfPhase {
     LogMemory memory;
     std::map<int, std::vector<Entry>> log;  ///< by peer
     std::map<Channel, Sends> sends;
     std::map<Channel, Received> received;
+    History history;
   };
 
   OfPhase& now() { return phases_[static_cast<std::size_t>(phase_)]; }
@@ -163,6 +171,7 @@ class Ledger {
   bool is_known(const Channel& channel, const Sends& sends) const;
   void note_sent(const Channel& channel, Sends& sends, std::span<const std::byte> copy);
   void note(const Channel& channel, std::uint64_t number, Difference::What what);
+  void note_event(const Channel& channel, std::uint32_t& place, bool was_received);
   static std::uint64_t chained(std::uint64_t before, std::uint64_t content);
   static void hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent);
 
@@ -171,6 +180,8 @@ class Ledger {
   Phase phase_ = Phase::setup;
   OfPhase phases_[2];
   std::map<int, Phase> peers_;  ///< the phase of each other rank, according to its last report
+  mutable std::optional<std::uint64_t>
+      behind_;  ///< number of messages of the phase that others have; nothing: to count
   std::optional<Difference> difference_;
 };
 

@@ -1,0 +1,162 @@
+#include "replay/arrivals.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mend::replay {
+
+Arrivals::Arrivals(int self, std::map<int, History> others, const Counts& sent, const Counts& received) : self_(self) {
+  for (auto& [rank, history] : others) {
+    if (rank == self) continue;
+    list_messages(rank, history, received);
+    Walker& walker = walkers_[rank];
+    walker.received.resize(history.channels.size());
+    walker.history = std::move(history);
+  }
+  for (const auto& [channel, count] : sent) {
+    sent_[{self, channel.peer, channel.context, channel.tag}] = count;
+    if (channel.peer != self) continue;
+    const auto known = received.find(channel);
+    for (std::uint64_t i = known == received.end() ? 0 : known->second; i < count; ++i) {
+      std::vector<Message>& own = messages_[self].all;
+      own.push_back({channel.context, channel.tag});
+      arrive(self, own.size() - 1);
+    }
+  }
+  for (const auto& [rank, walker] : walkers_) able_.push_back(rank);
+  walk_all();
+}
+
+bool Arrivals::fits(const Pattern& pattern, int source, const Message& message) {
+  return pattern.context == message.context && (pattern.source == any || pattern.source == source) &&
+         (pattern.tag == any || pattern.tag == message.tag);
+}
+
+bool Arrivals::overlap(const Pattern& one, const Pattern& other) {
+  const auto meet = [](int a, int b) { return a == any || b == any || a == b; };
+  return one.context == other.context && meet(one.source, other.source) && meet(one.tag, other.tag);
+}
+
+/// What `source` has sent to this rank, but for what this rank has received again already.
+void Arrivals::list_messages(int source, const History& history, const Counts& received) {
+  std::map<Channel, std::uint64_t> counts;
+  std::vector<Message>& all = messages_[source].all;
+  for (const std::uint32_t event : history.events) {
+    const Channel& channel = history.channels[event / 2];
+    if (event % 2 == 1 || channel.peer != self_) continue;
+    const Channel from_here{source, channel.context, channel.tag};
+    const auto known = received.find(from_here);
+    const bool is_taken = known != received.end() && counts[from_here]++ < known->second;
+    all.push_back({channel.context, channel.tag, false, is_taken});
+  }
+}
+
+/// Goes on in the history of `rank`, as far as it can.
+void Arrivals::walk(int rank) {
+  Walker& walker = walkers_.at(rank);
+  for (; walker.next < walker.history.events.size(); ++walker.next) {
+    const std::uint32_t event = walker.history.events[walker.next];
+    const Channel& channel = walker.history.channels[event / 2];
+    if (event % 2 == 0) {
+      if (channel.peer == self_) arrive(rank, walker.to_self++);
+      was_sent({rank, channel.peer, channel.context, channel.tag});
+      continue;
+    }
+    const Way way{channel.peer, rank, channel.context, channel.tag};
+    std::uint64_t& received = walker.received[event / 2];
+    if (received == sent_[way]) {
+      waiting_[way] = rank;
+      return;
+    }
+    ++received;
+  }
+}
+
+void Arrivals::was_sent(const Way& way) {
+  ++sent_[way];
+  const auto waits = waiting_.find(way);
+  if (waits == waiting_.end()) return;
+  able_.push_back(waits->second);
+  waiting_.erase(waits);
+}
+
+void Arrivals::sent(const Channel& channel) {
+  if (channel.peer == self_) {
+    std::vector<Message>& own = messages_[self_].all;
+    own.push_back({channel.context, channel.tag});
+    arrive(self_, own.size() - 1);
+  }
+  was_sent({self_, channel.peer, channel.context, channel.tag});
+  walk_all();
+}
+
+void Arrivals::walk_all() {
+  while (!able_.empty()) {
+    const int rank = able_.back();
+    able_.pop_back();
+    walk(rank);
+  }
+}
+
+void Arrivals::arrive(int source, std::size_t place) {
+  Message& message = messages_[source].all[place];
+  message.has_arrived = true;
+  if (message.is_taken) return;
+  const auto takes =
+      std::ranges::find_if(pending_, [&](const Pending& one) { return fits(one.pattern, source, message); });
+  if (takes == pending_.end()) {
+    order_.emplace_back(source, place);
+    return;
+  }
+  message.is_taken = true;
+  matched_.emplace_back(takes->receive, Envelope{source, message.tag});
+  pending_.erase(takes);
+}
+
+/// Returns true if a receive that waits could take what this one would.
+bool Arrivals::earlier_may_take(const Pattern& pattern) const {
+  return std::ranges::any_of(pending_, [&](const Pending& one) { return overlap(one.pattern, pattern); });
+}
+
+Arrivals::Answer Arrivals::find(const Pattern& pattern, Message** found) {
+  if (earlier_may_take(pattern)) return {};
+  if (pattern.source == any) {
+    for (std::size_t i = first_in_order_; i < order_.size(); ++i) {
+      const auto& [source, place] = order_[i];
+      Message& message = messages_[source].all[place];
+      if (message.is_taken && i == first_in_order_) ++first_in_order_;
+      if (message.is_taken || !fits(pattern, source, message)) continue;
+      *found = &message;
+      return {Match::logged, {source, message.tag}};
+    }
+    return {};
+  }
+  Messages& of_source = messages_[pattern.source];
+  for (std::size_t i = of_source.first; i < of_source.all.size(); ++i) {
+    Message& message = of_source.all[i];
+    if (message.is_taken && i == of_source.first) ++of_source.first;
+    if (message.is_taken || !fits(pattern, pattern.source, message)) continue;
+    *found = &message;
+    return {Match::logged, {pattern.source, message.tag}};
+  }
+  return {Match::beyond};
+}
+
+Arrivals::Answer Arrivals::look(const Pattern& pattern) {
+  Message* found = nullptr;
+  return find(pattern, &found);
+}
+
+Arrivals::Answer Arrivals::post(Receive receive, const Pattern& pattern) {
+  Message* found = nullptr;
+  const Answer answer = find(pattern, &found);
+  if (found != nullptr) found->is_taken = true;
+  if (answer.match == Match::waits) pending_.push_back({receive, pattern});
+  return answer;
+}
+
+void Arrivals::drop(Receive receive) {
+  std::erase_if(pending_, [&](const Pending& one) { return one.receive == receive; });
+}
+
+}  // namespace mend::replay

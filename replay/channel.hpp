@@ -1,0 +1,16 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace mend::replay {
+
+/// One direction of messages between this rank and `peer`. What is sent there arrives in the same order.
+struct Channel {
+  int peer = 0;
+  std::uint32_t context = 0;  ///< the communicator, and what of it: the same number on both sides
+  int tag = 0;
+  auto operator<=>(const Channel&) const = default;
+};
+
+}  // namespace mend::replay
