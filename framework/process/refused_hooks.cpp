@@ -1,7 +1,7 @@
 // MPI calls that local rollback does not cover: on a communicator of --mend-rollback local each ends the job with a
 // sentence, and elsewhere it is the library's. The functions of MPI's profiling interface are intercepted, as by
-// call_hooks.cpp. With those that are covered, these are all that communicate: tests/framework/process/mpi_functions_test.cpp
-// compares them with what mpi.h declares.
+// call_hooks.cpp. With those that are covered, these are all that communicate:
+// tests/framework/process/mpi_functions_test.cpp compares them with what mpi.h declares.
 
 #include "framework/process/refused_hooks.hpp"
 
@@ -37,8 +37,8 @@ LocalRollback* owner_of(Argument argument) {
   return nullptr;
 }
 
-/// Refuses `name` on a communicator of local rollback. A call without a communicator is refused always. Where errors are
-/// returned, mend itself makes the call: it revokes all communicators when it interrupts a process.
+/// Refuses `name` on a communicator of local rollback. A call without a communicator is refused always. Where errors
+/// are returned, mend itself makes the call: it revokes all communicators when it interrupts a process.
 template <class... Types>
 int refuse_or_call(const char* name, int (*library)(Types...), Types... arguments) {
   LocalRollback* local = nullptr;

@@ -21,6 +21,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,7 +30,10 @@ namespace {
 
 using Phase = replay::Ledger::Phase;
 
-constexpr std::size_t header_words = 7;
+constexpr std::size_t header_words = 9;
+
+/// A history of at most so many messages is told even if nobody is known to receive from any source.
+constexpr std::size_t short_history = 64 * 1024;
 
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
@@ -82,7 +86,8 @@ const char* text_of(replay::Ledger::Difference::What what) {
 LocalRollback::LocalRollback(Engine& engine)
     : engine_(engine),
       ledger_(engine.rank().value, &hash_of),
-      messages_(ledger_, [this] { recover(); }),
+      messages_(
+          ledger_, [this] { recover(); }, [this](const std::string& reason) { give_up(reason); }),
       collectives_(messages_),
       derived_(engine.rank().value),
       ranks_(engine.world().roster.size()) {
@@ -248,7 +253,10 @@ void LocalRollback::begin_epoch() {
   messages_.end_epoch();
   make_lines();
   others_.assign(static_cast<std::size_t>(ranks_), Header{});
-  if (engine_.world().epoch == Epoch{0}) return;
+  if (engine_.world().epoch == Epoch{0}) {
+    is_newcomer_ = false;
+    return;
+  }
   const int self = session_.rank;
   std::vector<std::vector<std::uint64_t>> packets(static_cast<std::size_t>(ranks_));
   packets[static_cast<std::size_t>(self)] = packet_for(self);
@@ -263,6 +271,7 @@ void LocalRollback::begin_epoch() {
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
     leave();
   }
+  exchange_histories();  // before messages of the application are sent on the same line
   std::set<Recipe> recipes;
   for (const std::vector<std::uint64_t>& packet : packets)
     for (Recipe& one : Reader(packet, header_words).recipes()) recipes.insert(std::move(one));
@@ -284,9 +293,11 @@ void LocalRollback::begin_epoch() {
     }
   }
   report(resent, resent_bytes);
+  if (goes_back(self)) begin_replay();
   tell_who_goes_back();
   serve();
   messages_.begin_epoch();
+  is_newcomer_ = false;
 }
 
 void LocalRollback::make_lines() {
@@ -312,7 +323,9 @@ std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
                                     refusal_.empty() ? 0U : 1U,
                                     static_cast<std::uint64_t>(engine_.steps_since_commit()),
                                     ledger_.bytes(),
-                                    number_};
+                                    number_,
+                                    static_cast<std::uint64_t>(standing()),
+                                    receives_from_any_ || messages_.receives_from_any() ? 1U : 0U};
   put(packet, derived_.recipes());
   put(packet, receipts.setup);
   put(packet, receipts.interval);
@@ -343,6 +356,77 @@ void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
   header.kept = reader.next();
   header.logged = reader.next();
   header.number = reader.next();
+  header.standing = reader.next();
+  header.receives_from_any = reader.next();
+}
+
+// --- receives from any source -----------------------------------------------------------------------------------
+
+/// Histories are long. A rank that goes back needs them only if it receives from any source.
+bool LocalRollback::sends_history() const {
+  const auto length = [&](Phase phase) { return ledger_.history(phase).events.size(); };
+  return receives_from_any_ || length(Phase::setup) + length(Phase::interval) <= short_history;
+}
+
+std::vector<std::uint64_t> LocalRollback::histories() const {
+  std::vector<std::uint64_t> words{sends_history() ? 1U : 0U};
+  if (words.front() == 0) return words;
+  put(words, ledger_.history(Phase::setup));
+  put(words, ledger_.history(Phase::interval));
+  return words;
+}
+
+LocalRollback::Standing LocalRollback::standing() const {
+  if (messages_.replays()) return Standing::replays;
+  return is_newcomer_ ? Standing::newcomer : Standing::settled;
+}
+
+/// Returns true if the rank has to do again what others know of it. Where all are newcomers, all begin anew.
+bool LocalRollback::goes_back(int rank) const {
+  const auto of = [](const Header& one) { return static_cast<Standing>(one.standing); };
+  const auto is_old = [&](const Header& one) { return of(one) != Standing::newcomer; };
+  const Standing own = of(others_[static_cast<std::size_t>(rank)]);
+  return own == Standing::replays || (own == Standing::newcomer && std::ranges::any_of(others_, is_old));
+}
+
+/// Those that go back learn what the others have sent and received, and in which order.
+void LocalRollback::exchange_histories() {
+  const int self = session_.rank;
+  receives_from_any_ =
+      receives_from_any_ || std::ranges::any_of(others_, [](const Header& one) { return one.receives_from_any != 0; });
+  histories_ = {};
+  int back = 0;
+  for (int rank = 0; rank < ranks_; ++rank) back += goes_back(rank) ? 1 : 0;
+  goes_back_alone_ = back == 1;
+  if (!goes_back_alone_) return;  // they know nothing of each other: no order would be right
+  for (int distance = 1; distance < ranks_; ++distance) {
+    const int to = (self + distance) % ranks_;
+    const int from = (self - distance + ranks_) % ranks_;
+    if (goes_back(to)) exchanged(to, MPI_PROC_NULL, histories());
+    if (!goes_back(self)) continue;
+    const std::vector<std::uint64_t> words = exchanged(MPI_PROC_NULL, from, {});
+    if (words.at(0) == 0) continue;
+    std::size_t at = 1;
+    histories_[0][from] = replay::history_from(words, at);
+    histories_[1][from] = replay::history_from(words, at);
+  }
+}
+
+/// This rank goes through the phase again.
+void LocalRollback::begin_replay() {
+  const Phase phase = ledger_.phase();
+  if (goes_back_alone_ && !ledger_.is_behind()) return messages_.end_replay();
+  const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
+  std::optional<replay::Arrivals> arrivals;
+  if (static_cast<int>(others.size()) == ranks_ - 1)
+    arrivals.emplace(session_.rank, others, ledger_.sent(phase), ledger_.received(phase));
+  messages_.begin_replay(std::move(arrivals), goes_back_alone_);
+}
+
+/// This rank cannot go on alone.
+void LocalRollback::give_up(const std::string& reason) {
+  if (refusal_.empty()) refusal_ = reason;
+  recover();  // where all learn of it
 }
 
 bool LocalRollback::restores_alone() const {
@@ -423,6 +507,7 @@ void LocalRollback::restored(Version version) {
   derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
   ledger_.cut();
+  if (messages_.replays()) begin_replay();
   check_ledger();
 }
 
@@ -434,6 +519,8 @@ void LocalRollback::committed(Version version) {
   derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
   ledger_.cut();
+  messages_.end_replay();
+  histories_ = {};
   check_ledger();
 }
 
@@ -443,26 +530,26 @@ void LocalRollback::committed(Version version) {
 void LocalRollback::check_ledger() {
   const auto& difference = ledger_.difference();
   if (!difference || !refusal_.empty()) return;
-  refusal_ = fmt::format(
+  give_up(fmt::format(
       "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
       "numbers without a seed, or the time, are usual causes)",
-      difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what));
-  recover();  // where all learn of it
+      difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what)));
 }
 
 void LocalRollback::check_log() {
   if (!refusal_.empty() || ledger_.bytes() <= most_log_bytes()) return;
-  refusal_ =
-      fmt::format("its log of messages has {} MiB, a tenth of the memory: commit more often", ledger_.bytes() >> 20U);
-  recover();
+  give_up(
+      fmt::format("its log of messages has {} MiB, a tenth of the memory: commit more often", ledger_.bytes() >> 20U));
 }
 
 void LocalRollback::require_nothing_under_way(const char* where) {
   const Inside inside(inside_);
   const MPI_Comm line = session_.line(Traffic::collectives);
   const bool holds_any = has_restored() && derived_.holds_any_of_interval();
-  std::array<std::uint64_t, 3> sums{ledger_.balance(), messages_.has_pending_receives() ? 1U : 0U, holds_any ? 1U : 0U};
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
+  std::array<std::uint64_t, 4> sums{ledger_.balance(), messages_.has_pending_receives() ? 1U : 0U, holds_any ? 1U : 0U,
+                                    messages_.receives_from_any() ? 1U : 0U};
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
+  receives_from_any_ = receives_from_any_ || sums[3] != 0;
   agreed_number_ = derived_.next_number();
   check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &agreed_number_, 1, MPI_UINT32_T, MPI_MAX, line), "MPI_Allreduce");
   if (sums[2] != 0) {

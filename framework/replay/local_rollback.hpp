@@ -28,7 +28,9 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -114,13 +116,22 @@ class LocalRollback {
 
   /// What each rank tells all others of itself after a recovery.
   struct Header {
-    std::uint64_t phase;    ///< replay::Ledger::Phase
-    std::uint64_t version;  ///< restored or committed last
-    std::uint64_t steps;    ///< since the commit before that, as commit_due() counts
-    std::uint64_t refuses;  ///< cannot give others what they need
-    std::uint64_t kept;     ///< steps since the version
-    std::uint64_t logged;   ///< bytes
-    std::uint64_t number;   ///< of the next derived communicator, at the version
+    std::uint64_t phase;              ///< replay::Ledger::Phase
+    std::uint64_t version;            ///< restored or committed last
+    std::uint64_t steps;              ///< since the commit before that, as commit_due() counts
+    std::uint64_t refuses;            ///< cannot give others what they need
+    std::uint64_t kept;               ///< steps since the version
+    std::uint64_t logged;             ///< bytes
+    std::uint64_t number;             ///< of the next derived communicator, at the version
+    std::uint64_t standing;           ///< Standing
+    std::uint64_t receives_from_any;  ///< has done so, or knows of another that has
+  };
+
+  /// Of a rank, as it tells others after a recovery.
+  enum class Standing : std::uint8_t {
+    settled,
+    newcomer,  ///< has begun, and met nobody
+    replays,   ///< has met the others before, and has not done again what they know of it
   };
 
   void begin_epoch();
@@ -132,6 +143,13 @@ class LocalRollback {
   void tell_who_goes_back();
   void report(std::uint64_t resent, std::uint64_t resent_bytes);
   void serve();
+  Standing standing() const;
+  bool goes_back(int rank) const;
+  bool sends_history() const;
+  std::vector<std::uint64_t> histories() const;
+  void exchange_histories();
+  void begin_replay();
+  void give_up(const std::string& reason);
   [[noreturn]] void leave();
   void handle(int code);
   static int pass_on();
@@ -150,9 +168,13 @@ class LocalRollback {
   Version version_{};
   std::uint64_t steps_ = 0;
   int ranks_;
-  std::vector<Header> others_;   // by rank, this one too
-  std::vector<ProcessId> told_;  // by rank: the process last seen there
-  std::string refusal_;          // why this rank refuses, if it does
+  std::vector<Header> others_;                               // by rank, this one too
+  std::vector<ProcessId> told_;                              // by rank: the process last seen there
+  std::string refusal_;                                      // why this rank refuses, if it does
+  std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase
+  bool goes_back_alone_ = false;
+  bool is_newcomer_ = true;         // has met nobody
+  bool receives_from_any_ = false;  // some rank does
   bool leaves_ = false;
   mutable int inside_ = 0;
 };

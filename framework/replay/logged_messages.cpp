@@ -69,18 +69,23 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
   quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
 }
 
-void require_covered(int from, const char* call) {
-  if (from != MPI_ANY_SOURCE) return;
-  throw UsageError(
-      fmt::format("{} was called with MPI_ANY_SOURCE, which --mend-rollback local does not cover: name the "
-                  "source, or use --mend-rollback all",
-                  call));
+/// So often a rank that goes back may ask in vain for a message from any source, without sending anything.
+constexpr int most_vain_polls = 100'000;
+
+bool is_source(const Front& front, int from) { return from == MPI_ANY_SOURCE || (from >= 0 && from < front.size); }
+
+/// Ranks as numbered in session.comm().
+replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
+  using replay::Arrivals;
+  return {from == MPI_ANY_SOURCE ? Arrivals::any : front.member(from), front.context(Traffic::messages),
+          tag == MPI_ANY_TAG ? Arrivals::any : tag};
 }
 
 }  // namespace
 
-LoggedMessages::LoggedMessages(replay::Ledger& ledger, std::function<void()> recover)
-    : ledger_(ledger), recover_(std::move(recover)) {}
+LoggedMessages::LoggedMessages(replay::Ledger& ledger, std::function<void()> recover,
+                               std::function<void(std::string)> give_up)
+    : ledger_(ledger), recover_(std::move(recover)), give_up_(std::move(give_up)) {}
 
 // --- sending ---------------------------------------------------------------------------------------------------
 
@@ -101,6 +106,7 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
                        code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
                      pack(data, count, type, line, copy);
                    });
+  if (replay_) after_sending({front.member(to), front.context(traffic), tag});
   if (!sent.needed) return MPI_SUCCESS;
   if (code == MPI_SUCCESS) {
     code = quietly([&] {
@@ -154,17 +160,19 @@ void LoggedMessages::note(const Front& front, Traffic traffic, int from, const M
 
 int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from,
                             int tag, MPI_Status* status) {
-  require_covered(from, "a receive");
+  receives_from_any_ = receives_from_any_ || from == MPI_ANY_SOURCE;
+  const bool has_message = from != MPI_PROC_NULL;
   for (;;) {
     const MPI_Comm line = front.line(traffic);
+    const bool chooses = replay_ && traffic == Traffic::messages && is_source(front, from);
+    const Choice choice = chooses ? choose_now(front, from, tag) : Choice{from, tag};
     MPI_Status got{};
-    const int code = quietly([&] { return PMPI_Recv(data, count, type, from, tag, line, &got); });
+    const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, line, &got); });
     if (code == MPI_SUCCESS) {
-      const bool has_message = from != MPI_PROC_NULL;
       const bool is_first = !has_message || traffic == Traffic::collectives ||
-                            finish_earlier(front, from, got.MPI_TAG, nullptr) == Try::complete;
+                            finish_earlier(front, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
       if (is_first) {
-        if (has_message) note(front, traffic, from, got, data, count, type);
+        if (has_message) note(front, traffic, got.MPI_SOURCE, got, data, count, type);
         if (status != MPI_STATUS_IGNORE) *status = got;
         return MPI_SUCCESS;
       }
@@ -176,12 +184,27 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
 }
 
 int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_Status* status) {
-  require_covered(from, "a probe");
+  receives_from_any_ = receives_from_any_ || from == MPI_ANY_SOURCE;
   for (;;) {
     const MPI_Comm line = front.line(Traffic::messages);
+    const bool waits = flag == nullptr;
+    Choice choice{from, tag};
+    if (replay_ && from == MPI_ANY_SOURCE) {
+      choice = look(front, tag);
+      if (choice.waits && waits) give_up_order();
+      if (choice.waits) {
+        poll_in_vain();
+        *flag = 0;
+        return MPI_SUCCESS;
+      }
+    }
+    // What was chosen has been sent, and comes.
+    const bool comes = waits || (from == MPI_ANY_SOURCE && choice.from != from);
     const int code = quietly([&] {
-      return flag == nullptr ? PMPI_Probe(from, tag, line, status) : PMPI_Iprobe(from, tag, line, flag, status);
+      return comes ? PMPI_Probe(choice.from, choice.tag, line, status)
+                   : PMPI_Iprobe(choice.from, choice.tag, line, flag, status);
     });
+    if (code == MPI_SUCCESS && comes && !waits) *flag = 1;
     if (code == MPI_SUCCESS || !means_failure(line, code)) return code;
     recover_();
   }
@@ -189,7 +212,7 @@ int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_
 
 int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
                                   MPI_Request* request) {
-  require_covered(from, "MPI_Irecv");
+  receives_from_any_ = receives_from_any_ || from == MPI_ANY_SOURCE;
   if (from == MPI_PROC_NULL) {
     return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.line(Traffic::messages), request); });
   }
@@ -210,9 +233,22 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
   return MPI_SUCCESS;
 }
 
+/// Posts the receive to MPI. In a rank that goes back, it may have to wait until its source is chosen.
 int LoggedMessages::post(Receive& receive) {
+  Choice choice{receive.from, receive.tag};
+  if (replay_ && is_source(*receive.front, receive.from)) {
+    receive.number = ++receives_so_far_;
+    choice = choose(*receive.front, receive.from, receive.tag, receive.number);
+  }
+  receive.waits_for_choice = choice.waits;
+  receive.chosen_from = choice.from;
+  receive.chosen_tag = choice.tag;
+  return choice.waits ? MPI_SUCCESS : post_chosen(receive);
+}
+
+int LoggedMessages::post_chosen(Receive& receive) {
   return quietly([&] {
-    return PMPI_Irecv(receive.data, receive.count, receive.type, receive.from, receive.tag,
+    return PMPI_Irecv(receive.data, receive.count, receive.type, receive.chosen_from, receive.chosen_tag,
                       receive.front->line(Traffic::messages), &receive.beneath);
   });
 }
@@ -240,6 +276,12 @@ int LoggedMessages::cancel(MPI_Request request) {
   if (receive == nullptr || receive->is_complete) return MPI_SUCCESS;
   for (;;) {
     int code = MPI_SUCCESS;
+    if (std::exchange(receive->waits_for_choice, false)) {
+      replay_->arrivals->drop(receive->number);
+      PMPI_Status_set_cancelled(&receive->status, 1);
+      receive->is_complete = true;
+      return PMPI_Grequest_complete(receive->handle);
+    }
     if (receive->beneath != MPI_REQUEST_NULL) code = quietly([&] { return PMPI_Cancel(&receive->beneath); });
     if (code != MPI_SUCCESS) return code;
     switch (finish(*receive, true, &code)) {
@@ -254,8 +296,8 @@ int LoggedMessages::cancel(MPI_Request request) {
 
 int LoggedMessages::make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer,
                                     int tag, std::optional<SendEnds> ends, MPI_Request* request) {
-  if (!ends) require_covered(peer, "MPI_Recv_init");
-  if (peer != MPI_PROC_NULL && (peer < 0 || peer >= front.size)) return MPI_ERR_RANK;
+  const bool may_be_any = !ends && peer == MPI_ANY_SOURCE;
+  if (peer != MPI_PROC_NULL && !may_be_any && (peer < 0 || peer >= front.size)) return MPI_ERR_RANK;
   const bool owns_type = !plain_size(type);  // the application may free it
   if (owns_type) {
     if (const int code = quietly([&] { return PMPI_Type_dup(type, &type); }); code != MPI_SUCCESS) return code;
@@ -326,8 +368,8 @@ bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
 LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, int from, int tag, const Receive* before) {
   for (Receive& one : receives_) {
     if (&one == before) break;
-    const bool came_earlier = one.front == &front && one.from == from && (one.tag == tag || one.tag == MPI_ANY_TAG);
-    if (one.is_complete || !came_earlier) continue;
+    const bool fits = (one.from == from || one.from == MPI_ANY_SOURCE) && (one.tag == tag || one.tag == MPI_ANY_TAG);
+    if (one.is_complete || one.waits_for_choice || one.front != &front || !fits) continue;
     int code = MPI_SUCCESS;
     if (finish(one, true, &code) != Try::complete) return Try::interrupted;
   }
@@ -336,6 +378,11 @@ LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, int from,
 
 LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* code) {
   if (receive.is_complete) return Try::complete;
+  if (receive.waits_for_choice) {
+    if (waits) give_up_order();
+    poll_in_vain();
+    return Try::waits;
+  }
   if (receive.beneath == MPI_REQUEST_NULL) return Try::interrupted;  // its message was not noted
   MPI_Status got{};
   int has_come = 1;
@@ -347,8 +394,8 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   int is_cancelled = 0;
   PMPI_Test_cancelled(&got, &is_cancelled);
   if (is_cancelled == 0) {
-    if (finish_earlier(*receive.front, receive.from, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
-    note(*receive.front, Traffic::messages, receive.from, got, receive.data, receive.count, receive.type);
+    if (finish_earlier(*receive.front, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
+    note(*receive.front, Traffic::messages, got.MPI_SOURCE, got, receive.data, receive.count, receive.type);
   }
   receive.status = got;
   receive.is_complete = true;
@@ -394,14 +441,87 @@ void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const
   }
 }
 
+// --- the order of a rank that goes back ------------------------------------------------------------------------
+
+LoggedMessages::Choice LoggedMessages::choose(const Front& front, int from, int tag, std::uint64_t number) {
+  if (!replay_->arrivals) {
+    if (from == MPI_ANY_SOURCE) give_up_order();
+    return {from, tag};
+  }
+  const replay::Arrivals::Answer answer = replay_->arrivals->post(number, pattern_of(front, from, tag));
+  switch (answer.match) {
+    case replay::Arrivals::Match::logged: return {front.rank_of(answer.envelope.source), answer.envelope.tag};
+    case replay::Arrivals::Match::beyond: return {from, tag};
+    case replay::Arrivals::Match::waits: break;
+  }
+  return {from, tag, true};
+}
+
+/// For a receive that blocks.
+LoggedMessages::Choice LoggedMessages::choose_now(const Front& front, int from, int tag) {
+  const Choice choice = choose(front, from, tag, ++receives_so_far_);
+  if (choice.waits) give_up_order();
+  return choice;
+}
+
+/// For a probe of any source.
+LoggedMessages::Choice LoggedMessages::look(const Front& front, int tag) {
+  if (!replay_->arrivals) give_up_order();
+  const auto answer = replay_->arrivals->look(pattern_of(front, MPI_ANY_SOURCE, tag));
+  if (answer.match != replay::Arrivals::Match::logged) return {MPI_ANY_SOURCE, tag, true};
+  return {front.rank_of(answer.envelope.source), answer.envelope.tag};
+}
+
+void LoggedMessages::after_sending(const replay::Ledger::Channel& channel) {
+  replay_->vain_polls = 0;
+  if (replay_->arrivals) {
+    replay_->arrivals->sent(channel);
+    post_matched();
+  }
+  if (replay_->alone && !ledger_.is_behind()) end_replay();
+}
+
+/// Receives whose source is chosen now. What cannot be posted because of a failure is posted after the recovery.
+void LoggedMessages::post_matched() {
+  for (const auto& [number, envelope] : replay_->arrivals->take_matched()) {
+    const auto receive = std::ranges::find(receives_, number, &Receive::number);
+    receive->waits_for_choice = false;
+    receive->chosen_from = receive->front->rank_of(envelope.source);
+    receive->chosen_tag = envelope.tag;
+    post_chosen(*receive);
+  }
+}
+
+void LoggedMessages::begin_replay(std::optional<replay::Arrivals> arrivals, bool alone) {
+  replay_.emplace(Replay{std::move(arrivals), alone});
+}
+
+/// From now on MPI's own order is right.
+void LoggedMessages::end_replay() {
+  replay_.reset();
+  for (Receive& receive : receives_)
+    if (std::exchange(receive.waits_for_choice, false)) post_chosen(receive);
+}
+
+void LoggedMessages::give_up_order() {
+  give_up_("it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
+  throw ProcessFailure("all ranks go back to the last commit");
+}
+
+void LoggedMessages::poll_in_vain() {
+  if (++replay_->vain_polls >= most_vain_polls) give_up_order();
+}
+
 // --- from epoch to epoch ---------------------------------------------------------------------------------------
 
 void LoggedMessages::end_epoch() {
   const ErrorsReturned quiet;
   for (MPI_Request& send : sends_) PMPI_Wait(&send, MPI_STATUS_IGNORE);
   sends_.clear();
-  for (Receive& receive : receives_)
+  for (Receive& receive : receives_) {
     if (receive.beneath != MPI_REQUEST_NULL) PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
+    receive.waits_for_choice = false;
+  }
 }
 
 void LoggedMessages::begin_epoch() {

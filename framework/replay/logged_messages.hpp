@@ -9,21 +9,28 @@
 // its making to its end. Beneath a receive that was started is a request as above; a send is complete once it is
 // started.
 //
+// A rank that goes back receives from any source what has arrived, as replay/arrivals.hpp says, until it has sent all
+// that the others have. Its receives are posted to MPI when their source is chosen. If no order is known to be right,
+// all ranks go back.
+//
 // A receive counts as received when it is noted in the ledger, and receives of a channel are noted in the order in
 // which their messages came. What was not noted before a recovery is sent and received again.
 
 #pragma once
 
 #include "framework/replay/front.hpp"
+#include "replay/arrivals.hpp"
 #include "replay/ledger.hpp"
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,8 +42,9 @@ class LoggedMessages {
   /// How a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
   enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
 
-  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch.
-  LoggedMessages(replay::Ledger& ledger, std::function<void()> recover);
+  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch. `give_up`:
+  /// called with the reason when all ranks have to go back; throws.
+  LoggedMessages(replay::Ledger& ledger, std::function<void()> recover, std::function<void(std::string)> give_up);
   LoggedMessages(const LoggedMessages&) = delete;
   LoggedMessages& operator=(const LoggedMessages&) = delete;
 
@@ -93,6 +101,15 @@ class LoggedMessages {
   int resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes);
   /// Posts the receives again that are not complete. Local.
   void begin_epoch();
+
+  /// This rank goes back. `arrivals`: nothing if the order in which its messages may come is not known. `alone`: no
+  /// other goes back with it, so it is where it was when it has sent all that the others have. Local.
+  void begin_replay(std::optional<replay::Arrivals> arrivals, bool alone);
+  void end_replay();
+  /// Returns true while this rank goes back, or the order in which it may receive is not known. Local.
+  bool replays() const { return replay_.has_value(); }
+  /// Returns true if this rank has ever received from any source. Local.
+  bool receives_from_any() const { return receives_from_any_; }
   /// Every message was received: nothing uses the log any more when this returns. Local.
   void settle();
 
@@ -108,6 +125,10 @@ class LoggedMessages {
     MPI_Request handle = MPI_REQUEST_NULL;
     bool is_complete = false;
     MPI_Status status{};
+    std::uint64_t number = 0;       // for Arrivals
+    bool waits_for_choice = false;  // its source is to be chosen; nothing is beneath
+    int chosen_from = MPI_ANY_SOURCE;
+    int chosen_tag = MPI_ANY_TAG;
   };
   using Receives = std::list<Receive>;  // in the order in which they were posted
 
@@ -123,6 +144,19 @@ class LoggedMessages {
     MPI_Request begun = MPI_REQUEST_NULL;  // of a receive
   };
 
+  /// Of a rank that goes back.
+  struct Replay {
+    std::optional<replay::Arrivals> arrivals;
+    bool alone;
+    int vain_polls = 0;  // since the rank has sent something
+  };
+  /// What a receive of a rank that goes back takes.
+  struct Choice {
+    int from;
+    int tag;
+    bool waits = false;
+  };
+
   static int fill_status(void* receive, MPI_Status* status);
   static int let_go(void* receive);
   static int ignore_cancel(void* receive, int complete);
@@ -131,17 +165,29 @@ class LoggedMessages {
   Try finish_earlier(const Front& front, int from, int tag, const Receive* before);
   Receive* find(MPI_Request request) const;
   int post(Receive& receive);
+  int post_chosen(Receive& receive);
+  Choice choose(const Front& front, int from, int tag, std::uint64_t number);
+  Choice choose_now(const Front& front, int from, int tag);
+  Choice look(const Front& front, int tag);
+  void after_sending(const replay::Ledger::Channel& channel);
+  void post_matched();
+  [[noreturn]] void give_up_order();
+  void poll_in_vain();
   void note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data, int count,
             MPI_Datatype type);
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line);
 
   replay::Ledger& ledger_;
   std::function<void()> recover_;
+  std::function<void(std::string)> give_up_;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
   std::unordered_map<MPI_Request, Persistent> persistent_;
   std::vector<MPI_Request> sends_;  // of copies
   std::vector<std::byte> packed_;
+  std::optional<Replay> replay_;
+  std::uint64_t receives_so_far_ = 0;
+  bool receives_from_any_ = false;
 };
 
 }  // namespace mend

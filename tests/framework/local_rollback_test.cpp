@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,25 +19,35 @@ using testing::SizeIs;
 
 const std::vector<std::string> locally{"--mend-rollback", "local", "--mend-commit-every", "4"};
 
+const std::string named = "rolls_back_locally:";
+const std::string from_any = "rolls_back_from_any:";
+
 support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spares = 3,
                              std::vector<std::string> options = locally) {
-  return play("rolls_back_locally:" + deaths, ranks, spares, options);
+  return play(named + deaths, ranks, spares, options);
+}
+support::JobEnd play_from_any(const std::string& deaths) { return play(from_any + deaths, 4, 3, locally); }
+
+/// What the ranks say of the scenario's result without a death; the part before the steps.
+std::vector<std::string> undisturbed(const std::string& scenario) {
+  static std::map<std::string, std::vector<std::string>> results;
+  std::vector<std::string>& lines = results[scenario];
+  if (lines.empty()) {
+    lines = said(play(scenario, 4, 0, locally));
+    for (std::string& line : lines) line = line.substr(0, line.find(','));
+  }
+  return lines;
 }
 
-/// What the ranks say of their result without a death; the part before the steps.
-std::vector<std::string> undisturbed() {
-  static const std::vector<std::string> results = [] {
-    std::vector<std::string> lines = said(play_locally("", 4, 0));
-    for (std::string& line : lines) line = line.substr(0, line.find(','));
-    return lines;
-  }();
-  return results;
-}
+/// How the ranks may have entered the body.
+enum class Entries { once, any };
 
 /// Fails the current test unless all ranks have the results of an undisturbed run; `steps`: how many each has computed,
-/// by rank, -1 where any number is right. Survivors have entered the body once.
-void expect_right(const support::JobEnd& end, const std::vector<int>& steps) {
-  ASSERT_THAT(undisturbed(), SizeIs(4));
+/// by rank, -1 where any number is right.
+void expect_right(const support::JobEnd& end, const std::vector<int>& steps, const std::string& scenario = named,
+                  Entries entries = Entries::once) {
+  const std::vector<std::string> results = undisturbed(scenario);
+  ASSERT_THAT(results, SizeIs(4));
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   std::vector<std::string> lines = said(end);
   // A rank that dies after its body says its result twice.
@@ -46,8 +57,10 @@ void expect_right(const support::JobEnd& end, const std::vector<int>& steps) {
   lines.erase(std::ranges::unique(lines, of_same_rank).begin(), lines.end());
   ASSERT_THAT(lines, SizeIs(4)) << end.errors;
   for (std::size_t rank = 0; rank < lines.size(); ++rank) {
-    EXPECT_THAT(lines[rank], testing::StartsWith(undisturbed()[rank] + ",")) << end.errors;
-    EXPECT_THAT(lines[rank], testing::EndsWith("entry 1")) << end.errors;
+    EXPECT_THAT(lines[rank], testing::StartsWith(results[rank] + ",")) << end.errors;
+    if (entries == Entries::once) {
+      EXPECT_THAT(lines[rank], testing::EndsWith("entry 1")) << end.errors;
+    }
     if (steps[rank] >= 0) {
       EXPECT_THAT(lines[rank], HasSubstr(fmt::format(", {} steps", steps[rank])));
     }
@@ -129,6 +142,44 @@ TEST(LocalRollback, is_told_by_the_result_and_by_traces) {
                                                   "  rank 0 +2 +[23] +[3-9] +[0-9.]+ +[0-9.]+\n"));
 }
 
+// Receives from any source: what a rank receives again comes in an order that is possible.
+
+TEST(LocalRollback, gives_the_same_result_as_the_global_one_with_receives_from_any_source) {
+  EXPECT_EQ(said(play(from_any, 4, 0, {"--mend-commit-every", "4"})), said(play(from_any, 4, 0, locally)));
+}
+
+TEST_P(WhoeverDies, receives_from_any_source_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  for (const int step : {5, 7}) expect_right(play_from_any(fmt::format("{}@{}", GetParam(), step)), steps, from_any);
+}
+
+TEST(LocalRollbackFromAny, works_before_the_first_commit) {
+  expect_right(play_from_any("0@3"), {12, 12, 12, 12}, from_any);
+}
+TEST(LocalRollbackFromAny, works_before_restore) { expect_right(play_from_any("2@-1"), {12, 12, 12, 12}, from_any); }
+TEST(LocalRollbackFromAny, works_right_after_a_commit) {
+  expect_right(play_from_any("0@8"), {4, 12, 12, 12}, from_any);
+}
+TEST(LocalRollbackFromAny, works_when_one_dies_after_the_other) {
+  expect_right(play_from_any("0@5,0'@10,2@11"), {4, 12, 4, 12}, from_any);
+}
+TEST(LocalRollbackFromAny, works_when_the_successor_dies_too) {
+  expect_right(play_from_any("0@7,0'@6"), {8, 12, 12, 12}, from_any);
+}
+
+/// Then no order is known to be right.
+TEST(LocalRollbackFromAny, has_all_go_back_when_two_die_at_once) {
+  const auto end = play_from_any("1@6,3@6");
+  expect_right(play_from_any("0@6,2@6"), {-1, -1, -1, -1}, from_any, Entries::any);
+  expect_right(end, {-1, -1, -1, -1}, from_any, Entries::any);
+}
+
+TEST(LocalRollbackFromAny, has_all_go_back_when_another_dies_during_the_recovery) {
+  for (const char* const point : {"recovery.confirm", "restore.exchange", "commit.exchange"})
+    expect_right(play_from_any(fmt::format("1@6,3@6+{}", point)), {-1, -1, -1, -1}, from_any, Entries::any);
+}
+
 class OnThisManyRanks : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(LocalRollback, OnThisManyRanks, testing::Range(1, 7));
 
@@ -172,7 +223,6 @@ TEST(LocalRollback, refuses_each_call_that_it_does_not_cover) {
 
 TEST(LocalRollback, refuses_what_it_does_not_cover) {
   const std::vector<std::pair<std::string, std::string>> uses{
-      {"receives_from_any", "MPI_ANY_SOURCE, which --mend-rollback local does not cover"},
       {"makes_a_communicator", "MPI_Comm_split_type on session.comm.. is not covered"},
       {"commits_with_a_communicator", "rank 0: a communicator made since restore.. is there at commit"},
       {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},

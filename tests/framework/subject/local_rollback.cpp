@@ -1,6 +1,7 @@
 // Bodies for --mend-rollback local: what they say shows who went back, and whether anything was lost.
 
 #include "tests/framework/process/refused_functions.hpp"
+#include "tests/framework/subject/any_source_work.hpp"
 #include "tests/framework/subject/subject.hpp"
 
 #include "base/fault_point.hpp"
@@ -297,12 +298,12 @@ std::vector<unsigned long> reductions(MPI_Comm comm, int count, MPI_Datatype typ
   return all;
 }
 
-}  // namespace
-
-mend::Body roll_back_locally(std::string_view what) {
+/// Steps of `Work`, with the deaths that `what` names.
+template <class Work>
+mend::Body steps_of(std::string_view what) {
   return [deaths = deaths_in(what), entries = std::make_shared<int>(0)](mend::Session& session) {
     ++*entries;
-    const Work work(session);
+    Work work(session);
     double seed = 17;
     MPI_Bcast(&seed, 1, MPI_DOUBLE, 0, session.comm());
     std::vector<double> state(20'000);
@@ -328,6 +329,11 @@ mend::Body roll_back_locally(std::string_view what) {
   };
 }
 
+}  // namespace
+
+mend::Body roll_back_locally(std::string_view what) { return steps_of<Work>(what); }
+mend::Body roll_back_from_any(std::string_view what) { return steps_of<AnySourceWork>(what); }
+
 Scenarios local_rollback_scenarios() {
   Scenarios all;
   const auto in_body = [](const std::function<void(mend::Session&)>& work) {
@@ -352,10 +358,6 @@ Scenarios local_rollback_scenarios() {
     }
     MPI_Op_free(&op);
     MPI_Type_free(&type);
-  });
-  all["receives_from_any"] = in_body([](mend::Session& session) {
-    int value = 0;
-    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, session.comm(), MPI_STATUS_IGNORE);
   });
   all["makes_a_communicator"] = in_body([](mend::Session& session) {
     MPI_Comm made = MPI_COMM_NULL;
