@@ -2,6 +2,7 @@
 
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
+#include "base/files/whole_file.hpp"
 #include "framework/reporting/result_file.hpp"
 
 #include <fmt/format.h>
@@ -148,18 +149,10 @@ Json read_kills(const std::filesystem::path& record) {
 }
 
 void write_whole(const std::filesystem::path& file, std::string_view text) {
-  // The process number keeps a rank's successor from sharing a half-written file with the dead process.
-  std::filesystem::path temporary = file;
-  temporary += fmt::format(".{}.tmp", ::getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, file, error);
-  if (!out || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw mend::EnvironmentError(fmt::format("{} cannot be written", file.string()));
+  try {
+    mend::write_whole(file, text);
+  } catch (const mend::EnvironmentError& error) {
+    throw mend::EnvironmentError(fmt::format("{} cannot be written: {}", file.string(), error.what()));
   }
 }
 

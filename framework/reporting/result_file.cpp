@@ -2,19 +2,17 @@
 
 #include "base/error.hpp"
 #include "base/launch.hpp"
+#include "base/files/whole_file.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <system_error>
 
 namespace mend {
 namespace {
@@ -64,22 +62,6 @@ std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, in
   bool any = false;
   for (std::size_t i = 0; i < all.size(); i += 2) any = any || all[i] != 0;
   return any ? std::optional(hash_of(std::as_bytes(std::span(all)))) : std::nullopt;
-}
-
-void write_whole(const std::filesystem::path& file, const std::string& text) {
-  // The process id keeps this process from sharing a half-written file with a dead one.
-  std::filesystem::path temporary = file;
-  temporary += fmt::format(".{}.tmp", ::getpid());
-  errno = 0;
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error(errno, std::generic_category());
-  if (out) std::filesystem::rename(temporary, file, error);
-  if (out && !error) return;
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.message()));
 }
 
 /// The time line of one rank. Sent as raw bytes.
@@ -143,7 +125,11 @@ void write_result(const std::filesystem::path& file, const JobFacts& facts, cons
                                {"total", facts.total.count()}};
   document["commits"] = facts.version.value;
   document["snapshot_bytes"] = facts.store.snapshot_bytes;
-  write_whole(file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  try {
+    write_whole(file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  } catch (const EnvironmentError& error) {
+    throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.what()));
+  }
 }
 
 }  // namespace mend

@@ -1,6 +1,7 @@
 // mend run: launches a program with spares, with the flags that fault tolerance needs.
 
 #include "base/error.hpp"
+#include "base/files/whole_file.hpp"
 #include "jobs/run/child.hpp"
 #include "jobs/run/executable.hpp"
 #include "jobs/commands.hpp"
@@ -156,14 +157,17 @@ void check(const Launch& launch) {
     throw UsageError(objection);
 }
 
-/// Removes an existing result file, which would be mistaken for this job's.
+/// Removes an existing result file, which would be mistaken for this job's. A device or a pipe stays as it is.
 void make_way_for(const std::filesystem::path& result) {
   if (result.empty()) return;
+  const Destination destination = destination_of(result);
+  if (destination.kind == Destination::Kind::unusable)
+    throw UsageError(fmt::format("--result {} {}: name a file", result.string(), destination.obstacle));
   std::error_code error;
-  if (std::filesystem::is_directory(result, error))
-    throw UsageError(fmt::format("--result {} is a folder: name a file", result.string()));
-  const bool writable = static_cast<bool>(std::ofstream(result, std::ios::app));
-  if (writable) std::filesystem::remove(result, error);
+  const bool is_file = destination.kind == Destination::Kind::file;
+  const bool writable = is_file ? static_cast<bool>(std::ofstream(destination.path, std::ios::app))
+                                : ::access(destination.path.c_str(), W_OK) == 0;
+  if (is_file && writable) std::filesystem::remove(destination.path, error);
   if (!writable || error)
     throw UsageError(fmt::format("--result {} cannot be written: name a file in a folder that exists and is writable",
                                  result.string()));

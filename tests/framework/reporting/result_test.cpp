@@ -2,8 +2,13 @@
 
 #include "tests/framework/subject_job.hpp"
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 
@@ -108,6 +113,62 @@ TEST(AResult, that_cannot_be_written_is_refused_before_the_job_starts) {
   EXPECT_EQ(end.exit_code, 2);
   EXPECT_THAT(end.errors, HasSubstr("--result /nonexistent/result.json cannot be written"));
   EXPECT_THAT(said(end), IsEmpty());
+}
+
+// --- names that are those of no regular file: never /dev/null itself, which other processes need -----------------
+
+TEST(AResult, that_is_written_to_a_device_leaves_the_device_there) {
+  const support::ScratchFolder folder;
+  const auto null = folder.path() / "null";
+  if (::mknod(null.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0 && errno == EPERM) GTEST_SKIP() << "needs root";
+  const auto end = run_with_result("reports", null);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(support::complaints(end), IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_character_file(std::filesystem::symlink_status(null)));
+}
+
+TEST(AResult, goes_where_a_symbolic_link_leads) {
+  const support::ScratchFolder folder;
+  const auto there = folder.path() / "there";
+  std::filesystem::create_directory(there);
+  for (const bool has_target : {false, true}) {
+    const auto link = folder.path() / (has_target ? "link" : "dangling");
+    const auto target = there / link.filename();
+    std::filesystem::create_symlink(std::filesystem::path("there") / link.filename(), link);
+    if (has_target) std::ofstream(target) << "of a job before";
+    EXPECT_EQ(run_with_result("reports", link).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    std::ifstream in(target);
+    EXPECT_EQ(nlohmann::json::parse(in).at("ranks"), 3);
+  }
+}
+
+TEST(AResult, is_seen_on_the_standard_output_of_the_job) {
+  const support::ScratchFolder folder;
+  const auto output = folder.path() / "stdout";  // as /dev/stdout is
+  std::filesystem::create_symlink("/proc/self/fd/1", output);
+  const auto end = run_with_result("reports", output);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.output, HasSubstr(R"("scheme": "counting")"));
+  EXPECT_TRUE(std::filesystem::is_symlink(output));
+}
+
+TEST(AResult, is_given_to_the_reader_of_a_pipe_and_waits_for_none) {
+  const support::ScratchFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto unread = run_with_result("reports", pipe);
+  EXPECT_EQ(unread.exit_code, 1);
+  EXPECT_THAT(unread.errors, HasSubstr("the result " + pipe.string() + " cannot be written: nobody reads it"));
+
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const auto end = run_with_result("reports", pipe);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  std::string text(65536, ' ');
+  const auto read = ::read(reader, text.data(), text.size());
+  ::close(reader);
+  ASSERT_GT(read, 0);
+  EXPECT_EQ(nlohmann::json::parse(text.substr(0, static_cast<std::size_t>(read))).at("ranks"), 3);
 }
 
 }  // namespace
