@@ -11,7 +11,8 @@
 namespace mend {
 namespace {
 
-/// Runs `make`, with which `call` derives a communicator. Errors may jump out of it, so there is nothing to destroy here.
+/// Runs `make`, with which `call` derives a communicator. Errors may jump out of it, so there is nothing to destroy
+/// here.
 template <class Make>
 int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) {
   if (auto* local = local_rollback_of(parent)) return local->refuse(call);

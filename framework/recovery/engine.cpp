@@ -546,7 +546,10 @@ void Engine::leave_epoch() {
 
 /// Begins an epoch when its communicators exist: the first epoch, or the one after a recovery.
 void Engine::enter_epoch(bool newcomer) {
-  if (world_.epoch == Epoch{0}) return begin_epoch(newcomer);
+  if (world_.epoch == Epoch{0}) {
+    begin_epoch(newcomer);
+    return reporter_.end_start(core_);
+  }
   if (!core_.saves()) reporter_.end_recovery(core_, world_, request_);
   begin_epoch(newcomer);
   if (core_.saves()) return;

@@ -12,8 +12,8 @@
 namespace mend {
 namespace {
 
-/// The longest time that the end of the job waits for reports on how processes have died.
-constexpr Milliseconds patience_at_the_end{200};
+/// The longest time that the start and the end of the job wait for reports on how processes have died.
+constexpr Milliseconds patience{200};
 
 /// "; 1 spare is left"; empty for a job that had no spares.
 std::string count_spares(std::optional<std::size_t> left) {
@@ -68,6 +68,16 @@ std::string describe_recovery(const RecoveryReport& report, std::optional<std::s
   return fmt::format("{}{}", fmt::join(parts, "; "), count_spares(spares_left));
 }
 
+std::string describe_losses_at_start(std::span<const ProcessId> dead, std::optional<std::size_t> spares_left,
+                                     const CauseOf& cause_of) {
+  std::vector<std::string> parts;
+  for (const ProcessId process : dead) {
+    parts.push_back(
+        fmt::format("process {} died{} before the job had begun", process.value, in_brackets(cause_of(process))));
+  }
+  return fmt::format("{}{}", fmt::join(parts, "; "), count_spares(spares_left));
+}
+
 std::string describe_repeated(const std::optional<RepeatedDeath>& repeated) {
   if (!repeated) return "";
   return fmt::format(
@@ -91,6 +101,18 @@ void Announcer::enter(const Roster& roster, const std::vector<ProcessId>& member
   say_what_is_known();
 }
 
+void Announcer::tell_of_start(const ProcessSet& dead) {
+  if (dead.empty()) return;
+  const std::vector<ProcessId> who = dead.members();
+  for (const ProcessId process : who) witness_.report(process);  // it may have died before anybody listened
+  if (is_speaker()) witness_.wait_for_causes(who, patience);
+  const std::lock_guard lock(mutex_);
+  told_.insert(who.begin(), who.end());
+  if (!is_speaker()) return;
+  const CauseOf cause_of = [this](ProcessId process) { return witness_.cause_of(process); };
+  log::notice(describe_losses_at_start(who, spares_left(), cause_of));
+}
+
 void Announcer::tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request) {
   const std::lock_guard lock(mutex_);
   say_all();
@@ -112,7 +134,7 @@ void Announcer::finish() {
       for (const Waiting& line : waiting_) dead.insert(dead.end(), line.dead.begin(), line.dead.end());
     }
   }
-  witness_.wait_for_causes(dead, patience_at_the_end);
+  witness_.wait_for_causes(dead, patience);
   const std::lock_guard lock(mutex_);
   say_all();
   over_ = true;

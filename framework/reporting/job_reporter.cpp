@@ -38,6 +38,8 @@ void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) 
   announcer_.enter(world.roster, world.members);
 }
 
+void JobReporter::end_start(const RecoveryCore& core) { announcer_.tell_of_start(core.course().dead); }
+
 void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Request request) {
   const recovery::Course& course = core.course();
   RecoveryReport report;

@@ -45,6 +45,8 @@ class JobReporter {
   void begin_job(int ranks) { first_ranks_ = ranks; }
   /// Takes over `record`, the data of a job that this process has joined. Local.
   void join_job(const JobRecord& record);
+  /// The first epoch has begun: announces which processes have died before that. Local.
+  void end_start(const RecoveryCore& core);
   /// Begins an epoch with the communicators of `world`. Local.
   void begin_epoch(const World& world, const StoreStatistics& store);
   /// Adds the report of the recovery that has led to `world` to the history, and announces it. `request`: with the

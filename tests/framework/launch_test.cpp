@@ -219,6 +219,16 @@ TEST(Log, tells_of_a_spare_that_is_lost) {
                                          "the ranks are complete after [0-9.]+ ms; no spare is left$")));
 }
 
+TEST(Log, tells_of_a_process_that_is_lost_between_MPI_Init_and_the_first_epoch) {
+  for (const std::string point : {"init.after", "start.introduce", "start.introduced", "recovery.shrink",
+                                  "recovery.shrunk", "recovery.split", "recovery.split_store"}) {
+    const auto end = play("process_1_dies_at:" + point, 3, 2);
+    EXPECT_EQ(end.exit_code, 0) << point << end.errors;
+    EXPECT_EQ(said(end), counted(3, 10, 0)) << point;
+    EXPECT_THAT(notes(end), ElementsAre("process 1 died (SIGKILL) before the job had begun; 1 spare is left")) << point;
+  }
+}
+
 TEST(Log, tells_who_has_asked_for_a_recovery_when_nobody_died) {
   const auto end = play("one_rank_asks_for_a_recovery", 3, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -51,6 +51,13 @@ TEST(ARecovery, is_told_with_who_died_of_what_who_took_over_and_what_is_left) {
             "rank 1: process 1 died, process 4 took over; the ranks are complete after 6.5 ms; no spare is left");
 }
 
+TEST(ALossAtTheStart, is_told_with_who_died_of_what_and_what_is_left) {
+  const std::vector<ProcessId> dead{ProcessId{1}, ProcessId{3}};
+  EXPECT_EQ(mend::describe_losses_at_start(dead, 0, causes({{1, killed}})),
+            "process 1 died (SIGKILL) before the job had begun; process 3 died before the job had begun; no spare is "
+            "left");
+}
+
 TEST(ARecovery, of_a_job_without_spares_does_not_count_them) {
   EXPECT_EQ(mend::describe_recovery(recovery({{Rank{1}, ProcessId{1}, ProcessId{4}}}), std::nullopt, causes({})),
             "rank 1: process 1 died, process 4 took over; the ranks are complete after 6.5 ms");

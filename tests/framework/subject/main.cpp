@@ -114,6 +114,15 @@ int main(int argc, char** argv) {
   }
   if (wanted == "processes_0_and_1_die_at_the_start")
     return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  constexpr std::string_view process_1_dies = "process_1_dies_at:";
+  if (wanted.starts_with(process_1_dies)) {
+    if (launched != nullptr && std::string_view(launched) == "1") {
+      mend::on_fault_point([point = wanted.substr(process_1_dies.size())](std::string_view reached) {
+        if (reached == point) subject::die();
+      });
+    }
+    return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
+  }
   if (wanted == "process_1_has_no_place_for_a_trace") {
     if (launched != nullptr && std::string_view(launched) == "1") ::setenv("MEND_TRACE", "/proc/nothing", 1);
     return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
