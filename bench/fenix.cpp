@@ -1,7 +1,9 @@
 // Commits and restores of the same bytes through fenix.h, through the interface for C, and by the store itself. Started
-// by mend run with the number of ranks to measure, and with a spare for each restore:
+// by mend run with the number of ranks to measure, and with a spare for each restore. Spares get memory ready after the
+// first commit through mend.h, which takes the cores from others; so commits are measured without any:
 //
-//     mend run -n 2 --spares 9 -- bench_fenix --deaths 9
+//     mend run -n 2 -- bench_fenix
+//     mend run -n 2 --spares 9 -- bench_fenix --rounds 0 --deaths 9
 //
 // All are in one job, and measured in turn: what disturbs the machine disturbs them alike. Before each restore a rank
 // is killed, and a spare takes over.

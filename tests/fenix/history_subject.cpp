@@ -1,8 +1,10 @@
 // A program for Fenix that keeps three snapshots of members of every kind, and compares each element of each snapshot
-// with what it has to be, after every failure and at the end. A process is killed at a fault point of
-// mend's, or at "storing" (--kill=POINT:NTH:PROCESS), or after some time (--die-after=PROCESS:MICROSECONDS,...).
+// with what it has to be, after every failure and at the end. A process is killed at a fault point of mend's or at
+// "storing" (--kill=POINT:NTH:PROCESS), or after some time (--die-after=PROCESS:MICROSECONDS).
 //
-//     history MODE SPARES STEPS [--kill=...] [--die-after=...]         MODE: accumulate or fresh
+//     history MODE SPARES STEPS [--kill=...] [--die-after=...]
+//
+// MODE is accumulate, fresh, or parity, which is fresh with parities in place of copies.
 
 #include "base/fault_point.hpp"
 
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +36,7 @@ constexpr long stride = 7;
 constexpr long every = 3;  // steps between two stores of what is stored seldom
 
 bool accumulates = false;
+std::array<int, 3> policy{1, 1, 0};
 int me = 0;  // the rank whose data this is
 long wrong = 0;
 long compared = 0;
@@ -180,7 +184,7 @@ void store_all() {
 }
 
 void run(MPI_Comm comm, long steps) {
-  fenix::data::group_create(group_id, {.comm = comm, .depth = depth});
+  fenix::data::group_create(group_id, {.comm = comm, .depth = depth, .policy_value = policy.data()});
   define_members();
   const auto stamps = fenix::data::group_snapshots(group_id).value();
   if (!stamps.empty()) {
@@ -244,6 +248,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const std::string mode = argv[1];
   accumulates = mode == "accumulate";
+  if (mode == "parity") policy = {5, 1, 4};
   const long steps = std::atol(argv[3]);
   MPI_Comm comm = MPI_COMM_NULL;
   fenix::args::FenixInitArgs arguments;
