@@ -5,7 +5,7 @@
 #include "base/telemetry/log.hpp"
 #include "framework/recovery/engine.hpp"
 #include "fenix/fenix.h"
-#include "fenix/data/archive.hpp"
+#include "fenix/data/snapshot/archive.hpp"
 #include "fenix/data/serializer.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/collectives.hpp"

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "fenix/data/image.hpp"
+#include "fenix/data/snapshot/image.hpp"
 #include "fenix/data/memory_file.hpp"
 #include "fenix/data/regions.hpp"
 #include "fenix/data/serialize_function.hpp"

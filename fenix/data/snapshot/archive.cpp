@@ -1,4 +1,4 @@
-#include "fenix/data/archive.hpp"
+#include "fenix/data/snapshot/archive.hpp"
 
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"

@@ -5,7 +5,7 @@
 //                                                        the next, so that what has not changed lies where it lay.
 //
 // A member of a page or more begins on a page (store/snapshot/pages.hpp). The record says what the snapshot is
-// (fenix/data/archive.hpp), and the root where the record lies.
+// (fenix/data/snapshot/archive.hpp), and the root where the record lies.
 
 #pragma once
 

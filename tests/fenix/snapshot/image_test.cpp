@@ -1,6 +1,6 @@
 // Where members lie in the snapshot that is being made.
 
-#include "fenix/data/image.hpp"
+#include "fenix/data/snapshot/image.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fenix/data/image.hpp"
+#include "fenix/data/snapshot/image.hpp"
 
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"
