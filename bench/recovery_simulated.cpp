@@ -37,6 +37,7 @@ struct Given {
   std::uint32_t ranks_per_node = 1;
   int spares = -1;  // as many as die, if they take over
   int failures = 1;
+  std::string another_after;
   std::string rung = "spare";
   std::string found_by = "told";
   std::string told_after = "0.5ms";
@@ -65,7 +66,9 @@ SimulationOptions options_of(const Given& given, int ranks) {
   SimulationOptions options;
   options.ranks = ranks;
   options.policy = Policy::parse(given.rung);
-  options.spares = given.spares >= 0 ? given.spares : options.policy.spare ? given.failures : 0;
+  options.spares = given.spares >= 0      ? given.spares
+                   : options.policy.spare ? given.failures + (given.another_after.empty() ? 0 : 1)
+                                          : 0;
   options.network.between_nodes = {nanoseconds_of(given.latency_us), nanoseconds_of(given.overhead_us), per_byte};
   options.network.within_node = {nanoseconds_of(std::min(given.latency_us, 0.35)),
                                  nanoseconds_of(std::min(given.overhead_us, 0.5)), per_byte / 2};
@@ -79,6 +82,7 @@ SimulationOptions options_of(const Given& given, int ranks) {
   options.memory_speed = jobs::parse_size(given.memory_speed) / 1e9;
   options.redundancy = Redundancy::parse(given.redundancy);
   options.failures = given.failures;
+  if (!given.another_after.empty()) options.another_after = parsed(given.another_after);
   options.seed = given.seed;
   return options;
 }
@@ -159,8 +163,9 @@ void print(const Table& table, const std::vector<Column>& columns) {
 void print_assumptions(const Given& given) {
   const SimulationOptions options = options_of(given, given.ranks.front());
   say(fmt::format("A recovery from the death of {}; on failure: {}; {} a rank, with redundancy {}.",
-                  given.failures == 1 ? "a rank" : fmt::format("{} ranks at once", given.failures), given.rung,
-                  given.state, given.redundancy));
+                  (given.failures == 1 ? "a rank" : fmt::format("{} ranks at once", given.failures)) +
+                      (given.another_after.empty() ? "" : ", and another one " + given.another_after + " later"),
+                  given.rung, given.state, given.redundancy));
   say(fmt::format("{} us on the way and {} us at either end of a message, {} a second, {} rank{} on a node.",
                   given.latency_us, given.overhead_us, given.network, given.ranks_per_node,
                   given.ranks_per_node == 1 ? "" : "s"));
@@ -249,9 +254,11 @@ int run(int argc, char** argv) {
   app.add_option("--failures", given.failures, "Ranks that die at once, spread over the job")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_option("--another-after", given.another_after, "So long after them, one more rank dies");
   app.add_option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")
       ->capture_default_str();
-  app.add_option("--spares", given.spares, "Processes that wait; default: as many as die")->check(CLI::Range(0, 8192));
+  app.add_option("--spares", given.spares, "Processes that wait; default: as many as die, with spare")
+      ->check(CLI::Range(0, 8192));
   app.add_option("--found-by", given.found_by,
                  "told: the kernel or the runtime tells of a death; silence: the time-out finds it, as of a lost node")
       ->check(CLI::IsMember({"told", "silence"}))

@@ -38,6 +38,7 @@ void RecoverySimulation::perform(ProcessId process, const CallSpares& action) {
 void RecoverySimulation::perform(ProcessId process, const CastBallot& action) {
   Process& one = at(process);
   one.motion = action.motion;
+  if (one.closed) return drive(process, Ruled{*one.closed, one.detector->known_dead()});
   one.wait = Process::Wait::agreement;
   contribute(process, {one.application, false}, ballot_contribution(action.motion));
 }
@@ -57,7 +58,7 @@ void RecoverySimulation::perform(ProcessId process, const Agree& action) {
 
 void RecoverySimulation::perform(ProcessId process, const EnterBody& action) {
   Process& one = at(process);
-  enter_detection(process);
+  enter_detection(process, at(process).base);
   one.wait = Process::Wait::body;
   if (one.core->position().epoch == Epoch{0}) return;
   one.is_survivor = one.is_survivor && !action.newcomer;
@@ -66,7 +67,7 @@ void RecoverySimulation::perform(ProcessId process, const EnterBody& action) {
 
 void RecoverySimulation::perform(ProcessId process, const Park&) {
   at(process).wait = Process::Wait::parked;
-  enter_detection(process);
+  enter_detection(process, at(process).base);
   if (at(process).wait == Process::Wait::parked) wake_spare(process);
 }
 
@@ -97,6 +98,7 @@ void RecoverySimulation::perform(ProcessId process, const AdoptCandidate&) {
   Process& one = at(process);
   one.base = std::exchange(one.candidate, no_comm);
   one.application = std::exchange(one.application_candidate, no_comm);
+  one.closed.reset();
   forget_groups(process);
 }
 
@@ -197,6 +199,10 @@ void RecoverySimulation::library_decided(ProcessId process, const agreement::Dec
   Process& one = at(process);
   const bool shrinks = one.call != Call::settle;
   if (shrinks && one.step == 0 && decision.unacknowledged_failure) return contribute(process, {one.on, true}, yes);
+  if (shrinks && one.step == 0) {
+    one.shrunk_without = one.groups.at({one.on, true}).core->agreed_dead();
+    one.shrunk_without.insert(decision.failed);
+  }
   ++one.step;
   begin_step(process);
 }
@@ -205,11 +211,10 @@ void RecoverySimulation::call_ends(ProcessId process, bool succeeded) {
   Process& one = at(process);
   one.wait = Process::Wait::nothing;
   const auto living = [&] {
-    const ProcessSet& gone = one.groups.at({one.on, true}).core->agreed_dead();
     std::vector<ProcessId> members;
     for (const ProcessId member : comms_[one.on].members) {
       const auto place = static_cast<std::uint32_t>(comms_[one.on].rank(member));
-      if (!gone.contains(agreement::Member{place})) members.push_back(member);
+      if (!one.shrunk_without.contains(agreement::Member{place})) members.push_back(member);
     }
     return members;
   };
@@ -263,7 +268,7 @@ void RecoverySimulation::call_ends(ProcessId process, bool succeeded) {
       one.meeting = one.joined = no_comm;
       if (newcomer == process) {
         one.core.emplace(Setup{process, options_.policy, 10, false, {}}, *one.position, one.course);
-        enter_detection(process);
+        enter_detection(process, at(process).base);
         return drive(process, Begin{});
       }
       one.guest.reset();
@@ -272,6 +277,7 @@ void RecoverySimulation::call_ends(ProcessId process, bool succeeded) {
     case Call::restore: {
       require(!succeeded, "a restore ends by a ballot");
       one.restoring = false;
+      one.later.clear();
       return drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, false});
     }
   }

@@ -62,6 +62,7 @@ void RecoverySimulation::decided(ProcessId process, GroupKey key, const agreemen
   if (one.restoring || one.core->state() == State::balloting) {
     const agreement::Motion motion = one.restoring ? agreement::Motion::restore : one.motion;
     const auto ruling = agreement::Ballot(std::make_unique<Foretold>(outcome), Rank{0}, 1).cast(motion, true);
+    if (ruling == agreement::Ruling::recover || ruling == agreement::Ruling::abandon) one.closed = ruling;
     if (one.restoring) return restore_ends(process, ruling);
     return drive(process, Ruled{ruling, one.detector->known_dead()});
   }

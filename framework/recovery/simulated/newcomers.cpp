@@ -80,6 +80,7 @@ void RecoverySimulation::perform(ProcessId process, const Merge&) { call(process
 void RecoverySimulation::perform(ProcessId process, const Admit& action) {
   Process& one = at(process);
   if (action.hosting) send(process, *one.guest, Note{Note::Kind::guest, one.meeting, 0, admission, 1});
+  enter_detection(process, one.joined);
   call(process, Call::settle, one.base);
 }
 

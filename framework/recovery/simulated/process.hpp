@@ -52,6 +52,7 @@ struct RecoverySimulation::Process {
   Wait wait = Wait::nothing;
   GroupKey agrees_in{no_comm, false};
   agreement::Motion motion = agreement::Motion::recover;
+  std::optional<agreement::Ruling> closed;  // the ballots of the epoch, by this
   Call call = Call::settle;
   CommId on = no_comm;
   std::vector<LibraryStep> steps;
@@ -59,6 +60,7 @@ struct RecoverySimulation::Process {
   std::uint32_t number = 0;  // of the step among those taken on the communicator
   std::uint32_t round = 0;
   bool restoring = false;
+  ProcessSet shrunk_without;  // members of the communicator that is shrunk
   std::map<CommId, std::uint32_t> next_number;
   std::map<std::pair<CommId, Call>, std::uint32_t> calls;           // how many of each kind
   std::map<std::pair<CommId, std::uint32_t>, std::uint64_t> heard;  // by step: rounds

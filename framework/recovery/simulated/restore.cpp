@@ -14,9 +14,9 @@ const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId
   parts = std::make_unique<RestoreParts>();
   const Version version{1};
   const Roster& roster = at(asking).core->position().roster;
-  const int before = first_roster_.size();
+  const int before = with_data_.size();
   const Sizes sizes(static_cast<std::size_t>(before), options_.bytes_per_rank);
-  const std::vector<Stripe> stripes = place(options_.redundancy, first_roster_.nodes());
+  const std::vector<Stripe> stripes = place(options_.redundancy, with_data_.nodes());
   Inventory inventory;
   inventory.committed.insert(version);
   std::vector<std::uint64_t> told(roster.seats.size(), 2);  // numbers
@@ -27,7 +27,7 @@ const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId
     }
   }
   for (int r = 0; r < roster.size(); ++r) {
-    const auto then = first_roster_.rank_of(roster.seat(Rank{r}).holder.process);
+    const auto then = with_data_.rank_of(roster.seat(Rank{r}).holder.process);
     if (!then) continue;
     const auto hold = [&](const Block& block, ByteCount length) {
       inventory.holdings.push_back({Rank{r}, version, block, length, sizes_of(block, sizes)});
@@ -126,9 +126,11 @@ void RecoverySimulation::carry_out_later(ProcessId process) {
 void RecoverySimulation::restore_ends(ProcessId process, agreement::Ruling ruling) {
   Process& one = at(process);
   one.restoring = false;
+  one.later.clear();
   if (ruling != agreement::Ruling::carried) {
     return drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, false});
   }
+  with_data_ = one.core->position().roster;  // all have restored, and made it redundant again
   one.wait = Process::Wait::body;
   enter_phase(process, Phase::over);
 }

@@ -77,12 +77,12 @@ const char* name_of(Phase phase) {
 
 RecoverySimulation::RecoverySimulation(const SimulationOptions& options) : options_(options) {
   const auto total = static_cast<std::uint32_t>(options.ranks + options.spares);
-  if (options.failures >= options.ranks) {
+  if (options.failures + (options.another_after ? 1 : 0) >= options.ranks) {
     throw UsageError(
         fmt::format("{} of {} ranks cannot die at once: one must be left", options.failures, options.ranks));
   }
   options.redundancy.require_ranks(options.ranks);
-  const std::uint32_t most = total + 4U * static_cast<std::uint32_t>(options.failures);
+  const std::uint32_t most = total + 4U * static_cast<std::uint32_t>(options.failures + 1);
   hand_ = ProcessId{most};
   simulator_ = std::make_unique<transport::Simulator<Message, RecoverySimulation>>(
       most + 1, without_notices(options.network), options.seed, *this);
@@ -114,11 +114,11 @@ void RecoverySimulation::launch() {
   SimulatedTime until{0};
   while (!all_is_over() && until < longest) simulator_->run(until += slice);
   if (!all_is_over()) throw EnvironmentError("the simulated job does not begin: report this as a mistake in mend");
-  first_roster_ = at(launched.front()).core->position().roster;
+  with_data_ = at(launched.front()).core->position().roster;
 }
 
 void RecoverySimulation::run() {
-  const Roster& roster = first_roster_;
+  const Roster& roster = with_data_;
   // A death comes at some moment between two heartbeats, when the ring has long been quiet.
   const auto quiet = options_.finding == Finding::silence ? 3 * options_.timing.delta : options_.timing.eta;
   const auto chance = transport::scramble(options_.seed, 1, 17);
@@ -133,6 +133,17 @@ void RecoverySimulation::run() {
     victims_.push_back(roster.seat(Rank{rank}).holder.process);
   }
   for (const ProcessId victim : victims_) simulator_->kill(victim, died_at_);
+  last_death_ = died_at_ + options_.another_after.value_or(SimulatedTime{0});
+  if (options_.another_after) {
+    const auto lives_on = [&](const Seat& seat) {
+      return lives(seat.holder.process) && std::ranges::find(victims_, seat.holder.process) == victims_.end();
+    };
+    std::vector<ProcessId> others;
+    for (const Seat& seat : roster.seats)
+      if (lives_on(seat)) others.push_back(seat.holder.process);
+    victims_.push_back(others[transport::scramble(options_.seed, 3, 17) % others.size()]);
+    simulator_->kill(victims_.back(), last_death_);
+  }
   simulator_->wake(hand_, died_at_);
   SimulatedTime until = died_at_;
   do {
@@ -153,11 +164,14 @@ void RecoverySimulation::strike() {
     one.done.reset();
   }
   if (options_.finding == Finding::silence) return;
-  for (const ProcessId victim : victims_) {
-    ProcessId observer{(victim.value + 1) % count};
-    while (!lives(observer)) observer = ProcessId{(observer.value + 1) % count};
-    at(observer).told.emplace_back(died_at_ + options_.told_after, victim);
-    simulator_->wake(observer, died_at_ + options_.told_after);
+  const auto will_die = [&](ProcessId process) { return std::ranges::find(victims_, process) != victims_.end(); };
+  for (std::size_t i = 0; i < victims_.size(); ++i) {
+    ProcessId observer{(victims_[i].value + 1) % count};
+    while (will_die(observer)) observer = ProcessId{(observer.value + 1) % count};
+    const bool is_another = i == static_cast<std::size_t>(options_.failures);
+    const SimulatedTime when = (is_another ? last_death_ : died_at_) + options_.told_after;
+    at(observer).told.emplace_back(when, victims_[i]);
+    simulator_->wake(observer, when);
   }
 }
 
@@ -196,6 +210,7 @@ void RecoverySimulation::enter_phase(ProcessId process, Phase phase) {
 }
 
 bool RecoverySimulation::all_is_over() const {
+  if (simulator_->clock() < last_death_) return false;
   for (std::uint32_t p = 0; p < processes_.size(); ++p) {
     const Process& one = *processes_[p];
     if (!lives({p}) || !one.core) continue;
@@ -249,14 +264,15 @@ void RecoverySimulation::drive(ProcessId process, Event event) {
 
 // --- detection -----------------------------------------------------------------------------------------------------
 
-void RecoverySimulation::enter_detection(ProcessId process) {
+/// `members`: who watch each other from now on.
+void RecoverySimulation::enter_detection(ProcessId process, CommId members) {
   Process& one = at(process);
   const Position& position = one.core->position();
   std::vector<NodeId> nodes;
   for (std::uint32_t p = 0; p < position.processes; ++p) nodes.push_back({p / options_.network.processes_per_node});
   detector::Actions actions;
   one.detector->enter({Epoch{++one.standing}, position.processes,
-                       difference(ProcessSet::first(position.processes), ProcessSet::of(comms_[one.base].members))},
+                       difference(ProcessSet::first(position.processes), ProcessSet::of(comms_[members].members))},
                       nodes, now(process), actions);
   take(process, actions);
 }

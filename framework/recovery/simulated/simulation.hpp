@@ -53,7 +53,8 @@ struct SimulationOptions {
   ByteCount bytes_per_rank = 1U << 20U;                         ///< what each has committed
   double memory_speed = 4;                                      ///< bytes per nanosecond, copied and hashed
   Redundancy redundancy;
-  int failures = 1;  ///< ranks whose processes die at once, spread evenly over the job
+  int failures = 1;                            ///< ranks whose processes die at once, spread evenly over the job
+  std::optional<SimulatedTime> another_after;  ///< them, one more rank dies
   std::uint64_t seed = 1;
 };
 
@@ -162,7 +163,7 @@ class RecoverySimulation {
   void detect(ProcessId process);
   void take(ProcessId process, detector::Actions& actions);
   void arm(ProcessId process);
-  void enter_detection(ProcessId process);
+  void enter_detection(ProcessId process, CommId members);
   void learn(ProcessId process, const ProcessSet& gone);
   void wake_spare(ProcessId process);
   void leave_body(ProcessId process);
@@ -234,10 +235,11 @@ class RecoverySimulation {
   ProcessId hand_;  // a process of the simulator's that kills the others
   std::unique_ptr<transport::Simulator<Message, RecoverySimulation>> simulator_;
   std::map<CommId, std::unique_ptr<RestoreParts>> restores_;
-  Roster first_roster_;
+  Roster with_data_;  // the roster whose ranks have committed or restored last
   std::vector<ProcessId> victims_;
   bool struck_ = false;
   SimulatedTime died_at_{0};
+  SimulatedTime last_death_{0};
   std::optional<SimulatedTime> first_known_;
   std::optional<End> end_;
   std::vector<Rank> lost_;

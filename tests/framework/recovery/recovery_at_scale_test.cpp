@@ -53,6 +53,31 @@ TEST(RecoveryAtScale, everyone_gets_on_whatever_happens_to_the_ranks_of_the_dead
   }
 }
 
+/// A death in each phase of the recovery from another, and after it.
+TEST(RecoveryAtScale, everyone_gets_on_when_another_dies_in_the_recovery) {
+  SimulatedTime quiet{0};
+  SimulatedTime longest{0};
+  for (const char* rung : {"spare", "spawn", "shrink"}) {
+    for (int step = 0; step <= 100; ++step) {
+      SimulationOptions options = job_of(12, rung);
+      options.spares = options.policy.spare ? 2 : 0;
+      options.redundancy = Redundancy::parse("replicas:2");
+      options.start_process = 300us;
+      options.another_after = 20us * step;
+      options.seed = static_cast<std::uint64_t>(step) + 1;
+      RecoverySimulation job(options);
+      job.run();
+      ASSERT_EQ(job.verdict(), std::nullopt) << rung << ", " << step;
+      ASSERT_EQ(job.end(), std::nullopt) << rung << ", " << step;
+      EXPECT_EQ(job.roster().size(), options.policy.shrink ? 10 : 12) << rung << ", " << step;
+      for (const ProcessId victim : job.victims()) EXPECT_EQ(job.roster().rank_of(victim), std::nullopt);
+      if (options.policy.spare && step == 0) quiet = job.total();
+      if (options.policy.spare) longest = std::max(longest, job.total());
+    }
+  }
+  EXPECT_GT(longest, quiet + 1ms);  // some of it is done twice
+}
+
 TEST(RecoveryAtScale, the_phases_of_the_last_survivor_make_up_the_whole) {
   RecoverySimulation job(job_of(48, "spawn", 2));
   job.run();
