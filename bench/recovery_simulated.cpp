@@ -99,6 +99,12 @@ Column simulated(const Given& given, int ranks) {
   RecoverySimulation job(options_of(given, ranks));
   job.run();
   if (const auto wrong = job.verdict()) throw std::runtime_error(*wrong);
+  if (job.was_cut_off()) {
+    throw UsageError(fmt::format(
+        "with {} ranks the job ends instead of going on (half of the processes or more are silent, and the others take "
+        "themselves for cut off): give fewer --failures, or --found-by told",
+        ranks));
+  }
   if (const auto end = job.end()) {
     const std::string why = job.lost().empty() ? to_string(recovery::Action{*end}) : "the data of a rank is lost";
     throw UsageError(

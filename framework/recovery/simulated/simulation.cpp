@@ -148,7 +148,7 @@ void RecoverySimulation::run() {
   SimulatedTime until = died_at_;
   do {
     simulator_->run(until += slice);
-  } while (!all_is_over() && until < died_at_ + longest);
+  } while (!all_is_over() && !was_cut_off_ && until < died_at_ + longest);
 }
 
 /// The deaths: from now on all is counted. Whoever observes a dead process is told, if the kernel tells.
@@ -306,6 +306,10 @@ void RecoverySimulation::take(ProcessId process, detector::Actions& actions) {
       send(process, message.to, {std::move(message.message), 0}, Phase::detect);
     }
   }
+  if (actions.cut_off || actions.fenced) {
+    was_cut_off_ = true;
+    return simulator_->kill(process, now(process));
+  }
   arm(process);
   if (!actions.died.empty()) learn(process, actions.died);
 }
@@ -380,6 +384,7 @@ void RecoverySimulation::leave_now(ProcessId process) {
 // --- what came of it -----------------------------------------------------------------------------------------------
 
 std::optional<std::string> RecoverySimulation::verdict() const {
+  if (was_cut_off_) return std::nullopt;
   const Process* first = nullptr;
   for (std::uint32_t p = 0; p < processes_.size(); ++p) {
     const Process& one = *processes_[p];

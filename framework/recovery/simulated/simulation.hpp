@@ -105,6 +105,8 @@ class RecoverySimulation {
   std::optional<std::string> verdict() const;
   /// Why the job has ended, if it did.
   std::optional<End> end() const { return end_; }
+  /// Whether processes have ended because too few of the others answered, as on the smaller side of a cut network.
+  bool was_cut_off() const { return was_cut_off_; }
   /// Ranks whose data is lost, or nothing.
   const std::vector<Rank>& lost() const { return lost_; }
   PhaseCost cost(Phase phase) const;
@@ -242,6 +244,7 @@ class RecoverySimulation {
   SimulatedTime last_death_{0};
   std::optional<SimulatedTime> first_known_;
   std::optional<End> end_;
+  bool was_cut_off_ = false;
   std::vector<Rank> lost_;
 };
 

@@ -173,6 +173,13 @@ TEST(RecoveryAtScale, tells_when_the_job_cannot_go_on) {
   EXPECT_EQ(lossy.verdict(), std::nullopt);
   EXPECT_FALSE(lossy.lost().empty());
   EXPECT_THROW(RecoverySimulation(job_of(4, "spare", 4)), UsageError);
+  // Of four processes, three are silent: the one that is left takes itself for cut off.
+  SimulationOptions halved = job_of(4, "shrink", 3);
+  halved.finding = Finding::silence;
+  RecoverySimulation silent(halved);
+  silent.run();
+  EXPECT_TRUE(silent.was_cut_off());
+  EXPECT_FALSE(job.was_cut_off());
 }
 
 TEST(RecoveryAtScale, a_run_is_its_seed) {
