@@ -133,6 +133,10 @@ void RecoverySimulation::restore_ends(ProcessId process, agreement::Ruling rulin
   with_data_ = one.core->position().roster;  // all have restored, and made it redundant again
   one.wait = Process::Wait::body;
   enter_phase(process, Phase::over);
+  // A death that became known during the vote did not change it. The next call of MPI fails.
+  const std::vector<ProcessId> dead = one.detector->known_dead().members();
+  const auto concerns = [&](ProcessId gone) { return comms_[one.application].has(gone); };
+  if (one.revoked.contains(one.application) || std::ranges::any_of(dead, concerns)) leave_body(process);
 }
 
 }  // namespace mend::recovery

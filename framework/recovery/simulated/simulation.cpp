@@ -209,6 +209,13 @@ void RecoverySimulation::enter_phase(ProcessId process, Phase phase) {
   if (phase == Phase::over) one.done = now(process);
 }
 
+/// A spare may be called out of an epoch in which nothing happens: by a process that met a death before it knew that
+/// the others had seen it too. It waits in the job decision, until the next one.
+bool RecoverySimulation::waits_ahead(ProcessId process) const {
+  const Process& one = at(process);
+  return one.core->state() == State::deciding && !one.core->rank() && one.core->position().epoch != Epoch{0};
+}
+
 bool RecoverySimulation::all_is_over() const {
   if (simulator_->clock() < last_death_) return false;
   for (std::uint32_t p = 0; p < processes_.size(); ++p) {
@@ -216,7 +223,8 @@ bool RecoverySimulation::all_is_over() const {
     if (!lives({p}) || !one.core) continue;
     if (one.core->state() == State::ended) continue;
     const bool rests = one.wait == Process::Wait::body || one.wait == Process::Wait::parked;
-    if (!rests || (struck_ && one.phase != Phase::over)) return false;
+    const bool is_over = rests && (!struck_ || one.phase == Phase::over);
+    if (!is_over && !waits_ahead({p})) return false;
     const bool has_dead =
         std::ranges::any_of(victims_, [&](ProcessId gone) { return struck_ && comms_[one.base].has(gone); });
     if (has_dead) return false;
@@ -390,7 +398,7 @@ std::optional<std::string> RecoverySimulation::verdict() const {
     const Process& one = *processes_[p];
     if (!lives({p}) || !one.core) continue;
     const State state = one.core->state();
-    if (end_ ? state != State::ended : one.phase != Phase::over)
+    if (end_ ? state != State::ended : one.phase != Phase::over && !waits_ahead({p}))
       return fmt::format("Termination: {} never gets on, {}", p, to_string(state));
     for (const ProcessId dead : one.detector->known_dead().members()) {
       if (processes_[dead.value]->core && lives(dead))

@@ -159,6 +159,7 @@ class RecoverySimulation {
   Phase phase_of(ProcessId process) const;
   void enter_phase(ProcessId process, Phase phase);
   bool all_is_over() const;
+  bool waits_ahead(ProcessId process) const;
   void drive(ProcessId process, Event event);
 
   // detection

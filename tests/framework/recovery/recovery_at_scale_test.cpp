@@ -53,6 +53,21 @@ TEST(RecoveryAtScale, everyone_gets_on_whatever_happens_to_the_ranks_of_the_dead
   }
 }
 
+/// Some spares are called once more, and wait in the job decision for the next failure.
+TEST(RecoveryAtScale, the_ranks_get_on_when_spares_are_called_too_early) {
+  for (int step = 0; step <= 200; ++step) {
+    SimulationOptions options = job_of(4, "shrink");
+    options.spares = 2;  // which take part, and are woken by the death
+    options.redundancy = Redundancy::parse("replicas:2");
+    options.network.processes_per_node = 3;
+    options.another_after = 5us * step;
+    options.seed = 26;
+    RecoverySimulation job(options);
+    job.run();
+    ASSERT_EQ(job.verdict(), std::nullopt) << step;
+  }
+}
+
 /// A death in each phase of the recovery from another, and after it.
 TEST(RecoveryAtScale, everyone_gets_on_when_another_dies_in_the_recovery) {
   SimulatedTime quiet{0};

@@ -83,7 +83,8 @@ TEST(MendSimulate, tells_what_to_expect_of_a_recovery_at_the_users_own_scale) {
 
 TEST(MendSimulate, tells_what_starting_a_process_adds_to_a_recovery) {
   MendProcess run({"simulate", "recovery", "--processes", "12", "--failures", "2", "--on-failure", "spawn",
-                   "--found-by", "silence", "--start-process", "80ms", "--another-after", "2ms"});
+                   "--found-by", "silence", "--start-process", "80ms", "--another-after", "2ms", "--redundancy",
+                   "replicas:2"});
   EXPECT_EQ(run.wait(), 0) << run.errors();
   EXPECT_THAT(run.output(),
               AllOf(HasSubstr("start process"), HasSubstr("greet, merge"), HasSubstr("by silence"), HasSubstr("80.")));
