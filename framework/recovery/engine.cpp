@@ -575,6 +575,7 @@ JobRecord Engine::record() const {
 void Engine::report_on_job() {
   if (!reporter_.has_a_report() || !ballot().vote(Motion::finish, true)) return;
   reporter_.end_of_body(world_, store_.statistics(), store_.version(), pacing_.run_time());
+  if (local_) local_->share_tally();
 }
 
 /// Has one process report why the job ends. Returns the exit code of all processes.

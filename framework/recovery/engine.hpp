@@ -45,6 +45,7 @@
 #include "framework/recovery_report.hpp"
 #include "framework/replay/local_rollback.hpp"
 #include "framework/replay/local_store.hpp"
+#include "framework/replay/local_tally.hpp"
 #include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
 #include "framework/spawn/recruiter.hpp"
@@ -135,6 +136,8 @@ class Engine {
   /// The same as repair(), from inside a call of a rank that stays where it is. Collective over all processes. Throws
   /// Abandoned if the job ends.
   void recover_in_place();
+  /// What local rollback has done in the job, as far as this process knows.
+  LocalTally& local_tally() { return local_tally_; }
   int steps_since_commit() const { return pacing_.steps_since_commit(); }
   void set_steps_since_commit(int steps) { pacing_.set_steps_since_commit(steps); }
 
@@ -218,6 +221,7 @@ class Engine {
   bool heeds_sigterm_;
   RepairCallbacks callbacks_;
   Rollback rollback_;
+  LocalTally local_tally_;
   std::optional<LocalRollback> local_;  // during a body with --mend-rollback local
   std::optional<LocalStore> local_store_;
   JobEnd end_;

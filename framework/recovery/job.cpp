@@ -241,6 +241,7 @@ void Job::report(ExitCode code) {
     const auto recoveries = engine_->recoveries_of_all_ranks();
     for (const RecoveryReport& report : recoveries) log::info(report.to_string());
     if (!recoveries.empty()) log::warn(summarise(recoveries));
+    if (const std::string back = engine_->local_tally().to_string(); !back.empty()) log::warn(back);
   } else if (code != ExitCode::ok && world.base.rank() == 0) {
     for (const RecoveryReport& report : engine_->recoveries()) log::info(report.to_string());
   }

@@ -96,6 +96,7 @@ LocalRollback::LocalRollback(Engine& engine)
   session_.size = ranks_;
   session_.members.resize(static_cast<std::size_t>(ranks_));
   std::iota(session_.members.begin(), session_.members.end(), 0);
+  engine_.local_tally().begin(ranks_);
   process_context().local_rollback = this;
   intercept_refused_calls();
 }
@@ -295,6 +296,7 @@ void LocalRollback::begin_epoch() {
   report(resent, resent_bytes);
   if (goes_back(self)) begin_replay();
   tell_who_goes_back();
+  share_tally();
   serve();
   messages_.begin_epoch();
   is_newcomer_ = false;
@@ -477,13 +479,30 @@ void LocalRollback::tell_who_goes_back() {
       back.push_back(Rank{rank});
     }
   }
-  if (speaker == others_.end() || speaker - others_.begin() != session_.rank || back.empty()) return;
+  if (speaker == others_.end() || back.empty()) return;
+  engine_.local_tally().go_back(back, kept);
+  engine_.local_tally().has_logged(logged);
+  if (speaker - others_.begin() != session_.rank) return;
   log::notice(fmt::format(
       "only {} {} back to {}: the others keep {}; a rank has logged {:.1f} MiB at most", name_ranks(back),
       back.size() == 1 ? "goes" : "go",
       speaker->version == 0 ? "the beginning" : fmt::format("version {}", speaker->version),
       kept == 0 ? "what they have computed" : fmt::format("{} that they have computed since", counted(kept, "step")),
       static_cast<double>(logged) / (1U << 20U)));
+}
+
+void LocalRollback::share_tally() {
+  const std::span<std::uint64_t> words = engine_.local_tally().words();
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_MAX,
+                           session_.line(Traffic::collectives)),
+            "MPI_Allreduce");
+}
+
+/// A rank that goes back is where the others know it: the steps until here were computed twice.
+void LocalRollback::count_steps() {
+  if (!messages_.take_caught_up()) return;
+  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  engine_.local_tally().computed_twice(Rank{session_.rank}, steps - std::min(steps, steps_));
 }
 
 /// A newcomer restores: those who are past that give it its data.
@@ -513,6 +532,7 @@ void LocalRollback::restored(Version version) {
 
 void LocalRollback::committed(Version version) {
   messages_.settle();
+  engine_.local_tally().has_logged(ledger_.bytes());
   derived_.end_interval();
   version_ = version;
   number_ = agreed_number_;

@@ -52,6 +52,8 @@ class LocalRollback {
   /// A failure was met: returns when this rank can go on. Collective over the ranks. Throws ProcessFailure when all go
   /// back, and agreement::Abandoned when the job ends.
   void recover();
+  /// All learn what the others have counted. Collective over the ranks. Throws ProcessFailure.
+  void share_tally();
   /// Does `work` until no failure interrupts it. Collective if `work` is.
   template <class Work>
   auto through_failures(Work work) {
@@ -154,6 +156,7 @@ class LocalRollback {
   void handle(int code);
   static int pass_on();
   void check_ledger();
+  void count_steps();
   void check_log();
 
   Engine& engine_;
@@ -190,6 +193,7 @@ int LocalRollback::in_call(Work work) {
       code = work();
       check_ledger();
       check_log();
+      count_steps();
     } catch (const ProcessFailure&) {
       code = MPIX_ERR_PROC_FAILED;
     } catch (...) {

@@ -478,7 +478,10 @@ void LoggedMessages::after_sending(const replay::Ledger::Channel& channel) {
     replay_->arrivals->sent(channel);
     post_matched();
   }
-  if (replay_->alone && !ledger_.is_behind()) end_replay();
+  if (replay_->is_over || ledger_.is_behind()) return;
+  caught_up_ = true;
+  replay_->is_over = true;
+  if (replay_->alone) end_replay();
 }
 
 /// Receives whose source is chosen now. What cannot be posted because of a failure is posted after the recovery.

@@ -108,6 +108,8 @@ class LoggedMessages {
   void end_replay();
   /// Returns true while this rank goes back, or the order in which it may receive is not known. Local.
   bool replays() const { return replay_.has_value(); }
+  /// Returns true once, when this rank that goes back has sent all that the others have. Local.
+  bool take_caught_up() { return std::exchange(caught_up_, false); }
   /// Returns true if this rank has ever received from any source. Local.
   bool receives_from_any() const { return receives_from_any_; }
   /// Every message was received: nothing uses the log any more when this returns. Local.
@@ -148,7 +150,8 @@ class LoggedMessages {
   struct Replay {
     std::optional<replay::Arrivals> arrivals;
     bool alone;
-    int vain_polls = 0;  // since the rank has sent something
+    int vain_polls = 0;    // since the rank has sent something
+    bool is_over = false;  // it has sent all that the others have
   };
   /// What a receive of a rank that goes back takes.
   struct Choice {
@@ -188,6 +191,7 @@ class LoggedMessages {
   std::optional<Replay> replay_;
   std::uint64_t receives_so_far_ = 0;
   bool receives_from_any_ = false;
+  bool caught_up_ = false;
 };
 
 }  // namespace mend
