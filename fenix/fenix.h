@@ -292,14 +292,26 @@ int Fenix_Data_snapshot_delete(int group_id, int time_stamp);
 int Fenix_Data_group_delete(int group_id);
 int Fenix_Data_member_delete(int group_id, int member_id);
 
-/* Message logs. They are not there yet: each function says so and returns FENIX_ERROR_MLOG_LIBRARY_UNAVAILABLE. */
+/* Message logs. While one is active, messages and collective calls on its communicator are kept, so that a process that
+ * takes over a rank goes through its work again alone. Numbers of logs and regions are from 0 up. */
+#define FENIX_MLOG_NONE -1
 #define FENIX_MLOG_CONTINUE -1
+/** `comm` points to the resilient communicator, or to a duplicate, and is read again by Fenix_Mlog_sync. `depth`: how many
+ * regions are kept, from 1 up. Local. */
 int Fenix_Mlog_create(int mlog_id, MPI_Comm *comm, int depth);
+/** From now on this log is the active one, and no other; FENIX_MLOG_NONE: none is. Local. */
 int Fenix_Mlog_activate(int mlog_id);
 int Fenix_Mlog_active(int *mlog_id);
+/** `region_id` must be larger than that of the region before, unless that has no messages yet. Local. */
 int Fenix_Mlog_begin_region(int mlog_id, int region_id);
+/** Both of it. Local. */
 int Fenix_Mlog_activate_region(int mlog_id, int region_id);
+/** After each failure: this rank goes on at the beginning of that region, or, with FENIX_MLOG_CONTINUE, where its log is.
+ * Those who are further send again what the others need. Before that the log cannot be used. Collective over the ranks.
+ * Returns FENIX_ERROR_NODATA_FOUND, on all, if what a rank needs is not kept any more. */
 int Fenix_Mlog_sync(int mlog_id, int region_id);
+/** A member of the group is this log as it is when the member is stored, and restoring the member restores the log. A
+ * process that takes over a rank defines it anew, before it restores. Local. */
 int Fenix_Mlog_create_data_member(int mlog_id, int group_id, int member_id);
 int Fenix_Mlog_define_data_member(int mlog_id, int group_id, int member_id);
 int Fenix_Mlog_delete(int mlog_id);

@@ -225,12 +225,13 @@ int member_lrestore(int group_id, int member_id, void* target_buffer = FENIX_DAT
 
 }  // namespace fenix::data
 
-// --- message logs: not there yet, each function throws -----------------------------------------------------------
+// --- message logs -----------------------------------------------------------------------------------------------
 
 namespace fenix::mlog {
 
 int create(int mlog_id, MPI_Comm& comm, int depth);
 int activate(int mlog_id);
+/// FENIX_MLOG_NONE if none is active.
 int active();
 int begin_region(int mlog_id, int region_id);
 int activate(int mlog_id, int region_id);

@@ -96,11 +96,11 @@ typedef enum {
   FENIX_CALLBACK_EXCEPTION_MODE_MAXCODE
 } Fenix_Callback_exception_mode;
 
-/** Message logs are not there yet: only the first can be set. */
+/** What comes of a failure while a message log is active. */
 typedef enum {
-  FENIX_MLOG_RECOVERY_MANUAL,
-  FENIX_MLOG_RECOVERY_INLINE,
-  FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC,
+  FENIX_MLOG_RECOVERY_MANUAL,          /**< as without one, by FENIX_RESUME_MODE: the default */
+  FENIX_MLOG_RECOVERY_INLINE,          /**< callbacks are called, which sync the logs; then the call that met it goes on */
+  FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC, /**< the same, but logs are synced after the callbacks */
   FENIX_MLOG_RECOVERY_MODE_MAXCODE
 } Fenix_Mlog_recovery_mode;
 

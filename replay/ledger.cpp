@@ -21,7 +21,7 @@ std::uint64_t weight(int from, int to, const Ledger::Channel& channel) {
 
 }  // namespace
 
-std::uint64_t Ledger::chained(std::uint64_t before, std::uint64_t content) {
+std::uint64_t MessageLog::chained(std::uint64_t before, std::uint64_t content) {
   return mixed(std::rotl(before, 23) ^ content) + 1;
 }
 
@@ -36,7 +36,12 @@ bool Ledger::is_known(const Channel& channel, const Sends& sends) const {
   return sends.count < sends.theirs.count || is_past(channel.peer);
 }
 
-void Ledger::note_sent(const Channel& channel, Sends& sends, std::span<const std::byte> copy) {
+MessageLog::Copy Ledger::begin_send(const Channel& channel, std::size_t size) {
+  return {now().memory.take(size), !is_known(channel, now().sends[channel])};
+}
+
+void Ledger::end_send(const Channel& channel, std::span<const std::byte> copy) {
+  Sends& sends = now().sends[channel];
   const std::uint64_t number = sends.count++;
   now().log[channel.peer].push_back({channel, number, copy});
   note_event(channel, sends.place, false);
@@ -50,7 +55,7 @@ void Ledger::note_sent(const Channel& channel, Sends& sends, std::span<const std
     note(channel, number + 1, Difference::What::content);
 }
 
-void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes) {
+void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes, bool /*by_request*/) {
   Received& received = now().received[channel];
   ++received.count;
   note_event(channel, received.place, true);

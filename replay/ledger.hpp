@@ -30,8 +30,8 @@
 #include "replay/channel.hpp"
 #include "replay/history.hpp"
 #include "replay/log_memory.hpp"
+#include "replay/message_log.hpp"
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,9 +42,12 @@
 
 namespace mend::replay {
 
-class Ledger {
+class Ledger final : public MessageLog {
  public:
   using Channel = replay::Channel;
+  using Resent = replay::Resent;  ///< its bytes are not moved until the next cut()
+  using Difference = replay::Difference;
+  using Hash = replay::Hash;
 
   /// The parts of a job between which no message is under way.
   enum class Phase : std::uint8_t { setup, interval };
@@ -66,37 +69,13 @@ class Ledger {
     bool operator==(const Receipts&) const = default;
   };
 
-  /// A message that is sent again. The bytes are not moved until the next cut().
-  struct Resent {
-    Channel channel;
-    std::span<const std::byte> bytes;
-  };
-
-  /// Returns 64 bits that depend on all bytes.
-  using Hash = std::uint64_t (*)(std::span<const std::byte>);
-
   /// `self`: this rank.
   Ledger(int self, Hash hash) : self_(self), hash_(hash) {}
 
-  /// The result of recording a message.
-  struct Sent {
-    bool needed = true;                ///< true if the receiver does not have it
-    std::span<const std::byte> bytes;  ///< the copy; it is not moved until the next cut()
-  };
-  /// Records a message of `size` bytes. `fill(copy, needed)` packs the bytes into the copy, and may send them at the
-  /// same time if they are needed.
-  template <class Fill>
-  Sent send(const Channel& channel, std::size_t size, Fill fill) {
-    const std::span<std::byte> copy = now().memory.take(size);
-    Sends& sends = now().sends[channel];
-    const bool needed = !is_known(channel, sends);
-    fill(copy, needed);
-    note_sent(channel, sends, copy);
-    return {needed, copy};
-  }
-
-  /// Records that the next message of `channel` was received.
-  void receive(const Channel& channel, std::span<const std::byte> bytes);
+  /// The copy is not moved until the next cut().
+  Copy begin_send(const Channel& channel, std::size_t size) override;
+  void end_send(const Channel& channel, std::span<const std::byte> copy) override;
+  void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request = false) override;
 
   /// Ends the phase; all ranks do so together. The log of the setup is kept, the log of an interval is dropped.
   void cut();
@@ -125,11 +104,6 @@ class Ledger {
 
   /// Set if the messages that this rank sends again differ from those that its predecessor sent, according to the
   /// receivers.
-  struct Difference {
-    Channel channel;
-    std::uint64_t number = 0;  ///< the number of the message, from 1
-    enum class What : std::uint8_t { content, more, fewer } what = What::content;
-  };
   const std::optional<Difference>& difference() const { return difference_; }
 
   /// Returns how many bytes are kept.
@@ -169,10 +143,8 @@ class Ledger {
   const OfPhase& now() const { return phases_[static_cast<std::size_t>(phase_)]; }
   bool is_past(int peer) const;
   bool is_known(const Channel& channel, const Sends& sends) const;
-  void note_sent(const Channel& channel, Sends& sends, std::span<const std::byte> copy);
   void note(const Channel& channel, std::uint64_t number, Difference::What what);
   void note_event(const Channel& channel, std::uint32_t& place, bool was_received);
-  static std::uint64_t chained(std::uint64_t before, std::uint64_t content);
   static void hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent);
 
   int self_;

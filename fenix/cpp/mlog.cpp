@@ -1,4 +1,4 @@
-// Message logs, in C++: they are not there yet.
+// Message logs, in C++.
 
 #include "fenix/cpp/code.hpp"
 #include "fenix/fenix.hpp"
@@ -12,7 +12,8 @@ int create(int mlog_id, MPI_Comm& comm, int depth) {
 }
 int activate(int mlog_id) { return require(Fenix_Mlog_activate(mlog_id), "activate"); }
 int active() {
-  int mlog_id = 0;
+  int mlog_id = FENIX_MLOG_NONE;
+  if (finalized()) return mlog_id;
   require(Fenix_Mlog_active(&mlog_id), "active");
   return mlog_id;
 }

@@ -18,6 +18,13 @@ Definition& member_of(Group& group, int id) {
   return *found;
 }
 
+bool spans_all_ranks(MPI_Comm comm) {
+  int result = MPI_UNEQUAL;
+  if (comm == MPI_COMM_NULL) return false;
+  check_mpi(MPI_Comm_compare(comm, state().engine().world().application.get(), &result), "MPI_Comm_compare");
+  return result == MPI_IDENT || result == MPI_CONGRUENT;
+}
+
 std::size_t element_size(MPI_Datatype type) {
   const ErrorsReturned quiet;
   MPI_Aint lower = 0;

@@ -51,6 +51,9 @@ int local(const char* function, const Work& work) {
 Group& group_of(int id);
 Definition& member_of(Group& group, int id);
 
+/// Returns true if `comm` has all ranks, in their order. Local.
+bool spans_all_ranks(MPI_Comm comm);
+
 /// How many bytes an element of this type takes. Throws Refused.
 std::size_t element_size(MPI_Datatype type);
 

@@ -13,13 +13,6 @@ namespace {
 
 using namespace mend::fenix;
 
-bool spans_all_ranks(MPI_Comm comm) {
-  int result = MPI_UNEQUAL;
-  if (comm == MPI_COMM_NULL) return false;
-  mend::check_mpi(MPI_Comm_compare(comm, state().engine().world().application.get(), &result), "MPI_Comm_compare");
-  return result == MPI_IDENT || result == MPI_CONGRUENT;
-}
-
 /// Copies what Fenix_Data_group_create takes as policy value.
 std::vector<int> policy_value_of(int policy_name, const void* policy_value) {
   if (policy_name == FENIX_DATA_POLICY_LOCAL) return {};

@@ -7,6 +7,7 @@
 #include "fenix/fenix.h"
 #include "fenix/data/snapshot/archive.hpp"
 #include "fenix/data/serializer.hpp"
+#include "fenix/mlog/message_logs.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/collectives.hpp"
 
@@ -100,13 +101,26 @@ Group::~Group() = default;
 
 bool Group::is_local() const { return settings_.policy_name == FENIX_DATA_POLICY_LOCAL; }
 
+void Group::end_epoch() {
+  if (message_logs().recovers_in_place() && (!image_.is_begun() || image_epoch_ == engine_.world().epoch)) {
+    take_out_of_image();
+    store_.end_epoch();
+    return end_image();
+  }
+  store_.end_epoch();
+}
+
 void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;
   open_.clear();
+  // A call that goes on after a recovery in place finds what it has stored.
+  const bool keeps_staged =
+      message_logs().recovers_in_place() && informed_ && (!image_.is_begun() || image_epoch_ == now);
+  if (keeps_staged) take_out_of_image();
   end_image();
   if (is_local()) {
-    stage_newest();
+    if (!keeps_staged) stage_newest();
     caught_up_ = now;
     return;
   }
@@ -114,11 +128,12 @@ void Group::catch_up() {
   if (fewer != nullptr) {
     keep_own_history(*fewer);
   } else {
+    if (!keeps_staged) staged_.clear();
     restore();
   }
   share_definitions();
   if (fewer != nullptr) commit_history_anew();
-  stage_newest();
+  if (!keeps_staged) stage_newest();
   caught_up_ = now;
 }
 
@@ -164,7 +179,6 @@ void Group::commit_history_anew() {
 
 void Group::restore() {
   history_.clear();
-  staged_.clear();
   const Seconds before = store_.statistics().restore_time;
   std::vector<Version> versions;
   try {
@@ -290,6 +304,16 @@ void Group::end_image() {
   store_.forget_parts();
 }
 
+/// Keeps what is staged beside the version slots: the image is dropped, and snapshots that come back take the slots.
+void Group::take_out_of_image() {
+  for (auto& [id, staged] : staged_) {
+    const bool was_in_image = std::exchange(staged.in_image, false);
+    if (!was_in_image && staged.newest.owner) continue;
+    const auto bytes = was_in_image ? image_.at(image_.offset_of(id), staged.bytes) : staged.newest.bytes;
+    staged.newest = own_elements(staged.known, copy_of(bytes));
+  }
+}
+
 /// The image takes the slot of the oldest version, which is a snapshot still if newer ones were deleted.
 void Group::keep_what_is_overwritten() {
   const std::uint64_t slots = static_cast<std::uint64_t>(settings_.depth) + 2;
@@ -388,10 +412,20 @@ FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
     local_version_ = snapshot.version;
     local_parts_.reset();
   } else {
-    store_.commit();
+    commit_to_store();
   }
   image_.end();
   return snapshot;
+}
+
+/// A version that was published before a failure was met exists on all ranks.
+void Group::commit_to_store() {
+  const Version before = store_.version();
+  try {
+    store_.commit();
+  } catch (const ProcessFailure&) {
+    if (store_.version() == before) throw;
+  }
 }
 
 int Group::commit() {

@@ -103,6 +103,9 @@ class Group {
   const GroupSettings& settings() const { return settings_; }
   StoreEngine& store() { return store_; }
 
+  /// A failure was met, or the job ends: nothing is communicated any more. What was stored is kept if the call that has
+  /// met the failure goes on (fenix/mlog/message_logs.hpp). Local.
+  void end_epoch();
   /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
   /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself, which is committed
   /// anew. Collective over the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore
@@ -153,6 +156,7 @@ class Group {
   void reserve();
   void begin_image();
   void end_image();
+  void take_out_of_image();
   SnapshotInParts& begin_snapshot(std::size_t bytes);
   Version next_version() const;
   void keep_what_is_overwritten();
@@ -160,6 +164,7 @@ class Group {
   void prepare_place(const StagedMember& staged, const Definition& definition, const Regions& regions,
                      const Regions& known);
   FenixSnapshot commit_image(int time_stamp, Staging& staged);
+  void commit_to_store();
   void learn(std::vector<Definition> definitions);
 
   GroupSettings settings_;

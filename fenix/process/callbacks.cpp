@@ -1,6 +1,11 @@
 // The application's callbacks: when a failure is met, and when it has been recovered from.
 
+#include "base/telemetry/log.hpp"
+#include "fenix/data/call.hpp"
+#include "fenix/mlog/message_logs.hpp"
 #include "fenix/process/job.hpp"
+
+#include <fmt/format.h>
 
 namespace mend::fenix {
 namespace {
@@ -31,9 +36,53 @@ bool call_back_and_squash(std::size_t index, std::uint64_t epoch) {
 void call_all_back() {
   const std::uint64_t epoch = epoch_now();
   const bool squash = settings().callback_exception == FENIX_CALLBACK_EXCEPTION_SQUASH;
-  for (std::size_t left = state().callbacks.after_recovery.size(); left > 0; --left) {
-    if (!(squash ? call_back_and_squash(left - 1, epoch) : call_back(left - 1, epoch))) return;
+  message_logs().pause();
+  try {
+    for (std::size_t left = state().callbacks.after_recovery.size(); left > 0; --left) {
+      if (!(squash ? call_back_and_squash(left - 1, epoch) : call_back(left - 1, epoch))) break;
+    }
+  } catch (...) {
+    message_logs().go_on();
+    throw;
   }
+  message_logs().go_on();
+}
+
+bool call_all_back_in_place() {
+  const bool squash = settings().callback_exception == FENIX_CALLBACK_EXCEPTION_SQUASH;
+  InPlace& now = state().in_place;
+  now = {.calls_back = true};
+  const std::deque<Callback>& callbacks = state().callbacks.after_recovery;
+  try {
+    const ErrorsHandled handed_over(OnError::hands_over);
+    for (std::size_t left = callbacks.size(); left > 0 && !now.interrupted; --left) {
+      if (left > callbacks.size()) continue;  // taken back by the one before
+      try {
+        callbacks[left - 1](resilient(), state().last_error);
+      } catch (const ::fenix::CommException&) {
+        if (!now.interrupted && !squash) throw;
+      }
+    }
+  } catch (...) {
+    now.calls_back = false;
+    throw;
+  }
+  now.calls_back = false;
+  return !now.interrupted && sync_logs();
+}
+
+bool sync_logs() {
+  if (settings().mlog_recovery != FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC) return true;
+  const Outcome outcome = tried("FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC", [] {
+    try {
+      message_logs().sync_all();
+    } catch (const Refused& refused) {
+      log::warn(fmt::format("FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC: {}", refused.what()));
+      return refused.code();
+    }
+    return static_cast<int>(FENIX_SUCCESS);
+  });
+  return !outcome.recovered;
 }
 
 void call_all_back_before() {

@@ -7,6 +7,7 @@
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 #include "fenix/data/group.hpp"
+#include "fenix/mlog/message_logs.hpp"
 #include "framework/run.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ namespace {
 [[noreturn]] void leave(ExitCode code) {
   State& now = state();
   now.active = false;
+  now.logs.reset();
   now.groups.clear();
   now.job->close(code);
   leave_mpi();
@@ -39,6 +41,7 @@ void end_job(ExitCode code, const std::string& sentence) {
   now.active = false;
   try {
     now.engine().abandon(code, sentence);
+    now.logs.reset();
     now.groups.clear();
     now.job->close(*now.engine().ended());
     job_status::closed();
@@ -181,7 +184,8 @@ Options options_of(const StartArguments& arguments) {
   return options;
 }
 
-void begin_epoch() {
+/// Returns false if a failure came between. Collective over the ranks.
+bool begin_epoch() {
   State& now = state();
   now.failed.clear();
   now.recovered.clear();
@@ -200,19 +204,46 @@ void begin_epoch() {
     now.engine().take_into_epoch(group->store());
   }
   report();
+  try {
+    now.logs->begin_epoch();
+  } catch (const ProcessFailure&) {
+    return false;
+  }
+  return true;
 }
 
 void end_epoch() {
-  for (auto& [id, group] : state().groups) group->store().end_epoch();
+  for (auto& [id, group] : state().groups) group->end_epoch();
+}
+
+/// Repairs until an epoch has begun. Logged receives that are under way go on in it, or end.
+void repair(bool keeps_receives) {
+  State& now = state();
+  do {
+    end_epoch();
+    now.logs->interrupt();
+    try {
+      now.engine().repair();
+    } catch (const agreement::Abandoned&) {
+      leave(*now.engine().ended());
+    } catch (const std::exception& error) {
+      fail_stop(error.what());
+    }
+    now.logs->end_epoch(keeps_receives);
+  } while (!begin_epoch());
+}
+
+/// Ends the job, or does what the program wants of other errors than failures.
+void receive_mistake(ExitCode code, const std::string& sentence) {
+  if (settings().unhandled == FENIX_UNHANDLED_SILENT) return;
+  if (settings().unhandled == FENIX_UNHANDLED_ABORT) end_job_and_exit(code, sentence);
+  log::error(sentence);
 }
 
 /// An error of MPI that is no failure, such as a rank that does not exist.
 void receive_other_error(int code) {
-  if (settings().unhandled == FENIX_UNHANDLED_SILENT) return;
-  const std::string sentence =
-      fmt::format("rank {}: an MPI call failed: {}", state().engine().rank().value, mpi_text(code));
-  if (settings().unhandled == FENIX_UNHANDLED_ABORT) end_job_and_exit(ExitCode::failed, sentence);
-  log::error(sentence);
+  receive_mistake(ExitCode::failed,
+                  fmt::format("rank {}: an MPI call failed: {}", state().engine().rank().value, mpi_text(code)));
 }
 
 }  // namespace
@@ -269,7 +300,8 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
     fail_stop(error.what());
   }
   now.active = true;
-  begin_epoch();
+  now.logs = std::make_unique<MessageLogs>();
+  if (!begin_epoch()) repair(false);
   hand_errors_to(&receive_error);
 }
 
@@ -286,32 +318,53 @@ void report() {
   if (out.error != nullptr) *out.error = Fenix_get_error();
 }
 
-void recover(int mpi_error) {
+void recover(int mpi_error, bool in_place) {
   const ErrorsHandled as_in_cpp(OnError::throws);
   State& now = state();
+  const MessageLogs::Paused unlogged(*now.logs);
   now.last_error = mpi_error;
   call_all_back_before();
   if (settings().recovery == FENIX_RECOVERY_NOOP) return;
-  end_epoch();
+  repair(in_place || settings().resume == FENIX_RESUME_RETURN);
+}
+
+bool go_on_in_place(bool is_recovered) {
+  State& now = state();
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  now.logs->pause();
   try {
-    now.engine().repair();
-  } catch (const agreement::Abandoned&) {
-    leave(*now.engine().ended());
-  } catch (const std::exception& error) {
-    fail_stop(error.what());
+    do {
+      if (!std::exchange(is_recovered, false)) recover(MPIX_ERR_PROC_FAILED, true);
+      if (!now.logs->fits()) {
+        now.logs->go_on();
+        return false;
+      }
+    } while (!call_all_back_in_place());
+    if (now.callbacks.thrown_before) std::rethrow_exception(std::exchange(now.callbacks.thrown_before, nullptr));
+  } catch (...) {
+    now.logs->go_on();
+    throw;
   }
-  begin_epoch();
+  now.logs->go_on();
+  if (now.logs->all_synced()) return true;
+  end_job_and_exit(
+      ExitCode::usage,
+      fmt::format("rank {}: a message log is not synced after a recovery in place: call Fenix_Mlog_sync in "
+                  "a callback, or set FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC",
+                  now.engine().rank().value));
 }
 
 bool finish() {
   const ErrorsHandled as_in_cpp(OnError::throws);
   State& now = state();
+  now.logs->pause();
   end_epoch();
   try {
     if (now.engine().finish()) {
       if (*now.engine().ended() != ExitCode::ok) leave(*now.engine().ended());
       now.active = false;
       now.finalized = true;
+      now.logs.reset();
       now.groups.clear();
       now.job->close(ExitCode::ok);
       job_status::closed();  // what the program does until MPI_Finalize is its own
@@ -321,7 +374,10 @@ bool finish() {
     fail_stop(error.what());
   }
   now.last_error = MPIX_ERR_PROC_FAILED;
-  begin_epoch();
+  const bool keeps_receives = now.logs->recovers_in_place() || settings().resume == FENIX_RESUME_RETURN;
+  now.logs->end_epoch(keeps_receives);
+  if (!begin_epoch()) repair(keeps_receives);
+  now.logs->go_on();
   return false;
 }
 
@@ -332,8 +388,16 @@ void throw_failure() {
 }
 
 void resume() {
+  if (state().in_place.calls_back) {  // out of the callback, which is called again
+    if (settings().resume == FENIX_RESUME_THROW) throw_failure();
+    return;
+  }
   if (recovers()) {
     call_all_back();
+    while (!sync_logs()) {
+      recover(MPIX_ERR_PROC_FAILED);
+      call_all_back();
+    }
     if (state().callbacks.thrown_before)
       std::rethrow_exception(std::exchange(state().callbacks.thrown_before, nullptr));
   }
@@ -341,6 +405,7 @@ void resume() {
     case FENIX_RESUME_THROW: throw_failure();
     case FENIX_RESUME_JUMP:
       if (state().outputs.resume_point == nullptr) throw_failure();  // fenix::init is no place to return to
+      state().logs->end_pauses();
       ::longjmp(*state().outputs.resume_point, 1);
     default: return;
   }
@@ -355,10 +420,19 @@ void receive_error(MPI_Comm comm, int code, bool failure) {
       return;
     }
     if (settings().recovery != FENIX_RECOVERY_NOOP) revoke(comm);
+    if (state().in_place.calls_back) {
+      state().in_place.interrupted = true;
+      return resume();
+    }
     recover(code);
     return resume();
   }
   receive_other_error(code);
+}
+
+int refuse_in_program(const std::string& sentence) {
+  receive_mistake(ExitCode::usage, fmt::format("rank {}: {}", state().engine().rank().value, sentence));
+  return MPI_ERR_OTHER;
 }
 
 bool is_active(const char* function) {
@@ -367,32 +441,55 @@ bool is_active(const char* function) {
   return false;
 }
 
+namespace {
+
+/// Returns what `work` does; nothing after a failure.
+std::optional<int> attempt(const char* function, const std::function<int()>& work) {
+  const ErrorsHandled as_in_cpp(OnError::throws);
+  const MessageLogs::Paused unlogged(*state().logs);
+  try {
+    return work();
+  } catch (const ProcessFailure&) {
+    return std::nullopt;
+  } catch (const agreement::Abandoned&) {
+    return std::nullopt;  // the others are ending the job, and so will this one in the recovery
+  } catch (const UsageError& mistake) {
+    log::warn(fmt::format("{}: {}", function, mistake.what()));
+    return FENIX_ERROR_INVALID_LOGIC_CALL;
+  } catch (const DataLoss& loss) {
+    log::warn(fmt::format("{}: {}", function, loss.what()));
+    return FENIX_ERROR_NODATA_FOUND;
+  } catch (const CommonError& error) {
+    log::error(fmt::format("{}: {}", function, error.what()));
+    return FENIX_ERROR_INTERN;
+  } catch (const std::exception& error) {  // the others wait for this process, and programs ignore what is returned
+    fail_stop(error.what());
+  }
+}
+
+}  // namespace
+
+Outcome tried(const char* function, const std::function<int()>& work) {
+  const auto code = attempt(function, work);
+  return code ? Outcome{*code} : Outcome{FENIX_ERROR_CANCELLED, true};
+}
+
 Outcome guarded(const char* function, const std::function<int()>& work) {
   if (!is_active(function)) return {FENIX_ERROR_UNINITIALIZED};
-  {
-    const ErrorsHandled as_in_cpp(OnError::throws);
-    try {
-      return {work()};
-    } catch (const ProcessFailure&) {
-      // recovered from below
-    } catch (const agreement::Abandoned&) {
-      // the others are ending the job, and so will this one in the recovery
-    } catch (const UsageError& mistake) {
-      log::warn(fmt::format("{}: {}", function, mistake.what()));
-      return {FENIX_ERROR_INVALID_LOGIC_CALL};
-    } catch (const DataLoss& loss) {
-      log::warn(fmt::format("{}: {}", function, loss.what()));
-      return {FENIX_ERROR_NODATA_FOUND};
-    } catch (const CommonError& error) {
-      log::error(fmt::format("{}: {}", function, error.what()));
-      return {FENIX_ERROR_INTERN};
-    } catch (const std::exception& error) {  // the others wait for this process, and programs ignore what is returned
-      fail_stop(error.what());
+  InPlace& in_place = state().in_place;
+  for (;;) {
+    if (in_place.calls_back && in_place.interrupted) return {FENIX_ERROR_CANCELLED, true};
+    if (const auto code = attempt(function, work)) return {*code};
+    if (!recovers()) return {FENIX_ERROR_CANCELLED};
+    if (in_place.calls_back) {
+      in_place.interrupted = true;
+    } else if (!state().logs->recovers_in_place()) {
+      recover(MPIX_ERR_PROC_FAILED);
+      return {FENIX_ERROR_CANCELLED, true};
+    } else if (!go_on_in_place(false)) {
+      return {FENIX_ERROR_CANCELLED, true};
     }
   }
-  if (!recovers()) return {FENIX_ERROR_CANCELLED};
-  recover(MPIX_ERR_PROC_FAILED);
-  return {FENIX_ERROR_CANCELLED, true};
 }
 
 }  // namespace mend::fenix

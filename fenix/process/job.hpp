@@ -27,6 +27,7 @@
 namespace mend::fenix {
 
 class Group;
+class MessageLogs;
 
 /// What the application has asked for, before or after Fenix_Init.
 struct Settings {
@@ -58,6 +59,12 @@ struct Callbacks {
   std::exception_ptr thrown_before;  ///< by one that was called before the recovery; thrown when the program resumes
 };
 
+/// Callbacks that are called where a call is interrupted that goes on after them.
+struct InPlace {
+  bool calls_back = false;
+  bool interrupted = false;  ///< by another failure: what is called from now on does nothing, and all begins anew
+};
+
 /// All that this process knows of its job. There is one, from Fenix_Init until the process ends.
 struct State {
   State();
@@ -73,6 +80,8 @@ struct State {
   std::vector<int> failed;     ///< ranks whose processes died in the most recent failure, as they were numbered then
   std::vector<int> recovered;  ///< of these, those that were taken over, as they are numbered now
   std::map<int, std::unique_ptr<Group>> groups;
+  std::unique_ptr<MessageLogs> logs;  ///< while active
+  InPlace in_place;
 
   Engine& engine() { return job->engine(); }
 };
@@ -96,7 +105,13 @@ void start(const StartArguments& arguments, const Outputs& outputs);
 void report();
 
 /// Recovers together with the other ranks; ends the process when the job is over. `mpi_error`: what met the failure.
-void recover(int mpi_error);
+/// `in_place`: the call that met it goes on, and so do receives that are logged.
+void recover(int mpi_error, bool in_place = false);
+
+/// With FENIX_MLOG_RECOVERY_INLINE: recovers, unless that `is_recovered`, and calls the application back until no
+/// failure comes between. Returns false if the call cannot go on, because there are fewer ranks than before: then the
+/// caller must resume. What callbacks throw is thrown.
+bool go_on_in_place(bool is_recovered);
 
 /// Fenix_Finalize; false when a failure came first and has been recovered from.
 bool finish();
@@ -106,6 +121,11 @@ void call_all_back();
 /// The same for those before one. Errors of MPI that they meet are returned to them; what they throw is kept until the
 /// program resumes, because the other ranks wait for this one in the recovery.
 void call_all_back_before();
+/// Calls back those for after a recovery, and syncs the message logs if that is wanted. A failure does not leave the
+/// application's callbacks by a jump, but ends what they do. Returns false after one.
+bool call_all_back_in_place();
+/// With FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC: syncs the message logs. Returns false if a failure came between.
+bool sync_logs();
 
 /// Calls the application back and goes on as it has chosen: returns only if that is FENIX_RESUME_RETURN.
 void resume();
@@ -116,6 +136,10 @@ bool recovers();
 
 /// This process's part in the job.
 Fenix_Rank_role role();
+
+/// The application does what it may not, in a call of MPI: ends the job with a sentence, or does what
+/// FENIX_UNHANDLED_MODE says, and returns MPI's code.
+int refuse_in_program(const std::string& sentence);
 
 /// What is done with an error of MPI that is met in the application's own code.
 void receive_error(MPI_Comm comm, int code, bool failure);
@@ -135,6 +159,9 @@ struct Outcome {
 
 /// Does what a function stands for; `work` returns its code, and may throw whatever mend throws.
 Outcome guarded(const char* function, const std::function<int()>& work);
+
+/// The same without a recovery: `recovered` says that a failure is to be recovered from.
+Outcome tried(const char* function, const std::function<int()>& work);
 
 /// To be called last, by a function with C linkage that has nothing to destroy.
 inline int settle(Outcome outcome) {

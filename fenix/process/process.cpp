@@ -4,6 +4,7 @@
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
 #include "fenix/fenix.h"
+#include "fenix/mlog/message_logs.hpp"
 #include "fenix/process/job.hpp"
 #include "fenix/process/slots.hpp"
 
@@ -52,6 +53,16 @@ int Fenix_Process_detect_failures(int do_recovery) {
   if (!is_active("Fenix_Process_detect_failures")) return FENIX_ERROR_UNINITIALIZED;
   if (!failure_is_known()) return MPI_SUCCESS;
   if (do_recovery != 0 && recovers()) {
+    if (state().in_place.calls_back) {
+      state().in_place.interrupted = true;
+      resume();
+      return MPIX_ERR_PROC_FAILED;
+    }
+    if (message_logs().recovers_in_place()) {
+      if (go_on_in_place(false)) return MPI_SUCCESS;
+      resume();
+      return MPIX_ERR_PROC_FAILED;
+    }
     recover(MPIX_ERR_PROC_FAILED);
     resume();
   }
@@ -107,7 +118,9 @@ int Fenix_check_cancelled(MPI_Request* request, MPI_Status* status) {
 
 int Fenix_Finalize() {
   if (!is_active("Fenix_Finalize")) return FENIX_ERROR_UNINITIALIZED;
-  if (finish()) return FENIX_SUCCESS;
+  do {
+    if (finish()) return FENIX_SUCCESS;
+  } while (message_logs().recovers_in_place() && go_on_in_place(true));
   resume();
   return FENIX_ERROR_CANCELLED;
 }

@@ -1,9 +1,6 @@
 // Fenix's settings. Each is a number below the MAXCODE of its kind.
 
-#include "base/telemetry/log.hpp"
 #include "fenix/process/job.hpp"
-
-#include <optional>
 
 namespace {
 
@@ -16,12 +13,6 @@ int set(Mode& mode, unsigned option, Mode end) {
   return FENIX_SUCCESS;
 }
 
-int set_mlog_recovery(unsigned option) {
-  if (option == FENIX_MLOG_RECOVERY_MANUAL) return FENIX_SUCCESS;
-  mend::log::warn("Fenix_set_option: message logs are not there yet, so FENIX_MLOG_RECOVERY_MODE stays MANUAL");
-  return FENIX_ERROR_INVALID_SETTING_OPTION;
-}
-
 }  // namespace
 
 int Fenix_set_option(Fenix_Setting_name setting, unsigned option) {
@@ -32,7 +23,7 @@ int Fenix_set_option(Fenix_Setting_name setting, unsigned option) {
     case FENIX_UNHANDLED_MODE: return set(now.unhandled, option, FENIX_UNHANDLED_MODE_MAXCODE);
     case FENIX_CALLBACK_EXCEPTION_MODE:
       return set(now.callback_exception, option, FENIX_CALLBACK_EXCEPTION_MODE_MAXCODE);
-    case FENIX_MLOG_RECOVERY_MODE: return set_mlog_recovery(option);
+    case FENIX_MLOG_RECOVERY_MODE: return set(now.mlog_recovery, option, FENIX_MLOG_RECOVERY_MODE_MAXCODE);
     case FENIX_SPARE_WAIT_MODE: return set(now.spare_wait, option, FENIX_SPARE_WAIT_MODE_MAXCODE);
     case FENIX_SPARE_FINALIZE_MODE: return set(now.spare_finalize, option, FENIX_SPARE_FINALIZE_MODE_MAXCODE);
     default: return FENIX_ERROR_INVALID_SETTING_NAME;

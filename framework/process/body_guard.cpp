@@ -7,7 +7,7 @@
 #include "base/telemetry/place.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/replay/local_rollback.hpp"
+#include "framework/replay/logged_calls.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -149,8 +149,8 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 
 int PMPI_Comm_disconnect(MPI_Comm* comm) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
-  auto* local = mend::local_rollback_of(*comm);
-  return local == nullptr ? library(comm) : local->free(comm);
+  auto* logged = mend::logged_calls_of(*comm);
+  return logged == nullptr ? library(comm) : logged->free(comm);
 }
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
@@ -173,7 +173,7 @@ extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMP
 int PMPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   static const auto library = mend::of_the_library<decltype(&PMPI_File_open)>("PMPI_File_open");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_File_open");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_File_open");
   return library(comm, name, mode, info, file);
 }
 extern "C" decltype(MPI_File_open) MPI_File_open __attribute__((weak, alias("PMPI_File_open")));
@@ -181,7 +181,7 @@ extern "C" decltype(MPI_File_open) MPI_File_open __attribute__((weak, alias("PMP
 int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_create)>("PMPI_Win_create");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_create");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_create");
   return library(base, size, unit, info, comm, made);
 }
 extern "C" decltype(MPI_Win_create) MPI_Win_create __attribute__((weak, alias("PMPI_Win_create")));
@@ -189,7 +189,7 @@ extern "C" decltype(MPI_Win_create) MPI_Win_create __attribute__((weak, alias("P
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_create_dynamic)>("PMPI_Win_create_dynamic");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_create_dynamic");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_create_dynamic");
   return library(info, comm, made);
 }
 extern "C" decltype(MPI_Win_create_dynamic) MPI_Win_create_dynamic
@@ -198,7 +198,7 @@ extern "C" decltype(MPI_Win_create_dynamic) MPI_Win_create_dynamic
 int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate)>("PMPI_Win_allocate");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_allocate");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_allocate");
   return library(size, unit, info, comm, base, made);
 }
 extern "C" decltype(MPI_Win_allocate) MPI_Win_allocate __attribute__((weak, alias("PMPI_Win_allocate")));
@@ -206,7 +206,7 @@ extern "C" decltype(MPI_Win_allocate) MPI_Win_allocate __attribute__((weak, alia
 int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate_shared)>("PMPI_Win_allocate_shared");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Win_allocate_shared");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_allocate_shared");
   return library(size, unit, info, comm, base, made);
 }
 extern "C" decltype(MPI_Win_allocate_shared) MPI_Win_allocate_shared

@@ -4,7 +4,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
-#include "framework/replay/local_rollback.hpp"
+#include "framework/replay/logged_calls.hpp"
 
 #include <mpi.h>
 
@@ -43,28 +43,28 @@ struct EqualBlocks {
   std::vector<int> offsets;
 };
 
-/// Has the library complete requests, some of which are receives of local rollback. `finish` completes those first.
+/// Has the library complete requests, some of which are logged receives. `finish` completes those first.
 /// They are forgotten when the library has completed them.
 template <class Finish, class Library>
-int complete(LocalRollback& local, int count, MPI_Request* requests, Finish finish, Library library) {
-  return local.in_call([&] {
+int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finish, Library library) {
+  return logged.in_call([&] {
     const std::span<MPI_Request> all(requests, static_cast<std::size_t>(count));
-    const LoggedMessages::PersistentReplaced replaced(local.messages(), all);
+    const LoggedMessages::PersistentReplaced replaced(logged.messages(), all);
     const std::vector<MPI_Request> before(all.begin(), all.end());
     const int code = finish(before);
     if (code != MPI_SUCCESS) return code;
     const int of_library = library();
-    local.messages().forget(before, all);
+    logged.messages().forget(before, all);
     return of_library;
   });
 }
 
-/// Returns the local rollback if it has one of the requests; otherwise null.
-LocalRollback* owner_of(int count, const MPI_Request* requests) {
-  LocalRollback* const local = local_rollback();
+/// Returns what logs calls if it has one of the requests; otherwise null.
+LoggedCalls* owner_of(int count, const MPI_Request* requests) {
+  LoggedCalls* const logged = logged_calls();
   const bool has_any =
-      local != nullptr && count > 0 && local->messages().has_any({requests, static_cast<std::size_t>(count)});
-  return has_any ? local : nullptr;
+      logged != nullptr && count > 0 && logged->messages().has_any({requests, static_cast<std::size_t>(count)});
+  return has_any ? logged : nullptr;
 }
 
 }  // namespace
@@ -83,11 +83,11 @@ using mend::of_the_library;
 int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
   const InMpiCall call(MpiCall::send);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      return local->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
-                                    mend::LoggedMessages::SendEnds::as_send);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+                                     mend::LoggedMessages::SendEnds::as_send);
     });
   }
   return library(buf, count, type, to, tag, comm);
@@ -97,11 +97,11 @@ MEND_SAME_AS_PMPI(MPI_Send);
 int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Ssend)>("PMPI_Ssend");
   const InMpiCall call(MpiCall::ssend);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      return local->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
-                                    mend::LoggedMessages::SendEnds::as_synchronous);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+                                     mend::LoggedMessages::SendEnds::as_synchronous);
     });
   }
   return library(buf, count, type, to, tag, comm);
@@ -111,10 +111,11 @@ MEND_SAME_AS_PMPI(MPI_Ssend);
 int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
   const InMpiCall call(MpiCall::recv);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call(
-        [&] { return local->messages().receive(front, mend::Traffic::messages, buf, count, type, from, tag, status); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().receive(front, mend::Traffic::messages, buf, count, type, from, tag, status);
+    });
   }
   return library(buf, count, type, from, tag, comm, status);
 }
@@ -124,13 +125,13 @@ int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to,
                   MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
   const InMpiCall call(MpiCall::sendrecv);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      const int code = local->messages().send(front, mend::Traffic::messages, out, out_count, out_type, to, out_tag,
-                                              mend::LoggedMessages::SendEnds::at_once);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const int code = logged->messages().send(front, mend::Traffic::messages, out, out_count, out_type, to, out_tag,
+                                               mend::LoggedMessages::SendEnds::at_once);
       if (code != MPI_SUCCESS) return code;
-      return local->messages().receive(front, mend::Traffic::messages, in, in_count, in_type, from, in_tag, status);
+      return logged->messages().receive(front, mend::Traffic::messages, in, in_count, in_type, from, in_tag, status);
     });
   }
   if (from == MPI_PROC_NULL) return mend::send_without_source(out, out_count, out_type, to, out_tag, comm, status);
@@ -142,14 +143,14 @@ int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int o
                           MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
   const InMpiCall call(MpiCall::sendrecv_replace);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      const int code = local->messages().send(front, mend::Traffic::messages, buf, count, type, to, out_tag,
-                                              mend::LoggedMessages::SendEnds::at_once);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const int code = logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, out_tag,
+                                               mend::LoggedMessages::SendEnds::at_once);
       return code != MPI_SUCCESS
                  ? code
-                 : local->messages().receive(front, mend::Traffic::messages, buf, count, type, from, in_tag, status);
+                 : logged->messages().receive(front, mend::Traffic::messages, buf, count, type, from, in_tag, status);
     });
   }
   if (from == MPI_PROC_NULL) return mend::send_without_source(buf, count, type, to, out_tag, comm, status);
@@ -160,9 +161,9 @@ MEND_SAME_AS_PMPI(MPI_Sendrecv_replace);
 int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Probe)>("PMPI_Probe");
   const InMpiCall call(MpiCall::probe);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->messages().probe(front, from, tag, nullptr, status); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->messages().probe(front, from, tag, nullptr, status); });
   }
   return library(from, tag, comm, status);
 }
@@ -171,9 +172,9 @@ MEND_SAME_AS_PMPI(MPI_Probe);
 int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Wait)>("PMPI_Wait");
   const InMpiCall call(MpiCall::wait);
-  if (auto* local = mend::owner_of(1, request)) {
+  if (auto* logged = mend::owner_of(1, request)) {
     return mend::complete(
-        *local, 1, request, [&](const auto& before) { return local->messages().finish(before); },
+        *logged, 1, request, [&](const auto& before) { return logged->messages().finish(before); },
         [&] { return library(request, status); });
   }
   return library(request, status);
@@ -183,9 +184,9 @@ MEND_SAME_AS_PMPI(MPI_Wait);
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Waitall)>("PMPI_Waitall");
   const InMpiCall call(MpiCall::waitall);
-  if (auto* local = mend::owner_of(count, requests)) {
+  if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
-        *local, count, requests, [&](const auto& before) { return local->messages().finish(before); },
+        *logged, count, requests, [&](const auto& before) { return logged->messages().finish(before); },
         [&] { return library(count, requests, statuses); });
   }
   return library(count, requests, statuses);
@@ -195,11 +196,11 @@ MEND_SAME_AS_PMPI(MPI_Waitall);
 int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Waitany)>("PMPI_Waitany");
   const InMpiCall call(MpiCall::waitany);
-  if (auto* local = mend::owner_of(count, requests)) {
+  if (auto* logged = mend::owner_of(count, requests)) {
     for (;;) {
       int flag = 0;
       const int code = mend::complete(
-          *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+          *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
           [&] { return PMPI_Testany(count, requests, index, &flag, status); });
       if (code != MPI_SUCCESS || flag != 0) return code;
     }
@@ -211,10 +212,10 @@ MEND_SAME_AS_PMPI(MPI_Waitany);
 int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
   const InMpiCall call(MpiCall::waitsome);
-  if (auto* local = mend::owner_of(count, requests)) {
+  if (auto* logged = mend::owner_of(count, requests)) {
     for (;;) {
       const int code = mend::complete(
-          *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+          *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
           [&] { return PMPI_Testsome(count, requests, done, indices, statuses); });
       if (code != MPI_SUCCESS || *done != 0) return code;
     }
@@ -226,9 +227,9 @@ MEND_SAME_AS_PMPI(MPI_Waitsome);
 int PMPI_Barrier(MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Barrier)>("PMPI_Barrier");
   const InMpiCall call(MpiCall::barrier);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().barrier(front); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().barrier(front); });
   }
   return library(comm);
 }
@@ -237,9 +238,9 @@ MEND_SAME_AS_PMPI(MPI_Barrier);
 int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Bcast)>("PMPI_Bcast");
   const InMpiCall call(MpiCall::bcast);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().bcast(front, buf, count, type, root); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().bcast(front, buf, count, type, root); });
   }
   return library(buf, count, type, root, comm);
 }
@@ -248,9 +249,9 @@ MEND_SAME_AS_PMPI(MPI_Bcast);
 int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce)>("PMPI_Reduce");
   const InMpiCall call(MpiCall::reduce);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().reduce(front, out, in, count, type, op, root); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().reduce(front, out, in, count, type, op, root); });
   }
   return library(out, in, count, type, op, root, comm);
 }
@@ -259,9 +260,9 @@ MEND_SAME_AS_PMPI(MPI_Reduce);
 int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
   const InMpiCall call(MpiCall::allreduce);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().allreduce(front, out, in, count, type, op); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().allreduce(front, out, in, count, type, op); });
   }
   return library(out, in, count, type, op, comm);
 }
@@ -270,9 +271,9 @@ MEND_SAME_AS_PMPI(MPI_Allreduce);
 int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
   const InMpiCall call(MpiCall::reduce_scatter);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().reduce_scatter(front, out, in, counts, type, op); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().reduce_scatter(front, out, in, counts, type, op); });
   }
   return library(out, in, counts, type, op, comm);
 }
@@ -281,11 +282,11 @@ MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
 int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
   const InMpiCall call(MpiCall::reduce_scatter_block);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
       const mend::EqualBlocks blocks(front.size, count);
-      return local->collectives().reduce_scatter(front, out, in, blocks.lengths.data(), type, op);
+      return logged->collectives().reduce_scatter(front, out, in, blocks.lengths.data(), type, op);
     });
   }
   return library(out, in, count, type, op, comm);
@@ -295,9 +296,9 @@ MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);
 int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scan)>("PMPI_Scan");
   const InMpiCall call(MpiCall::scan);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().scan(front, out, in, count, type, op); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().scan(front, out, in, count, type, op); });
   }
   return library(out, in, count, type, op, comm);
 }
@@ -306,9 +307,9 @@ MEND_SAME_AS_PMPI(MPI_Scan);
 int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Exscan)>("PMPI_Exscan");
   const InMpiCall call(MpiCall::exscan);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->collectives().exscan(front, out, in, count, type, op); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().exscan(front, out, in, count, type, op); });
   }
   return library(out, in, count, type, op, comm);
 }
@@ -318,12 +319,12 @@ int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in,
                 int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
   const InMpiCall call(MpiCall::gather);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
       const mend::EqualBlocks blocks(front.size, in_count);
-      return local->collectives().gatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
-                                          blocks.offsets.data(), in_type, root);
+      return logged->collectives().gatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
+                                           blocks.offsets.data(), in_type, root);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
@@ -334,10 +335,10 @@ int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in
                  const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
   const InMpiCall call(MpiCall::gatherv);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      return local->collectives().gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root);
     });
   }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm);
@@ -348,12 +349,12 @@ int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in
                  int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
   const InMpiCall call(MpiCall::scatter);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
       const mend::EqualBlocks blocks(front.size, out_count);
-      return local->collectives().scatterv(front, out, blocks.lengths.data(), blocks.offsets.data(), out_type, in,
-                                           in_count, in_type, root);
+      return logged->collectives().scatterv(front, out, blocks.lengths.data(), blocks.offsets.data(), out_type, in,
+                                            in_count, in_type, root);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
@@ -364,10 +365,10 @@ int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], 
                   int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
   const InMpiCall call(MpiCall::scatterv);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      return local->collectives().scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root);
     });
   }
   return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm);
@@ -378,12 +379,12 @@ int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* 
                    MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
   const InMpiCall call(MpiCall::allgather);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
       const mend::EqualBlocks blocks(front.size, in_count);
-      return local->collectives().allgatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
-                                             blocks.offsets.data(), in_type);
+      return logged->collectives().allgatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
+                                              blocks.offsets.data(), in_type);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, comm);
@@ -394,10 +395,10 @@ int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void*
                     const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
   const InMpiCall call(MpiCall::allgatherv);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      return local->collectives().allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type);
     });
   }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
@@ -408,13 +409,13 @@ int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* i
                   MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
   const InMpiCall call(MpiCall::alltoall);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
       const mend::EqualBlocks sent(front.size, out_count);
       const mend::EqualBlocks received(front.size, in_count);
-      return local->collectives().alltoallv(front, out, sent.lengths.data(), sent.offsets.data(), out_type, in,
-                                            received.lengths.data(), received.offsets.data(), in_type);
+      return logged->collectives().alltoallv(front, out, sent.lengths.data(), sent.offsets.data(), out_type, in,
+                                             received.lengths.data(), received.offsets.data(), in_type);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, comm);
@@ -425,11 +426,11 @@ int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offset
                    const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
   const InMpiCall call(MpiCall::alltoallv);
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] {
-      return local->collectives().alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
-                                            in_type);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
+                                             in_type);
     });
   }
   return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
@@ -440,9 +441,9 @@ MEND_SAME_AS_PMPI(MPI_Alltoallv);
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
-  if (auto* local = mend::owner_of(1, request)) {
+  if (auto* logged = mend::owner_of(1, request)) {
     return mend::complete(
-        *local, 1, request, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(request, flag, status), flag); });
   }
   return note_if_found(library(request, flag, status), flag);
@@ -451,9 +452,9 @@ MEND_SAME_AS_PMPI(MPI_Test);
 
 int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
-  if (auto* local = mend::owner_of(count, requests)) {
+  if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
-        *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(count, requests, flag, statuses), flag); });
   }
   return note_if_found(library(count, requests, flag, statuses), flag);
@@ -462,9 +463,9 @@ MEND_SAME_AS_PMPI(MPI_Testall);
 
 int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
-  if (auto* local = mend::owner_of(count, requests)) {
+  if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
-        *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(count, requests, index, flag, status), flag); });
   }
   return note_if_found(library(count, requests, index, flag, status), flag);
@@ -473,9 +474,9 @@ MEND_SAME_AS_PMPI(MPI_Testany);
 
 int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
-  if (auto* local = mend::owner_of(count, requests)) {
+  if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
-        *local, count, requests, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(count, requests, done, indices, statuses), done); });
   }
   return note_if_found(library(count, requests, done, indices, statuses), done);
@@ -484,9 +485,9 @@ MEND_SAME_AS_PMPI(MPI_Testsome);
 
 int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
-  if (auto* local = mend::owner_of(1, &request)) {
+  if (auto* logged = mend::owner_of(1, &request)) {
     return mend::complete(
-        *local, 1, &request, [&](const auto& before) { return local->messages().try_to_finish(before); },
+        *logged, 1, &request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(request, flag, status), flag); });
   }
   return note_if_found(library(request, flag, status), flag);
@@ -495,9 +496,9 @@ MEND_SAME_AS_PMPI(MPI_Request_get_status);
 
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->messages().probe(front, from, tag, flag, status); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->messages().probe(front, from, tag, flag, status); });
   }
   return note_if_found(library(from, tag, comm, flag, status), flag);
 }

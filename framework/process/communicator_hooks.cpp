@@ -2,7 +2,7 @@
 
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/replay/local_rollback.hpp"
+#include "framework/replay/logged_calls.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 /// here.
 template <class Make>
 int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) {
-  if (auto* local = local_rollback_of(parent)) return local->refuse(call);
+  if (auto* logged = logged_calls_of(parent)) return logged->refuse(call);
   const int code = make();
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
@@ -30,47 +30,47 @@ struct Part {
   std::vector<int> periods{};
 };
 
-int derive_front(LocalRollback& local, MPI_Comm parent, const Part& part, MPI_Comm* made) {
-  const Front& front = *local.front_of(parent);
-  return local.in_call([&] { return local.derive(front, part.color, part.key, part.dims, part.periods, made); });
+int derive_front(LoggedCalls& logged, MPI_Comm parent, const Part& part, MPI_Comm* made) {
+  const Front& front = *logged.front_of(parent);
+  return logged.in_call([&] { return logged.derive(front, part.color, part.key, part.dims, part.periods, made); });
 }
 
-int dup_front(LocalRollback& local, MPI_Comm parent, MPI_Comm* made) {
-  const Front& front = *local.front_of(parent);
-  const Recipe* const recipe = local.recipe_of(front);
+int dup_front(LoggedCalls& logged, MPI_Comm parent, MPI_Comm* made) {
+  const Front& front = *logged.front_of(parent);
+  const Recipe* const recipe = logged.recipe_of(front);
   Part part{0, front.rank};
   if (recipe != nullptr) part = {0, front.rank, recipe->dims, recipe->periods};
-  return derive_front(local, parent, part, made);
+  return derive_front(logged, parent, part, made);
 }
 
-int create_front(LocalRollback& local, MPI_Comm parent, MPI_Group group, MPI_Comm* made) {
+int create_front(LoggedCalls& logged, MPI_Comm parent, MPI_Group group, MPI_Comm* made) {
   int key = MPI_UNDEFINED;
   PMPI_Group_rank(group, &key);
-  if (key == MPI_UNDEFINED) return derive_front(local, parent, {MPI_UNDEFINED, 0}, made);
+  if (key == MPI_UNDEFINED) return derive_front(logged, parent, {MPI_UNDEFINED, 0}, made);
   MPI_Group of_parent = MPI_GROUP_NULL;
   PMPI_Comm_group(parent, &of_parent);
   const int first = 0;
   int color = 0;
   PMPI_Group_translate_ranks(group, 1, &first, of_parent, &color);
   PMPI_Group_free(&of_parent);
-  return derive_front(local, parent, {color, key}, made);
+  return derive_front(logged, parent, {color, key}, made);
 }
 
-int cart_front(LocalRollback& local, MPI_Comm parent, int ndims, const int* dims, const int* periods, MPI_Comm* made) {
-  if (ndims <= 0) return local.refuse("MPI_Cart_create without dimensions");
-  const Front& front = *local.front_of(parent);
+int cart_front(LoggedCalls& logged, MPI_Comm parent, int ndims, const int* dims, const int* periods, MPI_Comm* made) {
+  if (ndims <= 0) return logged.refuse("MPI_Cart_create without dimensions");
+  const Front& front = *logged.front_of(parent);
   long long ranks = 1;
   for (int i = 0; i < ndims && ranks <= front.size; ++i) ranks *= dims[i];
   if (ranks <= 0 || ranks > front.size || std::any_of(dims, dims + ndims, [](int one) { return one <= 0; }))
-    return local.in_call([] { return MPI_ERR_DIMS; });
+    return logged.in_call([] { return MPI_ERR_DIMS; });
   const int color = front.rank < ranks ? 0 : MPI_UNDEFINED;
-  return derive_front(local, parent, {color, front.rank, {dims, dims + ndims}, {periods, periods + ndims}}, made);
+  return derive_front(logged, parent, {color, front.rank, {dims, dims + ndims}, {periods, periods + ndims}}, made);
 }
 
-int cart_sub_front(LocalRollback& local, MPI_Comm parent, const int* remain, MPI_Comm* made) {
-  const Front& front = *local.front_of(parent);
-  const Recipe* const recipe = local.recipe_of(front);
-  if (recipe == nullptr || recipe->dims.empty()) return local.in_call([] { return MPI_ERR_TOPOLOGY; });
+int cart_sub_front(LoggedCalls& logged, MPI_Comm parent, const int* remain, MPI_Comm* made) {
+  const Front& front = *logged.front_of(parent);
+  const Recipe* const recipe = logged.recipe_of(front);
+  if (recipe == nullptr || recipe->dims.empty()) return logged.in_call([] { return MPI_ERR_TOPOLOGY; });
   std::vector<int> place(recipe->dims.size());
   PMPI_Cart_coords(parent, front.rank, static_cast<int>(place.size()), place.data());
   Part part{0, front.rank};
@@ -82,8 +82,8 @@ int cart_sub_front(LocalRollback& local, MPI_Comm parent, const int* remain, MPI
     part.dims.push_back(recipe->dims[i]);
     part.periods.push_back(recipe->periods[i]);
   }
-  if (part.dims.empty()) return local.refuse("MPI_Cart_sub without dimensions");
-  return derive_front(local, parent, part, made);
+  if (part.dims.empty()) return logged.refuse("MPI_Cart_sub without dimensions");
+  return derive_front(logged, parent, part, made);
 }
 
 }  // namespace
@@ -103,21 +103,21 @@ using mend::of_the_library;
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup)>("PMPI_Comm_dup");
-  if (auto* local = mend::local_rollback_of(comm)) return mend::dup_front(*local, comm, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_front(*logged, comm, newcomm);
   return derive("MPI_Comm_dup", comm, newcomm, [&] { return library(comm, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup);
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup_with_info)>("PMPI_Comm_dup_with_info");
-  if (auto* local = mend::local_rollback_of(comm)) return mend::dup_front(*local, comm, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_front(*logged, comm, newcomm);
   return derive("MPI_Comm_dup_with_info", comm, newcomm, [&] { return library(comm, info, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup_with_info);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");
-  if (auto* local = mend::local_rollback_of(comm)) return mend::derive_front(*local, comm, {color, key}, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::derive_front(*logged, comm, {color, key}, newcomm);
   return derive("MPI_Comm_split", comm, newcomm, [&] { return library(comm, color, key, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_split);
@@ -130,7 +130,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_split_type);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_create)>("PMPI_Comm_create");
-  if (auto* local = mend::local_rollback_of(comm)) return mend::create_front(*local, comm, group, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::create_front(*logged, comm, group, newcomm);
   return derive("MPI_Comm_create", comm, newcomm, [&] { return library(comm, group, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_create);
@@ -158,8 +158,8 @@ MEND_SAME_AS_PMPI(MPI_Intercomm_merge);
 int PMPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
                      MPI_Comm* comm_cart) {
   static const auto library = of_the_library<decltype(&PMPI_Cart_create)>("PMPI_Cart_create");
-  if (auto* local = mend::local_rollback_of(old_comm))
-    return mend::cart_front(*local, old_comm, ndims, dims, periods, comm_cart);
+  if (auto* logged = mend::logged_calls_of(old_comm))
+    return mend::cart_front(*logged, old_comm, ndims, dims, periods, comm_cart);
   return derive("MPI_Cart_create", old_comm, comm_cart,
                 [&] { return library(old_comm, ndims, dims, periods, reorder, comm_cart); });
 }
@@ -167,13 +167,13 @@ MEND_SAME_AS_PMPI(MPI_Cart_create);
 
 int PMPI_Comm_free(MPI_Comm* comm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_free)>("PMPI_Comm_free");
-  auto* local = mend::local_rollback_of(*comm);
-  return local == nullptr ? library(comm) : local->free(comm);
+  auto* logged = mend::logged_calls_of(*comm);
+  return logged == nullptr ? library(comm) : logged->free(comm);
 }
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
   static const auto library = of_the_library<decltype(&PMPI_Cart_sub)>("PMPI_Cart_sub");
-  if (auto* local = mend::local_rollback_of(comm)) return mend::cart_sub_front(*local, comm, remain_dims, new_comm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::cart_sub_front(*logged, comm, remain_dims, new_comm);
   return derive("MPI_Cart_sub", comm, new_comm, [&] { return library(comm, remain_dims, new_comm); });
 }
 MEND_SAME_AS_PMPI(MPI_Cart_sub);

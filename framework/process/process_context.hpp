@@ -23,7 +23,7 @@
 
 namespace mend {
 
-class LocalRollback;
+class LoggedCalls;
 
 /// The state of the main thread with respect to bodies (framework/process/body_guard.hpp).
 enum class BodyState { outside, inside, refused, over };
@@ -44,8 +44,7 @@ struct ProcessContext {
   bool warned_of_world = false;  ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
-  LocalRollback* local_rollback = nullptr;  ///< the local rollback that replaces MPI
-                                            ///< (framework/replay/local_rollback.hpp), if any
+  LoggedCalls* logged_calls = nullptr;  ///< the object that replaces MPI (framework/replay/logged_calls.hpp), if any
 
   std::atomic<bool> death_concerns_others = false;
   ProcessId self;  ///< set when its death concerns others

@@ -1,12 +1,12 @@
-// MPI calls that local rollback does not cover: on a communicator of --mend-rollback local each ends the job with a
-// sentence, and elsewhere it is the library's. The functions of MPI's profiling interface are intercepted, as by
-// call_hooks.cpp. With those that are covered, these are all that communicate:
+// MPI calls that are not logged (framework/replay/logged_calls.hpp): on a communicator whose calls are logged, each
+// ends the job with a sentence, and elsewhere it is the library's. The functions of MPI's profiling interface are
+// intercepted, as by call_hooks.cpp. With those that are covered, these are all that communicate:
 // tests/framework/process/mpi_functions_test.cpp compares them with what mpi.h declares.
 
 #include "framework/process/refused_hooks.hpp"
 
 #include "framework/process/library_function.hpp"
-#include "framework/replay/local_rollback.hpp"
+#include "framework/replay/logged_calls.hpp"
 #include "transport/mpi.hpp"
 
 #include <mpi.h>
@@ -30,21 +30,24 @@ struct ParametersOf<int(Types...)> {
 template <class Function, std::size_t number>
 using Parameter = std::tuple_element_t<number, typename ParametersOf<Function>::As>;
 
-/// The local rollback that a call with this argument would go past.
+/// What logs calls that a call with this argument would go past.
 template <class Argument>
-LocalRollback* owner_of(Argument argument) {
-  if constexpr (std::is_same_v<Argument, MPI_Comm>) return local_rollback_of(argument);
+LoggedCalls* owner_of(Argument argument) {
+  if constexpr (std::is_same_v<Argument, MPI_Comm>) return logged_calls_of(argument);
   return nullptr;
 }
 
-/// Refuses `name` on a communicator of local rollback. A call without a communicator is refused always. Where errors
-/// are returned, mend itself makes the call: it revokes all communicators when it interrupts a process.
+/// Refuses `name` on a communicator whose calls are logged. A call without a communicator is refused while any are.
+/// Where errors are returned, mend itself makes the call: it revokes all communicators when it interrupts a process.
 template <class... Types>
 int refuse_or_call(const char* name, int (*library)(Types...), Types... arguments) {
-  LocalRollback* local = nullptr;
-  ((local = local == nullptr ? owner_of(arguments) : local), ...);
-  if constexpr (!(std::is_same_v<Types, MPI_Comm> || ...)) local = local_rollback();
-  return local == nullptr || errors_are_returned() ? library(arguments...) : local->refuse(name);
+  LoggedCalls* logged = nullptr;
+  ((logged = logged == nullptr ? owner_of(arguments) : logged), ...);
+  if constexpr (!(std::is_same_v<Types, MPI_Comm> || ...)) {
+    logged = logged_calls();
+    if (logged != nullptr && !logged->is_logging()) logged = nullptr;
+  }
+  return logged == nullptr || errors_are_returned() ? library(arguments...) : logged->refuse(name);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// MPI calls that start an operation. On session.comm() under --mend-rollback local, they are logged. The functions of
+// MPI calls that start an operation. On session.comm() under --mend-rollback logged, they are logged. The functions of
 // MPI's profiling interface are intercepted, as in call_hooks.cpp.
 
 #include "framework/process/library_function.hpp"
-#include "framework/replay/local_rollback.hpp"
+#include "framework/replay/logged_calls.hpp"
 
 #include <mpi.h>
 
@@ -14,11 +14,11 @@ using Ends = mend::LoggedMessages::SendEnds;
 using mend::Traffic;
 
 /// Logs and sends a copy of the message, so the application's request is complete at once.
-int begin_send(mend::LocalRollback& local, const void* data, int count, MPI_Datatype type, int to, int tag,
+int begin_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int to, int tag,
                MPI_Comm comm, MPI_Request* request) {
-  const mend::Front& front = *local.front_of(comm);
-  return local.in_call([&] {
-    const int code = local.messages().send(front, Traffic::messages, data, count, type, to, tag, Ends::at_once);
+  const mend::Front& front = *logged.front_of(comm);
+  return logged.in_call([&] {
+    const int code = logged.messages().send(front, Traffic::messages, data, count, type, to, tag, Ends::at_once);
     if (code != MPI_SUCCESS) return code;
     return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   });
@@ -39,10 +39,10 @@ struct Exchange {
 };
 
 /// The message is sent from its copy, so the application's request is that of the receive.
-int begin_exchange(mend::LocalRollback& local, const Exchange& one, MPI_Comm comm, MPI_Request* request) {
-  const mend::Front& front = *local.front_of(comm);
-  return local.in_call([&] {
-    mend::LoggedMessages& messages = local.messages();
+int begin_exchange(mend::LoggedCalls& logged, const Exchange& one, MPI_Comm comm, MPI_Request* request) {
+  const mend::Front& front = *logged.front_of(comm);
+  return logged.in_call([&] {
+    mend::LoggedMessages& messages = logged.messages();
     const int code = messages.send(front, Traffic::messages, one.out, one.out_count, one.out_type, one.to, one.out_tag,
                                    Ends::at_once);
     if (code != MPI_SUCCESS) return code;
@@ -50,17 +50,17 @@ int begin_exchange(mend::LocalRollback& local, const Exchange& one, MPI_Comm com
   });
 }
 
-int make_persistent(mend::LocalRollback& local, const void* data, int count, MPI_Datatype type, int peer, int tag,
+int make_persistent(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int peer, int tag,
                     MPI_Comm comm, std::optional<Ends> ends, MPI_Request* request) {
-  const mend::Front& front = *local.front_of(comm);
-  return local.in_call(
-      [&] { return local.messages().make_persistent(front, data, count, type, peer, tag, ends, request); });
+  const mend::Front& front = *logged.front_of(comm);
+  return logged.in_call(
+      [&] { return logged.messages().make_persistent(front, data, count, type, peer, tag, ends, request); });
 }
 
-/// Returns the local rollback if this is one of its persistent requests; otherwise null.
-mend::LocalRollback* owner_of_persistent(MPI_Request request) {
-  mend::LocalRollback* const local = mend::local_rollback();
-  return local != nullptr && local->messages().is_persistent(request) ? local : nullptr;
+/// Returns what logs calls if this is one of its persistent requests; otherwise null.
+mend::LoggedCalls* owner_of_persistent(MPI_Request request) {
+  mend::LoggedCalls* const logged = mend::logged_calls();
+  return logged != nullptr && logged->messages().is_persistent(request) ? logged : nullptr;
 }
 
 }  // namespace
@@ -75,10 +75,10 @@ using mend::of_the_library;
 
 int PMPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Rsend)>("PMPI_Rsend");
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call(
-        [&] { return local->messages().send(front, Traffic::messages, buf, count, type, to, tag, Ends::as_send); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call(
+        [&] { return logged->messages().send(front, Traffic::messages, buf, count, type, to, tag, Ends::as_send); });
   }
   return library(buf, count, type, to, tag, comm);
 }
@@ -86,10 +86,10 @@ MEND_SAME_AS_PMPI(MPI_Rsend);
 
 int PMPI_Bsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Bsend)>("PMPI_Bsend");
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call(
-        [&] { return local->messages().send(front, Traffic::messages, buf, count, type, to, tag, Ends::at_once); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call(
+        [&] { return logged->messages().send(front, Traffic::messages, buf, count, type, to, tag, Ends::at_once); });
   }
   return library(buf, count, type, to, tag, comm);
 }
@@ -97,30 +97,31 @@ MEND_SAME_AS_PMPI(MPI_Bsend);
 
 int PMPI_Isend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Isend)>("PMPI_Isend");
-  if (auto* local = mend::local_rollback_of(comm)) return begin_send(*local, buf, count, type, to, tag, comm, request);
+  if (auto* logged = mend::logged_calls_of(comm)) return begin_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Isend);
 
 int PMPI_Irsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Irsend)>("PMPI_Irsend");
-  if (auto* local = mend::local_rollback_of(comm)) return begin_send(*local, buf, count, type, to, tag, comm, request);
+  if (auto* logged = mend::logged_calls_of(comm)) return begin_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Irsend);
 
 int PMPI_Ibsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Ibsend)>("PMPI_Ibsend");
-  if (auto* local = mend::local_rollback_of(comm)) return begin_send(*local, buf, count, type, to, tag, comm, request);
+  if (auto* logged = mend::logged_calls_of(comm)) return begin_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Ibsend);
 
 int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Irecv)>("PMPI_Irecv");
-  if (auto* local = mend::local_rollback_of(comm)) {
-    const mend::Front& front = *local->front_of(comm);
-    return local->in_call([&] { return local->messages().begin_receive(front, buf, count, type, from, tag, request); });
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call(
+        [&] { return logged->messages().begin_receive(front, buf, count, type, from, tag, request); });
   }
   return library(buf, count, type, from, tag, comm, request);
 }
@@ -129,9 +130,9 @@ MEND_SAME_AS_PMPI(MPI_Irecv);
 int PMPI_Isendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
                    MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Isendrecv)>("PMPI_Isendrecv");
-  if (auto* local = mend::local_rollback_of(comm)) {
+  if (auto* logged = mend::logged_calls_of(comm)) {
     const Exchange exchange{out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag};
-    return begin_exchange(*local, exchange, comm, request);
+    return begin_exchange(*logged, exchange, comm, request);
   }
   return library(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, request);
 }
@@ -140,9 +141,9 @@ MEND_SAME_AS_PMPI(MPI_Isendrecv);
 int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                            MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Isendrecv_replace)>("PMPI_Isendrecv_replace");
-  if (auto* local = mend::local_rollback_of(comm)) {
+  if (auto* logged = mend::logged_calls_of(comm)) {
     const Exchange exchange{buf, count, type, to, out_tag, buf, count, type, from, in_tag};
-    return begin_exchange(*local, exchange, comm, request);
+    return begin_exchange(*logged, exchange, comm, request);
   }
   return library(buf, count, type, to, out_tag, from, in_tag, comm, request);
 }
@@ -150,7 +151,7 @@ MEND_SAME_AS_PMPI(MPI_Isendrecv_replace);
 
 int PMPI_Issend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Issend)>("PMPI_Issend");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Issend");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Issend");
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Issend);
@@ -158,8 +159,8 @@ MEND_SAME_AS_PMPI(MPI_Issend);
 int PMPI_Send_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                    MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Send_init)>("PMPI_Send_init");
-  if (auto* local = mend::local_rollback_of(comm))
-    return make_persistent(*local, buf, count, type, to, tag, comm, Ends::at_once, request);
+  if (auto* logged = mend::logged_calls_of(comm))
+    return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::at_once, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Send_init);
@@ -167,7 +168,7 @@ MEND_SAME_AS_PMPI(MPI_Send_init);
 int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Ssend_init)>("PMPI_Ssend_init");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Ssend_init");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Ssend_init");
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Ssend_init);
@@ -175,8 +176,8 @@ MEND_SAME_AS_PMPI(MPI_Ssend_init);
 int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Rsend_init)>("PMPI_Rsend_init");
-  if (auto* local = mend::local_rollback_of(comm))
-    return make_persistent(*local, buf, count, type, to, tag, comm, Ends::at_once, request);
+  if (auto* logged = mend::logged_calls_of(comm))
+    return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::at_once, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Rsend_init);
@@ -184,31 +185,31 @@ MEND_SAME_AS_PMPI(MPI_Rsend_init);
 int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Bsend_init)>("PMPI_Bsend_init");
-  if (auto* local = mend::local_rollback_of(comm))
-    return make_persistent(*local, buf, count, type, to, tag, comm, Ends::at_once, request);
+  if (auto* logged = mend::logged_calls_of(comm))
+    return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::at_once, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Bsend_init);
 
 int PMPI_Recv_init(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Recv_init)>("PMPI_Recv_init");
-  if (auto* local = mend::local_rollback_of(comm))
-    return make_persistent(*local, buf, count, type, from, tag, comm, std::nullopt, request);
+  if (auto* logged = mend::logged_calls_of(comm))
+    return make_persistent(*logged, buf, count, type, from, tag, comm, std::nullopt, request);
   return library(buf, count, type, from, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Recv_init);
 
 int PMPI_Start(MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Start)>("PMPI_Start");
-  if (auto* local = owner_of_persistent(*request))
-    return local->in_call([&] { return local->messages().start(*request); });
+  if (auto* logged = owner_of_persistent(*request))
+    return logged->in_call([&] { return logged->messages().start(*request); });
   return library(request);
 }
 MEND_SAME_AS_PMPI(MPI_Start);
 
 int PMPI_Startall(int count, MPI_Request requests[]) {
   static const auto library = of_the_library<decltype(&PMPI_Startall)>("PMPI_Startall");
-  if (mend::local_rollback() == nullptr) return library(count, requests);
+  if (mend::logged_calls() == nullptr) return library(count, requests);
   for (int i = 0; i < count; ++i)
     if (const int code = PMPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
@@ -217,31 +218,31 @@ MEND_SAME_AS_PMPI(MPI_Startall);
 
 int PMPI_Request_free(MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Request_free)>("PMPI_Request_free");
-  if (auto* local = owner_of_persistent(*request))
-    return local->in_call([&] { return local->messages().free_persistent(request); });
+  if (auto* logged = owner_of_persistent(*request))
+    return logged->in_call([&] { return logged->messages().free_persistent(request); });
   return library(request);
 }
 MEND_SAME_AS_PMPI(MPI_Request_free);
 
 int PMPI_Cancel(MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Cancel)>("PMPI_Cancel");
-  auto* const local = mend::local_rollback();
-  if (local != nullptr && local->messages().has_any({request, 1}))
-    return local->in_call([&] { return local->messages().cancel(*request); });
+  auto* const logged = mend::logged_calls();
+  if (logged != nullptr && logged->messages().has_any({request, 1}))
+    return logged->in_call([&] { return logged->messages().cancel(*request); });
   return library(request);
 }
 MEND_SAME_AS_PMPI(MPI_Cancel);
 
 int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Mprobe)>("PMPI_Mprobe");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Mprobe");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Mprobe");
   return library(from, tag, comm, message, status);
 }
 MEND_SAME_AS_PMPI(MPI_Mprobe);
 
 int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Improbe)>("PMPI_Improbe");
-  if (auto* local = mend::local_rollback_of(comm)) return local->refuse("MPI_Improbe");
+  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Improbe");
   return library(from, tag, comm, flag, message, status);
 }
 MEND_SAME_AS_PMPI(MPI_Improbe);

@@ -23,6 +23,7 @@ struct Front {
   Communicator handle;                                          ///< what the application holds; carries no message
   std::array<MPI_Comm, 2> lines{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic
   std::uint32_t number = 0;                                     ///< the same on all its ranks; 0: session.comm()
+  int collectives_tag = 0;  ///< of what collective calls are made of, where several fronts share a line for them
   int rank = 0;
   int size = 0;
   std::vector<int> members;  ///< its ranks, as numbered in session.comm()

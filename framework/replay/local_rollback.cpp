@@ -87,7 +87,9 @@ LocalRollback::LocalRollback(Engine& engine)
     : engine_(engine),
       ledger_(engine.rank().value, &hash_of),
       messages_(
-          ledger_, [this] { recover(); }, [this](const std::string& reason) { give_up(reason); }),
+          ledger_, [this] { recover(); }, {"--mend-rollback local does", "use --mend-rollback all"},
+          LoggedMessages::AnySource{[this] { return ledger_.is_behind(); },
+                                    [this](const std::string& reason) { give_up(reason); }}),
       collectives_(messages_),
       derived_(engine.rank().value),
       ranks_(engine.world().roster.size()) {
@@ -97,12 +99,12 @@ LocalRollback::LocalRollback(Engine& engine)
   session_.members.resize(static_cast<std::size_t>(ranks_));
   std::iota(session_.members.begin(), session_.members.end(), 0);
   engine_.local_tally().begin(ranks_);
-  process_context().local_rollback = this;
+  process_context().logged_calls = this;
   intercept_refused_calls();
 }
 
 LocalRollback::~LocalRollback() {
-  process_context().local_rollback = nullptr;
+  process_context().logged_calls = nullptr;
   if (!messages_.uses_lines()) return;
   for (const MPI_Comm line : session_.lines)
     if (line != MPI_COMM_NULL) revoke(line);
@@ -115,14 +117,35 @@ const Front* LocalRollback::front_of(MPI_Comm comm) const {
   return comm == session_.handle.get() ? &session_ : derived_.find(comm);
 }
 
-LocalRollback* local_rollback() {
-  LocalRollback* const one = process_context().local_rollback;
+LoggedCalls* logged_calls() {
+  LoggedCalls* const one = process_context().logged_calls;
   return one != nullptr && one->is_outside() ? one : nullptr;
 }
 
-LocalRollback* local_rollback_of(MPI_Comm comm) {
-  LocalRollback* const one = process_context().local_rollback;
+LoggedCalls* logged_calls_of(MPI_Comm comm) {
+  LoggedCalls* const one = process_context().logged_calls;
   return one != nullptr && one->front_of(comm) != nullptr ? one : nullptr;
+}
+
+int LocalRollback::run(Call call, void* work) {
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside(inside_);
+    if (leaves_) return MPIX_ERR_REVOKED;
+    try {
+      const ErrorsHandled as_in_cpp(OnError::throws);
+      code = call(work);
+      check_ledger();
+      check_log();
+      count_steps();
+    } catch (const ProcessFailure&) {
+      code = MPIX_ERR_PROC_FAILED;
+    } catch (...) {
+      return pass_on();
+    }
+  }
+  if (code != MPI_SUCCESS) handle(code);
+  return code;
 }
 
 /// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.

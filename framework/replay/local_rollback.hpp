@@ -17,10 +17,7 @@
 
 #pragma once
 
-#include "framework/replay/derived_fronts.hpp"
-#include "framework/replay/front.hpp"
-#include "framework/replay/logged_collectives.hpp"
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/logged_calls.hpp"
 #include "replay/ledger.hpp"
 
 #include "base/error.hpp"
@@ -38,13 +35,11 @@ namespace mend {
 
 class Engine;
 
-class LocalRollback {
+class LocalRollback final : public LoggedCalls {
  public:
   /// `engine` outlives it. Its calls are intercepted from now on. Local.
   explicit LocalRollback(Engine& engine);
-  ~LocalRollback();
-  LocalRollback(const LocalRollback&) = delete;
-  LocalRollback& operator=(const LocalRollback&) = delete;
+  ~LocalRollback() override;
 
   /// The communicators of the epoch are there, and the body is about to be entered; or it has been left, and others go
   /// on in it. Collective over the ranks. Throws ProcessFailure when all go back.
@@ -84,38 +79,16 @@ class LocalRollback {
   bool has_restored() const { return ledger_.phase() == replay::Ledger::Phase::interval; }
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
-  /// The front of `comm`, if this rollback stands in for it now. Local.
-  const Front* front_of(MPI_Comm comm) const;
-  /// Does `work`, which returns MPI's code, inside of an intercepted call.
-  template <class Work>
-  int in_call(Work work);
-  /// Returns true unless the main thread is in one of its own calls. Local.
-  bool is_outside() const { return inside_ == 0; }
-  /// Makes communicators of `parent`, as MPI_Comm_split does, with a topology unless `dims` is empty. Inside of an
-  /// intercepted call. Collective over the parent. Returns MPI's code.
+  const Front* front_of(MPI_Comm comm) const override;
   int derive(const Front& parent, int color, int key, const std::vector<int>& dims, const std::vector<int>& periods,
-             MPI_Comm* made);
-  const Recipe* recipe_of(const Front& front) const;
-  /// Frees a derived one. Returns MPI's code. Local.
-  int free(MPI_Comm* comm);
-  /// `call` is not covered: throws UsageError, or returns MPI's code when the job has ended for it.
-  int refuse(const char* call) const;
-  LoggedMessages& messages() { return messages_; }
-  LoggedCollectives& collectives() { return collectives_; }
+             MPI_Comm* made) override;
+  const Recipe* recipe_of(const Front& front) const override;
+  int free(MPI_Comm* comm) override;
+  int refuse(const char* call) const override;
+  LoggedMessages& messages() override { return messages_; }
+  LoggedCollectives& collectives() override { return collectives_; }
 
  private:
-  /// While it lives, calls on fronts are mend's own.
-  class Inside {
-   public:
-    explicit Inside(int& depth) : depth_(depth) { ++depth_; }
-    ~Inside() { --depth_; }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-
-   private:
-    int& depth_;
-  };
-
   /// What each rank tells all others of itself after a recovery.
   struct Header {
     std::uint64_t phase;              ///< replay::Ledger::Phase
@@ -136,6 +109,7 @@ class LocalRollback {
     replays,   ///< has met the others before, and has not done again what they know of it
   };
 
+  int run(Call call, void* work) override;
   void begin_epoch();
   void make_lines();
   const Front& front_with(std::uint32_t number) const;
@@ -179,34 +153,6 @@ class LocalRollback {
   bool is_newcomer_ = true;         // has met nobody
   bool receives_from_any_ = false;  // some rank does
   bool leaves_ = false;
-  mutable int inside_ = 0;
 };
-
-template <class Work>
-int LocalRollback::in_call(Work work) {
-  int code = MPI_SUCCESS;
-  {
-    const Inside inside(inside_);
-    if (leaves_) return MPIX_ERR_REVOKED;
-    try {
-      const ErrorsHandled as_in_cpp(OnError::throws);
-      code = work();
-      check_ledger();
-      check_log();
-      count_steps();
-    } catch (const ProcessFailure&) {
-      code = MPIX_ERR_PROC_FAILED;
-    } catch (...) {
-      return pass_on();
-    }
-  }
-  if (code != MPI_SUCCESS) handle(code);
-  return code;
-}
-
-/// The one that stands in for `comm` now, if any. Main thread. Local.
-LocalRollback* local_rollback_of(MPI_Comm comm);
-/// The one of this process, unless it is in one of its own calls. Main thread. Local.
-LocalRollback* local_rollback();
 
 }  // namespace mend

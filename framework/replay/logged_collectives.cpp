@@ -10,8 +10,6 @@
 namespace mend {
 namespace {
 
-constexpr int tag = 0;  // the order of a channel is enough
-
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
@@ -84,11 +82,13 @@ struct LoggedCollectives::Blocks {
   if (const int code = (call); code != MPI_SUCCESS) return code
 
 int LoggedCollectives::send(const Front& front, const void* data, int count, MPI_Datatype type, int to) {
-  return messages_.send(front, Traffic::collectives, data, count, type, to, tag, LoggedMessages::SendEnds::at_once);
+  return messages_.send(front, Traffic::collectives, data, count, type, to, front.collectives_tag,
+                        LoggedMessages::SendEnds::at_once);
 }
 
 int LoggedCollectives::receive(const Front& front, void* data, int count, MPI_Datatype type, int from) {
-  return messages_.receive(front, Traffic::collectives, data, count, type, from, tag, MPI_STATUS_IGNORE);
+  return messages_.receive(front, Traffic::collectives, data, count, type, from, front.collectives_tag,
+                           MPI_STATUS_IGNORE);
 }
 
 int LoggedCollectives::barrier(const Front& front) {

@@ -49,17 +49,6 @@ std::optional<int> plain_size(MPI_Datatype type) {
   return size;
 }
 
-int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) {
-  const std::optional<int> one = plain_size(type);
-  if (!one) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
-  if (count < 0) return MPI_ERR_COUNT;
-  const long long all = static_cast<long long>(*one) * count;
-  if (all > std::numeric_limits<int>::max())
-    throw UsageError("--mend-rollback local does not cover messages of 2 GiB and more: send them in parts");
-  *size = static_cast<int>(all);
-  return MPI_SUCCESS;
-}
-
 void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
   if (plain_size(type)) {
     if (!into.empty()) std::memcpy(into.data(), data, into.size());
@@ -83,9 +72,28 @@ replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
 
 }  // namespace
 
-LoggedMessages::LoggedMessages(replay::Ledger& ledger, std::function<void()> recover,
-                               std::function<void(std::string)> give_up)
-    : ledger_(ledger), recover_(std::move(recover)), give_up_(std::move(give_up)) {}
+LoggedMessages::LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
+                               std::optional<AnySource> any_source)
+    : log_(log), recover_(std::move(recover)), words_(words), any_source_(std::move(any_source)) {}
+
+void LoggedMessages::note_source(int from, const char* call) {
+  if (from != MPI_ANY_SOURCE) return;
+  receives_from_any_ = true;
+  if (any_source_) return;
+  throw UsageError(fmt::format("{} was called with MPI_ANY_SOURCE, which {} not cover: name the source, or {}", call,
+                               words_.what, words_.instead));
+}
+
+int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const {
+  const std::optional<int> one = plain_size(type);
+  if (!one) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
+  if (count < 0) return MPI_ERR_COUNT;
+  const long long all = static_cast<long long>(*one) * count;
+  if (all > std::numeric_limits<int>::max())
+    throw UsageError(fmt::format("{} not cover messages of 2 GiB and more: send them in parts", words_.what));
+  *size = static_cast<int>(all);
+  return MPI_SUCCESS;
+}
 
 // --- sending ---------------------------------------------------------------------------------------------------
 
@@ -99,14 +107,13 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
   const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
-  const replay::Ledger::Sent sent =
-      ledger_.send({front.member(to), front.context(traffic), tag}, static_cast<std::size_t>(size),
-                   [&](std::span<std::byte> copy, bool needed) {
-                     if (needed && goes_meanwhile)
-                       code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
-                     pack(data, count, type, line, copy);
-                   });
-  if (replay_) after_sending({front.member(to), front.context(traffic), tag});
+  const replay::Channel channel{front.member(to), front.context(traffic), tag};
+  const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
+  if (sent.needed && goes_meanwhile)
+    code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
+  pack(data, count, type, line, sent.bytes);
+  log_.end_send(channel, sent.bytes);
+  if (replay_) after_sending(channel);
   if (!sent.needed) return MPI_SUCCESS;
   if (code == MPI_SUCCESS) {
     code = quietly([&] {
@@ -126,16 +133,26 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
 
 int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line) {
   constexpr std::size_t many = 64;
-  if (sends_.size() >= many) {
-    std::vector<int> ended(sends_.size());
-    int count = 0;
-    PMPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data(), MPI_STATUSES_IGNORE);
-    std::erase(sends_, MPI_REQUEST_NULL);
-  }
+  if (sends_.size() >= many) forget_ended_sends();
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, line, &request);
   if (request != MPI_REQUEST_NULL) sends_.push_back(request);
   return code;
+}
+
+void LoggedMessages::forget_ended_sends() {
+  std::vector<int> ended(sends_.size());
+  int count = 0;
+  PMPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data(), MPI_STATUSES_IGNORE);
+  std::erase(sends_, MPI_REQUEST_NULL);
+}
+
+bool LoggedMessages::sends_have_ended() {
+  if (!sends_.empty()) {
+    const ErrorsReturned quiet;
+    forget_ended_sends();
+  }
+  return sends_.empty();
 }
 
 int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes) {
@@ -145,22 +162,22 @@ int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::
 // --- receiving -------------------------------------------------------------------------------------------------
 
 void LoggedMessages::note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data,
-                          int count, MPI_Datatype type) {
-  const replay::Ledger::Channel channel{front.member(from), front.context(traffic), status.MPI_TAG};
+                          int count, MPI_Datatype type, bool by_request) {
+  const replay::Channel channel{front.member(from), front.context(traffic), status.MPI_TAG};
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);
-  if (plain_size(type)) return ledger_.receive(channel, {static_cast<const std::byte*>(data), bytes});
+  if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
   packed_size(count, type, front.line(traffic), &size);
   packed_.resize(static_cast<std::size_t>(size));
   pack(data, count, type, front.line(traffic), packed_);
-  ledger_.receive(channel, std::span<const std::byte>(packed_).first(bytes));
+  log_.receive(channel, std::span<const std::byte>(packed_).first(bytes), by_request);
 }
 
 int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from,
                             int tag, MPI_Status* status) {
-  receives_from_any_ = receives_from_any_ || from == MPI_ANY_SOURCE;
+  note_source(from, "a receive");
   const bool has_message = from != MPI_PROC_NULL;
   for (;;) {
     const MPI_Comm line = front.line(traffic);
@@ -172,7 +189,7 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
       const bool is_first = !has_message || traffic == Traffic::collectives ||
                             finish_earlier(front, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
       if (is_first) {
-        if (has_message) note(front, traffic, got.MPI_SOURCE, got, data, count, type);
+        if (has_message) note(front, traffic, got.MPI_SOURCE, got, data, count, type, false);
         if (status != MPI_STATUS_IGNORE) *status = got;
         return MPI_SUCCESS;
       }
@@ -184,7 +201,7 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
 }
 
 int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_Status* status) {
-  receives_from_any_ = receives_from_any_ || from == MPI_ANY_SOURCE;
+  note_source(from, "a probe");
   for (;;) {
     const MPI_Comm line = front.line(Traffic::messages);
     const bool waits = flag == nullptr;
@@ -212,7 +229,7 @@ int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_
 
 int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
                                   MPI_Request* request) {
-  receives_from_any_ = receives_from_any_ || from == MPI_ANY_SOURCE;
+  note_source(from, "MPI_Irecv");
   if (from == MPI_PROC_NULL) {
     return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.line(Traffic::messages), request); });
   }
@@ -296,6 +313,7 @@ int LoggedMessages::cancel(MPI_Request request) {
 
 int LoggedMessages::make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer,
                                     int tag, std::optional<SendEnds> ends, MPI_Request* request) {
+  if (!ends) note_source(peer, "MPI_Recv_init");
   const bool may_be_any = !ends && peer == MPI_ANY_SOURCE;
   if (peer != MPI_PROC_NULL && !may_be_any && (peer < 0 || peer >= front.size)) return MPI_ERR_RANK;
   const bool owns_type = !plain_size(type);  // the application may free it
@@ -325,7 +343,8 @@ int LoggedMessages::free_persistent(MPI_Request* request) {
   Persistent& one = known->second;
   if (one.begun != MPI_REQUEST_NULL)
     throw UsageError(
-        "MPI_Request_free was called for a receive that was started: with --mend-rollback local, wait for it first");
+        fmt::format("MPI_Request_free was called for a receive that was started, which {} not cover: wait for it first",
+                    words_.what));
   if (one.owns_type) PMPI_Type_free(&one.type);
   persistent_.erase(known);
   return PMPI_Request_free(request);
@@ -377,6 +396,7 @@ LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, int from,
 }
 
 LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* code) {
+  completed_dropped_ = completed_dropped_ || receive.is_dropped;
   if (receive.is_complete) return Try::complete;
   if (receive.waits_for_choice) {
     if (waits) give_up_order();
@@ -395,7 +415,7 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   PMPI_Test_cancelled(&got, &is_cancelled);
   if (is_cancelled == 0) {
     if (finish_earlier(*receive.front, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
-    note(*receive.front, Traffic::messages, got.MPI_SOURCE, got, receive.data, receive.count, receive.type);
+    note(*receive.front, Traffic::messages, got.MPI_SOURCE, got, receive.data, receive.count, receive.type, true);
   }
   receive.status = got;
   receive.is_complete = true;
@@ -472,13 +492,13 @@ LoggedMessages::Choice LoggedMessages::look(const Front& front, int tag) {
   return {front.rank_of(answer.envelope.source), answer.envelope.tag};
 }
 
-void LoggedMessages::after_sending(const replay::Ledger::Channel& channel) {
+void LoggedMessages::after_sending(const replay::Channel& channel) {
   replay_->vain_polls = 0;
   if (replay_->arrivals) {
     replay_->arrivals->sent(channel);
     post_matched();
   }
-  if (replay_->is_over || ledger_.is_behind()) return;
+  if (replay_->is_over || any_source_->is_behind()) return;
   caught_up_ = true;
   replay_->is_over = true;
   if (replay_->alone) end_replay();
@@ -507,7 +527,8 @@ void LoggedMessages::end_replay() {
 }
 
 void LoggedMessages::give_up_order() {
-  give_up_("it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
+  any_source_->give_up(
+      "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
   throw ProcessFailure("all ranks go back to the last commit");
 }
 
@@ -527,10 +548,26 @@ void LoggedMessages::end_epoch() {
   }
 }
 
-void LoggedMessages::begin_epoch() {
+void LoggedMessages::begin_epoch(const Front* front) {
   for (Receive& receive : receives_) {
-    if (receive.is_complete) continue;
+    if (receive.is_complete || (front != nullptr && receive.front != front)) continue;
     check_mpi(post(receive), "MPI_Irecv");
+  }
+}
+
+void LoggedMessages::drop(const Front& front) {
+  const ErrorsReturned quiet;
+  for (Receive& receive : receives_) {
+    if (receive.is_complete || receive.front != &front) continue;
+    if (receive.beneath != MPI_REQUEST_NULL) {
+      PMPI_Cancel(&receive.beneath);
+      PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
+    }
+    receive.status.MPI_SOURCE = receive.from;
+    receive.status.MPI_TAG = receive.tag;
+    PMPI_Status_set_cancelled(&receive.status, 1);
+    receive.is_complete = receive.is_dropped = true;
+    PMPI_Grequest_complete(receive.handle);
   }
 }
 

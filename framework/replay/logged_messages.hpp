@@ -1,4 +1,4 @@
-// Point-to-point messages that are sent again after a recovery. Each is packed into the ledger (replay/ledger.hpp)
+// Point-to-point messages that are sent again after a recovery. Each is packed into the log (replay/message_log.hpp)
 // before it is sent. A call that a failure interrupts recovers, and goes on.
 //
 // A send that does not block is complete at once: what is sent is the copy. So only receives are kept until the
@@ -13,14 +13,14 @@
 // that the others have. Its receives are posted to MPI when their source is chosen. If no order is known to be right,
 // all ranks go back.
 //
-// A receive counts as received when it is noted in the ledger, and receives of a channel are noted in the order in
+// A receive counts as received when it is noted in the log, and receives of a channel are noted in the order in
 // which their messages came. What was not noted before a recovery is sent and received again.
 
 #pragma once
 
 #include "framework/replay/front.hpp"
 #include "replay/arrivals.hpp"
-#include "replay/ledger.hpp"
+#include "replay/message_log.hpp"
 
 #include <mpi.h>
 
@@ -31,6 +31,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,9 +43,22 @@ class LoggedMessages {
   /// How a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
   enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
 
-  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch. `give_up`:
-  /// called with the reason when all ranks have to go back; throws.
-  LoggedMessages(replay::Ledger& ledger, std::function<void()> recover, std::function<void(std::string)> give_up);
+  /// What the user is told about what is not covered: what does not cover it, and what to do instead.
+  struct Words {
+    std::string_view what;
+    std::string_view instead;
+  };
+
+  /// What receives from any source need: messages that come again do not come in the order of the first time.
+  struct AnySource {
+    std::function<bool()> is_behind;           ///< others have messages of this rank that it has not sent again
+    std::function<void(std::string)> give_up;  ///< called with the reason when all ranks have to go back; throws
+  };
+
+  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch, or throws.
+  /// Without `any_source`, MPI_ANY_SOURCE is refused, and begin_replay() must not be called.
+  LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
+                 std::optional<AnySource> any_source = {});
   LoggedMessages(const LoggedMessages&) = delete;
   LoggedMessages& operator=(const LoggedMessages&) = delete;
 
@@ -97,10 +111,16 @@ class LoggedMessages {
   bool uses_lines() const { return !sends_.empty() || !receives_.empty(); }
   /// The lines of the epoch were revoked: nothing uses them any more when this returns. Local.
   void end_epoch();
-  /// Sends what the ledger says again. Local.
+  /// Sends what the log says again. Local.
   int resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes);
-  /// Posts the receives again that are not complete. Local.
-  void begin_epoch();
+  /// Posts the receives again that are not complete: those of `front`, or all. Local.
+  void begin_epoch(const Front* front = nullptr);
+  /// The receives of `front` that are not complete will not be: their requests end with an error. Local.
+  void drop(const Front& front);
+  /// Returns true if the call that ends now has completed such a request. Local.
+  bool take_dropped() { return std::exchange(completed_dropped_, false); }
+  /// Returns true if no copy is being sent any more. Local.
+  bool sends_have_ended();
 
   /// This rank goes back. `arrivals`: nothing if the order in which its messages may come is not known. `alone`: no
   /// other goes back with it, so it is where it was when it has sent all that the others have. Local.
@@ -126,6 +146,7 @@ class LoggedMessages {
     MPI_Request beneath = MPI_REQUEST_NULL;
     MPI_Request handle = MPI_REQUEST_NULL;
     bool is_complete = false;
+    bool is_dropped = false;
     MPI_Status status{};
     std::uint64_t number = 0;       // for Arrivals
     bool waits_for_choice = false;  // its source is to be chosen; nothing is beneath
@@ -172,17 +193,22 @@ class LoggedMessages {
   Choice choose(const Front& front, int from, int tag, std::uint64_t number);
   Choice choose_now(const Front& front, int from, int tag);
   Choice look(const Front& front, int tag);
-  void after_sending(const replay::Ledger::Channel& channel);
+  void after_sending(const replay::Channel& channel);
   void post_matched();
   [[noreturn]] void give_up_order();
   void poll_in_vain();
   void note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data, int count,
-            MPI_Datatype type);
+            MPI_Datatype type, bool by_request);
+  void note_source(int from, const char* call);
+  int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const;
+  void forget_ended_sends();
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line);
 
-  replay::Ledger& ledger_;
+  replay::MessageLog& log_;
   std::function<void()> recover_;
-  std::function<void(std::string)> give_up_;
+  Words words_;
+  std::optional<AnySource> any_source_;
+  bool completed_dropped_ = false;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
   std::unordered_map<MPI_Request, Persistent> persistent_;

@@ -63,9 +63,11 @@ std::vector<Row> rows_of(const std::string& document) {
 }
 
 std::string text_of_program(const std::string& name) {
-  for (const char* ending : {"c", "cpp"}) {
-    const std::string file = fmt::format("tests/fenix/{}_subject.{}", name, ending);
-    if (fs::exists(fs::path(MEND_SOURCE_DIR) / file)) return documents::text_of(file);
+  for (const char* folder : {"", "mlog/"}) {
+    for (const char* ending : {"c", "cpp"}) {
+      const std::string file = fmt::format("tests/fenix/{}{}_subject.{}", folder, name, ending);
+      if (fs::exists(fs::path(MEND_SOURCE_DIR) / file)) return documents::text_of(file);
+    }
   }
   return "";
 }

@@ -159,15 +159,6 @@ void check_other_group() {
   CHECK(!data::group_created(other));
 }
 
-void check_message_logs() {
-  namespace mlog = fenix::mlog;
-  const int no = FENIX_ERROR_MLOG_LIBRARY_UNAVAILABLE;
-  CHECK(thrown_by([] { mlog::create(1, comm, 1); }) == no && thrown_by([] { mlog::active(); }) == no);
-  CHECK(thrown_by([] { mlog::activate(1); }) == no && thrown_by([] { mlog::begin_region(1, 1); }) == no);
-  CHECK(thrown_by([] { mlog::sync(1); }) == no && thrown_by([] { mlog::create_data_member(1, 1, 1); }) == no);
-  CHECK(thrown_by([] { mlog::define_data_member(1, 1, 1); }) == no && thrown_by([] { mlog::mlog_delete(1); }) == no);
-}
-
 /// `dead` died, and `missing` of these were not taken over.
 void check_processes(const std::vector<int>& dead, int missing, int spares) {
   CHECK(fenix::fail_list() == dead);
@@ -267,7 +258,6 @@ int main(int argc, char** argv) {
         check_processes({2}, 0, 0);
         check_data();
         check_other_group();
-        check_message_logs();
       } else {
         check_processes({1}, 1, 0);
         CHECK(fenix::slot() == (rank == 0 ? 0 : rank + 1));

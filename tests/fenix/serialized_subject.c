@@ -108,16 +108,6 @@ static void read_file(const char *text) {
   Fenix_Data_subset_delete(&found);
 }
 
-static void refuse_message_logs(MPI_Comm comm) {
-  int log = 0;
-  const int no = FENIX_ERROR_MLOG_LIBRARY_UNAVAILABLE;
-  CHECK(Fenix_set_option(FENIX_MLOG_RECOVERY_MODE, FENIX_MLOG_RECOVERY_INLINE) == FENIX_ERROR_INVALID_SETTING_OPTION);
-  CHECK(Fenix_Mlog_create(1, &comm, 1) == no && Fenix_Mlog_delete(1) == no && Fenix_Mlog_active(&log) == no);
-  CHECK(Fenix_Mlog_activate(1) == no && Fenix_Mlog_begin_region(1, 1) == no && Fenix_Mlog_activate_region(1, 1) == no);
-  CHECK(Fenix_Mlog_sync(1, FENIX_MLOG_CONTINUE) == no && Fenix_Mlog_create_data_member(1, group, 9) == no);
-  CHECK(Fenix_Mlog_define_data_member(1, group, 9) == no);
-}
-
 /* Nothing is shared: these functions are not collective. */
 static void keep_locally(MPI_Comm comm) {
   int flag = 0;
@@ -232,7 +222,6 @@ static void second_half(MPI_Comm comm, int role) {
 
   read_file("2");
   check_slots(comm);
-  refuse_message_logs(comm);
   keep_locally(comm);
   CHECK(Fenix_Data_member_define(local_group, own_id, own, 3, MPI_INT) == FENIX_SUCCESS);
   const int kept = Fenix_Data_member_load(local_group, own_id, FENIX_DATA_SNAPSHOT_LATEST, NULL);

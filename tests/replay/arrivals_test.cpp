@@ -341,12 +341,10 @@ class Job {
   void send(int rank, const Step& step) {
     const std::uint64_t value = scene_.value_to_send(rank);
     const Channel channel{step.peer, 0, step.tag};
-    const bool needed =
-        ledger(rank)
-            .send(channel, sizeof value,
-                  [&](std::span<std::byte> copy, bool) { std::memcpy(copy.data(), &value, sizeof value); })
-            .needed;
-    if (needed) scene_.network[{rank, step.peer}].emplace_back(step.tag, value);
+    const Ledger::Copy sent = ledger(rank).begin_send(channel, sizeof value);
+    std::memcpy(sent.bytes.data(), &value, sizeof value);
+    ledger(rank).end_send(channel, sent.bytes);
+    if (sent.needed) scene_.network[{rank, step.peer}].emplace_back(step.tag, value);
     if (!replays(rank)) return;
     arrivals_->sent(channel);
     if (without_ == Rule::only_logged_until_all_is_sent_again) arrivals_.reset();

@@ -41,9 +41,11 @@ std::uint64_t number_in(std::span<const std::byte> bytes) {
   return number;
 }
 
-Ledger::Sent send(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
-  return ledger.send(channel, sizeof number,
-                     [&](std::span<std::byte> copy, bool) { std::memcpy(copy.data(), &number, sizeof number); });
+Ledger::Copy send(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
+  const Ledger::Copy sent = ledger.begin_send(channel, sizeof number);
+  std::memcpy(sent.bytes.data(), &number, sizeof number);
+  ledger.end_send(channel, sent.bytes);
+  return sent;
 }
 
 void receive(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {

@@ -1,0 +1,424 @@
+#include "fenix/mlog/message_logs.hpp"
+
+#include "base/death/fail_stop.hpp"
+#include "base/error.hpp"
+#include "fenix/data/call.hpp"
+#include "fenix/process/job.hpp"
+#include "framework/process/process_context.hpp"
+#include "framework/process/refused_hooks.hpp"
+#include "store/snapshot/hash.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <utility>
+
+namespace mend::fenix {
+namespace {
+
+using replay::Channel;
+using replay::RegionLog;
+
+constexpr int least_reserved = 1 << 30;  // of numbers of logs, which are tags beneath collective calls
+constexpr int tag_of_exchange = least_reserved;
+
+/// A failure was recovered from, but the call cannot go on.
+class RecoveredElsewhere : public std::exception {};
+
+void put(std::vector<std::uint64_t>& packet, const RegionLog::Counts& counts) {
+  packet.push_back(counts.size());
+  for (const auto& [channel, count] : counts) {
+    const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(channel.tag));
+    packet.insert(packet.end(), {std::uint64_t{channel.context} << 32U | tag, count.number, count.hash});
+  }
+}
+
+RegionLog::Counts counts_from(const std::vector<std::uint64_t>& packet, std::size_t& at) {
+  RegionLog::Counts counts;
+  for (std::uint64_t left = packet.at(at++); left > 0; --left) {
+    const std::uint64_t channel = packet.at(at++);
+    RegionLog::Count& count =
+        counts[{0, static_cast<std::uint32_t>(channel >> 32U), static_cast<int>(static_cast<std::uint32_t>(channel))}];
+    count.number = packet.at(at++);
+    count.hash = packet.at(at++);
+  }
+  return counts;
+}
+
+}  // namespace
+
+MessageLogs& message_logs() { return *state().logs; }
+
+// --- what is noted of messages ---------------------------------------------------------------------------------
+
+RegionLog& MessageLogs::ByFront::of(const Channel& channel) const {
+  return all_.logs_.at(static_cast<int>(channel.context / 2))->regions;
+}
+
+replay::MessageLog::Copy MessageLogs::ByFront::begin_send(const Channel& channel, std::size_t size) {
+  all_.require_one_log(channel, true);
+  return of(channel).begin_send(channel, size);
+}
+
+void MessageLogs::ByFront::end_send(const Channel& channel, std::span<const std::byte> copy) {
+  of(channel).end_send(channel, copy);
+}
+
+void MessageLogs::ByFront::receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) {
+  all_.require_one_log(channel, false);
+  of(channel).receive(channel, bytes, by_request);
+}
+
+/// What two logs send again would be taken for each other's.
+void MessageLogs::require_one_log(const Channel& channel, bool is_send) {
+  if (logs_.size() < 2 || channel.context % 2 == static_cast<std::uint32_t>(Traffic::collectives)) return;
+  const int id = static_cast<int>(channel.context / 2);
+  const MPI_Comm comm = logs_.at(id)->front.line(Traffic::messages);
+  const auto [known, is_new] = users_.try_emplace({comm, channel.peer, channel.tag, is_send}, id);
+  if (is_new || known->second == id) return;
+  throw UsageError(fmt::format(
+      "message logs {} and {} both have messages {} rank {} with tag {} on one communicator: give them other tags",
+      std::min(id, known->second), std::max(id, known->second), is_send ? "to" : "from", channel.peer, channel.tag));
+}
+
+// --- Fenix's functions -----------------------------------------------------------------------------------------
+
+MessageLogs::MessageLogs()
+    : by_front_(*this),
+      messages_(by_front_, [this] { recover_in_call(); }, {"a message log does", "deactivate the log"}),
+      collectives_(messages_) {}
+
+MessageLogs::~MessageLogs() {
+  if (process_context().logged_calls == this) process_context().logged_calls = nullptr;
+  const ErrorsReturned quiet;
+  if (!messages_.uses_lines()) return;
+  for (const auto& [id, log] : logs_)
+    for (const MPI_Comm line : log->front.lines)
+      if (line != MPI_COMM_NULL) revoke(line);
+  messages_.end_epoch();
+}
+
+Epoch MessageLogs::epoch() const { return state().engine().world().epoch; }
+
+MessageLogs::Log& MessageLogs::find(int id) const {
+  const auto found = logs_.find(id);
+  if (found == logs_.end()) throw Refused(FENIX_ERROR_INVALID_MLOGID, fmt::format("there is no message log {}", id));
+  return *found->second;
+}
+
+void MessageLogs::require_known(int id) const { find(id); }
+
+void MessageLogs::create(int id, MPI_Comm* comm, int depth) {
+  if (id < 0 || id >= least_reserved)
+    throw Refused(FENIX_ERROR_INVALID_MLOGID, "a message log has a number from 0 up, below 2^30");
+  if (depth < 1)
+    throw Refused(FENIX_ERROR_INVALID_DEPTH, "the depth is the number of regions that a message log keeps, from 1 up");
+  auto log = std::make_unique<Log>(static_cast<std::size_t>(depth), &hash_of);
+  log->id = id;
+  log->comm = comm;
+  log->front.number = static_cast<std::uint32_t>(id);
+  log->front.collectives_tag = id;
+  log->front.rank = state().engine().rank().value;
+  log->front.size = state().engine().world().roster.size();
+  log->front.members.resize(static_cast<std::size_t>(log->front.size));
+  std::iota(log->front.members.begin(), log->front.members.end(), 0);
+  set_lines(*log);
+  if (epoch() == Epoch{0}) log->synced = epoch();
+  logs_[id] = std::move(log);
+  order_.push_back(id);
+  process_context().logged_calls = this;
+  intercept_refused_calls();
+}
+
+void MessageLogs::set_lines(Log& log) const {
+  if (log.comm == nullptr || !spans_all_ranks(*log.comm))
+    throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                  "a message log is of all ranks: give it the resilient communicator, or a duplicate");
+  log.front.lines = {*log.comm, line_.get()};
+}
+
+void MessageLogs::activate(int id) {
+  active_ = nullptr;
+  if (id != FENIX_MLOG_NONE) active_ = &find(id);
+}
+
+int MessageLogs::active() const { return active_ == nullptr ? FENIX_MLOG_NONE : active_->id; }
+
+void MessageLogs::begin_region(int id, int region) {
+  Log& log = find(id);
+  if (!log.regions.can_begin(region)) {
+    throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                  fmt::format("region {} of message log {} cannot begin: {} has begun, and is later or has messages",
+                              region, id, log.regions.region().value_or(0)));
+  }
+  log.regions.begin_region(region);
+  if (messages_.sends_have_ended()) log.regions.forget_dropped();
+}
+
+void MessageLogs::remove(int id) {
+  Log& log = find(id);
+  if (active_ == &log) active_ = nullptr;
+  std::erase_if(users_, [id](const auto& one) { return one.second == id; });
+  messages_.drop(log.front);
+  retired_.push_back(std::move(logs_.at(id)));  // requests and copies of its messages may still be there
+  logs_.erase(id);
+  std::erase(order_, id);
+}
+
+std::vector<std::byte> MessageLogs::write(int id) const { return find(id).regions.write(); }
+
+void MessageLogs::read(int id, std::span<const std::byte> bytes) {
+  Log& log = find(id);
+  messages_.drop(log.front);
+  try {
+    log.regions.read(bytes);
+  } catch (const std::runtime_error& error) {
+    throw Refused(FENIX_ERROR_NODATA_FOUND, fmt::format("message log {} was not restored: {}", id, error.what()));
+  }
+}
+
+// --- sync ------------------------------------------------------------------------------------------------------
+
+bool MessageLogs::is_synced(const Log& log) const { return log.synced == epoch(); }
+
+bool MessageLogs::all_synced() const {
+  return std::ranges::all_of(
+      logs_, [&](const auto& one) { return is_synced(*one.second) || !one.second->regions.has_messages(); });
+}
+
+void MessageLogs::sync_all() {
+  for (const int id : std::vector<int>(order_))
+    if (!is_synced(find(id))) sync(id, FENIX_MLOG_CONTINUE);
+}
+
+void MessageLogs::sync(int id, int region) {
+  Log& log = find(id);
+  if (region != FENIX_MLOG_CONTINUE && region < 0)
+    throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL, "a region has a number from 0 up, or is FENIX_MLOG_CONTINUE");
+  if (is_synced(log)) {
+    if (region == FENIX_MLOG_CONTINUE) return;
+    if (!log.regions.can_begin(region)) {
+      throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                    fmt::format("message log {} is synced, and has messages since: a rank goes back after a failure, "
+                                "in the first Fenix_Mlog_sync",
+                                id));
+    }
+    return log.regions.begin_region(region);
+  }
+  const Inside inside(inside_);
+  // The others wait for this one, whatever is wrong here.
+  const bool fits_here =
+      log.front.size == state().engine().world().roster.size() && spans_all_ranks(*log.comm) && !is_revoked(*log.comm);
+  const bool can_begin = region == FENIX_MLOG_CONTINUE || log.regions.can_go_back_to(region);
+  RegionLog::Position mine;
+  if (region != FENIX_MLOG_CONTINUE && can_begin) {
+    messages_.drop(log.front);
+    log.regions.go_back_to(region);
+    mine = {!log.regions.has_messages(), region};
+  }
+  struct Told {
+    int id;
+    int obstacle;
+    int takes_counts;
+    int region;
+  };
+  const Told told{id, !fits_here ? 2 : (can_begin ? 0 : 1), mine.takes_counts ? 1 : 0, mine.region};
+  std::vector<Told> all(static_cast<std::size_t>(state().engine().world().roster.size()));
+  check_mpi(PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, line_.get()),
+            "MPI_Allgather");
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].id != id)
+      throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                    fmt::format("rank {} syncs message log {} while this one syncs {}", rank, all[rank].id, id));
+    if (all[rank].obstacle == 2)
+      throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                    fmt::format("message log {} is of other ranks than there are now, or its communicator was not made "
+                                "again: delete it, and create it anew",
+                                id));
+    if (all[rank].obstacle == 1)
+      throw Refused(FENIX_ERROR_NODATA_FOUND,
+                    fmt::format("rank {} cannot go back in message log {} so far: create it with a larger depth, or "
+                                "commit more often",
+                                rank, id));
+  }
+  set_lines(log);
+  std::vector<RegionLog::Position> positions;
+  for (const Told& one : all) positions.push_back({one.takes_counts != 0, one.region});
+  exchange(log, positions);
+  messages_.begin_epoch(&log.front);
+  log.synced = epoch();
+}
+
+std::vector<std::uint64_t> MessageLogs::exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const {
+  std::uint64_t out = packet.size();
+  std::uint64_t in = 0;
+  check_mpi(PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag_of_exchange, &in, 1, MPI_UINT64_T, from, tag_of_exchange,
+                          line_.get(), MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+  std::vector<std::uint64_t> got(in);
+  check_mpi(PMPI_Sendrecv(packet.data(), static_cast<int>(out), MPI_UINT64_T, to, tag_of_exchange, got.data(),
+                          static_cast<int>(in), MPI_UINT64_T, from, tag_of_exchange, line_.get(), MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+  return got;
+}
+
+/// All tell each other what they have received, and send again what is missing.
+void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& positions) {
+  const int ranks = log.front.size;
+  const int self = log.front.rank;
+  const auto position_of = [&](int rank) -> const RegionLog::Position& {
+    return positions[static_cast<std::size_t>(rank)];
+  };
+  const auto packet_for = [&](int peer) {
+    const RegionLog::Report report = log.regions.report_for(peer, position_of(peer));
+    std::vector<std::uint64_t> packet{report.is_lost ? 1U : 0U};
+    put(packet, report.received);
+    put(packet, report.received_then);
+    put(packet, report.sent_then);
+    return packet;
+  };
+  std::vector<RegionLog::Report> reports(static_cast<std::size_t>(ranks));
+  const auto take = [&](int peer, const std::vector<std::uint64_t>& packet) {
+    std::size_t at = 0;
+    RegionLog::Report& report = reports[static_cast<std::size_t>(peer)];
+    report.is_lost = packet.at(at++) != 0;
+    report.received = counts_from(packet, at);
+    report.received_then = counts_from(packet, at);
+    report.sent_then = counts_from(packet, at);
+  };
+  take(self, packet_for(self));
+  for (int distance = 1; distance < ranks; ++distance) {
+    const int to = (self + distance) % ranks;
+    const int from = (self - distance + ranks) % ranks;
+    take(from, exchanged(to, from, packet_for(to)));
+  }
+  // The lowest rank for which another has not kept what it needs.
+  int short_of = ranks;
+  for (int peer = ranks - 1; peer >= 0; --peer)
+    if (!log.regions.can_serve(peer, position_of(peer), reports[static_cast<std::size_t>(peer)])) short_of = peer;
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &short_of, 1, MPI_INT, MPI_MIN, line_.get()), "MPI_Allreduce");
+  if (short_of != ranks) {
+    throw Refused(
+        FENIX_ERROR_NODATA_FOUND,
+        fmt::format("rank {} needs messages again that message log {} does not keep any more: create it with a "
+                    "larger depth, or commit more often",
+                    short_of, log.id));
+  }
+  const bool takes_counts = position_of(self).takes_counts;
+  for (int peer = 0; peer < ranks; ++peer) {
+    const auto& report = reports[static_cast<std::size_t>(peer)];
+    for (const replay::Resent& one : log.regions.hear(peer, position_of(peer), report, takes_counts)) {
+      const auto traffic = static_cast<Traffic>(one.channel.context % 2);
+      check_mpi(messages_.resend(log.front.line(traffic), peer, one.channel.tag, one.bytes), "MPI_Isend");
+    }
+  }
+}
+
+// --- from epoch to epoch ---------------------------------------------------------------------------------------
+
+bool MessageLogs::recovers_in_place() const {
+  const bool repairs = settings().recovery == FENIX_RECOVERY_REPAIR || settings().recovery == FENIX_RECOVERY_SPAWN;
+  return active_ != nullptr && repairs && settings().mlog_recovery != FENIX_MLOG_RECOVERY_MANUAL;
+}
+
+void MessageLogs::end_epoch(bool keeps_receives) {
+  messages_.end_epoch();
+  retired_.clear();
+  if (keeps_receives) return;
+  for (const auto& [id, log] : logs_) messages_.drop(log->front);
+}
+
+void MessageLogs::interrupt() {
+  if (line_) revoke(line_.get());
+}
+
+void MessageLogs::begin_epoch() {
+  MPI_Comm made = MPI_COMM_NULL;  // not of the application's communicator, which another rank may have revoked already
+  check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
+  line_ = Communicator(made);
+}
+
+bool MessageLogs::fits() const {
+  const int ranks = state().engine().world().roster.size();
+  return std::ranges::all_of(logs_, [&](const auto& one) { return one.second->front.size == ranks; });
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------
+
+const Front* MessageLogs::front_of(MPI_Comm comm) const {
+  if (inside_ != 0 || active_ == nullptr || comm == MPI_COMM_NULL) return nullptr;
+  const bool is_of_log =
+      comm == active_->front.line(Traffic::messages) ||
+      (!is_synced(*active_) && comm == state().engine().world().application.get());  // which run() refuses
+  return is_of_log ? &active_->front : nullptr;
+}
+
+int MessageLogs::run(Call call, void* work) {
+  bool has_resumed = false;
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside(inside_);
+    Log* const log = active_;
+    try {
+      const ErrorsHandled as_in_cpp(OnError::throws);
+      if (log != nullptr && !is_synced(*log)) {
+        throw UsageError(fmt::format(
+            "message log {} is used before Fenix_Mlog_sync: after a failure all ranks sync it first", log->id));
+      }
+      if (log != nullptr) log->regions.begin_call();
+      code = call(work);
+      if (messages_.take_dropped()) return MPIX_ERR_REVOKED;  // a request of before a failure
+      if (log != nullptr && log->regions.difference()) {
+        const replay::Difference& difference = *log->regions.difference();
+        throw UsageError(
+            fmt::format("message {} to rank {} with tag {} has another content when it is sent again: programs with "
+                        "message logs must be send-deterministic",
+                        difference.number, difference.channel.peer, difference.channel.tag));
+      }
+    } catch (const RecoveredElsewhere&) {
+      has_resumed = true;
+      code = MPIX_ERR_PROC_FAILED;
+    } catch (const ProcessFailure&) {
+      code = MPIX_ERR_PROC_FAILED;
+    } catch (const UsageError& mistake) {
+      return refuse_in_program(mistake.what());
+    } catch (const EnvironmentError& error) {
+      fail_stop(error.what());
+    }
+    if (code != MPI_SUCCESS && log != nullptr) log->regions.undo_call();
+  }
+  // What follows may jump: there is nothing to destroy.
+  if (has_resumed) {
+    resume();
+  } else if (code != MPI_SUCCESS) {
+    handle_error(state().engine().world().application.get(), code);
+  }
+  return code;
+}
+
+/// A failure has interrupted a call: returns when it can go on.
+void MessageLogs::recover_in_call() {
+  if (!recovers_in_place()) throw ProcessFailure("a logged call");
+  if (!go_on_in_place(false)) throw RecoveredElsewhere();
+}
+
+int MessageLogs::derive(const Front& /*parent*/, int /*color*/, int /*key*/, const std::vector<int>& /*dims*/,
+                        const std::vector<int>& /*periods*/, MPI_Comm* /*made*/) {
+  throw UsageError(
+      "a communicator is made while a message log is active, which does not log that: deactivate it first");
+}
+
+const Recipe* MessageLogs::recipe_of(const Front& /*front*/) const { return nullptr; }
+
+int MessageLogs::free(MPI_Comm* comm) {
+  const Inside inside(inside_);
+  return PMPI_Comm_free(comm);
+}
+
+int MessageLogs::refuse(const char* call) const {
+  return refuse_in_program(fmt::format("a message log does not cover {}: deactivate it first", call));
+}
+
+}  // namespace mend::fenix
