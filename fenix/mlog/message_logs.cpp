@@ -330,14 +330,11 @@ void MessageLogs::end_epoch(bool keeps_receives) {
   for (const auto& [id, log] : logs_) messages_.drop(log->front);
 }
 
-void MessageLogs::interrupt() {
-  if (line_) revoke(line_.get());
-}
-
 void MessageLogs::begin_epoch() {
   MPI_Comm made = MPI_COMM_NULL;  // not of the application's communicator, which another rank may have revoked already
   check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
   line_ = Communicator(made);
+  state().engine().take_into_epoch(made);
 }
 
 bool MessageLogs::fits() const {

@@ -63,8 +63,6 @@ class MessageLogs final : public LoggedCalls {
   // --- for the job -----------------------------------------------------------------------------------------------
   /// Whether calls that a failure interrupts go on. Local.
   bool recovers_in_place() const;
-  /// A failure was met: has others leave what they are blocked in. Local.
-  void interrupt();
   /// A failure was recovered from: the communicators of before are revoked. `keeps_receives`: those that are under way
   /// begin anew with the next sync(), and end with an error otherwise. Local.
   void end_epoch(bool keeps_receives);

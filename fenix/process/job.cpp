@@ -221,7 +221,6 @@ void repair(bool keeps_receives) {
   State& now = state();
   do {
     end_epoch();
-    now.logs->interrupt();
     try {
       now.engine().repair();
     } catch (const agreement::Abandoned&) {

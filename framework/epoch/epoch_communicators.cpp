@@ -59,6 +59,7 @@ void EpochCommunicators::end_epoch() {
   free_all(retired_);
   move_all(derived_, retired_);
   release_all(followed_);
+  own_ = MPI_COMM_NULL;
   if (world_.application) take_for_outdated(world_.application.get());
 }
 
@@ -82,11 +83,17 @@ void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
   if (interrupted_) revoke(made);  // the failure happened while it was made
 }
 
+void EpochCommunicators::take_own(MPI_Comm comm) {
+  own_ = comm;
+  if (interrupted_) revoke(comm);  // while it was made
+}
+
 void EpochCommunicators::interrupt() {
   interrupted_ = true;
   reach("recovery.interrupt");
   for (MPI_Comm comm : derived_) revoke(comm);
   for (MPI_Comm comm : followed_) revoke(comm);
+  if (own_ != MPI_COMM_NULL) revoke(own_);
   if (world_.store) revoke(world_.store.get());
   if (world_.application) revoke(world_.application.get());
 }

@@ -4,6 +4,7 @@
 //   derived    made through the session; freed here one epoch later, so that a program that still uses one gets an
 //              error and not another communicator
 //   followed   made by MPI itself; the application frees them
+//   own        of an interface that the application uses, which frees it
 //
 // Each epoch's communicators are revoked once by each process and belong to that epoch alone, so a late revocation
 // cannot hit a newer one.
@@ -40,6 +41,9 @@ class EpochCommunicators {
   /// MPI_COMM_NULL. Local.
   void follow(MPI_Comm parent, MPI_Comm made);
 
+  /// Records that `comm` is interrupted with the others of this epoch. One in an epoch. Local.
+  void take_own(MPI_Comm comm);
+
   /// Revokes all communicators of the epoch, derived ones first, and those that are made from now on. Local.
   void interrupt();
   bool interrupted() const { return interrupted_; }
@@ -54,6 +58,7 @@ class EpochCommunicators {
   Comms derived_;
   Comms retired_;  // derived in the epoch before; revoked
   Comms followed_;
+  MPI_Comm own_ = MPI_COMM_NULL;
 };
 
 }  // namespace mend

@@ -88,6 +88,8 @@ class Engine {
   bool knows_of_failure() const;
   /// Begins this epoch for `store`. Call it once an epoch; call store.end_epoch() before the next. Local.
   void take_into_epoch(StoreEngine& store);
+  /// A failure also interrupts those who wait in `comm`, of all ranks, until the epoch ends. One in an epoch. Local.
+  void take_into_epoch(MPI_Comm comm) { communicators_.take_own(comm); }
   /// Records what a recovery under local rollback has done. Local.
   void note(RollbackReport report) { reporter_.note(std::move(report)); }
   /// Records that something was committed to a store of take_into_epoch(). Local.
