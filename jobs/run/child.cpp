@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "jobs/run/guard.hpp"
 #include "jobs/run/output_filter.hpp"
 #include "jobs/watch/process_table.hpp"
 
@@ -122,7 +123,8 @@ class ErrorStream {
   errors.become_standard_error();
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would go on without it.
+  // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would go on without it. The guard kills it if it
+  // must.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) raise(SIGTERM);  // the parent died before prctl
   for (const auto& [name, value] : additions) setenv(name.c_str(), value.c_str(), 1);
@@ -148,7 +150,8 @@ void kill_leftovers() {
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<Look(pid_t child)>& look, const std::function<bool(int signal)>& heed) {
+                   const std::function<Look(const Children& children)>& look,
+                   const std::function<bool(int signal)>& heed) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   ErrorStream errors;
@@ -156,6 +159,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
   const pid_t child = fork();
   if (child < 0) throw EnvironmentError(fmt::format("cannot start {}: {}", line.front(), std::strerror(errno)));
   if (child == 0) become(line, additions, waited_for, self, errors);
+  const pid_t guarding = guard(child, patience);
   errors.start_reading();
 
   ChildEnd end;
@@ -190,7 +194,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       const bool already_there = info.si_code == SI_KERNEL;
       if (!already_there) kill(child, for_mpirun(signal));
     } else {
-      const Look seen = look(child);
+      const Look seen = look({child, guarding});
       if (!seen.wanted && !end.gave_up && !end.asked_to_end) {
         end.gave_up = true;
         give_up_at = Clock::now() + patience;

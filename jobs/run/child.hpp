@@ -25,6 +25,12 @@ struct ChildEnd {
   pid_t pid = 0;              ///< the child's process id
 };
 
+/// The processes that run_child() has started.
+struct Children {
+  pid_t child;
+  pid_t guard;  ///< ends the child when this process cannot (jobs/run/guard.hpp); -1: there is none
+};
+
 /// The caller's view of a child.
 struct Look {
   bool wanted = true;  ///< if false, the child is told to end
@@ -34,14 +40,16 @@ struct Look {
 /// Runs `line` with `additions` to this process's environment, and waits for its end. Meanwhile SIGINT, SIGTERM,
 /// SIGHUP, SIGUSR1 and SIGUSR2 that are sent to this process are passed on to it, and SIGQUIT as SIGTERM. (A Ctrl-C at
 /// the terminal reaches it directly.) If the child was asked to end and has not after ten seconds, it is killed.
-/// Processes that it leaves behind are killed before this returns. If this process is killed, the child is told to end.
+/// Processes that it leaves behind are killed before this returns. If this process is killed, the child is told to end,
+/// and is killed after ten seconds.
 ///
 /// The child's standard error is shown without known noise (jobs/run/output_filter.hpp).
 ///
-/// `look` is called ten times a second with the child's process id. `heed` is called for each signal that would be
-/// passed on; if it returns true, the signal is not passed on. Local; main thread; one at a time. Throws
+/// `look` is called ten times a second with the processes that were started. `heed` is called for each signal that
+/// would be passed on; if it returns true, the signal is not passed on. Local; main thread; one at a time. Throws
 /// EnvironmentError if the child cannot be started.
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
-                   const std::function<Look(pid_t child)>& look, const std::function<bool(int signal)>& heed = {});
+                   const std::function<Look(const Children& children)>& look,
+                   const std::function<bool(int signal)>& heed = {});
 
 }  // namespace mend::jobs

@@ -315,10 +315,10 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   const JobFacts facts{::getpid(), launch.program.front(), launch.ranks, launch.spares, Clock::now()};
   const auto socket =
       listen(facts.job, [&](const std::string& question) { return answer_to(question, facts, board, requests); });
-  const auto look = [&](pid_t child) {
+  const auto look = [&](const Children& children) {
     requests.look();
     if (socket) socket->poll();
-    return watch.look(child);
+    return watch.look(children);
   };
   const auto end = run_child(mpirun_line(mpirun, launch, environment), environment, look,
                              [&](int signal) { return requests.heed(signal); });

@@ -136,15 +136,15 @@ bool JobWatch::wanted(pid_t child) {
   return !end_job;
 }
 
-/// Reports processes that the job's processes have started and left behind. This process has inherited them. As long as
-/// they hold the job's output open, mpirun (process `child`) waits for them.
-void JobWatch::tell_of_leftovers(pid_t child, bool over) {
+/// Reports processes that the job's processes have started and left behind. This process has inherited them, beside its
+/// `own` children. As long as they hold the job's output open, mpirun waits for them.
+void JobWatch::tell_of_leftovers(const Children& own, bool over) {
   constexpr std::chrono::milliseconds time_to_end{500};  // for an mpirun that ends by itself
   over_since_ = over ? std::optional(over_since_.value_or(now_)) : std::nullopt;
   if (!over_since_ || now_ - *over_since_ < time_to_end || told_of_leftovers_) return;
   std::vector<std::string> names;
   for (const pid_t process : children_of(::getpid())) {
-    if (process != child && condition_of(process) != Condition::gone)
+    if (process != own.child && process != own.guard && condition_of(process) != Condition::gone)
       names.push_back(fmt::format("{} ({})", process, name_of(process)));
   }
   if (names.empty()) return;
@@ -155,7 +155,8 @@ void JobWatch::tell_of_leftovers(pid_t child, bool over) {
       fmt::join(names, ", process ")));
 }
 
-Look JobWatch::look(pid_t child) {
+Look JobWatch::look(const Children& own) {
+  const pid_t child = own.child;
   advance_clock();
   std::error_code ignored;
   if (const auto size = std::filesystem::file_size(status_file_, ignored); size != read_size_) {
@@ -170,7 +171,7 @@ Look JobWatch::look(pid_t child) {
   // mpirun may wait for processes on other machines, which have no stage here.
   const bool all_ran_here = settings_.all_here || std::ssize(reports_.stages) >= settings_.processes;
   const bool all_have_ended = had_processes_ && !has_children && all_ran_here;
-  tell_of_leftovers(child, all_have_ended);
+  tell_of_leftovers(own, all_have_ended);
   look.over = all_have_ended || reports_.waits_for_the_lost();
   return look;
 }

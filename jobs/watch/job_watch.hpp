@@ -30,8 +30,8 @@ class JobWatch {
 
   JobWatch(std::filesystem::path status_file, const Settings& settings);
 
-  /// Looks once. Local; call it repeatedly while mpirun (process `child`) runs.
-  Look look(pid_t child);
+  /// Looks once. Local; call it repeatedly while mpirun, the child in `own`, runs.
+  Look look(const Children& own);
 
   /// The reports of the processes so far.
   const Reports& reports() const { return reports_; }
@@ -54,7 +54,7 @@ class JobWatch {
   StartSight see_start(pid_t child) const;
   EndSight see_end() const;
   bool wanted(pid_t child);
-  void tell_of_leftovers(pid_t child, bool over);
+  void tell_of_leftovers(const Children& own, bool over);
 
   std::filesystem::path status_file_;
   Settings settings_;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
@@ -28,6 +29,19 @@ void drain(int& pipe, std::string& text) {
     ::close(pipe);
     pipe = -1;
   }
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::ifstream list("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+  return {std::istream_iterator<pid_t>(list), {}};
+}
+
+/// As the kernel calls it.
+std::string name_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
 }
 
 }  // namespace
@@ -123,9 +137,17 @@ bool all_gone(const std::string& word) {
   return true;
 }
 
-pid_t only_child(pid_t parent) {
-  std::ifstream list("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
-  const std::vector<pid_t> children{std::istream_iterator<pid_t>(list), {}};
+pid_t mpirun_of(const MendProcess& job) {
+  std::vector<pid_t> children = children_of(job.pid());
+  std::erase_if(children, [](pid_t one) { return name_of(one) == "mpirun-guard"; });
   EXPECT_EQ(children.size(), 1U);
   return children.size() == 1 ? children.front() : -1;
+}
+
+std::vector<pid_t> launched_with_argument(const std::string& word, const MendProcess& job) {
+  const auto children = children_of(job.pid());
+  auto found = processes_with_argument(word);
+  std::erase_if(found,
+                [&](pid_t one) { return one == job.pid() || std::ranges::find(children, one) != children.end(); });
+  return found;
 }

@@ -48,5 +48,7 @@ class MendProcess {
 std::vector<pid_t> processes_with_argument(const std::string& word);
 /// Waits until there are none. Returns false if some are left after ten seconds.
 bool all_gone(const std::string& word);
-/// The only child of `parent`; fails the test if there is another number of them.
-pid_t only_child(pid_t parent);
+/// The child of `mend run` that is mpirun; fails the test if there is another number of them.
+pid_t mpirun_of(const MendProcess& job);
+/// Those of processes_with_argument(word) that mpirun has started: neither `job` itself nor its children.
+std::vector<pid_t> launched_with_argument(const std::string& word, const MendProcess& job);

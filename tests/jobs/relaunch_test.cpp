@@ -25,9 +25,7 @@ std::vector<std::string> line(const std::vector<std::string>& of_program) {
 
 /// Kills the rank that was started last.
 void kill_a_rank(const MendProcess& job) {
-  auto ranks = processes_with_argument("leaves:ignores");
-  const pid_t mpirun = only_child(job.pid());
-  std::erase_if(ranks, [&](pid_t one) { return one == mpirun || one == job.pid(); });
+  const auto ranks = launched_with_argument("leaves:ignores", job);
   ASSERT_EQ(ranks.size(), 2U);
   ::kill(*std::ranges::max_element(ranks), SIGKILL);
 }

@@ -393,10 +393,22 @@ TEST(MendRun, killing_the_command_itself_leaves_no_process) {
   EXPECT_TRUE(all_gone(unique_word()));
 }
 
+/// As one that waits for ever for a lock when it is told to end.
+TEST(MendRun, killing_the_command_itself_leaves_no_mpirun_that_does_not_end_when_told_to) {
+  MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+  run.wait_for_output("ready");
+  const pid_t mpirun = mpirun_of(run);
+  kill(mpirun, SIGSTOP);
+  kill(run.pid(), SIGKILL);
+  EXPECT_EQ(run.wait(), 1000 + SIGKILL);
+  EXPECT_TRUE(support::soon([&] { return processes_with_argument(unique_word()).empty(); }));
+  kill(mpirun, SIGKILL);  // if it is left
+}
+
 TEST(MendRun, killing_mpirun_is_told_and_leaves_no_process) {
   MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
   run.wait_for_output("ready");
-  kill(only_child(run.pid()), SIGKILL);
+  kill(mpirun_of(run), SIGKILL);
   EXPECT_EQ(run.wait(), 128 + SIGKILL);
   EXPECT_THAT(run.errors(), HasSubstr("mend: mpirun was killed by SIGKILL\n"));
   EXPECT_THAT(processes_with_argument(unique_word()), IsEmpty());
