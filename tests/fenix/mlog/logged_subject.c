@@ -57,7 +57,7 @@ static void give(MPI_Comm repaired, int error, void *unused) {
   (void)repaired;
   (void)error;
   (void)unused;
-  die_at("calling_back", state.step, rank);
+  die_at("calling_back", 0, rank);
   if (is_mode("jump")) return;
   Fenix_Data_group_create(group, comm, 0, 1, FENIX_DATA_POLICY_IMR, NULL, NULL);
   Fenix_Data_member_restore(group, state_id, NULL, 0, FENIX_TIME_STAMP_MAX, NULL);

@@ -94,7 +94,7 @@ TEST_P(MessageLogInC, survives_the_successor_where_it_restores_syncs_and_replays
 }
 
 TEST_P(MessageLogInC, survives_another_while_it_helps_the_successor) {
-  die_in_c(GetParam(), "exchanging:8:1:2,calling_back:8:3:1", 2, {24, 19, 24, 19});
+  die_in_c(GetParam(), "exchanging:8:1:2,calling_back:0:3:1", 2, {24, 19, 24, 19});
   die_in_c(GetParam(), "exchanging:8:1:2,collecting:9:3:1", 2, {24, -1, 24, 19});
 }
 
@@ -142,7 +142,7 @@ TEST_P(MessageLogsInCpp, have_only_the_dead_go_back) {
 
 TEST_P(MessageLogsInCpp, survive_deaths_in_a_recovery_a_commit_and_at_the_end) {
   die_in_cpp(GetParam(), "summing:8:1:2,between:0:1:1", 2, {30, 24, 30, 30});
-  die_in_cpp(GetParam(), "exchanged:8:1:2,calling_back:8:3:1", 2, {30, 24, 30, 24});
+  die_in_cpp(GetParam(), "exchanged:8:1:2,calling_back:0:3:1", 2, {30, 24, 30, 24});
   die_in_cpp(GetParam(), "committing:12:2:1", 1, {30, 30, 24, 30});
   die_in_cpp(GetParam(), "finishing:30:0:1", 1, {0, 30, 30, 30});
 }

@@ -103,7 +103,7 @@ void enter() {
 
 /// What a rank that stays where it is does for those that come back. Who syncs is told by the mode.
 void help(MPI_Comm /*repaired*/, int /*error*/) {
-  die_at("calling_back", state.step, rank);
+  die_at("calling_back", 0, rank);
   data::group_create(group);
   data::member_restore(group, state_member, nullptr, 0);
 }
