@@ -13,9 +13,9 @@
 #include "jobs/watch/job_requests.hpp"
 #include "jobs/watch/job_watch.hpp"
 #include "jobs/run/mpirun_line.hpp"
-#include "jobs/run/nodes.hpp"
+#include "jobs/allocation/nodes.hpp"
 #include "jobs/run/process_limits.hpp"
-#include "jobs/run/slurm_agent.hpp"
+#include "jobs/allocation/slurm_agent.hpp"
 #include "jobs/run/verdict.hpp"
 #include "jobs/shell_words.hpp"
 

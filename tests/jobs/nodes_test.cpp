@@ -1,6 +1,6 @@
 // Which nodes a job runs on, by what the user and the batch system say.
 
-#include "jobs/run/nodes.hpp"
+#include "jobs/allocation/nodes.hpp"
 
 #include "base/error.hpp"
 #include "jobs/run/mpirun_line.hpp"

@@ -117,7 +117,10 @@ class Slurm : public testing::Test {
       last = state();
       if (last == "PENDING" && field("Reason") == "BeginTime")
         ask(fmt::format("scontrol update JobId={} StartTime=now", job_));
-      return last == "COMPLETED" || last == "FAILED" || last == "TIMEOUT" || last == "CANCELLED" || last == "NODE_FAIL";
+      // A job that is launched anew is said to have failed for a moment, while squeue still lists it.
+      const bool ended =
+          last == "COMPLETED" || last == "FAILED" || last == "TIMEOUT" || last == "CANCELLED" || last == "NODE_FAIL";
+      return ended && ask("squeue --noheader").empty() && state() == last;
     });
     return last;
   }

@@ -1,4 +1,4 @@
-#include "jobs/run/slurm_agent.hpp"
+#include "jobs/allocation/slurm_agent.hpp"
 
 #include "base/error.hpp"
 

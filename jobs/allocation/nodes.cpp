@@ -1,4 +1,4 @@
-#include "jobs/run/nodes.hpp"
+#include "jobs/allocation/nodes.hpp"
 
 #include "base/error.hpp"
 #include "jobs/run/mpirun_line.hpp"
