@@ -180,17 +180,34 @@ inline std::vector<std::string> arguments_in(std::string_view text) {
   return found;
 }
 
+/// Returns true for the names of arithmetic types.
+inline bool is_arithmetic(std::string_view type) {
+  static const std::set<std::string_view> all{"bool",           "char",
+                                              "signed char",    "unsigned char",
+                                              "char8_t",        "char16_t",
+                                              "char32_t",       "wchar_t",
+                                              "short",          "int",
+                                              "long",           "long long",
+                                              "unsigned short", "unsigned int",
+                                              "unsigned long",  "unsigned long long",
+                                              "__int128",       "unsigned __int128",
+                                              "float",          "double",
+                                              "long double"};
+  return all.contains(type);
+}
+
 /// Reads the element type from the type of a record: the second argument of Kokkos's functor, and whether it is a
-/// number.
+/// number or the like, which the third argument says before Kokkos 4.
 inline void read_element(const Record& record, Shared& shared) {
-  constexpr std::string_view functor = "ViewValueFunctor<";
   const std::string type = name_of(typeid(record));
-  const auto at = type.find(functor);
+  const auto functor = type.find("ViewValueFunctor");  // or ViewValueFunctorSequentialHostInit
+  const auto at = functor == std::string::npos ? functor : type.find('<', functor);
   if (at == std::string::npos) return;
-  const auto arguments = arguments_in(std::string_view(type).substr(at + functor.size()));
+  const auto arguments = arguments_in(std::string_view(type).substr(at + 1));
   if (arguments.size() < 2) return;
   shared.element = arguments[1];
-  const bool is_scalar = arguments.size() > 2 && arguments[2] == "true" && !shared.element.ends_with('*');
+  const bool says_scalar = arguments.size() > 2 && arguments[2] == "true" && !shared.element.ends_with('*');
+  const bool is_scalar = says_scalar || is_arithmetic(shared.element);
   const bool is_complex = shared.element.starts_with("Kokkos::complex<") || shared.element.starts_with("std::complex<");
   shared.is_number = is_scalar || is_complex;
 }

@@ -62,7 +62,11 @@ TEST(AnObject, holds_the_views_in_what_it_has_by_value) {
 
 TEST(AnObject, holds_the_views_in_a_view_of_views) {
   using Nested = Kokkos::View<Numbers*, Kokkos::HostSpace>;
+#if KOKKOS_VERSION >= 40401
+  const Nested nested(Kokkos::view_alloc("nested", Kokkos::SequentialHostInit), 3);  // as Kokkos wants it
+#else
   const Nested nested("nested", 3);
+#endif
   for (std::size_t i = 0; i < 2; ++i) nested(i) = Numbers("inner", 4 + i);
   const Numbers alias = nested(0);
   const auto views = Held::by([=] { return nested(0)(0); });
