@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <tuple>
 
 namespace mend {
@@ -31,10 +30,10 @@ Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes) {
   std::map<NodeId, int> workers = count_by_node(processes);
   std::map<NodeId, int> spares;
   int left = static_cast<int>(processes.size()) - ranks;
-  for (auto& [node, count] : workers | std::views::reverse | std::views::take(spare_nodes)) {
-    const int taken = std::clamp(left, 0, count);
-    count -= taken;
-    spares[node] = taken;
+  for (auto node = workers.rbegin(); node != workers.rend() && spare_nodes > 0; ++node, --spare_nodes) {
+    const int taken = std::clamp(left, 0, node->second);
+    node->second -= taken;
+    spares[node->first] = taken;
     left -= taken;
   }
   // Give each other spare in turn to the node that has fewest, taking its last worker.
