@@ -64,7 +64,7 @@ static inline void die_after(int argc, char **argv) {
   }
 }
 
-/* The job is over: this process says its result. */
+/* At the end of the work: a process that dies when the job is over already would not say its result. */
 static inline void live_on(void) {
   if (killer > 0) kill(killer, SIGKILL);
 }

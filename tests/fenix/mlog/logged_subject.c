@@ -215,11 +215,11 @@ int main(int argc, char **argv) {
     if (state.step % every == 0) commit();
   }
   die_at("finishing", state.step, rank);
+  live_on();
   int code = FENIX_SUCCESS;
   do {
     code = Fenix_Finalize();
   } while (code == FENIX_ERROR_CANCELLED);
-  live_on();
   CHECK(code == FENIX_SUCCESS && failed == 0);
   uint64_t bits = 0;
   for (int i = 0; i < cells; ++i) {

@@ -264,6 +264,7 @@ int main(int argc, char** argv) {
   if (mode == "unsynced") fenix::set_option(fenix::MLOG_RECOVERY_MODE, fenix::INLINE);
   compute();
   die_at("finishing", state.step, rank);
+  live_on();
   while (!fenix::finalized()) {
     try {
       Fenix_Finalize();
@@ -271,7 +272,6 @@ int main(int argc, char** argv) {
       catch_up();
     }
   }
-  live_on();
   std::uint64_t bits = 0;
   for (const double cell : cells) {
     std::uint64_t one = 0;
