@@ -4,11 +4,11 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
+#include "framework/replay/blocks.hpp"
 #include "framework/replay/logged_calls.hpp"
 
 #include <mpi.h>
 
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -33,15 +33,6 @@ int send_without_source(const void* data, int count, MPI_Datatype type, int to, 
   const int code = send(data, count, type, to, tag, comm);
   return code == MPI_SUCCESS ? receive(nullptr, 0, type, MPI_PROC_NULL, MPI_ANY_TAG, comm, status) : code;
 }
-
-/// The lengths and offsets of `count` blocks of equal length.
-struct EqualBlocks {
-  EqualBlocks(int ranks, int length) : lengths(static_cast<std::size_t>(ranks), length), offsets(lengths.size()) {
-    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-  }
-  std::vector<int> lengths;
-  std::vector<int> offsets;
-};
 
 /// Has the library complete requests, some of which are logged receives. `finish` completes those first.
 /// They are forgotten when the library has completed them.
@@ -285,8 +276,8 @@ int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
     return logged->in_call([&] {
-      const mend::EqualBlocks blocks(front.size, count);
-      return logged->collectives().reduce_scatter(front, out, in, blocks.lengths.data(), type, op);
+      const auto blocks = mend::Blocks::equal(front.size, count);
+      return logged->collectives().reduce_scatter(front, out, in, blocks.counts.data(), type, op);
     });
   }
   return library(out, in, count, type, op, comm);
@@ -322,8 +313,8 @@ int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in,
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
     return logged->in_call([&] {
-      const mend::EqualBlocks blocks(front.size, in_count);
-      return logged->collectives().gatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
+      const auto blocks = mend::Blocks::equal(front.size, in_count);
+      return logged->collectives().gatherv(front, out, out_count, out_type, in, blocks.counts.data(),
                                            blocks.offsets.data(), in_type, root);
     });
   }
@@ -352,8 +343,8 @@ int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
     return logged->in_call([&] {
-      const mend::EqualBlocks blocks(front.size, out_count);
-      return logged->collectives().scatterv(front, out, blocks.lengths.data(), blocks.offsets.data(), out_type, in,
+      const auto blocks = mend::Blocks::equal(front.size, out_count);
+      return logged->collectives().scatterv(front, out, blocks.counts.data(), blocks.offsets.data(), out_type, in,
                                             in_count, in_type, root);
     });
   }
@@ -382,8 +373,8 @@ int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* 
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
     return logged->in_call([&] {
-      const mend::EqualBlocks blocks(front.size, in_count);
-      return logged->collectives().allgatherv(front, out, out_count, out_type, in, blocks.lengths.data(),
+      const auto blocks = mend::Blocks::equal(front.size, in_count);
+      return logged->collectives().allgatherv(front, out, out_count, out_type, in, blocks.counts.data(),
                                               blocks.offsets.data(), in_type);
     });
   }
@@ -412,10 +403,10 @@ int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* i
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
     return logged->in_call([&] {
-      const mend::EqualBlocks sent(front.size, out_count);
-      const mend::EqualBlocks received(front.size, in_count);
-      return logged->collectives().alltoallv(front, out, sent.lengths.data(), sent.offsets.data(), out_type, in,
-                                             received.lengths.data(), received.offsets.data(), in_type);
+      const auto sent = mend::Blocks::equal(front.size, out_count);
+      const auto received = mend::Blocks::equal(front.size, in_count);
+      return logged->collectives().alltoallv(front, out, sent.counts.data(), sent.offsets.data(), out_type, in,
+                                             received.counts.data(), received.offsets.data(), in_type);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, comm);

@@ -76,14 +76,7 @@ const Front* DerivedFronts::find(std::uint32_t number) const {
   return known == all_.end() ? nullptr : &known->front;
 }
 
-DerivedFronts::Derived* DerivedFronts::find_made(const Recipe& recipe) {
-  const auto known = std::ranges::find(all_, recipe, &Derived::recipe);
-  return known == all_.end() ? nullptr : &*known;
-}
-
-bool DerivedFronts::knows(const Recipe& recipe) const {
-  return std::ranges::find(all_, recipe, &Derived::recipe) != all_.end();
-}
+bool DerivedFronts::knows(const Recipe& recipe) const { return find_made(all_, recipe) != nullptr; }
 
 void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
   Derived made{recipe, {}, {}};
@@ -101,7 +94,7 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
   for (Communicator& line : made.lines) line = part_of(over, color, front.rank);
   if (color != MPI_UNDEFINED) front.handle = handle_of(recipe, made.lines[0].get());
   front.lines = {made.lines[0].get(), made.lines[1].get()};
-  Derived* const before = find_made(recipe);
+  Derived* const before = find_made(all_, recipe);
   if (before == nullptr) {
     all_.push_back(std::move(made));
     return;
@@ -111,7 +104,7 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
 }
 
 MPI_Comm DerivedFronts::claim(const Recipe& recipe) {
-  Derived& one = *find_made(recipe);
+  Derived& one = *find_made(all_, recipe);
   one.is_claimed = true;
   return one.front.handle.get();
 }

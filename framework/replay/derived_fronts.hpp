@@ -18,6 +18,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -94,7 +95,11 @@ class DerivedFronts {
     bool is_of_setup = false;
   };
 
-  Derived* find_made(const Recipe& recipe);
+  /// Returns what was made of the recipe in `all` (which is all_), or null if it was not carried out.
+  static auto* find_made(auto& all, const Recipe& recipe) {
+    const auto known = std::ranges::find(all, recipe, &Derived::recipe);
+    return known == all.end() ? nullptr : &*known;
+  }
 
   int self_;
   std::list<Derived> all_;  // receives point to their fronts

@@ -183,14 +183,11 @@ int LocalRollback::derive(const Front& parent, int color, int key, const std::ve
     int number;
   };
   constexpr int words = sizeof(Wish) / sizeof(int);
-  const auto size = static_cast<std::size_t>(parent.size);
-  std::vector<Wish> wishes(size);
+  std::vector<Wish> wishes(static_cast<std::size_t>(parent.size));
   const Wish mine{color, key, static_cast<int>(derived_.next_number())};
-  const std::vector<int> counts(size, words);
-  std::vector<int> offsets(size);
-  for (std::size_t i = 0; i < size; ++i) offsets[i] = words * static_cast<int>(i);
-  if (const int code =
-          collectives_.allgatherv(parent, &mine, words, MPI_INT, wishes.data(), counts.data(), offsets.data(), MPI_INT);
+  const Blocks blocks = Blocks::equal(parent.size, words);
+  if (const int code = collectives_.allgatherv(parent, &mine, words, MPI_INT, wishes.data(), blocks.counts.data(),
+                                               blocks.offsets.data(), MPI_INT);
       code != MPI_SUCCESS)
     return code;
 
@@ -595,21 +592,20 @@ void LocalRollback::require_nothing_under_way(const char* where) {
   receives_from_any_ = receives_from_any_ || sums[3] != 0;
   agreed_number_ = derived_.next_number();
   check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &agreed_number_, 1, MPI_UINT32_T, MPI_MAX, line), "MPI_Allreduce");
+  const auto refuse = [&](bool is_this, const std::string& sentence) {
+    throw UsageErrorOfRank(lowest_rank_with(line, is_this).value_or(0), sentence);
+  };
   if (sums[2] != 0) {
-    const auto first = lowest_rank_with(line, derived_.holds_any_of_interval());
-    throw UsageErrorOfRank(
-        first.value_or(0),
-        fmt::format("a communicator made since restore() is there at {}: with --mend-rollback local, make it before "
-                    "restore(), or free it before {}",
-                    where, where));
+    refuse(holds_any,
+           fmt::format("a communicator made since restore() is there at {}: with --mend-rollback local, make it before "
+                       "restore(), or free it before {}",
+                       where, where));
   }
   if (sums[1] != 0) {
-    const auto first = lowest_rank_with(line, messages_.has_pending_receives());
-    throw UsageErrorOfRank(
-        first.value_or(0),
-        fmt::format("a receive of MPI_Irecv was not completed before {}: with --mend-rollback local, complete all "
-                    "requests before",
-                    where));
+    refuse(messages_.has_pending_receives(),
+           fmt::format("a receive of MPI_Irecv was not completed before {}: with --mend-rollback local, complete all "
+                       "requests before",
+                       where));
   }
   if (sums[0] == 0) return;
   throw agreement::OrderError(

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -59,22 +58,6 @@ class LoggedCollectives::Values {
   int count_;
   MPI_Aint lower_ = 0;
   std::byte* bytes_;
-};
-
-/// Values in blocks, one for each rank.
-struct LoggedCollectives::Blocks {
-  explicit Blocks(std::vector<int> lengths) : counts(std::move(lengths)), offsets(counts.size()) {
-    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
-  }
-  /// `count` values in blocks of almost equal length.
-  static Blocks of(int count, int ranks) {
-    std::vector<int> lengths(static_cast<std::size_t>(ranks), count / ranks);
-    for (int i = 0; i < count % ranks; ++i) ++lengths[static_cast<std::size_t>(i)];
-    return Blocks(std::move(lengths));
-  }
-
-  std::vector<int> counts;
-  std::vector<int> offsets;
 };
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): returns

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "framework/replay/blocks.hpp"
 #include "framework/replay/logged_messages.hpp"
 
 #include <mpi.h>
@@ -40,7 +41,6 @@ class LoggedCollectives {
 
  private:
   class Values;
-  struct Blocks;
   /// Memory that calls use one after the other, so that its pages are there. It is as large as the largest needed it.
   struct Scratch {
     std::unique_ptr<std::byte[]> bytes;

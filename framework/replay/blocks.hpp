@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace mend {
+
+/// Values in blocks, one for each rank: their lengths, and where they begin.
+struct Blocks {
+  explicit Blocks(std::vector<int> lengths) : counts(std::move(lengths)), offsets(counts.size()) {
+    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+  }
+  /// Blocks of `length` values.
+  static Blocks equal(int ranks, int length) {
+    return Blocks(std::vector<int>(static_cast<std::size_t>(ranks), length));
+  }
+  /// `count` values in blocks of almost equal length.
+  static Blocks of(int count, int ranks) {
+    std::vector<int> lengths(static_cast<std::size_t>(ranks), count / ranks);
+    for (int i = 0; i < count % ranks; ++i) ++lengths[static_cast<std::size_t>(i)];
+    return Blocks(std::move(lengths));
+  }
+
+  std::vector<int> counts;
+  std::vector<int> offsets;
+};
+
+}  // namespace mend
