@@ -1,6 +1,7 @@
 #include "jobs/allocation/nodes.hpp"
 
 #include "base/error.hpp"
+#include "jobs/allocation/slurm_answer.hpp"
 #include "jobs/run/mpirun_line.hpp"
 #include "jobs/shell_words.hpp"
 
@@ -10,15 +11,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <ranges>
 #include <sstream>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -45,20 +45,6 @@ void add(std::vector<Node>& nodes, std::string_view name, int slots) {
   }
 }
 
-/// What scontrol prints; nothing if it does not answer.
-std::string ask_scontrol(const std::string& question) {
-  const std::string command = fmt::format("timeout 5 scontrol {} 2>/dev/null", question);
-  const std::unique_ptr<FILE, int (*)(FILE*)> answer(::popen(command.c_str(), "r"), ::pclose);
-  std::string text;
-  std::array<char, 4096> piece{};
-  while (answer) {
-    const std::size_t length = std::fread(piece.data(), 1, piece.size(), answer.get());
-    if (length == 0) break;
-    text.append(piece.data(), length);
-  }
-  return text;
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> lines;
@@ -77,7 +63,7 @@ bool is_this_machine(const Node& node) {
 Nodes nodes_in_slurm() {
   Nodes nodes{.source = "Slurm"};
   const std::vector<std::string> names =
-      lines_of(ask_scontrol("show hostnames " + in_single_quotes(variable("SLURM_JOB_NODELIST"))));
+      lines_of(slurm_answer("scontrol show hostnames " + in_single_quotes(variable("SLURM_JOB_NODELIST"))));
   const std::vector<int> tasks = parse_slurm_tasks(variable("SLURM_TASKS_PER_NODE"));
   for (std::size_t i = 0; i < names.size(); ++i) nodes.list.push_back({names[i], i < tasks.size() ? tasks[i] : 1});
   const auto count = positive_number(variable("SLURM_JOB_NUM_NODES"));
@@ -86,20 +72,18 @@ Nodes nodes_in_slurm() {
   return nodes;
 }
 
-std::string content_of(const std::filesystem::path& file) {
+/// Returns nothing if the file cannot be read.
+std::optional<std::vector<Node>> read_hostfile(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  if (!stream) throw UsageError(fmt::format("the host file {} cannot be read", file.string()));
-  return {std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) return std::nullopt;
+  return parse_hostfile(std::string{std::istreambuf_iterator<char>(stream), {}});
 }
 
-/// Nothing if the file of the batch system names nobody.
+/// Returns nothing if the file of the batch system names no node.
 std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) {
-  std::ifstream stream(file);
-  Nodes nodes{.source = source, .file = file};
-  nodes.list = parse_hostfile(std::string{std::istreambuf_iterator<char>(stream), {}});
-  if (nodes.list.empty()) return std::nullopt;
-  nodes.are_this_machine = nodes.list.size() == 1 && is_this_machine(nodes.list.front());
-  return nodes;
+  const auto list = read_hostfile(file);
+  if (!list || list->empty()) return std::nullopt;
+  return Nodes{source, file, *list, list->size() == 1 && is_this_machine(list->front())};
 }
 
 }  // namespace
@@ -107,7 +91,7 @@ std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) 
 bool may_end_with_a_node(const Nodes& nodes) {
   if (nodes.source != "Slurm" || nodes.list.size() < 2 || !variable("SLURM_NO_KILL").empty()) return false;
   const auto job = positive_number(variable("SLURM_JOB_ID"));
-  const std::string script = job ? ask_scontrol(fmt::format("write batch_script {} -", *job)) : "";
+  const std::string script = job ? slurm_answer(fmt::format("scontrol write batch_script {} -", *job)) : "";
   return std::ranges::none_of(lines_of(script), [](const std::string& line) {
     return line.starts_with("#SBATCH") && (line.find(" --no-kill") != std::string::npos || line.ends_with(" -k"));
   });
@@ -186,13 +170,16 @@ std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare
 
 Nodes nodes_of(const Launch& launch) {
   if (!launch.hosts.empty()) return {"--host", {}, parse_hosts(launch.hosts), false};
-  if (!launch.hostfile.empty()) return {"--hostfile", {}, parse_hostfile(content_of(launch.hostfile)), false};
-  if (!variable("SLURM_JOB_ID").empty()) return nodes_in_slurm();
-  if (const std::string file = variable("PBS_NODEFILE"); !file.empty()) {
-    if (const auto nodes = nodes_in_file("PBS", file)) return *nodes;
+  if (!launch.hostfile.empty()) {
+    const auto list = read_hostfile(launch.hostfile);
+    if (!list) throw UsageError(fmt::format("the host file {} cannot be read", launch.hostfile.string()));
+    return {"--hostfile", {}, *list, false};
   }
-  if (const std::string file = variable("LSB_DJOB_HOSTFILE"); !file.empty()) {
-    if (const auto nodes = nodes_in_file("LSF", file)) return *nodes;
+  if (!variable("SLURM_JOB_ID").empty()) return nodes_in_slurm();
+  for (const auto& [source, name] : {std::pair{"PBS", "PBS_NODEFILE"}, std::pair{"LSF", "LSB_DJOB_HOSTFILE"}}) {
+    const std::string file = variable(name);
+    if (file.empty()) continue;
+    if (const auto nodes = nodes_in_file(source, file)) return *nodes;
   }
   return {};
 }

@@ -1,14 +1,13 @@
 #include "jobs/run/time_limit.hpp"
 
+#include "jobs/allocation/slurm_answer.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 
 namespace mend::jobs {
@@ -23,12 +22,9 @@ std::optional<long long> number_in(std::string_view text) {
 
 /// Only digits of the job number reach the shell.
 std::optional<Seconds> ask_squeue(long long job) {
-  const std::string command = fmt::format("timeout 5 squeue --noheader --jobs={} --format=%L 2>/dev/null", job);
-  const std::unique_ptr<FILE, int (*)(FILE*)> answer(::popen(command.c_str(), "r"), ::pclose);
-  std::array<char, 64> line{};
-  if (!answer || std::fgets(line.data(), line.size(), answer.get()) == nullptr) return std::nullopt;
-  const std::string_view text(line.data());
-  return parse_slurm_time(text.substr(0, text.find_last_not_of(" \n") + 1));
+  const std::string answer = slurm_answer(fmt::format("squeue --noheader --jobs={} --format=%L", job));
+  const std::string_view line = std::string_view(answer).substr(0, answer.find('\n'));
+  return parse_slurm_time(line.substr(0, line.find_last_not_of(' ') + 1));
 }
 
 }  // namespace
