@@ -3,6 +3,7 @@
 #include "agreement/simulated/simulation.hpp"
 #include "bench/machines.hpp"
 #include "bench/simulated_allreduce.hpp"
+#include "bench/simulation_main.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -353,14 +353,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
   app.add_option("--json", json_file, "Also write all numbers to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 2;
-  }
+  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
   say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/machines.hpp). Compare shapes");
   say("and ratios; absolute times follow from one fitted number for each machine.\n");
   Json all;
@@ -384,11 +377,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mend::bench
 
-int main(int argc, char** argv) {
-  try {
-    return mend::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return mend::bench::exit_code_of(&mend::bench::run, argc, argv); }

@@ -1,6 +1,7 @@
 // The figures of the failure detector's paper, simulated: each table shows the paper's values beside the simulated
 // ones.
 
+#include "bench/simulation_main.hpp"
 #include "detector/hypercubes.hpp"
 #include "detector/simulated/simulation.hpp"
 #include "bench/random_probes.hpp"
@@ -13,7 +14,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <random>
 #include <stdexcept>
@@ -428,14 +428,7 @@ int run(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", json_file, "Also write all numbers to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 2;
-  }
+  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
   if (quick) effort = {runs->count() > 0 ? effort.runs : 500, 10, 5, false};
   say("Simulated: messages take anything up to tau = 1 us, as in the paper's simulator. \"Cores\" are mend's "
       "detectors,");
@@ -466,11 +459,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mend::bench
 
-int main(int argc, char** argv) {
-  try {
-    return mend::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return mend::bench::exit_code_of(&mend::bench::run, argc, argv); }

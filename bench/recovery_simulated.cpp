@@ -1,5 +1,6 @@
 // What to expect of a recovery at a given scale: mend's cores in the simulator, phase by phase.
 
+#include "bench/simulation_main.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
 #include "jobs/plan/quantities.hpp"
 
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <functional>
 #include <stdexcept>
@@ -292,28 +292,11 @@ int run(int argc, char** argv) {
   app.add_option("--seed", given.seed, "Decides which ranks die, and when between two heartbeats")
       ->capture_default_str();
   app.add_option("--json", given.json, "Also write all numbers to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 2;
-  }
+  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
   return simulate(given);
 }
 
 }  // namespace
 }  // namespace mend::bench
 
-int main(int argc, char** argv) {
-  try {
-    return mend::bench::run(argc, argv);
-  } catch (const mend::UsageError& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return mend::bench::exit_code_of(&mend::bench::run, argc, argv); }

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "bench/rollback_failures.hpp"
+#include "bench/simulation_main.hpp"
 #include "framework/commits/commit_schedule.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "replay/recovery_line.hpp"
@@ -25,7 +26,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -424,14 +424,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   Failures failures;
   add_failures(app, failures)->excludes(preset)->excludes(processes);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 2;
-  }
+  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
   if (failures.wanted) {
     print_failures(failures);
     return 0;
@@ -444,14 +437,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mend::bench
 
-int main(int argc, char** argv) {
-  try {
-    return mend::bench::run(argc, argv);
-  } catch (const mend::UsageError& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mend: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return mend::bench::exit_code_of(&mend::bench::run, argc, argv); }

@@ -1,0 +1,42 @@
+// The command line and the exit code of a simulation that `mend simulate` runs: 0; 2 for wrong arguments, 1 for other
+// errors, each told in a sentence.
+
+#pragma once
+
+#include "base/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <optional>
+
+namespace mend::bench {
+
+/// Returns the exit code if the command line is wrong or asks for help only.
+inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 2;
+  }
+}
+
+/// Returns the exit code of `run`, which throws UsageError for arguments that do not fit together.
+inline int exit_code_of(int (*run)(int, char**), int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mend: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace mend::bench
