@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "agreement/simulated/foretold.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
 #include "store/restore/restore_plan.hpp"
 
@@ -10,6 +11,9 @@
 #include <tuple>
 
 namespace mend::recovery {
+
+using agreement::ballot_contribution;
+using agreement::Foretold;
 
 inline constexpr CommId no_comm = ~CommId{0};
 
@@ -115,28 +119,5 @@ struct RecoverySimulation::RestoreParts {
   std::vector<std::array<std::vector<Transfer>, count>> sends;  // by rank
   std::vector<std::array<std::size_t, count>> expects;          // messages, by rank
 };
-
-/// Tells what an agreement would be given, and has it come to `outcome`.
-class Foretold final : public agreement::Agreement {
- public:
-  explicit Foretold(agreement::Outcome outcome = {~0U, false}) : outcome_(outcome) {}
-  agreement::Outcome agree(std::uint32_t contribution) override {
-    contributed = contribution;
-    return outcome_;
-  }
-  std::uint32_t contributed = 0;
-
- private:
-  agreement::Outcome outcome_;
-};
-
-/// What a rank with this motion brings to a ballot.
-inline std::uint32_t ballot_contribution(agreement::Motion motion) {
-  auto foretold = std::make_unique<Foretold>();
-  const Foretold& seen = *foretold;
-  agreement::Ballot ballot(std::move(foretold), Rank{0}, 1);
-  ballot.cast(motion, true);
-  return seen.contributed;
-}
 
 }  // namespace mend::recovery

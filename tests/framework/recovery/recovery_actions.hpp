@@ -74,7 +74,7 @@ void System<Rules>::perform(std::size_t p, const CastBallot& action, std::string
 
 template <class Rules>
 void System<Rules>::perform(std::size_t p, const DecideJob& action, std::string*) {
-  Stub stub;
+  Foretold stub;
   decide_job(stub, action.intent, action.code, action.progressed, knows_fault(p));
   enter(p, nodes_[p]->base, Op::agree, tag_of(p), stub.contributed);
 }

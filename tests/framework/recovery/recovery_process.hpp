@@ -4,12 +4,16 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/ballot.hpp"
+#include "agreement/simulated/foretold.hpp"
 #include "tests/framework/recovery/recovery_communicators.hpp"
 
 #include <memory>
 #include <optional>
 
 namespace mend::recovery {
+
+using agreement::ballot_contribution;
+using agreement::Foretold;
 
 enum class Stage : std::uint8_t { unborn, at_line, admitted };
 
@@ -59,27 +63,5 @@ struct Participant {
     return print;
   }
 };
-
-/// Records the contribution to an agreement, and returns the outcome that the model has decided.
-class Stub final : public agreement::Agreement {
- public:
-  explicit Stub(agreement::Outcome outcome = {~0U, false}) : outcome_(outcome) {}
-  agreement::Outcome agree(std::uint32_t contribution) override {
-    contributed = contribution;
-    return outcome_;
-  }
-  std::uint32_t contributed = 0;
-
- private:
-  agreement::Outcome outcome_;
-};
-
-inline std::uint32_t ballot_contribution(agreement::Motion motion) {
-  auto stub = std::make_unique<Stub>();
-  Stub& seen = *stub;
-  agreement::Ballot ballot(std::move(stub), Rank{0}, 1);
-  ballot.cast(motion, true);
-  return seen.contributed;
-}
 
 }  // namespace mend::recovery
