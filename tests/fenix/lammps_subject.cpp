@@ -8,18 +8,15 @@
 // process that is named dies so long after it has got a rank, wherever it is then, unless it has come to the end of its
 // work.
 
-#include <fenix.hpp>
+#include "tests/fenix/mortal.hpp"
 
-#include <signal.h>
-#include <unistd.h>
+#include <fenix.hpp>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -47,10 +44,6 @@ struct Program {
 };
 
 Program program;
-// Held while the process decides to die and until it has: one that has come to the end of its work does not die later,
-// however long the thread that is to kill it is not scheduled.
-std::mutex dying;
-bool mortal = true;
 
 /// As long as the step says, and full of it.
 std::vector<int> list_at(long step) {
@@ -170,20 +163,8 @@ void die_later(int argc, char** argv) {
     const std::size_t at = deaths.find("," + wanted);
     if (at == std::string::npos) continue;
     const long microseconds = std::atol(deaths.c_str() + at + 1 + wanted.size());
-    std::thread([microseconds] {
-      std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-      const std::lock_guard lock(dying);
-      if (mortal) {
-        ::kill(::getpid(), SIGKILL);
-        ::pause();
-      }
-    }).detach();
+    die_in(std::chrono::microseconds(microseconds));
   }
-}
-
-void come_to_the_end() {
-  const std::lock_guard lock(dying);
-  mortal = false;
 }
 
 }  // namespace
@@ -220,7 +201,7 @@ int main(int argc, char** argv) {
     try {
       if (fenix::role() == fenix::INITIAL_RANK) set_up_worlds();
       run();
-      come_to_the_end();
+      live_on();
       Fenix_Finalize();
       break;
     } catch (const fenix::CommException&) {

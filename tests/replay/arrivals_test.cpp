@@ -4,6 +4,7 @@
 #include "replay/arrivals.hpp"
 
 #include "replay/ledger.hpp"
+#include "tests/replay/hash.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -107,17 +108,6 @@ TEST(History, comes_back_as_it_was_sent) {
 }
 
 // --- drawn jobs ------------------------------------------------------------------------------------------------
-
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ value >> 31U) * 0x9e3779b97f4a7c15U;
-  return value ^ value >> 29U;
-}
-
-std::uint64_t hash(std::span<const std::byte> bytes) {
-  std::uint64_t sum = bytes.size();
-  for (const std::byte byte : bytes) sum = mixed(sum ^ static_cast<std::uint64_t>(byte));
-  return sum;
-}
 
 int drawn(std::mt19937_64& random, int least, int most) {
   return std::uniform_int_distribution<int>(least, most)(random);

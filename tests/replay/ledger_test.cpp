@@ -2,6 +2,7 @@
 // the interval again with the help of the other ranks' logs. The end must be that of a run without failures.
 
 #include "replay/ledger.hpp"
+#include "tests/replay/hash.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -23,17 +24,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ value >> 31U) * 0x9e3779b97f4a7c15U;
-  return value ^ value >> 29U;
-}
-
-std::uint64_t hash(std::span<const std::byte> bytes) {
-  std::uint64_t sum = bytes.size();
-  for (const std::byte byte : bytes) sum = mixed(sum ^ static_cast<std::uint64_t>(byte));
-  return sum;
-}
 
 std::uint64_t number_in(std::span<const std::byte> bytes) {
   std::uint64_t number = 0;

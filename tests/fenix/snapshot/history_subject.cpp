@@ -7,6 +7,7 @@
 // MODE is accumulate, fresh, or parity, which is fresh with parities in place of copies.
 
 #include "base/fault_point.hpp"
+#include "tests/fenix/mortal.hpp"
 
 #include <fenix.hpp>
 
@@ -20,9 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -205,9 +204,6 @@ void run(MPI_Comm comm, long steps) {
 
 // --- deaths ------------------------------------------------------------------------------------------------------
 
-std::mutex dying;
-bool mortal = true;
-
 void read_deaths(int argc, char** argv) {
   int process = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &process);
@@ -223,16 +219,8 @@ void read_deaths(int argc, char** argv) {
     if (std::sscanf(argv[i], "--kill=%63[^:]:%d:%d", point, &nth, &who) == 3 && who == process)
       kills.push_back({point, nth});
     long microseconds = 0;
-    if (std::sscanf(argv[i], "--die-after=%d:%ld", &who, &microseconds) == 2 && who == process) {
-      std::thread([microseconds] {
-        std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-        const std::lock_guard lock(dying);
-        if (mortal) {
-          ::kill(::getpid(), SIGKILL);
-          ::pause();
-        }
-      }).detach();
-    }
+    if (std::sscanf(argv[i], "--die-after=%d:%ld", &who, &microseconds) == 2 && who == process)
+      die_in(std::chrono::microseconds(microseconds));
   }
   if (kills.empty()) return;
   mend::on_fault_point([](std::string_view point) {
@@ -260,10 +248,7 @@ int main(int argc, char** argv) {
   for (;;) {
     try {
       run(comm, steps);
-      {
-        const std::lock_guard lock(dying);
-        mortal = false;
-      }
+      live_on();
       Fenix_Finalize();
       break;
     } catch (const fenix::CommException&) {
