@@ -17,6 +17,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <ranges>
 #include <stdexcept>
@@ -124,6 +125,11 @@ void evolve(mend::Session& session, const Deaths& deaths, Commits commits, const
   say(session, fmt::format("sum {:a}", std::accumulate(field.begin(), field.end(), 0.0)));
 }
 
+std::size_t files_in(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator files(folder);
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
 }  // namespace
 
 mend::Body evolve_while_these_die(std::string_view deaths) {
@@ -140,11 +146,13 @@ mend::Body die_when_a_spare_is_ready(std::string_view what) {
   const std::vector<int> doomed = listed(what.substr(std::min(semicolon + 1, what.size())));
   const int self = static_cast<int>(mend::launch::self().value_or(mend::ProcessId{0}).value);
   const bool dies = std::find(doomed.begin(), doomed.end(), self) != doomed.end();
-  mend::on_fault_point([folder, dies](std::string_view point) {
-    if (point == "spare.prepare" && dies) die();
-    if (point == "spare.prepared") std::ofstream(folder / "ready");
+  const auto note = folder / std::to_string(self);
+  mend::on_fault_point([note, dies](std::string_view point) {
+    if (point != (dies ? "spare.prepare" : "spare.prepared")) return;
+    std::ofstream{note};
+    if (dies) die();
   });
-  return [folder](mend::Session& session) {
+  return [folder, notes = folder == "none" ? 0 : doomed.size() + 1](mend::Session& session) {
     auto& ready = mend::BlockReserve::instance();
     const mend::ByteCount before = ready.bytes();
     std::vector<double> field(1 << 20, session.rank().value);
@@ -156,9 +164,10 @@ mend::Body die_when_a_spare_is_ready(std::string_view what) {
     }
     if (session.epoch() > mend::Epoch{0}) return say(session, fmt::format("value {}", field.back()));
     session.store().commit();
-    while (session.rank() == mend::Rank{1} && folder != "none" && !std::filesystem::exists(folder / "ready"))
-      std::this_thread::yield();
-    if (session.rank() == mend::Rank{1}) die();
+    if (session.rank() == mend::Rank{1}) {
+      while (notes > 0 && files_in(folder) < notes) std::this_thread::yield();
+      die();
+    }
     MPI_Barrier(session.comm());
   };
 }

@@ -55,9 +55,9 @@ mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
 /// The same with a redundancy for the field before the deaths, "xor:4;1,2;"; the other members have that of the job.
 mend::Body evolve_in_two_groups(std::string_view what);
 
-/// Rank 1 dies when a spare has memory ready for a rank's blocks, which are larger than large_page. "FOLDER;3": spares
-/// write to this folder when they have it; process 3 dies before it has. With "none" for the folder, no spare is waited
-/// for. The newcomer reports whether it found and used this memory.
+/// Rank 1 dies when all spares have memory ready for a rank's blocks, which are larger than large_page. "FOLDER;3":
+/// each spare leaves a file in this folder when it has it; process 3 does so and dies before it has. With "none" for the
+/// folder, no spare is waited for. The newcomer reports whether it found and used this memory.
 mend::Body die_when_a_spare_is_ready(std::string_view what);
 
 /// Rank 1 dies; then, with "FOLDER;2", rank 2 dies when there is a file "go" in that folder. If there is a file "stop",
