@@ -32,7 +32,7 @@ run_tests() {
   local name
   while IFS=: read -r _ name; do
     failed+=("$(printf '%s of build/%s:\n' "$name" "$preset"
-      awk -v title="Testing: $name" '
+      awk -v title=": $name" '
         /^[0-9]+\/[0-9]+ Test(ing)?: / { ours = substr($0, length($0) - length(title) + 1) == title }
         ours' "$log/LastTest.log" | tail -n 40)")
   done <"$log/LastTestsFailed.log"
