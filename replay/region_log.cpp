@@ -13,7 +13,7 @@ RegionLog::Count count_in(const RegionLog::Counts& counts, const Channel& channe
   return found == counts.end() ? RegionLog::Count{} : found->second;
 }
 
-/// Channels without messages are left out, so that counts can be compared.
+/// Removes channels without messages, so that counts can be compared.
 void set(RegionLog::Counts& counts, const Channel& channel, const RegionLog::Count& count) {
   if (count.number == 0) {
     counts.erase(channel);
@@ -22,7 +22,7 @@ void set(RegionLog::Counts& counts, const Channel& channel, const RegionLog::Cou
   }
 }
 
-/// The same channels as the other side names them.
+/// Returns the counts with the channels named from the other side.
 RegionLog::Counts renamed(const RegionLog::Counts& counts, int peer) {
   RegionLog::Counts there;
   for (const auto& [channel, count] : counts) there[{peer, channel.context, channel.tag}] = count;
@@ -76,7 +76,7 @@ void RegionLog::undo_call() {
   }
   for (; !received_in_call_.empty(); received_in_call_.pop_back()) {
     const auto& [channel, before] = received_in_call_.back();
-    // What came by request meanwhile came before: it stays, and only what came in the call is taken back.
+    // Messages received by a request during the call count as received before it. Only those of the call are undone.
     set(received_, channel, before);
   }
 }
@@ -127,7 +127,7 @@ void RegionLog::forget_dropped() {
   dropped_.clear();
 }
 
-/// The earliest that is kept and not before `region`: what had happened when `region` began had happened when that did.
+/// Returns the earliest kept region that is not before `region`: all that precedes `region` also precedes that one.
 const RegionLog::Region* RegionLog::first_from(int region) const {
   const auto found = std::ranges::find_if(regions_, [&](const Region& one) { return one.id >= region; });
   return found == regions_.end() ? nullptr : &*found;
@@ -177,7 +177,7 @@ RegionLog::Report RegionLog::report_for(int peer, const Position& position) cons
           counts_of(sent_at(position.region), peer), has_dropped_before(position.region)};
 }
 
-/// What `peer` has of this rank's messages where it goes on.
+/// Returns what `peer` has received from this rank at the place where it continues.
 RegionLog::Counts RegionLog::needed_from(int peer, const Position& position, const Report& report) const {
   return position.takes_counts ? counts_of(sent_at(position.region), peer) : renamed(report.received, peer);
 }
@@ -194,7 +194,7 @@ bool RegionLog::can_serve(int peer, const Position& position, const Report& repo
 
 std::vector<Resent> RegionLog::hear(int peer, const Position& position, const Report& report, bool takes_counts) {
   if (takes_counts) {
-    // Its own messages begin where the other has received them, and the other's where they were when the region began.
+    // This rank's sends continue after what `peer` has received; its receives are those of when the region began.
     for (const auto& [channel, count] : renamed(report.received_then, peer)) sends_[channel] = count;
     for (const auto& [channel, count] : renamed(report.sent_then, peer)) received_[channel] = count;
     Region& first = now();

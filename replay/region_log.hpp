@@ -1,19 +1,19 @@
-// What a rank knows of its messages in the regions of a program that goes on in them: those of message logs as Fenix
-// has them (fenix/mlog).
+// One rank's log of messages, divided into regions of the program, as in Fenix's message logs (fenix/mlog).
 //
-//   region 7 | region 8 | region 9 ...        the program says when one begins; messages may cross from one to the next
+//   region 7 | region 8 | region 9 ...        the program begins each region; a message may cross into the next one
 //
-// The log keeps the last `depth` regions: the messages that were sent in them, with their bytes, and how much had been
-// sent and received on each channel when each began, with hashes. So a rank can go back to the beginning of a region,
-// or, with a log that was committed and comes back from there, to where it was then. After a failure all ranks say
-// where they go on from, and tell each other what they have received there (hear()): the rest is sent again from the
-// log, and what a rank sends again that the receiver has is recognised, and compared.
+// The log keeps the last `depth` regions. For each it keeps the messages sent in it, with their bytes, and the number
+// and hash of the messages sent and received on each channel before it began. With this a rank can go back to the
+// beginning of a region. With a log that was committed and restored it can continue where it was at the commit. After a
+// failure each rank says where it continues, and the ranks tell each other what they have received (hear()). Missing
+// messages are sent again from the log. A message that a rank sends again and that the receiver already has is
+// recognised, and compared by its hash.
 //
-// The ranks need not commit at the same place, and messages may be under way when they do: a log that is committed
-// holds the messages of the regions before.
+// Ranks need not commit at the same place, and messages may be in flight during a commit: a committed log holds the
+// messages of the earlier regions.
 //
-// A log that has no messages and goes on at a region (a process that has taken over a rank, without a log that was
-// committed) takes its counts from the others: what they had sent to it, and received from it, when that region began.
+// A process that has taken over a rank without a committed log has no messages and continues at a region. Its log takes
+// the counts from the other ranks: what they had sent to it and received from it when that region began.
 //
 // Pure: no MPI, no clock.
 
@@ -35,7 +35,7 @@ namespace mend::replay {
 
 class RegionLog final : public MessageLog {
  public:
-  /// How many messages of a channel, from its beginning, and the hash over them.
+  /// The number of messages of a channel since its beginning, and the hash over them.
   struct Count {
     std::uint64_t number = 0;
     std::uint64_t hash = 0;
@@ -43,57 +43,57 @@ class RegionLog final : public MessageLog {
   };
   using Counts = std::map<Channel, Count>;
 
-  /// What a rank tells all others of where it goes on.
+  /// Where a rank continues, as it tells all other ranks.
   struct Position {
-    bool takes_counts = false;  ///< it has no messages, and begins at `region`
+    bool takes_counts = false;  ///< its log has no messages and begins at `region`
     int region = -1;
   };
-  /// What it tells one of them. The channels are numbered as there: `peer` is the one who tells.
+  /// What a rank tells one other rank. In the channels, `peer` is the rank that sends the report.
   struct Report {
-    Counts received{};  ///< what it has received from that one
-    // For one that takes counts:
-    Counts received_then{};  ///< the same when its region began
-    Counts sent_then{};      ///< what had been sent to it then
+    Counts received{};  ///< what it has received from the other rank
+    // For a rank that takes counts:
+    Counts received_then{};  ///< what had been received from it when its region began
+    Counts sent_then{};      ///< what had been sent to it when its region began
     bool is_lost = false;    ///< the region is not kept
   };
 
-  /// `depth`: how many regions are kept, at least 1.
+  /// `depth`: the number of regions that are kept, at least 1.
   RegionLog(std::size_t depth, Hash hash) : depth_(depth), hash_(hash) {}
 
   // --- the program's messages ------------------------------------------------------------------------------------
   Copy begin_send(const Channel& channel, std::size_t size) override;
-  /// The copy stays where it is until its region is dropped and forget_dropped() was called.
+  /// The copy keeps its address until its region is dropped and forget_dropped() is called.
   void end_send(const Channel& channel, std::span<const std::byte> copy) override;
   void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) override;
 
-  /// A call of the program begins.
+  /// Begins a call of the program.
   void begin_call();
-  /// It has ended with a failure, and will be made again: what was sent and received in it has not been, but for what
-  /// was received by request.
+  /// Undoes a call that has ended with a failure and will be repeated: forgets what was sent and received in it, except
+  /// what was received by a request.
   void undo_call();
 
   // --- regions ---------------------------------------------------------------------------------------------------
-  /// The region that has begun last.
+  /// Returns the region that has begun last.
   std::optional<int> region() const;
-  /// Returns true if that is earlier, or has no messages.
+  /// Returns true if the present region is an earlier one, or has no messages.
   bool can_begin(int region) const;
-  /// Region 0 begins by itself with the first message, if none has begun before.
+  /// Begins a region. Without this call, the first message begins region 0.
   void begin_region(int region);
-  /// Whether `region` is kept, or is later than all.
+  /// Returns true if `region` is kept, or is later than all regions.
   bool can_go_back_to(int region) const;
-  /// To the beginning of `region`, which begins now if it is later than all.
+  /// Goes back to the beginning of `region`, or begins it if it is later than all regions.
   void go_back_to(int region);
-  /// Nothing uses the copies of dropped regions any more.
+  /// Frees the copies of dropped regions, which must not be in use any more.
   void forget_dropped();
 
   // --- after a failure: all ranks together -----------------------------------------------------------------------
   bool has_messages() const { return !sends_.empty() || !received_.empty(); }
-  /// What `peer` is told, which goes on from `position`.
+  /// Returns what this rank tells `peer`, which continues at `position`.
   Report report_for(int peer, const Position& position) const;
-  /// Whether the messages that `peer` needs again are kept. `report`: what it has told.
+  /// Returns true if the messages that `peer` needs again are kept. `report`: what `peer` has told.
   bool can_serve(int peer, const Position& position, const Report& report) const;
-  /// Returns what is sent to `peer` again, in order. `takes_counts`: this rank's own position, before this call and the
-  /// same in all.
+  /// Handles what `peer` has told. Returns the messages to send to `peer` again, in order. `takes_counts`: of this
+  /// rank's own position, the same for all peers.
   std::vector<Resent> hear(int peer, const Position& position, const Report& report, bool takes_counts);
   const std::optional<Difference>& difference() const { return difference_; }
 
@@ -102,13 +102,13 @@ class RegionLog final : public MessageLog {
   /// Throws std::runtime_error if `bytes` are not what write() has returned.
   void read(std::span<const std::byte> bytes);
 
-  /// How many bytes of messages are kept.
+  /// Returns the number of bytes of kept messages.
   std::size_t bytes() const;
 
  private:
   struct Entry {
     Channel channel;
-    Count before;  ///< of the channel, without it
+    Count before;  ///< count of the channel without this message
     std::span<const std::byte> bytes;
   };
   struct Region {
@@ -135,12 +135,12 @@ class RegionLog final : public MessageLog {
   std::deque<Region> regions_;  // the oldest first
   Counts sends_;
   Counts received_;
-  Counts theirs_;  // by channel of this rank's sends: what the receiver has, as heard last
+  Counts theirs_;  // for each channel of this rank's sends: what the receiver has, as it told last
   bool has_dropped_ = false;
   std::vector<LogMemory> dropped_;
   std::vector<LogMemory> spare_;
   std::vector<Channel> sent_in_call_;
-  std::vector<std::pair<Channel, Count>> received_in_call_;  // and the count before
+  std::vector<std::pair<Channel, Count>> received_in_call_;  // with the count before the call
   std::optional<Difference> difference_;
 };
 

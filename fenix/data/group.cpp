@@ -25,7 +25,7 @@ namespace {
 
 using agreement::Motion;
 
-/// The group as the store sees it. Its bytes are written to the snapshot before the commit, and read where they lie.
+/// The group as a member of the store. Its bytes are written to the snapshot before the commit, and read in place.
 class GroupMember final : public Member {
  public:
   std::string shape() const override { return "Fenix data group"; }
@@ -35,10 +35,10 @@ class GroupMember final : public Member {
 };
 
 constexpr const char* member_name = "group";
-constexpr std::size_t image_overhead = std::size_t{64} << 10;  // about what a snapshot has beside its members
+constexpr std::size_t image_overhead = std::size_t{64} << 10;  // approximate size of a snapshot without its members
 
-/// The policy's mode 1 has pairs of ranks hold copies of each other, mode 5 makes parities in groups. Which ranks those
-/// are is up to the store, which knows the nodes; so the separation says nothing here.
+/// Mode 1 of the policy: pairs of ranks hold copies of each other. Mode 5: groups of ranks hold parities. The store
+/// chooses the ranks, because it knows the nodes, so the separation has no effect.
 Redundancy redundancy_of(const GroupSettings& settings) {
   if (settings.policy_name == FENIX_DATA_POLICY_LOCAL) return Redundancy::parse("local");
   if (settings.policy_value.empty() || settings.policy_value[0] == 1) return Redundancy::parse("partner");
@@ -49,7 +49,7 @@ Redundancy redundancy_of(const GroupSettings& settings) {
   return Redundancy::parse(fmt::format("xor:{}", settings.policy_value[2]));
 }
 
-/// Keeps the elements of a snapshot beside the version slots, which other data will take.
+/// Copies the elements of a snapshot out of its version slot, which other data will take.
 void own(FenixSnapshot& snapshot) {
   for (auto& [id, kept] : snapshot.members) {
     Elements& elements = kept.elements;
@@ -57,7 +57,7 @@ void own(FenixSnapshot& snapshot) {
   }
 }
 
-/// What the next commit takes if nothing is stored.
+/// Returns what the next commit takes if nothing is stored.
 Staging staging_of(const FenixSnapshot& snapshot) {
   Staging staged;
   for (const auto& [id, kept] : snapshot.members)
@@ -65,7 +65,7 @@ Staging staging_of(const FenixSnapshot& snapshot) {
   return staged;
 }
 
-/// A snapshot as it lies in `image`, which it refers to.
+/// Returns a snapshot that refers to the bytes in `image`.
 FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   const Record record = read_record(record_in(image));
   FenixSnapshot snapshot{record.time_stamp, version, {}};
@@ -90,7 +90,7 @@ Group::Group(GroupSettings settings, Engine& engine)
       informed_(engine.world().epoch == Epoch{0}),
       image_([this](std::size_t bytes) -> SnapshotInParts& { return begin_snapshot(bytes); }),
       local_images_(is_local() ? static_cast<std::size_t>(settings_.depth) + 2 : 0) {
-  redundancy_of(settings_).require_ranks(engine.first_size());  // the same on newcomers, whom survivors wait for
+  redundancy_of(settings_).require_ranks(engine.first_size());  // newcomers must refuse it too: survivors wait for them
   store_.protect(member_name, std::make_unique<GroupMember>());
   engine.take_into_epoch(store_);
 }
@@ -114,7 +114,7 @@ void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;
   open_.clear();
-  // A call that goes on after a recovery in place finds what it has stored.
+  // A call that continues after a recovery in place must find what it has stored.
   const bool keeps_staged =
       message_logs().recovers_in_place() && informed_ && (!image_.is_begun() || image_epoch_ == now);
   if (keeps_staged) take_out_of_image();
@@ -137,7 +137,7 @@ void Group::catch_up() {
   caught_up_ = now;
 }
 
-/// The recovery that began this epoch, if ranks were given up in it. All are told alike.
+/// Returns the recovery that began this epoch, if it gave up ranks. The same on all ranks.
 const RecoveryReport* Group::recovery_with_fewer_ranks() const {
   const auto recoveries = engine_.recoveries();
   const bool fewer =
@@ -145,8 +145,8 @@ const RecoveryReport* Group::recovery_with_fewer_ranks() const {
   return fewer ? &recoveries.back() : nullptr;
 }
 
-/// The snapshots in the store were of ranks with other numbers, and are forgotten. Each rank has its own history still,
-/// but not one that was taken over: then nobody shall have any, so that all ranks go on alike.
+/// Forgets the snapshots in the store, because the ranks now have other numbers. A survivor still has its own history,
+/// but a newcomer has none. If there is a newcomer, all ranks drop theirs, so that all continue alike.
 void Group::keep_own_history(const RecoveryReport& recovery) {
   for (FenixSnapshot& snapshot : history_) own(snapshot);
   try {
@@ -161,8 +161,8 @@ void Group::keep_own_history(const RecoveryReport& recovery) {
   }
 }
 
-/// So that others keep copies of it again. The oldest comes first: if another failure interrupts this, the snapshots
-/// that are back are older ones.
+/// Commits the history again, so that other ranks hold copies of it. The oldest snapshot is committed first: if another
+/// failure interrupts this, the older snapshots are complete.
 void Group::commit_history_anew() {
   const std::deque<FenixSnapshot> before = std::exchange(history_, {});
   try {
@@ -201,7 +201,7 @@ void Group::restore() {
   learn(newest.definitions);
 }
 
-/// Definitions that this rank does not have.
+/// Takes over definitions of members that this rank does not have.
 void Group::learn(std::vector<Definition> definitions) {
   for (Definition& definition : definitions) {
     if (find(definition.id) == nullptr) definitions_.push_back(std::move(definition));
@@ -214,8 +214,8 @@ void Group::stage_newest() {
   std::erase_if(staged_, [this](const auto& staged) { return find(staged.first) == nullptr; });
 }
 
-/// Members that were created and never committed are known to survivors alone; the first of them tells of them. And so
-/// is the number of commits, if nothing was restored.
+/// Sends newcomers what only survivors know: members that were created and never committed, and, if nothing was
+/// restored, the number of commits. The first survivor sends it.
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
@@ -244,8 +244,8 @@ void Group::define(const Definition& definition) {
   }
 }
 
-/// Gets memory for the first snapshots, so that no commit waits for the kernel to clear it. When several large members
-/// are created, it is got anew, each time for more than is known of.
+/// Allocates memory for the first snapshots, so that no commit waits for the kernel to clear it. If several large
+/// members are created, memory is allocated anew, each time with room for further members.
 void Group::reserve() {
   std::size_t needed = image_overhead;
   for (const auto& [id, bytes] : expected_sizes()) needed += bytes + bytes / 1024;
@@ -275,11 +275,11 @@ SnapshotInParts& Group::begin_snapshot(std::size_t bytes) {
 
 Version Group::next_version() const { return (is_local() ? local_version_ : store_.version()).next(); }
 
-/// What is likely to be stored has its place from the beginning.
+/// Gives members that are likely to be stored their place from the beginning.
 void Group::begin_image() {
   const Epoch now = engine_.world().epoch;
   if (image_.is_begun() && image_epoch_ == now) return;
-  if (image_.is_begun()) {  // a failure has dropped it, and this rank has not caught up
+  if (image_.is_begun()) {  // a failure has dropped it, and this rank has not noticed yet
     end_image();
     stage_newest();
   }
@@ -288,7 +288,7 @@ void Group::begin_image() {
   image_.begin(expected_sizes());
 }
 
-/// Of the members that are likely to be in the next snapshot.
+/// Returns the size of the members that are likely to be in the next snapshot.
 Image::Sizes Group::expected_sizes() const {
   Image::Sizes sizes;
   for (const Definition& definition : definitions_) {
@@ -304,7 +304,7 @@ void Group::end_image() {
   store_.forget_parts();
 }
 
-/// Keeps what is staged beside the version slots: the image is dropped, and snapshots that come back take the slots.
+/// Copies what is staged out of the version slots: the image is dropped, and restored snapshots take the slots.
 void Group::take_out_of_image() {
   for (auto& [id, staged] : staged_) {
     const bool was_in_image = std::exchange(staged.in_image, false);
@@ -314,7 +314,7 @@ void Group::take_out_of_image() {
   }
 }
 
-/// The image takes the slot of the oldest version, which is a snapshot still if newer ones were deleted.
+/// Copies snapshots out of the slot that the next image takes. There are some if newer snapshots were deleted.
 void Group::keep_what_is_overwritten() {
   const std::uint64_t slots = static_cast<std::uint64_t>(settings_.depth) + 2;
   for (FenixSnapshot& snapshot : history_) {
@@ -324,7 +324,7 @@ void Group::keep_what_is_overwritten() {
 
 // --- store and commit ------------------------------------------------------------------------------------------
 
-/// The member as the next commit would take it now, from element 0 on; zeros where nothing was stored.
+/// Returns the member as the next commit would take it now, from element 0 on, with zeros where nothing was stored.
 Bytes Group::content_of(int id, std::size_t bytes) const {
   Bytes content(bytes);
   const auto found = staged_.find(id);
@@ -335,8 +335,7 @@ Bytes Group::content_of(int id, std::size_t bytes) const {
   return content;
 }
 
-/// Makes the member known so far in the image: what is not `regions` as it was, and zeros where nothing was ever
-/// stored.
+/// Fills the member in the image outside `regions`: with its earlier contents, or zeros where nothing was stored.
 void Group::prepare_place(const StagedMember& staged, const Definition& definition, const Regions& regions,
                           const Regions& known) {
   const auto bytes = [&](std::size_t elements) { return elements * definition.element_bytes; };
@@ -391,7 +390,7 @@ void Group::stage_bytes(const Definition& definition, Bytes bytes) {
   staged_[definition.id] = {{}, all, all, bytes.size(), true};
 }
 
-/// Commits what is staged as a snapshot with this time stamp. Collective over the ranks, but with the local policy.
+/// Commits what is staged as a snapshot with this time stamp. Collective over the ranks, except with the local policy.
 FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
   begin_image();
   Record record{time_stamp, {}, definitions_, {}};
@@ -418,7 +417,7 @@ FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
   return snapshot;
 }
 
-/// A version that was published before a failure was met exists on all ranks.
+/// A version that was published before this rank met a failure exists on all ranks.
 void Group::commit_to_store() {
   const Version before = store_.version();
   try {
@@ -460,7 +459,7 @@ bool Group::forget(int time_stamp) {
 }
 
 Elements Group::fetch(const Elements& mine, int source) {
-  vote(engine_);  // that all ranks are here
+  vote(engine_);  // all ranks are here
   const MPI_Comm comm = engine_.world().store.get();
   const auto ranks = static_cast<std::size_t>(engine_.world().roster.size());
   std::vector<int> wanted(ranks);
@@ -477,7 +476,7 @@ Elements Group::fetch(const Elements& mine, int source) {
 
   const std::vector<int> counts_out(lent_sizes.begin(), lent_sizes.end());
   const std::vector<int> counts_in(sizes.begin(), sizes.end());
-  const std::vector<int> from_the_start(ranks, 0);  // only one lends anything to this rank
+  const std::vector<int> from_the_start(ranks, 0);  // only one rank lends anything to this one
   Bytes borrowed(sizes[static_cast<std::size_t>(source)]);
   check_mpi(MPI_Alltoallv(lent.data(), counts_out.data(), from_the_start.data(), MPI_BYTE, borrowed.data(),
                           counts_in.data(), from_the_start.data(), MPI_BYTE, comm),

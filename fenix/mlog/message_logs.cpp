@@ -21,10 +21,10 @@ namespace {
 using replay::Channel;
 using replay::RegionLog;
 
-constexpr int least_reserved = 1 << 30;  // of numbers of logs, which are tags beneath collective calls
+constexpr int least_reserved = 1 << 30;  // reserved ids; ids are tags of the messages of collective calls
 constexpr int tag_of_exchange = least_reserved;
 
-/// A failure was recovered from, but the call cannot go on.
+/// Thrown when a failure was recovered from, but the interrupted call cannot continue.
 class RecoveredElsewhere : public std::exception {};
 
 void put(std::vector<std::uint64_t>& packet, const RegionLog::Counts& counts) {
@@ -51,7 +51,7 @@ RegionLog::Counts counts_from(const std::vector<std::uint64_t>& packet, std::siz
 
 MessageLogs& message_logs() { return *state().logs; }
 
-// --- what is noted of messages ---------------------------------------------------------------------------------
+// --- records of messages ---------------------------------------------------------------------------------------
 
 RegionLog& MessageLogs::ByFront::of(const Channel& channel) const {
   return all_.logs_.at(static_cast<int>(channel.context / 2))->regions;
@@ -71,7 +71,7 @@ void MessageLogs::ByFront::receive(const Channel& channel, std::span<const std::
   of(channel).receive(channel, bytes, by_request);
 }
 
-/// What two logs send again would be taken for each other's.
+/// Refuses two logs with messages of one channel: the receiver could not tell repeated messages of one from the other.
 void MessageLogs::require_one_log(const Channel& channel, bool is_send) {
   if (logs_.size() < 2 || channel.context % 2 == static_cast<std::uint32_t>(Traffic::collectives)) return;
   const int id = static_cast<int>(channel.context / 2);
@@ -162,7 +162,7 @@ void MessageLogs::remove(int id) {
   if (active_ == &log) active_ = nullptr;
   std::erase_if(users_, [id](const auto& one) { return one.second == id; });
   messages_.drop(log.front);
-  retired_.push_back(std::move(logs_.at(id)));  // requests and copies of its messages may still be there
+  retired_.push_back(std::move(logs_.at(id)));  // requests and message copies may still refer to it
   logs_.erase(id);
   std::erase(order_, id);
 }
@@ -208,7 +208,7 @@ void MessageLogs::sync(int id, int region) {
     return log.regions.begin_region(region);
   }
   const Inside inside(inside_);
-  // The others wait for this one, whatever is wrong here.
+  // The other ranks wait for this one, so it takes part even after a local error.
   const bool fits_here =
       log.front.size == state().engine().world().roster.size() && spans_all_ranks(*log.comm) && !is_revoked(*log.comm);
   const bool can_begin = region == FENIX_MLOG_CONTINUE || log.regions.can_go_back_to(region);
@@ -264,7 +264,7 @@ std::vector<std::uint64_t> MessageLogs::exchanged(int to, int from, const std::v
   return got;
 }
 
-/// All tell each other what they have received, and send again what is missing.
+/// Exchanges what each rank has received, and sends missing messages again. Collective over the ranks.
 void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& positions) {
   const int ranks = log.front.size;
   const int self = log.front.rank;
@@ -294,7 +294,7 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
     const int from = (self - distance + ranks) % ranks;
     take(from, exchanged(to, from, packet_for(to)));
   }
-  // The lowest rank for which another has not kept what it needs.
+  // The lowest rank whose needed messages another rank has not kept.
   int short_of = ranks;
   for (int peer = ranks - 1; peer >= 0; --peer)
     if (!log.regions.can_serve(peer, position_of(peer), reports[static_cast<std::size_t>(peer)])) short_of = peer;
@@ -331,7 +331,8 @@ void MessageLogs::end_epoch(bool keeps_receives) {
 }
 
 void MessageLogs::begin_epoch() {
-  MPI_Comm made = MPI_COMM_NULL;  // not of the application's communicator, which another rank may have revoked already
+  MPI_Comm made =
+      MPI_COMM_NULL;  // from mend's own communicator: another rank may already have revoked the application's
   check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
   line_ = Communicator(made);
   state().engine().take_into_epoch(made);
@@ -348,7 +349,7 @@ const Front* MessageLogs::front_of(MPI_Comm comm) const {
   if (inside_ != 0 || active_ == nullptr || comm == MPI_COMM_NULL) return nullptr;
   const bool is_of_log =
       comm == active_->front.line(Traffic::messages) ||
-      (!is_synced(*active_) && comm == state().engine().world().application.get());  // which run() refuses
+      (!is_synced(*active_) && comm == state().engine().world().application.get());  // run() refuses this
   return is_of_log ? &active_->front : nullptr;
 }
 
@@ -366,7 +367,7 @@ int MessageLogs::run(Call call, void* work) {
       }
       if (log != nullptr) log->regions.begin_call();
       code = call(work);
-      if (messages_.take_dropped()) return MPIX_ERR_REVOKED;  // a request of before a failure
+      if (messages_.take_dropped()) return MPIX_ERR_REVOKED;  // a request from before a failure
       if (log != nullptr && log->regions.difference()) {
         const replay::Difference& difference = *log->regions.difference();
         throw UsageError(
@@ -386,7 +387,7 @@ int MessageLogs::run(Call call, void* work) {
     }
     if (code != MPI_SUCCESS && log != nullptr) log->regions.undo_call();
   }
-  // What follows may jump: there is nothing to destroy.
+  // The next call may leave by longjmp, so no object with a destructor may exist here.
   if (has_resumed) {
     resume();
   } else if (code != MPI_SUCCESS) {
@@ -395,7 +396,7 @@ int MessageLogs::run(Call call, void* work) {
   return code;
 }
 
-/// A failure has interrupted a call: returns when it can go on.
+/// Recovers from a failure that has interrupted a call. Returns when the call can continue.
 void MessageLogs::recover_in_call() {
   if (!recovers_in_place()) throw ProcessFailure("a logged call");
   if (!go_on_in_place(false)) throw RecoveredElsewhere();

@@ -1,18 +1,18 @@
-// Fenix's message logs: what a rank sends on a communicator while a log is active is kept, so that a process that takes
-// over a rank can go through its work again alone, and the others stay where they are.
+// Fenix's message logs. While a log is active, it keeps what a rank sends on its communicator, so that a process that
+// takes over a rank can repeat the rank's work alone while the other ranks stay where they are.
 //
 //   MPI call --hooks--> run() --> LoggedMessages, LoggedCollectives --> the log's regions (replay/region_log.hpp)
 //                                  |                                     (kept, committed as a member of a data group)
 //                                  v
 //                    the communicator itself, and one beneath for what collective calls are made of
 //
-// After a failure the log is of no use until sync(): there all ranks say from where they go on, tell each other what
-// they have received, and send again what is missing. Who syncs when is up to the program: in its callbacks, where it
-// resumes, or (FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC) by itself when a failure has been recovered from.
+// After a failure a log cannot be used until sync(). In sync() each rank says where it continues, the ranks tell each
+// other what they have received, and missing messages are sent again. The program decides when to call sync(): in its
+// callbacks, or where it resumes. With FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC the logs are synced after each recovery.
 //
-// A call that a failure interrupts goes on if recovery is in place (FENIX_MLOG_RECOVERY_INLINE, and a log is active).
-// Otherwise it has not happened: what was sent and received in it is taken back, and the program makes it again, or
-// goes back.
+// A call that a failure interrupts continues after the recovery if recovery is in place (FENIX_MLOG_RECOVERY_INLINE,
+// and a log is active). Otherwise the call is undone: the log forgets what was sent and received in it, and the program
+// repeats the call or rolls back.
 
 #pragma once
 
@@ -37,48 +37,49 @@ namespace mend::fenix {
 class MessageLogs final : public LoggedCalls {
  public:
   MessageLogs();
-  /// Nobody else uses them any more. Local.
+  /// Nothing else may use the logs any more. Local.
   ~MessageLogs() override;
 
-  // --- for Fenix's functions; they throw Refused ---------------------------------------------------------------
-  /// `comm` is read again in each sync(). Local.
+  // --- for Fenix's functions; all throw Refused ---------------------------------------------------------------
+  /// Creates a log for the communicator `*comm`, which is read again in each sync(). `depth`: the number of regions
+  /// that are kept. Local.
   void create(int id, MPI_Comm* comm, int depth);
-  /// FENIX_MLOG_NONE: none is. Local.
+  /// Makes one log active; FENIX_MLOG_NONE deactivates all. Local.
   void activate(int id);
-  /// FENIX_MLOG_NONE if none is. Local.
+  /// Returns the active log, or FENIX_MLOG_NONE. Local.
   int active() const;
   void begin_region(int id, int region);
-  /// This rank goes on at `region`, or where its log is (FENIX_MLOG_CONTINUE). Collective over the ranks. Throws
-  /// ProcessFailure.
+  /// Synchronises one log. This rank continues at `region`, or where its log is (FENIX_MLOG_CONTINUE). Collective over
+  /// the ranks. Throws ProcessFailure.
   void sync(int id, int region);
-  /// The same for each that was not synced since the failure, in the order in which they were created.
+  /// Synchronises all logs that were not synced since the failure, in the order of their creation.
   void sync_all();
   void remove(int id);
-  /// A log as it is committed. Local.
+  /// Returns the bytes of a log for a commit. Local.
   std::vector<std::byte> write(int id) const;
   void read(int id, std::span<const std::byte> bytes);
   bool contains(int id) const { return logs_.contains(id); }
   void require_known(int id) const;
 
   // --- for the job -----------------------------------------------------------------------------------------------
-  /// Whether calls that a failure interrupts go on. Local.
+  /// Returns true if calls that a failure interrupts continue after the recovery. Local.
   bool recovers_in_place() const;
-  /// A failure was recovered from: the communicators of before are revoked. `keeps_receives`: those that are under way
-  /// begin anew with the next sync(), and end with an error otherwise. Local.
+  /// Ends the epoch after a recovery; its communicators are revoked. `keeps_receives`: pending receives are started
+  /// again by the next sync(); otherwise they end with an error. Local.
   void end_epoch(bool keeps_receives);
-  /// A new epoch has begun; its first is that of the job. Collective over the ranks. Throws ProcessFailure.
+  /// Begins a new epoch, or the first one of the job. Collective over the ranks. Throws ProcessFailure.
   void begin_epoch();
   /// Returns true if there are as many ranks as the logs were created for. Local.
   bool fits() const;
   /// Returns true if each log that has messages was synced since the failure. Local.
   bool all_synced() const;
 
-  /// While calls are paused, none is logged: those of callbacks, and mend's own. May be nested.
+  /// Pauses logging, for the calls of callbacks and for mend's own. Pauses may be nested.
   void pause() { ++inside_; }
   void go_on() { --inside_; }
-  /// A jump has left all of them.
+  /// Ends all pauses, after a longjmp that has left them.
   void end_pauses() { inside_ = 0; }
-  /// Pauses while it lives.
+  /// Pauses logging during its lifetime.
   class Paused {
    public:
     explicit Paused(MessageLogs& logs) : inside_(logs.inside_) {}
@@ -102,13 +103,13 @@ class MessageLogs final : public LoggedCalls {
   struct Log {
     Log(std::size_t depth, replay::Hash hash) : regions(depth, hash) {}
     int id = 0;
-    MPI_Comm* comm = nullptr;  ///< the application's variable
+    MPI_Comm* comm = nullptr;  ///< the variable of the application
     Front front;
     replay::RegionLog regions;
     std::optional<Epoch> synced;
   };
 
-  /// Brings what is noted of a message to its log.
+  /// Passes the record of a message on to the log of its communicator.
   class ByFront final : public replay::MessageLog {
    public:
     explicit ByFront(MessageLogs& all) : all_(all) {}
@@ -135,14 +136,14 @@ class MessageLogs final : public LoggedCalls {
   LoggedMessages messages_;
   LoggedCollectives collectives_;
   std::map<int, std::unique_ptr<Log>> logs_;
-  std::vector<int> order_;                     // in which they were created
+  std::vector<int> order_;                     // logs in the order of their creation
   std::vector<std::unique_ptr<Log>> retired_;  // deleted in this epoch
   Log* active_ = nullptr;
-  Communicator line_;                                          // beneath collective calls
-  std::map<std::tuple<MPI_Comm, int, int, bool>, int> users_;  // which log has messages of a communicator, peer and tag
+  Communicator line_;                                          // carries the messages of collective calls
+  std::map<std::tuple<MPI_Comm, int, int, bool>, int> users_;  // the log that has messages of a communicator, peer, tag
 };
 
-/// This process's, between Fenix_Init and the end of Fenix_Finalize.
+/// Returns the message logs of this process. Valid between Fenix_Init and the end of Fenix_Finalize.
 MessageLogs& message_logs();
 
 }  // namespace mend::fenix

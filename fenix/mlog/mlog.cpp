@@ -1,5 +1,5 @@
-// Fenix's functions on message logs. Those that may recover from a failure hold nothing that needs a destructor, once
-// `checked` has returned: they may be left by longjmp.
+// Fenix's functions on message logs. Functions that may recover from a failure can be left by longjmp, so they hold no
+// object with a destructor after `checked` has returned.
 
 #include "fenix/data/call.hpp"
 #include "fenix/mlog/message_logs.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using namespace mend::fenix;
 
-/// A stream serializer, as of members of data groups.
+/// A stream serializer, like those of members of data groups.
 void serialize(int mlog_id, std::iostream& stream, int direction, int count) {
   if (direction == FENIX_SERIALIZE) {
     const std::vector<std::byte> bytes = message_logs().write(mlog_id);
@@ -47,7 +47,7 @@ int define_member_of(const char* function, int mlog_id, int group_id, int member
 
 int Fenix_Mlog_create(int mlog_id, MPI_Comm* comm, int depth) {
   return local("Fenix_Mlog_create", [&]() -> int {
-    if (message_logs().contains(mlog_id)) return FENIX_ERROR_MLOG_EXISTS;  // as after a jump: no mistake
+    if (message_logs().contains(mlog_id)) return FENIX_ERROR_MLOG_EXISTS;  // repeated after a longjmp: no mistake
     message_logs().create(mlog_id, comm, depth);
     return FENIX_SUCCESS;
   });
