@@ -331,8 +331,8 @@ void MessageLogs::end_epoch(bool keeps_receives) {
 }
 
 void MessageLogs::begin_epoch() {
-  MPI_Comm made =
-      MPI_COMM_NULL;  // from mend's own communicator: another rank may already have revoked the application's
+  // Made from mend's own communicator, because another rank may already have revoked the application's.
+  MPI_Comm made = MPI_COMM_NULL;
   check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
   line_ = Communicator(made);
   state().engine().take_into_epoch(made);

@@ -56,8 +56,8 @@ mend::Body commit_asynchronously_while_these_die(std::string_view deaths);
 mend::Body evolve_in_two_groups(std::string_view what);
 
 /// Rank 1 dies when all spares have memory ready for a rank's blocks, which are larger than large_page. "FOLDER;3":
-/// each spare leaves a file in this folder when it has it; process 3 does so and dies before it has. With "none" for the
-/// folder, no spare is waited for. The newcomer reports whether it found and used this memory.
+/// each spare leaves a file in this folder when it has it; process 3 does so and dies before it has. With "none" for
+/// the folder, no spare is waited for. The newcomer reports whether it found and used this memory.
 mend::Body die_when_a_spare_is_ready(std::string_view what);
 
 /// Rank 1 dies; then, with "FOLDER;2", rank 2 dies when there is a file "go" in that folder. If there is a file "stop",
