@@ -52,14 +52,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-bool is_this_machine(const Node& node) {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) return false;
-  const std::string_view own(host.data());
-  return node.name == "localhost" || node.name == own || node.name == own.substr(0, own.find('.')) ||
-         node.name.substr(0, node.name.find('.')) == own;
-}
-
 Nodes nodes_in_slurm() {
   Nodes nodes{.source = "Slurm"};
   const std::vector<std::string> names =
@@ -87,6 +79,14 @@ std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) 
 }
 
 }  // namespace
+
+bool is_this_machine(const Node& node) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return false;
+  const std::string_view own(host.data());
+  return node.name == "localhost" || node.name == own || node.name == own.substr(0, own.find('.')) ||
+         node.name.substr(0, node.name.find('.')) == own;
+}
 
 bool may_end_with_a_node(const Nodes& nodes) {
   if (nodes.source != "Slurm" || nodes.list.size() < 2 || !variable("SLURM_NO_KILL").empty()) return false;

@@ -35,6 +35,9 @@ Nodes nodes_of(const Launch& launch);
 /// seconds at most. Local.
 bool may_end_with_a_node(const Nodes& nodes);
 
+/// Returns true if `node` is the machine that this process runs on. Local.
+bool is_this_machine(const Node& node);
+
 /// What `mpirun --host` takes: "node1:4,node2". Pure.
 std::vector<Node> parse_hosts(std::string_view text);
 

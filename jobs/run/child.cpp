@@ -136,8 +136,9 @@ class ErrorStream {
   _exit(127);
 }
 
-/// Kills the processes that mpirun has left behind. This process is a subreaper, so it inherits them, and also the
-/// children of those that it kills.
+}  // namespace
+
+// This process is a subreaper, so it inherits what mpirun leaves behind, and also the children of those that it kills.
 void kill_leftovers() {
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     for (const pid_t pid : left) {
@@ -146,8 +147,6 @@ void kill_leftovers() {
     }
   }
 }
-
-}  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
                    const std::function<Look(const Children& children)>& look,

@@ -52,4 +52,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
                    const std::function<Look(const Children& children)>& look,
                    const std::function<bool(int signal)>& heed = {});
 
+/// Kills all child processes of this process, and those that they leave to it, until there are none. Local.
+void kill_leftovers();
+
 }  // namespace mend::jobs

@@ -9,11 +9,13 @@
 #include "jobs/control/job_state.hpp"
 #include "jobs/run/find_mpirun.hpp"
 #include "jobs/plan/quantities.hpp"
+#include "jobs/run/placement.hpp"
 #include "jobs/run/time_limit.hpp"
 #include "jobs/watch/job_requests.hpp"
 #include "jobs/watch/job_watch.hpp"
 #include "jobs/run/mpirun_line.hpp"
 #include "jobs/allocation/nodes.hpp"
+#include "jobs/allocation/silent_nodes.hpp"
 #include "jobs/run/process_limits.hpp"
 #include "jobs/allocation/slurm_agent.hpp"
 #include "jobs/run/verdict.hpp"
@@ -82,8 +84,6 @@ class StatusFile {
   std::filesystem::path folder_;
 };
 
-bool all_here(const Launch& launch) { return !launch.elsewhere; }
-
 /// "3", or "10%" of the ranks, rounded up. Throws UsageError for anything else.
 int spares_for(std::string_view text, int ranks) {
   const bool is_share = text.ends_with('%');
@@ -95,43 +95,6 @@ int spares_for(std::string_view text, int ranks) {
   if (is_read && !is_share && number <= most_processes) return static_cast<int>(number);
   throw UsageError(fmt::format("--spares {}: give a number from 0 to {}, or a share of the ranks such as 10%", text,
                                most_processes));
-}
-
-/// Decides which nodes the processes come to.
-void place(Launch& launch, const Nodes& nodes) {
-  launch.elsewhere = !nodes.are_this_machine;
-  if (nodes.source == "Slurm" && launch.elsewhere)
-    launch.agent = std::filesystem::read_symlink("/proc/self/exe").string() + " " + slurm_agent_command;
-  if (launch.spare_nodes > 0) {
-    if (nodes.list.empty()) {
-      throw UsageError(
-          "--spare-nodes: no nodes are known; run inside an allocation of Slurm, PBS or LSF, or name them with --host "
-          "or --hostfile");
-    }
-    const auto placed = with_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes, nodes.source);
-    launch.spares = slots_of_last(placed, launch.spare_nodes);
-    launch.hosts = host_list(placed);
-    launch.hostfile.clear();
-  } else if (launch.hostfile.empty() && launch.elsewhere) {
-    launch.hostfile = nodes.file;
-  }
-}
-
-/// The number of spares in the program's own option. Nothing if there is no such option, or if its value is not a
-/// number, which the program reports itself.
-std::optional<int> spares_told(const std::vector<std::string>& program) {
-  constexpr std::string_view flag = "--mend-spares";
-  const auto end = std::ranges::find(program, "--");
-  for (auto word = program.begin(); word != end; ++word) {
-    if (!word->starts_with(flag)) continue;
-    const bool with_value = word->size() > flag.size() && (*word)[flag.size()] == '=';
-    if (!with_value && (*word != flag || word + 1 == end)) continue;
-    const std::string_view text = with_value ? std::string_view(*word).substr(flag.size() + 1) : *(word + 1);
-    int spares = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), spares);
-    if (error == std::errc{} && rest == text.data() + text.size()) return spares;
-  }
-  return std::nullopt;
 }
 
 void check(const Launch& launch) {
@@ -345,6 +308,23 @@ bool goes_on_from_disk(const Launched& launched) {
   return launched.has_disk;
 }
 
+/// Leaves the nodes that are lost out of the next launch. Returns false if there is none left.
+bool leave_out_lost_nodes(Launch& launch, Nodes& nodes) {
+  constexpr auto patience = std::chrono::seconds(10);
+  if (all_here(launch) || nodes.list.empty()) return true;
+  const auto lost = silent_nodes(nodes.list, daemon_agent(launch), patience);
+  if (lost.empty()) return true;
+  const int spares = launch.spares;
+  if (!leave_out(lost, launch, nodes)) {
+    fmt::print(stderr, "mend: the job is not launched anew (--relaunch): none of its nodes can be reached any more\n");
+    return false;
+  }
+  fmt::print(stderr, "mend: {} cannot be reached any more: the next launch does without {}{}\n", fmt::join(lost, ", "),
+             lost.size() == 1 ? "it" : "them",
+             launch.spares == spares ? "" : fmt::format(", with {} spares instead of {}", launch.spares, spares));
+  return true;
+}
+
 void tell(const Verdict& verdict) {
   if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
 }
@@ -352,7 +332,7 @@ void tell(const Verdict& verdict) {
 int run(Arguments& arguments) {
   Launch& launch = arguments.launch;
   launch.spares = spares_for(arguments.spares, launch.ranks);
-  const Nodes nodes = nodes_of(launch);
+  Nodes nodes = nodes_of(launch);
   place(launch, nodes);
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
   check(launch);
@@ -379,6 +359,7 @@ int run(Arguments& arguments) {
     const Launched launched = launch_once(arguments, mpirun, leave_at);
     if (relaunched < arguments.relaunches && goes_on_from_disk(launched) && input.rewind()) {
       tell(launched.verdict);
+      if (!leave_out_lost_nodes(launch, nodes)) return launched.verdict.exit_code;
       fmt::print(stderr, "mend: too much has died to go on in place: the job is launched anew (relaunch {} of {})\n",
                  ++relaunched, arguments.relaunches);
       number = 0;
@@ -471,9 +452,10 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run_command
-      ->add_option("--relaunch", arguments->relaunches,
-                   "How often the job is launched anew when too much has died to go on in place; it goes on from disk "
-                   "(--mend-disk)")
+      ->add_option(
+          "--relaunch", arguments->relaunches,
+          "How often the job is launched anew when too much has died to go on in place, without the nodes that are "
+          "lost; it goes on from disk (--mend-disk)")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   run_command->add_option(

@@ -53,6 +53,9 @@ case $1 in
     while [[ $1 == -* ]]; do shift; done
     host=$1
     shift
+    number=${host##*-}
+    port=$(ip netns exec "${host%-*}-switch" bridge -d link show dev "port$((number + 2))")
+    if [[ $port == *'state disabled'* ]]; then exit 255; fi  # cut off
     # If the host names were equal, mpirun would take the hosts for one node.
     exec ip netns exec "$host" setsid unshare --uts bash -c "hostname $host; $*"
     ;;

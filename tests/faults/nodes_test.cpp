@@ -44,10 +44,11 @@ class Nodes : public testing::Test {
     int spares;
     int on_first;  // processes on each other node
     std::string on_failure;
-    std::vector<std::string> options;
+    std::vector<std::string> options;          // of the program
+    std::vector<std::string> options_of_mend;  // of mend run
   };
-  static inline const Shape with_spares{2, 2, "spare", {}};  // one of them on the last node
-  static inline const Shape without_spares{0, 1, "spawn", {}};
+  static inline const Shape with_spares{2, 2, "spare", {}, {}};  // one of them on the last node
+  static inline const Shape without_spares{0, 1, "spawn", {}, {}};
 
   /// Runs the stencil with 4 ranks, disturbs it when a tenth is done, and returns its result.
   nlohmann::json run(const std::function<void()>& disturb, const Shape& shape = with_spares) {
@@ -58,7 +59,7 @@ class Nodes : public testing::Test {
                                   result.string(), "--mend-on-failure", shape.on_failure});
     job.command.insert(job.command.end(), shape.options.begin(), shape.options.end());
     const auto end_of_options = std::find(job.command.begin(), job.command.end(), "--");
-    job.command.insert(end_of_options,
+    job.command.insert(job.command.insert(end_of_options, shape.options_of_mend.begin(), shape.options_of_mend.end()),
                        {"--host", fmt::format("{0}-0:{1},{0}-1:{1},{0}-2:2", name_, shape.on_first), "--mpi",
                         fmt::format("--prtemca plm_ssh_agent {} --mca mpi_yield_when_idle 1", MEND_EMULATED_NODES)});
     job.command.insert(job.command.begin(), {"ip", "netns", "exec", name_ + "-head"});
@@ -72,6 +73,7 @@ class Nodes : public testing::Test {
     const auto end = support::run_job(job);
     EXPECT_TRUE(disturbed) << "the solver has not said how far it is";
     EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
+    errors_ = end.errors;
     std::ifstream in(result);
     return in ? nlohmann::json::parse(in)
               : nlohmann::json{{"field_hash", "none"}, {"recoveries", nlohmann::json::array()}};
@@ -116,6 +118,7 @@ class Nodes : public testing::Test {
 
  protected:
   std::string name_ = fmt::format("mend{}", ::getpid() % 10000);
+  std::string errors_;  // of the last run
 };
 
 TEST_F(Nodes, that_lose_their_power_are_survived) {
@@ -133,6 +136,20 @@ TEST_F(Nodes, that_are_lost_are_made_up_for_by_processes_started_on_others) {
         script("kill", lost_node);
       },
       without_spares);
+}
+
+TEST_F(Nodes, that_are_lost_with_too_many_ranks_are_left_out_when_the_job_is_launched_anew) {
+  const support::ScratchFolder disk;
+  constexpr int with_two_ranks = 1;
+  survive(
+      [this] {
+        script("cut", with_two_ranks);
+        script("kill", with_two_ranks);
+      },
+      {0, 2, "spare", {"--mend-disk", disk.path().string()}, {"--relaunch", "1"}});
+  EXPECT_THAT(errors_, testing::HasSubstr(
+                           fmt::format("{}-{} cannot be reached any more: the next launch does without it", name_, 1)));
+  EXPECT_THAT(errors_, testing::HasSubstr("continues from version"));
 }
 
 TEST_F(Nodes, where_processes_are_started_can_be_chosen) {

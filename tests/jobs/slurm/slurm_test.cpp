@@ -176,6 +176,16 @@ TEST_F(Slurm, runs_a_job_that_outlives_a_node) {
   EXPECT_THAT(output(), HasSubstr("took over"));
 }
 
+TEST_F(Slurm, launches_a_job_anew_without_the_node_that_was_lost_with_too_many_ranks) {
+  const auto script = mend_script(stencil({}, {"--mend-disk=" + (folder() / "disk").string() + ",every=10"}, 100));
+  submit(replaced(script, "mend run -n 4 --spares 4", "mend run -n 8 --relaunch 1"));
+  wait_for_output("is on disk");
+  cluster("lose", "1");
+  EXPECT_EQ(wait_for_end(), "COMPLETED") << output();
+  EXPECT_THAT(output(), AllOf(HasSubstr("cannot be reached any more: the next launch does without it"),
+                              HasSubstr("continues from version")));
+}
+
 TEST_F(Slurm, launches_a_job_anew_that_has_left_before_its_time_limit_and_it_goes_on) {
   const int launches = support::long_tests() ? 10 : 2;
   submit(mend_script(stencil({})));

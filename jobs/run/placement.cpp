@@ -1,0 +1,93 @@
+#include "jobs/run/placement.hpp"
+
+#include "base/error.hpp"
+#include "jobs/allocation/slurm_agent.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
+namespace mend::jobs {
+namespace {
+
+int slots_of(const std::vector<Node>& nodes) { return slots_of_last(nodes, static_cast<int>(nodes.size())); }
+
+/// The largest number of spare nodes, up to `wanted`, that leaves slots for all ranks on the other nodes.
+int possible_spare_nodes(const std::vector<Node>& nodes, int ranks, int wanted) {
+  const auto fits = [&](int spare) { return slots_of(nodes) - slots_of_last(nodes, spare) >= ranks; };
+  int spare = std::min(wanted, static_cast<int>(nodes.size()));
+  while (spare > 0 && !fits(spare)) --spare;
+  return spare;
+}
+
+}  // namespace
+
+bool all_here(const Launch& launch) { return !launch.elsewhere; }
+
+std::optional<int> spares_told(const std::vector<std::string>& program) {
+  constexpr std::string_view flag = "--mend-spares";
+  const auto end = std::ranges::find(program, "--");
+  for (auto word = program.begin(); word != end; ++word) {
+    if (!word->starts_with(flag)) continue;
+    const bool with_value = word->size() > flag.size() && (*word)[flag.size()] == '=';
+    if (!with_value && (*word != flag || word + 1 == end)) continue;
+    const std::string_view text = with_value ? std::string_view(*word).substr(flag.size() + 1) : *(word + 1);
+    int spares = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), spares);
+    if (error == std::errc{} && rest == text.data() + text.size()) return spares;
+  }
+  return std::nullopt;
+}
+
+void place(Launch& launch, const Nodes& nodes) {
+  launch.elsewhere = !nodes.are_this_machine;
+  if (nodes.source == "Slurm" && launch.elsewhere)
+    launch.agent = std::filesystem::read_symlink("/proc/self/exe").string() + " " + slurm_agent_command;
+  if (launch.spare_nodes > 0) {
+    if (nodes.list.empty()) {
+      throw UsageError(
+          "--spare-nodes: no nodes are known; run inside an allocation of Slurm, PBS or LSF, or name them with --host "
+          "or --hostfile");
+    }
+    const auto placed = with_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes, nodes.source);
+    launch.spares = slots_of_last(placed, launch.spare_nodes);
+    launch.hosts = host_list(placed);
+    launch.hostfile.clear();
+  } else if (launch.hostfile.empty() && launch.elsewhere) {
+    launch.hostfile = nodes.file;
+  }
+}
+
+bool leave_out(const std::vector<std::string>& lost, Launch& launch, Nodes& nodes) {
+  std::vector<Node> left = nodes.list;
+  std::erase_if(left, [&](const Node& node) { return std::ranges::find(lost, node.name) != lost.end(); });
+  if (left.empty()) return false;
+  const bool had_slots = slots_of(nodes.list) >= launch.processes();
+  nodes.list = std::move(left);
+  launch.hosts = host_list(nodes.list);
+  launch.hostfile.clear();
+  launch.spare_nodes = possible_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes);
+  if (launch.spare_nodes > 0) {
+    place(launch, nodes);
+  } else if (had_slots && !spares_told(launch.program)) {
+    launch.spares = std::clamp(slots_of(nodes.list) - launch.ranks, 0, launch.spares);
+  }
+  return true;
+}
+
+std::string daemon_agent(const Launch& launch) {
+  constexpr std::string_view parameter = "plm_ssh_agent";
+  const auto first = [](const std::string& agents) { return agents.substr(0, agents.find(':')); };
+  // The last of several counts, as for mpirun.
+  const auto& options = launch.mpirun_options;
+  const auto named = std::find(options.rbegin(), options.rend(), parameter);
+  if (named != options.rend() && named != options.rbegin()) return first(*std::prev(named));
+  if (!launch.agent.empty()) return launch.agent;
+  if (const char* const value = std::getenv("PRTE_MCA_plm_ssh_agent"); value != nullptr) return first(value);
+  return "ssh -o BatchMode=yes";
+}
+
+}  // namespace mend::jobs
