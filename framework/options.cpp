@@ -175,7 +175,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              fmt::format("{0}tries,{0}spawn-tries", prefix), [&options](int value) { options.tries = value; },
              "After how many recoveries in a row, with no commit in between, a rank that dies by a fault of the\n"
              "program each time (a crash, exit) gets no further process (default 2), and none is started for any\n"
-             "rank, whatever they die of (default 10)")
+             "rank, whatever they die of (default 10). The second number also counts recoveries with at most one\n"
+             "commit in between, in which the same rank dies or nobody does")
           ->check(CLI::Validator(check_count_from(1), "N")),
       "MEND_TRIES");
   from_environment(add_parsed(app, prefix + "commit-every", options.commit_every, CommitInterval::parse,

@@ -7,12 +7,12 @@ namespace mend {
 void RecoveryHistory::begin_epoch(const StoreStatistics& store) {
   clock_.begin_epoch();
   before_epoch_ = store;
-  progressed_ = false;
+  committed_elsewhere_ = 0;
   restored_elsewhere_ = {};
 }
 
-bool RecoveryHistory::has_progressed(const StoreStatistics& now) const {
-  return progressed_ || now.commits > before_epoch_.commits;
+std::uint64_t RecoveryHistory::committed(const StoreStatistics& now) const {
+  return committed_elsewhere_ + now.commits - before_epoch_.commits;
 }
 
 RecoveryHistory::Commits RecoveryHistory::commits(const StoreStatistics& now) const {

@@ -25,12 +25,14 @@ class RecoveryHistory {
   /// `store`: its present statistics.
   void begin_epoch(const StoreStatistics& store);
   /// Records that another store has committed something.
-  void note_progress() { progressed_ = true; }
+  void note_progress() { ++committed_elsewhere_; }
   /// Records that another store has restored data of the application in `time`.
   void note_restore(Seconds time) { restored_elsewhere_ += time; }
 
   /// Returns true if this rank has committed anything in this epoch.
-  bool has_progressed(const StoreStatistics& now) const;
+  bool has_progressed(const StoreStatistics& now) const { return committed(now) > 0; }
+  /// Returns true if this rank has committed more than once in this epoch.
+  bool has_thrived(const StoreStatistics& now) const { return committed(now) > 1; }
   /// The commits of this epoch and their total time.
   struct Commits {
     std::uint64_t count = 0;
@@ -45,10 +47,12 @@ class RecoveryHistory {
   std::span<const RecoveryReport> last(int count) const;
 
  private:
+  std::uint64_t committed(const StoreStatistics& now) const;
+
   std::vector<RecoveryReport> recoveries_;
   RecoveryClock clock_;
   StoreStatistics before_epoch_;
-  bool progressed_ = false;
+  std::uint64_t committed_elsewhere_ = 0;
   Seconds restored_elsewhere_{};
 };
 

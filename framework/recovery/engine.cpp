@@ -216,7 +216,9 @@ void Engine::show_on_board() const {
 recovery::BodyLeft Engine::leaving(Motion motion) {
   asks_for_recovery_ = motion == Motion::recover && !has_met_failure();
   reporter_.history().clock().leave_body();
-  return {motion, end_.code(), reporter_.history().has_progressed(store_.statistics())};
+  const StoreStatistics store = store_.statistics();
+  const RecoveryHistory& history = reporter_.history();
+  return {motion, end_.code(), history.has_progressed(store), history.has_thrived(store)};
 }
 
 /// Returns true if this rank has met a failure in this epoch or was told of one.
@@ -291,7 +293,7 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   const auto fruitless = reporter_.history().last(core_.course().fruitless);
   const JobDecision decision =
       decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
-                 reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_);
+                 reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_, decide.thrived);
   if (decision.what != Intent::recover) {
     job_status::at_end();
     report_crashes();  // no process recovers from crashes any more
@@ -567,7 +569,7 @@ JobRecord Engine::record() const {
   return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
           recruiter_.places(),     {recoveries.begin(), recoveries.end()},
           course.before,           course.dead,
-          course.fruitless};
+          course.fruitless,        course.row};
 }
 
 /// Called at the end of the body. Reports only if all ranks are there, because a rank that is in a commit would wait

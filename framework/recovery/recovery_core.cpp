@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace mend::recovery {
@@ -181,6 +183,24 @@ ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, s
     if (const auto near = first_on(vacant->holder.node); near != members.end()) return *near;
   }
   return *std::ranges::min_element(members, {}, [&](ProcessId member) { return count[node_of[member]]; });
+}
+
+Row Row::with(const std::vector<Rank>& lost) const {
+  const bool is_first = length == 0;
+  if (is_first || ranks.empty() != lost.empty()) return {1, lost};
+  std::vector<Rank> common;
+  std::ranges::copy_if(ranks, std::back_inserter(common),
+                       [&](Rank rank) { return std::ranges::find(lost, rank) != lost.end(); });
+  if (common.empty() && !lost.empty()) return {1, lost};
+  return {length + 1, common};
+}
+
+Row Course::row_with(const ProcessSet& all_dead) const {
+  std::vector<Rank> lost;
+  for (const Seat& seat : before.seats) {
+    if (all_dead.contains(seat.holder.process)) lost.push_back(seat.origin);
+  }
+  return row.with(lost);
 }
 
 template class BasicCore<AllRules>;

@@ -105,6 +105,7 @@ struct BodyLeft {
   agreement::Motion motion;
   ExitCode code = ExitCode::ok;
   bool progressed = false;  ///< this process has committed something in this epoch
+  bool thrived = false;     ///< it has committed more than once
 };
 /// The parked process was called, or a rank has died.
 struct Called {};
@@ -176,6 +177,7 @@ struct DecideJob {
   Intent intent;
   ExitCode code = ExitCode::ok;
   bool progressed = false;
+  bool thrived = false;
 };
 /// Forgets the last candidate, and numbers the groups of the next.
 struct NewCandidate {};
@@ -319,6 +321,19 @@ struct Position {
   std::uint32_t processes = 0;  ///< how many process numbers were given; the next number
 };
 
+/// Recoveries in a row that are alike, with at most one commit between two of them. Either some rank has lost its
+/// process in each of them, or no process has died in any. A job under frequent failures loses different ranks, or
+/// commits more often.
+struct Row {
+  int length = 0;
+  /// The ranks that have lost their process in each, by their numbers at the start. Empty if no process has died.
+  std::vector<Rank> ranks;
+
+  /// The row with one more recovery, in which `lost` have lost their process. Pure.
+  Row with(const std::vector<Rank>& lost) const;
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
 /// A recovery under way. The same on all processes that take part in it, whenever they joined.
 struct Course {
   Roster before;               ///< the roster with which it began
@@ -327,6 +342,10 @@ struct Course {
   int rounds = 0;              ///< how often communicators were made
   std::vector<Loss> given_up;  ///< ranks that were given up
   bool in_vain = false;        ///< replacements for the dead would die as well
+  Row row;                     ///< the row that this recovery may continue
+
+  /// The row with this recovery, if `all_dead` are all that have died in it. Pure.
+  Row row_with(const ProcessSet& all_dead) const;
 };
 
 /// The recovery, following `Rules` (base/rules.hpp). Use RecoveryCore; only tests omit rules.
@@ -352,6 +371,10 @@ class BasicCore {
   int spawn_tries() const { return setup_.spawn_tries; }
   /// Returns true if too many recoveries were fruitless, so that no new process is started.
   bool out_of_tries() const { return course_.fruitless > setup_.spawn_tries; }
+  /// The row of recoveries that this one belongs to, by the deaths that are agreed on.
+  Row row() const { return course_.row_with(course_.dead); }
+  /// Returns true if the row is so long that no new process is started, although there were commits.
+  bool goes_in_circles() const { return row().length > setup_.spawn_tries; }
   bool first_world() const { return !introduced_.empty(); }
   /// The number of ranks of the job; before the first world, the number that it is to have.
   int ranks() const { return first_world() ? first_ranks_ : position_.roster.size(); }
@@ -421,6 +444,7 @@ class BasicCore {
   Intent intent_ = Intent::follow;
   ExitCode code_ = ExitCode::ok;
   bool progressed_ = false;
+  bool thrived_ = false;
 
   // of a recovery
   Course course_;

@@ -53,6 +53,7 @@ void BasicCore<Rules>::on(const BodyLeft& left, Actions& actions) {
   if (failed && keeps(Rule::revoke_when_leaving)) interrupt(actions);
   code_ = left.code;
   progressed_ = left.progressed;
+  thrived_ = left.thrived;
   state_ = State::balloting;
   actions.push_back(CastBallot{left.motion});
 }
@@ -93,7 +94,7 @@ template <class Rules>
 void BasicCore<Rules>::decide(Intent intent, Actions& actions) {
   state_ = State::deciding;
   const ExitCode code = intent == Intent::abandon ? code_ : ExitCode::ok;
-  actions.push_back(DecideJob{intent, code, progressed_});
+  actions.push_back(DecideJob{intent, code, progressed_, thrived_});
 }
 
 template <class Rules>
@@ -117,7 +118,8 @@ void BasicCore<Rules>::begin_recovery(const JobDecision& decision, Actions& acti
   held_rank_ = rank_.has_value();
   if (!saving_) {
     const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
-    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain};
+    const bool follows = !decision.thrived && !course_.before.seats.empty();
+    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain, follows ? row() : Row{}};
     policy_ = setup_.policy;
     if (course_.in_vain) policy_.spare = policy_.spawn = false;
   }
@@ -194,6 +196,9 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
     });
     plan_ = first_plan(living, first_ranks_, setup_.spare_nodes);
   } else {
+    ProcessSet dead = course_.dead;
+    dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
+    if (course_.row_with(dead).length > setup_.spawn_tries) policy_.spawn = false;
     plan_ = plan(position_.roster, position_.roster.absent(candidate_), policy_);
   }
   if (!plan_->complete())
@@ -249,8 +254,8 @@ void BasicCore<Rules>::on(const Founded&, Actions& actions) {
 template <class Rules>
 void BasicCore<Rules>::go_on(Actions& actions) {
   position_.epoch = position_.epoch.next();
-  const bool nothing_explains_it = course_.dead.empty() && out_of_tries() && !saving_;
-  if (nothing_explains_it) return end(ExitCode::unrecoverable, Ending::program_fails, actions);
+  const bool nothing_explains_it = course_.dead.empty() && (out_of_tries() || goes_in_circles()) && !saving_;
+  if (nothing_explains_it) return end(ExitCode::failed, Ending::program_fails, actions);
   enter_epoch(actions);
 }
 
@@ -259,7 +264,7 @@ void BasicCore<Rules>::enter_epoch(Actions& actions) {
   const bool first = position_.epoch == Epoch{0};
   rank_ = position_.roster.rank_of(setup_.self);
   interrupted_ = false;
-  progressed_ = false;
+  progressed_ = thrived_ = false;
   code_ = ExitCode::ok;
   if (!rank_) {
     state_ = State::parked;
@@ -466,8 +471,11 @@ void BasicCore<Rules>::add_to(transport::Fingerprint& print) const {
   print.add(static_cast<std::uint64_t>(code_) | std::uint64_t{held_rank_} << 8U | std::uint64_t{interrupted_} << 9U |
             std::uint64_t{progressed_} << 10U | std::uint64_t{saving_} << 11U | std::uint64_t{hosting_} << 12U |
             std::uint64_t{policy_.spawn} << 13U | std::uint64_t{policy_.shrink} << 14U |
-            std::uint64_t{policy_.spare} << 15U | std::uint64_t{course_.in_vain} << 16U);
+            std::uint64_t{policy_.spare} << 15U | std::uint64_t{course_.in_vain} << 16U |
+            std::uint64_t{thrived_} << 17U);
   print.add(static_cast<std::uint64_t>(course_.fruitless));
+  print.add(static_cast<std::uint64_t>(course_.row.length));
+  for (const Rank rank : course_.row.ranks) print.add(static_cast<std::uint64_t>(rank.value));
   print.add(course_.dead.size());
   print.add(failed_shrinks_);
   recovery::add_to(print, candidate_);

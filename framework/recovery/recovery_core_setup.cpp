@@ -52,6 +52,7 @@ RecoveryCore core_of_newcomer(const Options& options, const World& world, const 
   course.before = record.before;
   course.fruitless = record.fruitless;
   course.dead = record.dead;
+  course.row = record.row;
   return {setup_of(options, world.members.back(), record.places),
           {world.members, world.roster, world.epoch, world.processes},
           std::move(course)};

@@ -86,11 +86,12 @@ void Casualties::judge(bool in_vain, std::span<const RecoveryReport> before, con
 
 std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
                                  std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
-                                 const ProcessSet& dead, std::optional<int> tries) const {
+                                 const ProcessSet& dead, std::optional<int> tries, Between between) const {
   witness_.wait_for_causes(dead.members(), patience_for_causes);
   ProcessSet all = known();
   all.insert(dead);
   Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_, {}};
+  found.between = between;
   found.lost_spares = lost_spares(all_recoveries, before, all);
   found.of_all_ranks = found.lost.size() == static_cast<std::size_t>(before.size());
   found.row = find_deaths_in_a_row(recoveries, found.lost, cause_of());

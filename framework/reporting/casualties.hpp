@@ -51,9 +51,11 @@ class Casualties {
 
   /// The reason why a job ends that had the roster `before`, has lost `dead`, and now has the roster `now`. Waits a
   /// short time for the causes. `tries`: the number of recoveries in vain after which no more processes are started.
-  /// `all_recoveries`: of the job; `recoveries`: those since the last commit.
+  /// `all_recoveries`: of the job; `recoveries`: the last in a row, with no commit or at most one `between` two of
+  /// them.
   std::string describe(std::span<const RecoveryReport> all_recoveries, std::span<const RecoveryReport> recoveries,
-                       const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries) const;
+                       const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries,
+                       Between between = Between::no_commit) const;
   /// What would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks.
   std::string advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const;
 

@@ -16,6 +16,15 @@ namespace {
 
 constexpr int tries_of_faulty_ranks = 2;  // the default of --mend-tries for faulty ranks
 
+std::string describe_circles(int recoveries) {
+  return fmt::format(
+      "{} in a row with at most one commit in between, and nobody had died in any: the program asks for them itself "
+      "(by repair(), by revoking its communicator, or by a process failure that it throws); if that is wrong, allow "
+      "for "
+      "more (--mend-tries N)",
+      counted(static_cast<std::size_t>(recoveries), "recovery", "recoveries"));
+}
+
 }  // namespace
 
 JobReporter::JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness)
@@ -91,14 +100,20 @@ std::string JobReporter::describe_end(recovery::Ending why, const RecoveryCore& 
     case recovery::Ending::no_shrink: return "the MPI library could not shrink a communicator";
     case recovery::Ending::no_split: return "the MPI library could not split a communicator, though nobody died";
     case recovery::Ending::program_fails:
+      if (!core.out_of_tries()) return describe_circles(core.row().length);
       return fmt::format("{} in a row came to nothing, and in the last nobody had died: the program fails by itself",
                          counted(static_cast<std::size_t>(course.fruitless), "recovery", "recoveries"));
     case recovery::Ending::rank_fails: return describe_fault(casualties_.to_blame());
     default: break;
   }
-  const bool starts_no_more = policy_.spawn && core.out_of_tries();
-  return casualties_.describe(history_.recoveries(), before(course), course.before, now, course.dead,
-                              starts_no_more ? std::optional(course.fruitless - 1) : std::nullopt);
+  // Two deaths with a commit in between may be chance.
+  constexpr int shortest_row = 3;
+  const bool has_commits = core.row().length >= std::max(shortest_row, course.fruitless + 1);
+  const int before_this = has_commits ? core.row().length - 1 : course.fruitless - 1;
+  const bool starts_no_more = policy_.spawn && (core.out_of_tries() || core.goes_in_circles());
+  return casualties_.describe(history_.recoveries(), history_.last(before_this), course.before, now, course.dead,
+                              starts_no_more ? std::optional(before_this) : std::nullopt,
+                              has_commits ? Between::one_commit : Between::no_commit);
 }
 
 std::string JobReporter::advise_on_loss(const recovery::Course& course, bool has_disk) const {

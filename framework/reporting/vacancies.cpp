@@ -43,14 +43,16 @@ std::string name_causes(const std::vector<Loss>& lost, const CauseOf& cause_of) 
   return causes.empty() ? "" : fmt::format("; cause: {}", fmt::join(causes, ", "));
 }
 
-std::string in_a_row(const RepeatedDeath& death, std::string_view verb) {
-  return fmt::format("rank {} {} {} times in a row with no commit in between ({})", death.rank.value, verb, death.times,
+std::string in_a_row(const RepeatedDeath& death, std::string_view verb, Between between = Between::no_commit) {
+  return fmt::format("rank {} {} {} times in a row with {} commit in between ({})", death.rank.value, verb, death.times,
+                     between == Between::no_commit ? "no" : "at most one",
                      death.cause.is_known() ? death.cause.to_string() : "of an unknown cause");
 }
 
 /// The history that adds to the sentence before: a rank that has died repeatedly, or the causes.
 std::string name_history(const Vacancies& vacancies, const CauseOf& cause_of) {
-  return vacancies.row ? "; " + in_a_row(*vacancies.row, "has died") : name_causes(vacancies.lost, cause_of);
+  return vacancies.row ? "; " + in_a_row(*vacancies.row, "has died", vacancies.between)
+                       : name_causes(vacancies.lost, cause_of);
 }
 
 /// " (2 spares were lost before: processes 4, 5)"; empty if none was lost.
@@ -82,12 +84,12 @@ std::optional<DeathCause> common_fault(const Vacancies& vacancies, const CauseOf
 }  // namespace
 
 std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of) {
-  const auto& [lost, vacant, tries, fault, row, spares, lost_spares, of_all_ranks] = vacancies;
+  const auto& [lost, vacant, tries, fault, row, spares, lost_spares, of_all_ranks, between] = vacancies;
   if (fault && !tries) {
     return fmt::format(
         "{}, and no spare is left: the program probably fails there by itself, and more spares would be used up, too; "
         "if that is wrong, {}",
-        in_a_row(*fault, "died"), more_spares);
+        in_a_row(*fault, "died", between), more_spares);
   }
   if (const auto common = common_fault(vacancies, cause_of); common && !tries) {
     return fmt::format(
@@ -103,13 +105,14 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
   const std::string loss = name_loss(vacancies, policy);
   const bool stood_still = row && row->cause.kind == DeathCause::Kind::silence;
   if (tries) {
-    const std::string in_vain = counted(static_cast<std::size_t>(*tries), "recovery", "recoveries");
+    const std::string in_vain =
+        fmt::format("{} in a row {}", counted(static_cast<std::size_t>(*tries), "recovery", "recoveries"),
+                    between == Between::no_commit ? "without a commit" : "with at most one commit in between");
     if (stood_still) {
-      return fmt::format("{}, and no more processes are started after {} in a row without a commit{}: {}", loss,
-                         in_vain, history, about_silence);
+      return fmt::format("{}, and no more processes are started after {}{}: {}", loss, in_vain, history, about_silence);
     }
     return fmt::format(
-        "{}, and no more processes are started after {} in a row without a commit: perhaps it is the "
+        "{}, and no more processes are started after {}: perhaps it is the "
         "program that fails; if not, allow for more (--mend-tries N){}",
         loss, in_vain, history);
   }

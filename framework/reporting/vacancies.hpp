@@ -13,6 +13,9 @@
 
 namespace mend {
 
+/// The most that the job has done between two recoveries of a row.
+enum class Between { no_commit, one_commit };
+
 /// The state of the job after its last recovery.
 struct Vacancies {
   std::vector<Loss> lost;                ///< ranks whose processes have died, ascending
@@ -23,6 +26,7 @@ struct Vacancies {
   int spares = 1;                        ///< the number of spares at the start of the job
   ProcessSet lost_spares{};              ///< spares that have died as spares
   bool of_all_ranks = false;             ///< all ranks of the job are in `lost`
+  Between between = Between::no_commit;  ///< of the recoveries that `tries`, `fault` and `row` count
 };
 
 /// Says which ranks died, the causes, and what to do. `vacancies.lost` must not be empty. Pure.

@@ -80,7 +80,8 @@ json written(const JobRecord& record) {
   json text{{"first_size", record.first_size},  {"committed", record.committed.value},
             {"places", json::array()},          {"recoveries", write_reports(record.recoveries)},
             {"before", written(record.before)}, {"dead", json::array()},
-            {"fruitless", record.fruitless}};
+            {"fruitless", record.fruitless},    {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
+  for (const Rank rank : record.row.ranks) text["row"]["ranks"].push_back(rank.value);
   for (const NodeId place : record.places) text["places"].push_back(place.value);
   for (const ProcessId process : record.dead.members()) text["dead"].push_back(process.value);
   return text;
@@ -89,7 +90,9 @@ JobRecord record(const json& text, ProcessId newcomer) {
   JobRecord read;
   read.first_size = number<int>(text.at("first_size"));
   read.fruitless = number<int>(text.at("fruitless"));
-  expect(read.first_size > 0 && read.fruitless >= 0);
+  read.row.length = number<int>(text.at("row").at("length"));
+  for (const json& rank : text.at("row").at("ranks")) read.row.ranks.push_back({number<int>(rank)});
+  expect(read.first_size > 0 && read.fruitless >= 0 && read.row.length >= 0);
   read.committed = {number<std::uint64_t>(text.at("committed"))};
   for (const json& place : text.at("places")) read.places.push_back({number<std::uint32_t>(place)});
   read.recoveries = read_reports(text.at("recoveries").get<std::string>());

@@ -7,6 +7,7 @@
 #include "base/process_set.hpp"
 #include "detector/service.hpp"
 #include "framework/process/failure_detector.hpp"
+#include "framework/recovery/recovery_core.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
 #include "spares/roster.hpp"
@@ -26,6 +27,7 @@ struct JobRecord {
   Roster before;                           ///< the roster with which the present recovery began
   ProcessSet dead;                         ///< the processes whose death is agreed on in this recovery
   int fruitless = 0;                       ///< recoveries in a row without a commit in between, this one included
+  recovery::Row row;                       ///< the row of recoveries that the present one may continue
 };
 
 /// The state of the job, and the port to connect to.

@@ -94,8 +94,42 @@ TEST(Recovery, by_starting_processes_starts_them_as_others_were_whatever_main_ha
 }
 
 TEST(Recovery, that_comes_to_nothing_though_nobody_dies_ends) {
-  expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 3,
+  expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 1,
              "4 recoveries in a row came to nothing, and in the last nobody had died");
+}
+
+TEST(Recovery, that_a_program_asks_for_after_each_commit_ends) {
+  expect_end(
+      play("asks_for_a_recovery_after_each_commit", 3, 1, {"--mend-tries=4"}), 1,
+      "5 recoveries in a row with at most one commit in between, and nobody had died in any: the program asks for "
+      "them itself");
+}
+
+TEST(Recovery, that_a_program_asks_for_when_it_has_come_further_is_given_as_often_as_it_wants) {
+  const auto end = play("asks_for_a_recovery_after_each_two_commits", 3, 1, {"--mend-tries=4"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: step 30", "rank 1: step 30", "rank 2: step 30"));
+}
+
+TEST(Recovery, by_starting_processes_ends_when_the_same_rank_dies_after_each_commit) {
+  expect_end(
+      play("dies_after_each_commit", 2, 0, {"--mend-on-failure=spawn", "--mend-tries=3"}), 3,
+      "rank 1 .process [0-9]+. died and nobody took over, and no more processes are started after 3 recoveries in "
+      "a row with at most one commit in between: .*; rank 1 has died 4 times in a row with at most one commit in "
+      "between .SIGKILL");
+}
+
+TEST(Recovery, that_uses_up_the_spares_for_one_rank_though_there_were_commits_names_it) {
+  expect_end(
+      play("dies_after_each_commit", 2, 2), 3,
+      "rank 1 .process [0-9]+. died and no spare is left; rank 1 has died 3 times in a row with at most one commit "
+      "in between .SIGKILL.: find out what ends it there");
+}
+
+TEST(Recovery, by_starting_processes_goes_on_when_one_rank_dies_after_another_with_a_commit_in_between) {
+  const auto end = play("another_rank_dies_after_each_commit", 3, 0, {"--mend-on-failure=spawn", "--mend-tries=3"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 1000, 8));
 }
 
 TEST(Recovery, of_started_processes_that_die_in_large_commits_one_after_another) {

@@ -386,7 +386,7 @@ void RecoverySimulation::leave_now(ProcessId process) {
   one.wait = Process::Wait::nothing;
   one.restoring = false;
   drive(process, FailureNoticed{});
-  drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, true});
+  drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, true, true});
 }
 
 // --- what came of it -----------------------------------------------------------------------------------------------

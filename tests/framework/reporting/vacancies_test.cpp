@@ -55,6 +55,17 @@ TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
               HasSubstr("no more processes are started after 3 recoveries in a row without a commit"));
 }
 
+TEST(AVacantRank, that_has_died_after_a_commit_each_time_is_told_so) {
+  Vacancies again = one;
+  again.row = {Rank{1}, 4, killed};
+  again.tries = 3;
+  again.between = mend::Between::one_commit;
+  EXPECT_THAT(mend::describe_vacancies(again, Policy::parse("spare,spawn"), unknown),
+              AllOf(HasSubstr("no more processes are started after 3 recoveries in a row with at most one commit in "
+                              "between: perhaps"),
+                    EndsWith("; rank 1 has died 4 times in a row with at most one commit in between (SIGKILL)")));
+}
+
 TEST(AVacantRank, that_has_no_spare_because_spares_were_lost_is_told_with_them) {
   Vacancies with = one;
   with.lost_spares.insert(ProcessId{4});

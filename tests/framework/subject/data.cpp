@@ -217,6 +217,22 @@ Scenarios data_scenarios() {
       if (step == 5 && session.rank().value == 1) die();
     });
   };
+  all["dies_after_each_commit"] = [](mend::Session& session) {
+    const bool dies = session.rank().value == 1;
+    long at_entry = -1;
+    count(session, 1000, [&](long step) {
+      if (at_entry < 0) at_entry = step;
+      if (dies && step == at_entry + 1) die();
+    });
+  };
+  all["another_rank_dies_after_each_commit"] = [](mend::Session& session) {
+    const long epoch = static_cast<long>(session.epoch().value);
+    long at_entry = -1;
+    count(session, 1000, [&](long step) {
+      if (at_entry < 0) at_entry = step;
+      if (epoch < 8 && epoch % session.size() == session.rank().value && step == at_entry + 1) die();
+    });
+  };
   all["started_processes_die_in_large_commits"] = [](mend::Session& session) {
     long step = 0;
     std::vector<double> field(750'000, session.rank().value);

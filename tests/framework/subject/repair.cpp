@@ -175,6 +175,27 @@ Scenarios repair_scenarios() {
       session.repair();
     }
   };
+  all["asks_for_a_recovery_after_each_commit"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    ++step;
+    session.store().commit();
+    if (session.rank().value == 1) throw mend::ProcessFailure("by itself");
+    MPI_Barrier(session.comm());
+  };
+  all["asks_for_a_recovery_after_each_two_commits"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    for (int i = 0; i < 2; ++i) {
+      ++step;
+      session.store().commit();
+    }
+    if (step < 30 && session.rank().value == 1) throw mend::ProcessFailure("by itself");
+    MPI_Barrier(session.comm());
+    say(session, fmt::format("step {}", step));
+  };
   all["fails_though_nobody_dies"] = [](mend::Session&) { throw mend::ProcessFailure("by itself"); };
   all["one_rank_asks_for_a_recovery"] = [](mend::Session& session) {
     if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) session.repair();
