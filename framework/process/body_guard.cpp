@@ -27,6 +27,28 @@ bool must_be_kept(MPI_Comm comm) {
   return is_inside() && comm != MPI_COMM_NULL && comm == process_context().body_rules.session_comm();
 }
 
+/// Returns a handle that is equal to that of another communicator with the same handler.
+MPI_Errhandler handler_of(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  MPI_Errhandler seen = handler;
+  if (seen != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&seen);  // the communicator still has the handler
+  return handler;
+}
+
+/// Returns true if a death would end every rank that is in a call on `comm` with this handler. A program may return
+/// errors of such a communicator, or give them to a handler of its own.
+bool makes_deaths_fatal(MPI_Comm comm, MPI_Errhandler handler) {
+  bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
+#ifdef MPI_ERRORS_ABORT
+  is_fatal = is_fatal || handler == MPI_ERRORS_ABORT;
+#endif
+  if (!is_fatal || !is_inside() || comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF)
+    return false;
+  const MPI_Comm of_session = process_context().body_rules.session_comm();
+  return comm == of_session || handler_of(comm) == handler_of(of_session);
+}
+
 /// Exit handler: tells the other processes, and leaves MPI together with them.
 void refuse_to_exit(int status, void*) {
   const ProcessContext& context = process_context();
@@ -152,6 +174,18 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
   auto* logged = mend::logged_calls_of(*comm);
   return logged == nullptr ? library(comm) : logged->free(comm);
 }
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_set_errhandler)>("PMPI_Comm_set_errhandler");
+  if (mend::makes_deaths_fatal(comm, handler)) {
+    return mend::refuse_in_body(
+        "MPI_ERRORS_ARE_FATAL was set for session.comm() or a communicator made of it, and would have one death end "
+        "all ranks: leave the handler alone");
+  }
+  return library(comm, handler);
+}
+extern "C" decltype(MPI_Comm_set_errhandler) MPI_Comm_set_errhandler
+    __attribute__((weak, alias("PMPI_Comm_set_errhandler")));
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");

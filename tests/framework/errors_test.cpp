@@ -7,6 +7,12 @@
 
 namespace {
 
+TEST(ErrorHandlers, of_the_program_stay_unless_they_would_end_the_job) {
+  const auto end = play("has_handlers_of_its_own", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), (std::vector<std::string>{"rank 0: has its own", "rank 1: has its own", "rank 2: has its own"}));
+}
+
 TEST(AnException, on_one_rank_ends_the_job_although_the_others_are_blocked) {
   expect_end(play("one_rank_throws", 4, 0), 1, "rank 2: no more ink");
 }

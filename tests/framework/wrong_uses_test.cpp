@@ -122,6 +122,8 @@ std::vector<WrongUse> of_porting() {
       {run(3, 1, "meets_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD.*use session.comm"},
       {run(3, 1, "sends_in_the_world"), 2, "rank 1: an MPI call used MPI_COMM_WORLD"},
       {run(3, 1, "splits_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},
+      {run(3, 1, "makes_errors_fatal"), 2, "rank 1: MPI_ERRORS_ARE_FATAL was set for session.comm"},
+      {run(3, 1, "makes_errors_of_a_duplicate_fatal"), 2, "rank [0-2]: MPI_ERRORS_ARE_FATAL was set for session.comm"},
       {run(3, 1, "opens_a_file_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},
       {run(3, 1, "makes_a_window_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},
       {run(3, 1, "allocates_a_window_in_the_world"), 2, "rank [0-2]: an MPI call used MPI_COMM_WORLD"},

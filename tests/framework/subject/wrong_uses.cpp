@@ -2,17 +2,46 @@
 
 #include "tests/framework/subject/subject.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
 namespace subject {
 namespace {
+
+struct Silent : std::exception {
+  const char* what() const noexcept override { return nullptr; }
+};
+
+struct Unwritable {
+  bool refuses = false;
+};
+
+}  // namespace
+}  // namespace subject
+
+template <>
+struct mend::Serializer<subject::Unwritable> {
+  static std::vector<std::byte> write(const subject::Unwritable& member) {
+    if (member.refuses) throw subject::Silent{};
+    return std::vector<std::byte>(1);
+  }
+  static void read(subject::Unwritable&, std::span<const std::byte>) {}
+};
+
+namespace subject {
+namespace {
+
+void ignore_error(MPI_Comm*, int*, ...) {}
 
 /// Calls `wrong` in the third step of a computation.
 mend::Body in_the_third_step(std::function<void(mend::Session&)> wrong) {
@@ -51,6 +80,23 @@ Scenarios wrong_uses() {
     MPI_Comm comm = session.comm();
     MPI_Comm_disconnect(&comm);
   });
+  all["makes_errors_fatal"] =
+      on_rank_1([](mend::Session& session) { MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_ARE_FATAL); });
+  all["makes_errors_of_a_duplicate_fatal"] =
+      in_the_third_step([](mend::Session& session) { MPI_Comm_set_errhandler(session.dup(), MPI_ERRORS_ARE_FATAL); });
+  all["has_handlers_of_its_own"] = [](mend::Session& session) {
+    MPI_Errhandler own = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(&ignore_error, &own);
+    MPI_Comm duplicate = session.dup();
+    MPI_Comm_set_errhandler(duplicate, own);
+    MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler found = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(duplicate, &found);
+    if (found == own) say(session, "has its own");
+    MPI_Errhandler_free(&found);
+    MPI_Errhandler_free(&own);
+  };
   all["meets_in_the_world"] = in_the_third_step([](mend::Session&) { MPI_Barrier(MPI_COMM_WORLD); });
   all["sends_in_the_world"] = on_rank_1([](mend::Session&) {
     const int word = 5;
