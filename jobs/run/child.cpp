@@ -169,6 +169,9 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
     siginfo_t info{};
     const int signal = sigtimedwait(&waited_for, &info, &tick);
     if (signal == SIGCHLD) {
+      siginfo_t ended{};
+      const bool has_ended = waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
+      if (has_ended && ended.si_pid == child) end.had_children = has_waited_for_children(child);
       int status = 0;
       if (waitpid(child, &status, WNOHANG) == child) {
         if (WIFSIGNALED(status)) {

@@ -23,6 +23,7 @@ struct ChildEnd {
   bool gave_up = false;       ///< the caller did not want it any more
   bool was_stuck = false;     ///< it did not end although it had nothing to wait for
   pid_t pid = 0;              ///< the child's process id
+  bool had_children = true;   ///< the child has waited for a child of its own
 };
 
 /// The processes that run_child() has started.

@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -177,9 +178,17 @@ class RepeatableInput {
   bool is_stream_ = false;
 };
 
+/// Returns the home folder of the user, or "/". mpirun does not start without HOME.
+std::string home_of_user() {
+  const passwd* const user = ::getpwuid(::geteuid());
+  return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/";
+}
+
 Environment environment_of(const Launch& launch, const StatusFile& status) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  return job_environment(launch, status.path(), terminal, ::geteuid() == 0);
+  Environment environment = job_environment(launch, status.path(), terminal, ::geteuid() == 0);
+  if (std::getenv("HOME") == nullptr) environment.emplace("HOME", home_of_user());
+  return environment;
 }
 
 struct Launched {

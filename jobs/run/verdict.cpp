@@ -115,6 +115,11 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
   const Verdict verdict = judge_mpirun_alone(code);
   const bool program_ended_it = code == 0 || a_process_returned(code) || is_signal(code);
   if (!program_ended_it || !sight.all_here || reports.has_begun()) return verdict;
+  if (code != 0 && !mpirun.had_children && reports.loaded == 0) {
+    return {code, fmt::format("mpirun failed with exit code {} before it had started the program: what it printed says "
+                              "why",
+                              code)};
+  }
   constexpr const char* unprotected = "the program never called mend::run, and ran unprotected";
   return {verdict.exit_code,
           verdict.sentence.empty() ? unprotected : fmt::format("{}; {}", verdict.sentence, unprotected)};

@@ -14,6 +14,7 @@ namespace {
 struct Entry {
   char state = '?';
   pid_t parent = 0;
+  unsigned long faults_of_children = 0;  ///< children that were waited for; every process that ran has some
 };
 
 std::optional<Entry> entry_of(pid_t process) {
@@ -25,6 +26,9 @@ std::optional<Entry> entry_of(pid_t process) {
   std::istringstream fields(line.substr(after_name + 1));
   Entry entry;
   if (!(fields >> entry.state >> entry.parent)) return std::nullopt;
+  std::string other;
+  for (int field = 0; field < 6; ++field) fields >> other;
+  fields >> entry.faults_of_children;
   return entry;
 }
 
@@ -40,6 +44,11 @@ std::string name_of(pid_t process) {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", process)), name);
   return name;
+}
+
+bool has_waited_for_children(pid_t process) {
+  const auto entry = entry_of(process);
+  return entry && entry->faults_of_children > 0;
 }
 
 std::vector<pid_t> children_of(pid_t parent) {

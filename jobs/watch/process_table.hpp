@@ -21,6 +21,10 @@ Condition condition_of(pid_t process);
 /// The kernel's name of the process: its program's file, up to 15 characters. Empty if it is gone. Local.
 std::string name_of(pid_t process);
 
+/// Returns true if `process` has waited for a child of its own that had ended. `process` may have ended, but must not
+/// have been waited for. Local.
+bool has_waited_for_children(pid_t process);
+
 /// The children of a process, including those that have ended and were not waited for. Local.
 std::vector<pid_t> children_of(pid_t parent);
 

@@ -47,7 +47,7 @@ std::string name_of(pid_t process) {
 
 }  // namespace
 
-MendProcess::MendProcess(const std::vector<std::string>& arguments, int input) {
+MendProcess::MendProcess(const std::vector<std::string>& arguments, int input, const std::vector<std::string>& unset) {
   std::array<int, 2> output{};
   std::array<int, 2> errors{};
   if (::pipe2(output.data(), O_CLOEXEC) != 0 || ::pipe2(errors.data(), O_CLOEXEC) != 0)
@@ -62,6 +62,7 @@ MendProcess::MendProcess(const std::vector<std::string>& arguments, int input) {
     ::dup2(input != no_input ? input : ::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(errors[1], STDERR_FILENO);
+    for (const auto& name : unset) ::unsetenv(name.c_str());
     ::execv(line[0], line.data());
     ::_exit(127);
   }

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
-/// The constructor starts it, with empty standard input unless another is given; the destructor kills it if it has not
-/// ended. Every wait has a deadline, after which the test fails.
+/// The constructor starts it, with empty standard input unless another is given, and without the variables `unset`; the
+/// destructor kills it if it has not ended. Every wait has a deadline, after which the test fails.
 class MendProcess {
  public:
   static constexpr int no_input = -1;
 
-  explicit MendProcess(const std::vector<std::string>& arguments, int input = no_input);
+  explicit MendProcess(const std::vector<std::string>& arguments, int input = no_input,
+                       const std::vector<std::string>& unset = {});
   ~MendProcess();
   MendProcess(const MendProcess&) = delete;
   MendProcess& operator=(const MendProcess&) = delete;

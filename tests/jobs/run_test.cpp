@@ -253,6 +253,30 @@ TEST(MendRun, a_program_that_never_calls_mend_is_told_so) {
   EXPECT_THAT(killed.errors, HasSubstr("the program never called mend::run, and ran unprotected\n"));
 }
 
+TEST(MendRun, needs_no_home) {
+  MendProcess run({"run", "-n", "2", "--", subject, "succeed"}, MendProcess::no_input, {"HOME"});
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  EXPECT_THAT(run.errors(), IsEmpty());
+}
+
+TEST(MendRun, an_mpirun_that_fails_by_itself_is_not_told_as_a_fault_of_the_program) {
+  const support::ScratchFolder scratch;
+  const auto mpirun = scratch.path() / "mpirun";
+  std::ofstream(mpirun) << R"(#!/bin/bash
+[[ $1 != --version ]] || { echo "mpirun (Open MPI) 5.0.7"; exit; }
+echo "opal_init failed" >&2
+exit 1
+)";
+  std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+  ::setenv("MEND_MPIRUN", mpirun.c_str(), 1);
+  const Ended run({"run", "-n", "1", "--", subject, "succeed"});
+  ::unsetenv("MEND_MPIRUN");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(run.errors,
+            "opal_init failed\nmend: mpirun failed with exit code 1 before it had started the program: what it printed "
+            "says why\n");
+}
+
 TEST(MendRun, a_job_that_cannot_read_its_input_again_is_not_launched_anew) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
