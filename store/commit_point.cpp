@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
+#include "base/telemetry/user_text.hpp"
 #include "transport/collectives.hpp"
 
 #include <fmt/format.h>
@@ -33,10 +34,10 @@ void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   try {
     if (problem) std::rethrow_exception(problem);
   } catch (const UsageError& error) {
-    text = error.what();
+    text = text_of(error);
     is_mistake = 1;
   } catch (const std::exception& error) {
-    text = error.what();
+    text = text_of(error);
   } catch (...) {
     text = "it threw an object that is not a std::exception";
   }

@@ -1,6 +1,7 @@
 #include "base/telemetry/log.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/user_text.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -49,11 +50,11 @@ void set_level(LogLevel level) { logger().set_level(entry_of(level).shown); }
 
 void set_speaker(ProcessId self) { logger().set_pattern(fmt::format("mend[{}] %H:%M:%S.%f: %v", self.value)); }
 
-void debug(std::string_view text) { logger().log(debug_level, text); }
-void info(std::string_view text) { logger().log(info_level, text); }
-void notice(std::string_view text) { logger().log(notice_level, "note: {}", text); }
-void warn(std::string_view text) { logger().warn(text); }
-void error(std::string_view text) { logger().error(text); }
+void debug(std::string_view text) { logger().log(debug_level, printable(text)); }
+void info(std::string_view text) { logger().log(info_level, printable(text)); }
+void notice(std::string_view text) { logger().log(notice_level, "note: {}", printable(text)); }
+void warn(std::string_view text) { logger().warn(printable(text)); }
+void error(std::string_view text) { logger().error(printable(text)); }
 
 bool debugging() { return logger().should_log(debug_level); }
 

@@ -2,23 +2,25 @@
 
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/user_text.hpp"
 #include "store/disk/disk_tier.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
+#include <string>
 
 namespace mend {
 
 using agreement::Motion;
 
 agreement::Motion motion_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end) {
-  const auto of_rank = [&](const char* what) { return fmt::format("rank {}: {}", context.rank().value, what); };
+  const auto of_rank = [&](const std::string& text) { return fmt::format("rank {}: {}", context.rank().value, text); };
   try {
     work();
     return Motion::finish;
   } catch (const ProcessFailure& failure) {
-    log::debug(fmt::format("rank {} left the body: {}", context.rank().value, failure.what()));
+    log::debug(fmt::format("rank {} left the body: {}", context.rank().value, text_of(failure)));
     return Motion::recover;
   } catch (const agreement::Abandoned&) {  // another rank knows the reason
   } catch (const agreement::OrderError& error) {
@@ -26,13 +28,13 @@ agreement::Motion motion_after(const std::function<void()>& work, const BodyCont
   } catch (const UsageErrorOfRank& error) {
     end.fail(ExitCode::usage, error.what());
   } catch (const UsageError& error) {
-    end.fail(ExitCode::usage, of_rank(error.what()));
+    end.fail(ExitCode::usage, of_rank(text_of(error)));
   } catch (const NothingUsable& error) {
     end.error = {ExitCode::unrecoverable, error.what(), false};
   } catch (const DataLoss& error) {
     end.fail(ExitCode::unrecoverable, error.what() + context.advice_on_loss());
   } catch (const std::exception& error) {
-    end.fail(ExitCode::failed, of_rank(error.what()));
+    end.fail(ExitCode::failed, of_rank(text_of(error)));
   } catch (...) {
     end.fail(ExitCode::failed, of_rank("the body threw an object that is not a std::exception"));
   }

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "base/telemetry/user_text.hpp"
 
 #include <fmt/format.h>
 
@@ -179,7 +180,7 @@ std::string timeline_of(const json& result) {
 
 std::string timeline(const json& result) {
   try {
-    return timeline_of(result);
+    return printable(timeline_of(result));
   } catch (const json::exception& error) {
     throw UsageError(fmt::format("it is not the result of a run: {}", error.what()));
   }

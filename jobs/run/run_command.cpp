@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/telemetry/user_text.hpp"
 #include "jobs/run/child.hpp"
 #include "jobs/run/executable.hpp"
 #include "jobs/commands.hpp"
@@ -335,7 +336,7 @@ bool leave_out_lost_nodes(Launch& launch, Nodes& nodes) {
 }
 
 void tell(const Verdict& verdict) {
-  if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", verdict.sentence.c_str());
+  if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", printable(verdict.sentence).c_str());
 }
 
 int run(Arguments& arguments) {

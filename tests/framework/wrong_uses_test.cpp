@@ -198,6 +198,9 @@ std::vector<WrongUse> of_exceptions() {
       {run(3, 0, "an_MPI_mistake"), 1, "rank 1: .*MPI_ERR_RANK"},
       {run(3, 0, "one_rank_aborts"), 7, "MPI_Abort with code 7"},
       {run(3, 0, "all_ranks_abort"), 1, "MPI_Abort with code 256"},
+      {run(3, 1, "throws_what_says_nothing"), 1, "rank 1: an exception that says nothing .*Silent"},
+      {run(3, 1, "has_a_serializer_that_throws_what_says_nothing"), 1, "rank 1.*: an exception that says nothing"},
+      {run(3, 1, "throws_what_paints_the_terminal"), 1, "rank 1: red: .x1b.31m"},
       {run(3, 1, "throws_no_memory"), 1, "rank 1: std::bad_alloc"},
   };
 }

@@ -79,6 +79,12 @@ TEST(Result, of_any_program_tells_what_it_has_reported) {
                     HasSubstr("  norm: 0.1\n"), HasSubstr("  scheme: explicit\n")));
 }
 
+TEST(Result, of_any_program_is_shown_without_what_a_terminal_would_obey) {
+  json result = of_any_program();
+  result["reported"]["scheme"] = "red \x1b[31m";
+  EXPECT_THAT(timeline(result), HasSubstr("scheme: red \\x1b[31m\n"));
+}
+
 TEST(Result, of_any_program_differs_in_what_it_has_reported_to_the_last_bit) {
   json other = of_any_program();
   EXPECT_THAT(differences(other, of_any_program()), IsEmpty());

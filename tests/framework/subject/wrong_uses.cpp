@@ -190,6 +190,14 @@ Scenarios wrong_uses() {
   all["restores_from_a_rank_that_is_not_there"] =
       in_the_third_step([](mend::Session& session) { session.store().restore_from(mend::Rank{77}); });
   all["throws_no_memory"] = on_rank_1([](mend::Session&) { throw std::bad_alloc(); });
+  all["throws_what_says_nothing"] = on_rank_1([](mend::Session&) { throw Silent{}; });
+  all["has_a_serializer_that_throws_what_says_nothing"] = [](mend::Session& session) {
+    Unwritable member{session.rank().value == 1};
+    session.store().protect("member", member);
+    session.store().restore();
+    session.store().commit();
+  };
+  all["throws_what_paints_the_terminal"] = on_rank_1([](mend::Session&) { throw std::runtime_error("red: \x1b[31m"); });
   all["throws_a_mistake"] = on_rank_1([](mend::Session&) { throw std::out_of_range("no such cell"); });
   all["throws_a_word"] = on_rank_1([](mend::Session&) { throw "a word"; });
   all["asks_for_a_hole"] = on_rank_1([](mend::Session& session) { session.rank_in_comm(mend::Rank{-1}); });
