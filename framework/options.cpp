@@ -1,6 +1,8 @@
 #include "framework/options.hpp"
 
 #include "base/error.hpp"
+#include "base/launch.hpp"
+#include "base/telemetry/log.hpp"
 #include "transport/control/interfaces.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -392,6 +395,20 @@ std::vector<std::string> option_variables() {
   return names;
 }
 
+namespace {
+
+/// Returns true also for an option of mend in other letters. It is refused, because nothing else would read it.
+bool is_for_mend(std::string_view argument) {
+  constexpr std::string_view prefix = "--mend-";
+  const auto is_alike = [](char given, char ours) {
+    return std::tolower(static_cast<unsigned char>(given)) == ours || (given == '_' && ours == '-');
+  };
+  return argument.starts_with("--") && argument.size() > prefix.size() &&
+         std::ranges::equal(argument.substr(0, prefix.size()), prefix, is_alike);
+}
+
+}  // namespace
+
 Options take_options(int& argc, char** argv, const Options& unless_chosen) {
   Options options = unless_chosen;
   CLI::App parser("mend");
@@ -399,7 +416,7 @@ Options take_options(int& argc, char** argv, const Options& unless_chosen) {
   parser.allow_extras();
   add_options(parser, options);
 
-  // Only arguments that begin with --mend- are mend's; the others belong to the application.
+  // Arguments that begin with --mend- are mend's, also in other letters. The others belong to the application.
   std::vector<std::string> ours;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
@@ -408,7 +425,9 @@ Options take_options(int& argc, char** argv, const Options& unless_chosen) {
       while (i < argc) argv[kept++] = argv[i++];
       break;
     }
-    if (!argument.starts_with("--mend-")) {
+    if (argument == "--mend" && launch::speaks_for_all())
+      log::warn("'--mend' is not an option of mend, and is left to the program: mend's options begin with --mend-");
+    if (!is_for_mend(argument)) {
       argv[kept++] = argv[i];
       continue;
     }
