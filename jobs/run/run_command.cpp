@@ -23,8 +23,8 @@
 #include "jobs/shell_words.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -414,10 +414,11 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->footer(
       "The program and its arguments come last: mend run -n 4 --spares 2 -- ./program --its-own-option\n\n"
       "Exits with 0 exactly when the application finished correctly, whatever died on the way; with 1 when it\n"
-      "did not get through MPI_Init; with 2 for wrong arguments; with 3 when too many processes died to go on; with\n"
-      "4 when it was asked to leave, and has: the same command goes on, with --mend-disk from where it was;\n"
-      "otherwise with the program's own exit code, or 128 + the signal that ended the job or mpirun. Of programs\n"
-      "that do not use mend, and of those that run on other nodes alone, mpirun's word is taken.\n\n"
+      "did not get through MPI_Init, or fails by itself though nobody dies; with 2 for wrong arguments; with 3 when\n"
+      "too many processes died to go on; with 4 when it was asked to leave, and has: the same command goes on, with\n"
+      "--mend-disk from where it was; otherwise with the program's own exit code, or 128 + the signal that ended the\n"
+      "job or mpirun. Of programs that do not use mend, and of those that run on other nodes alone, mpirun's word is\n"
+      "taken.\n\n"
       "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
   run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
       ->required()
