@@ -6,7 +6,7 @@
 !       status = mend_protect(session, "step", c_loc(step), c_sizeof(step))      ! step: target, in a module or saved
 !       status = mend_restore(session)
 !       do while (step < 1000 .and. status == MEND_SUCCESS)
-!         status = advance(mend_comm(session), step)                             ! MPI, whose errors are returned
+!         status = advance(mend_comm_fortran(session), step)                     ! MPI, whose errors are returned
 !         ...
 !       end do
 !     end function                                                               ! MEND_FAILURE: it is entered again
@@ -14,6 +14,9 @@
 !     program main
 !       call exit(mend_run(body))
 !     end program
+!
+! The communicator is mend_comm_fortran(session) with `use mpi`, and mend_comm_f08(session), of mend_f08.f90, with
+! `use mpi_f08`; mend_comm(session) is the MPI_Comm of C.
 !
 ! mend.h, session.hpp and store.hpp describe the functions in full.
 
@@ -393,9 +396,12 @@ module mend
 
 contains
 
-  ! Runs `body` on every rank, with the command line of the program. Returns the exit code.
-  integer(c_int) function mend_run(body, data) result(code)
-    procedure(mend_body) :: body
+  ! gfortran treats the name of a dummy procedure with a binding as a global name. A module of the program with that
+  ! name, for instance `work` or `body`, would clash with it. So dummy procedures have names that no program uses.
+
+  ! Runs `mend_run_body` on every rank, with the command line of the program. Returns the exit code.
+  integer(c_int) function mend_run(mend_run_body, data) result(code)
+    procedure(mend_body) :: mend_run_body
     type(c_ptr), intent(in), optional :: data
     character(kind=c_char), allocatable, target :: text(:)
     type(c_ptr), allocatable :: argv(:)
@@ -422,7 +428,7 @@ contains
       at = at + length + 1
     end do
     argv(size(argv)) = c_null_ptr
-    code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(body), data_or_null(data))
+    code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(mend_run_body), data_or_null(data))
   end function
 
   ! Ends a program that cannot start: every process calls this instead of mend_run, with the same sentence. Returns the exit
@@ -433,14 +439,14 @@ contains
     code = c_refuse(terminated(sentence))
   end function
 
-  ! Makes any other communicator: `factory` makes it from the session's.
-  integer(c_int) function mend_comm_derive(session, factory, made, data) result(status)
+  ! Makes any other communicator: `mend_derive_factory` makes it from the session's.
+  integer(c_int) function mend_comm_derive(session, mend_derive_factory, made, data) result(status)
     type(c_ptr), intent(in) :: session
-    procedure(mend_factory) :: factory
+    procedure(mend_factory) :: mend_derive_factory
     type(c_ptr), intent(out) :: made
     type(c_ptr), intent(in), optional :: data
 
-    status = c_comm_derive(session, c_funloc(factory), data_or_null(data), made)
+    status = c_comm_derive(session, c_funloc(mend_derive_factory), data_or_null(data), made)
   end function
 
   ! Makes a Cartesian topology. `periods` must be as long as `dims`. Ranks keep their numbers.
@@ -621,23 +627,23 @@ contains
     flag = agreed /= 0
   end function
 
-  integer(c_int) function mend_on_repair(session, callback, data) result(status)
+  integer(c_int) function mend_on_repair(session, mend_repair_callback, data) result(status)
     type(c_ptr), intent(in) :: session
-    procedure(mend_body) :: callback
+    procedure(mend_body) :: mend_repair_callback
     type(c_ptr), intent(in), optional :: data
 
-    status = c_on_repair(session, c_funloc(callback), data_or_null(data))
+    status = c_on_repair(session, c_funloc(mend_repair_callback), data_or_null(data))
   end function
 
-  integer(c_int) function mend_transaction(session, work, committed, data) result(status)
+  integer(c_int) function mend_transaction(session, mend_transaction_work, committed, data) result(status)
     type(c_ptr), intent(in) :: session
-    procedure(mend_work) :: work
+    procedure(mend_work) :: mend_transaction_work
     logical, intent(out) :: committed
     type(c_ptr), intent(in), optional :: data
     integer(c_int) :: flag
 
     flag = 0
-    status = c_transaction(session, c_funloc(work), data_or_null(data), flag)
+    status = c_transaction(session, c_funloc(mend_transaction_work), data_or_null(data), flag)
     committed = flag /= 0
   end function
 
