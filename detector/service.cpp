@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <future>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -36,6 +37,18 @@ void make_room_for(std::size_t connections) {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= connections + others) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, connections + others);
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Returns true if the lifeline of `process` has ended because it called exec. Waits up to 5 ms, because the kernel
+/// closes the files of a process before it shows its new program.
+bool becomes_another_program(const LocalProcess& process) {
+  constexpr std::chrono::milliseconds longest{5};
+  const auto until = Clock::now() + longest;
+  while (!process.is_gone() && Clock::now() < until) {
+    if (process.runs_another_program()) return true;
+    std::this_thread::yield();
+  }
+  return false;
 }
 
 }  // namespace
@@ -261,6 +274,8 @@ void Service::hold_dead(const ProcessSet& died) {
     trace::instant_later("dead", {{"process", process.value}});
     network_.drop(process);
     if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) {
+      if (becomes_another_program(neighbour->second.process))
+        runtime_.tell_cause(process, {DeathCause::Kind::replaced, 0});
       neighbour->second.process.kill();
       unexplained_[process] = time_now() + patience_for_causes;
     }

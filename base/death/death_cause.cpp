@@ -12,7 +12,8 @@ bool DeathCause::is_fault_of_program() const {
   switch (kind) {
     case Kind::exit:
     case Kind::left:
-    case Kind::terminate: return true;
+    case Kind::terminate:
+    case Kind::replaced: return true;
     case Kind::signal:
       return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGABRT ||
              number == SIGTRAP || number == SIGSYS;
@@ -24,7 +25,9 @@ DeathCause DeathCause::of_wait_status(int status) {
   return WIFSIGNALED(status) ? DeathCause{Kind::signal, WTERMSIG(status)} : DeathCause{Kind::left, WEXITSTATUS(status)};
 }
 
-bool DeathCause::is_own_word() const { return kind == Kind::silence || kind == Kind::terminate || kind == Kind::exit; }
+bool DeathCause::is_own_word() const {
+  return kind == Kind::silence || kind == Kind::terminate || kind == Kind::exit || kind == Kind::replaced;
+}
 
 std::string DeathCause::to_string() const {
   switch (kind) {
@@ -36,6 +39,7 @@ std::string DeathCause::to_string() const {
     case Kind::left: return number < 0 ? "_exit" : fmt::format("exited with code {}", number);
     case Kind::silence: return fmt::format("silent for {} ms", number);
     case Kind::terminate: return "a process failure was thrown out of a destructor or another noexcept function";
+    case Kind::replaced: return "replaced by another program, exec";
     default: return "";
   }
 }

@@ -14,6 +14,7 @@ struct DeathCause {
     left,       ///< it exited in another way, for instance by _exit; `number`: the code, or below 0 if unknown
     silence,    ///< it was silent for `number` ms, and was killed
     terminate,  ///< a process failure left a noexcept function
+    replaced,   ///< it has become another program, by exec
   };
 
   Kind kind = Kind::unknown;

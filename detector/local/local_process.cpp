@@ -79,6 +79,14 @@ std::uint64_t own_space() {
 
 std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/proc/{}/stat", pid)); }
 
+/// Returns the device and the number of the file that a process runs. Returns nothing if the process is gone, or
+/// belongs to another user.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> program_of(pid_t pid) {
+  struct stat file {};
+  if (::stat(fmt::format("/proc/{}/exe", pid).c_str(), &file) != 0) return std::nullopt;
+  return std::pair<std::uint64_t, std::uint64_t>(file.st_dev, file.st_ino);
+}
+
 }  // namespace
 
 LocalIdentity LocalIdentity::self() {
@@ -94,6 +102,9 @@ std::optional<LocalIdentity> LocalIdentity::of(pid_t pid) {
 
 bool LocalIdentity::can_be_seen() const { return space == own_space(); }
 
+LocalProcess::LocalProcess(const LocalIdentity& identity, int pidfd)
+    : identity_(identity), pidfd_(pidfd), program_(program_of(identity.pid)) {}
+
 std::optional<LocalProcess> LocalProcess::find(const LocalIdentity& identity) {
   if (!identity.can_be_seen()) return std::nullopt;
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0));
@@ -108,7 +119,9 @@ LocalProcess::~LocalProcess() {
   if (pidfd_ >= 0) ::close(pidfd_);
 }
 LocalProcess::LocalProcess(LocalProcess&& other) noexcept
-    : identity_(std::exchange(other.identity_, {})), pidfd_(std::exchange(other.pidfd_, -1)) {}
+    : identity_(std::exchange(other.identity_, {})),
+      pidfd_(std::exchange(other.pidfd_, -1)),
+      program_(other.program_) {}
 
 /// The first thread may end before the others. A process that cannot be inspected for lack of descriptors is not gone.
 bool LocalProcess::is_gone() const {
@@ -132,6 +145,11 @@ bool LocalProcess::is_kept_waiting(std::string_view thread) const {
     if (status && status->name == thread) return status->state == 'R';
   }
   return false;
+}
+
+bool LocalProcess::runs_another_program() const {
+  const auto now = program_of(identity_.pid);
+  return program_ && now && *now != *program_ && !is_gone();
 }
 
 std::optional<int> LocalProcess::exit_status() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace mend::detector {
 
@@ -42,6 +43,10 @@ class LocalProcess {
   /// Returns true if the thread of this name could run but has no processor, because the machine is overloaded.
   bool is_kept_waiting(std::string_view thread) const;
 
+  /// Returns true if it lives and runs another program than when it was found, because it has called exec. Returns
+  /// false if that cannot be seen.
+  bool runs_another_program() const;
+
   /// Returns how it has ended, as wait(2) reports it, once its parent has been told. Returns nothing before that, and
   /// always where the kernel tells only the parent (before Linux 6.15).
   std::optional<int> exit_status() const;
@@ -50,10 +55,11 @@ class LocalProcess {
   void kill() const;
 
  private:
-  LocalProcess(const LocalIdentity& identity, int pidfd) : identity_(identity), pidfd_(pidfd) {}
+  LocalProcess(const LocalIdentity& identity, int pidfd);
 
   LocalIdentity identity_;
   int pidfd_ = -1;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> program_;  ///< its file: device and number
 };
 
 }  // namespace mend::detector

@@ -1,5 +1,6 @@
 #include "detector/local/local_process.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -75,6 +76,32 @@ std::string first_line(const char* file) {
   std::string line;
   std::getline(in, line);
   return line;
+}
+
+TEST(ALocalProcess, that_calls_exec_is_seen_to_run_another_program) {
+  int go[2];
+  int closed_by_exec[2];
+  ASSERT_EQ(::pipe2(go, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(closed_by_exec, O_CLOEXEC), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::close(closed_by_exec[0]);
+    char word = 0;
+    if (::read(go[0], &word, 1) == 1) ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    ::_exit(1);
+  }
+  ::close(closed_by_exec[1]);
+  const auto process = LocalProcess::find(*LocalIdentity::of(pid));
+  ASSERT_TRUE(process);
+  EXPECT_FALSE(process->runs_another_program());
+  ASSERT_EQ(::write(go[1], "!", 1), 1);
+  char nothing = 0;
+  EXPECT_EQ(::read(closed_by_exec[0], &nothing, 1), 0);
+  EXPECT_TRUE(process->runs_another_program());
+  process->kill();
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_FALSE(process->runs_another_program()) << "it is gone";
+  for (const int end : {go[0], go[1], closed_by_exec[0]}) ::close(end);
 }
 
 TEST(ALocalProcess, is_found_while_it_lives) {

@@ -179,11 +179,13 @@ std::vector<std::string> notes(const JobEnd& end) {
 }
 
 TEST(Log, tells_of_a_recovery_when_it_happens_in_one_line_on_one_process) {
-  const std::map<std::string, std::string> causes{{"rank_1_dies", "( .SIGKILL.)?"},
-                                                  {"exits_at_once_in_the_body", " .exited with code 1."},
-                                                  {"exits_quickly_in_the_body", " .exited with code 7."},
-                                                  {"exits_in_a_signal_handler", " .exited with code 9."},
-                                                  {"hangs_once", " .silent for [0-9]+ ms."}};
+  const std::map<std::string, std::string> causes{
+      {"rank_1_dies", "( .SIGKILL.)?"},
+      {"exits_at_once_in_the_body", " .exited with code 1."},
+      {"exits_quickly_in_the_body", " .exited with code 7."},
+      {"exits_in_a_signal_handler", " .exited with code 9."},
+      {"becomes_another_program", " .(replaced by another program, exec|SIGKILL)."},
+      {"hangs_once", " .silent for [0-9]+ ms."}};
   for (const auto& [scenario, cause] : causes) {
     const auto end = play(scenario, 3, 2);
     EXPECT_EQ(end.exit_code, 0) << end.errors;

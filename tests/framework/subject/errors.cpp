@@ -166,6 +166,11 @@ Scenarios error_scenarios() {
       if (step == 5 && is_first(session, 2)) std::quick_exit(7);
     });
   };
+  all["becomes_another_program"] = [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 2)) ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    });
+  };
   all["exits_in_a_signal_handler"] = [](mend::Session& session) {
     count(session, 10, [&](long step) {
       if (step != 5 || !is_first(session, 2)) return;
