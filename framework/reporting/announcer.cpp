@@ -68,13 +68,16 @@ std::string describe_recovery(const RecoveryReport& report, std::optional<std::s
   return fmt::format("{}{}", fmt::join(parts, "; "), count_spares(spares_left));
 }
 
-std::string describe_losses_at_start(std::span<const ProcessId> dead, std::optional<std::size_t> spares_left,
-                                     const CauseOf& cause_of) {
+std::string describe_losses_at_start(std::span<const ProcessId> dead, RanksAtStart ranks,
+                                     std::optional<std::size_t> spares_left, const CauseOf& cause_of) {
   std::vector<std::string> parts;
   for (const ProcessId process : dead) {
     parts.push_back(
         fmt::format("process {} died{} before the job had begun", process.value, in_brackets(cause_of(process))));
   }
+  if (ranks.there < ranks.wanted)
+    parts.push_back(fmt::format("the job begins with {} instead of {}",
+                                counted(static_cast<std::size_t>(ranks.there), "rank"), ranks.wanted));
   return fmt::format("{}{}", fmt::join(parts, "; "), count_spares(spares_left));
 }
 
@@ -101,7 +104,7 @@ void Announcer::enter(const Roster& roster, const std::vector<ProcessId>& member
   say_what_is_known();
 }
 
-void Announcer::tell_of_start(const ProcessSet& dead) {
+void Announcer::tell_of_start(const ProcessSet& dead, RanksAtStart ranks) {
   if (dead.empty()) return;
   const std::vector<ProcessId> who = dead.members();
   for (const ProcessId process : who) witness_.report(process);  // it may have died before anybody listened
@@ -110,7 +113,7 @@ void Announcer::tell_of_start(const ProcessSet& dead) {
   told_.insert(who.begin(), who.end());
   if (!is_speaker()) return;
   const CauseOf cause_of = [this](ProcessId process) { return witness_.cause_of(process); };
-  log::notice(describe_losses_at_start(who, spares_left(), cause_of));
+  log::notice(describe_losses_at_start(who, ranks, spares_left(), cause_of));
 }
 
 void Announcer::tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request) {

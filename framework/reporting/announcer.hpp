@@ -36,9 +36,15 @@ struct Request {
 std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
                               const CauseOf& cause_of, const Request& request = {});
 
+/// The number of ranks with which a job begins, and the number that it was to have.
+struct RanksAtStart {
+  int there = 0;
+  int wanted = 0;
+};
+
 /// "process 1 died (SIGKILL) before the job had begun; 1 spare is left". `spares_left`: as above. Pure.
-std::string describe_losses_at_start(std::span<const ProcessId> dead, std::optional<std::size_t> spares_left,
-                                     const CauseOf& cause_of);
+std::string describe_losses_at_start(std::span<const ProcessId> dead, RanksAtStart ranks,
+                                     std::optional<std::size_t> spares_left, const CauseOf& cause_of);
 
 /// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty without a repeated death.
 /// Pure.
@@ -57,9 +63,10 @@ class Announcer {
 
   /// Begins an epoch with these members, in the order in which they speak for all. Local.
   void enter(const Roster& roster, const std::vector<ProcessId>& members);
-  /// Announces that the first epoch has begun without `dead`, whose places spares took. The process that announces it
-  /// waits a short while for the causes of their deaths, which the runtime may never report. Local.
-  void tell_of_start(const ProcessSet& dead);
+  /// Announces that the first epoch has begun without `dead`, whose places spares took, or with fewer ranks. The
+  /// process that announces it waits a short while for the causes of their deaths, which the runtime may never report.
+  /// Local.
+  void tell_of_start(const ProcessSet& dead, RanksAtStart ranks);
   /// Announces a recovery. `before`: the recoveries before it with no commit in between. Local.
   void tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request);
   /// Writes all lines that wait, after a short time at most. At the end of the job. Local.

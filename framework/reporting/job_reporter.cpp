@@ -47,7 +47,10 @@ void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) 
   announcer_.enter(world.roster, world.members);
 }
 
-void JobReporter::end_start(const RecoveryCore& core) { announcer_.tell_of_start(core.course().dead); }
+void JobReporter::end_start(const RecoveryCore& core) {
+  const recovery::Position& now = core.position();
+  announcer_.tell_of_start(core.course().dead, {now.roster.size(), static_cast<int>(now.processes) - first_spares_});
+}
 
 void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Request request) {
   const recovery::Course& course = core.course();

@@ -107,6 +107,7 @@ TEST(RecoveryExplorer, holds_when_a_rank_would_die_again) {
 
 TEST(RecoveryExplorer, holds_in_the_first_world) {
   expect_holds({.ranks = 2, .spares = 1, .deaths = 1, .from_the_start = true});
+  expect_holds({.ranks = 3, .spares = 0, .policy = policy("spare,shrink"), .deaths = 1, .from_the_start = true});
 }
 
 /// Representatives of the different processes: the first rank, which calls the spares and starts processes; any other

@@ -53,7 +53,9 @@ TEST(ARecovery, is_told_with_who_died_of_what_who_took_over_and_what_is_left) {
 
 TEST(ALossAtTheStart, is_told_with_who_died_of_what_and_what_is_left) {
   const std::vector<ProcessId> dead{ProcessId{1}, ProcessId{3}};
-  EXPECT_EQ(mend::describe_losses_at_start(dead, 0, causes({{1, killed}})),
+  EXPECT_EQ(mend::describe_losses_at_start(std::span(dead).first(1), {2, 3}, std::nullopt, causes({{1, killed}})),
+            "process 1 died (SIGKILL) before the job had begun; the job begins with 2 ranks instead of 3");
+  EXPECT_EQ(mend::describe_losses_at_start(dead, {3, 3}, 0, causes({{1, killed}})),
             "process 1 died (SIGKILL) before the job had begun; process 3 died before the job had begun; no spare is "
             "left");
 }
