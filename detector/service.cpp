@@ -1,6 +1,7 @@
 #include "detector/service.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/job_board.hpp"
 #include "base/telemetry/trace.hpp"
 #include "base/thread.hpp"
 #include "detector/local/scheduler_slice.hpp"
@@ -29,6 +30,8 @@ constexpr Time question_period = std::chrono::milliseconds(2);
 constexpr Time patience_for_causes = std::chrono::seconds(1);
 
 Time time_now() { return Clock::now().time_since_epoch(); }
+
+void count_heartbeat() { board::mine().heartbeats.fetch_add(1, std::memory_order_relaxed); }
 
 /// An inquiry connects one process with all others for some time. Raises the limit of open files if needed.
 void make_room_for(std::size_t connections) {
@@ -219,7 +222,7 @@ void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
     ++counters_.garbage;
     return;
   }
-  if (message.kind != Message::Kind::heartbeat) trace::message_from(from, trace::Of::detector);
+  message.kind == Message::Kind::heartbeat ? count_heartbeat() : trace::message_from(from, trace::Of::detector);
   if (message.epoch < detector_.membership().epoch) ++counters_.old_messages;
   if (!detector_.receive(from, message, time_now(), actions_)) ++counters_.garbage;
   perform();
@@ -250,7 +253,7 @@ void Service::perform() {
   for (const auto& [to, message] : actions.sends) {
     const bool heartbeat = message.kind == Message::Kind::heartbeat;
     if (ended_ && !heartbeat && message.kind != Message::Kind::answer) continue;
-    if (!heartbeat) trace::message_to(to, trace::Of::detector);
+    heartbeat ? count_heartbeat() : trace::message_to(to, trace::Of::detector);
     for (const Message& part : split(message)) {
       outgoing_.clear();
       write(part, outgoing_);

@@ -50,6 +50,7 @@ struct Slot {
   std::atomic<std::uint64_t> store_bytes{0};   ///< of all buffers of the store
   std::atomic<std::uint64_t> place{0};         ///< PackedWord: a Place, and the microseconds on Clock
   std::atomic<std::uint64_t> activity{0};      ///< PackedWord: an MpiCall, and the moves
+  std::atomic<std::uint64_t> heartbeats{0};    ///< how many it has sent to its observer, and received from any process
   std::atomic<std::uint8_t> has_disk{0};       ///< --mend-disk
   std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
 };

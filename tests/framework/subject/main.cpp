@@ -207,6 +207,9 @@ int main(int argc, char** argv) {
     return mend::run(argc, argv, subject::roll_back_locally(wanted.substr(locally.size())));
   constexpr std::string_view leaves = "leaves:";
   if (wanted.starts_with(leaves)) return mend::run(argc, argv, subject::run_until_asked(wanted.substr(leaves.size())));
+  constexpr std::string_view parked = "watches_a_parked_spare:";
+  if (wanted.starts_with(parked))
+    return mend::run(argc, argv, subject::watch_a_parked_spare(wanted.substr(parked.size())));
   constexpr std::string_view has_ready = "has_a_spare_with_memory:";
   if (wanted.starts_with(has_ready))
     return mend::run(argc, argv, subject::die_when_a_spare_is_ready(wanted.substr(has_ready.size())));

@@ -60,6 +60,10 @@ mend::Body evolve_in_two_groups(std::string_view what);
 /// the folder, no spare is waited for. The newcomer reports whether it found and used this memory.
 mend::Body die_when_a_spare_is_ready(std::string_view what);
 
+/// Rank 0 works until a spare has been parked for "SECONDS;FOLDER", and says what the kernel has counted of each of the
+/// spare's threads in that time, and how many heartbeats its detector has sent and received.
+mend::Body watch_a_parked_spare(std::string_view what);
+
 /// Rank 1 dies; then, with "FOLDER;2", rank 2 dies when there is a file "go" in that folder. If there is a file "stop",
 /// a started process removes it and stops before it connects.
 mend::Body keep_a_pool(std::string_view what);
