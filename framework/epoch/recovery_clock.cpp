@@ -8,7 +8,7 @@ namespace mend {
 
 void RecoveryClock::stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now) const {
   Moment noticed = noticed_.value_or(left_body_);
-  if (first_death) noticed = std::min(noticed, *first_death);
+  if (first_death) noticed = noticed_ ? std::min(*noticed_, *first_death) : *first_death;
   report.set_moments(noticed, left_body_, agreed_, now);
 }
 

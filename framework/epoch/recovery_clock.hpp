@@ -26,7 +26,7 @@ class RecoveryClock {
   void agree_on_dead(Moment now = WallClock::now()) { agreed_ = now; }
 
   /// Fills in the phases of `report` when there are new communicators. `first_death`: of a process that held a rank, if
-  /// it is known. A spare may have died long before.
+  /// it is known. A spare may have died long before, or have been called long before there was a death.
   void stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now = WallClock::now()) const;
   /// Writes the phases of a report that stamp() has filled to the time line.
   void trace(const RecoveryReport& report) const;

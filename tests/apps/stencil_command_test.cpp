@@ -7,8 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <numeric>
+#include <regex>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -174,6 +179,68 @@ TEST(Stencil, tells_who_died_and_who_took_over) {
   EXPECT_GT(recovery.at("detect_ms").get<double>(), 0);
   EXPECT_GT(recovery.at("restore_ms").get<double>(), 0);
   EXPECT_EQ(result.at("kills").at(0).at("step"), 20);
+}
+
+/// The numbers at the end of a line; "-" stands for none.
+std::vector<double> numbers_in(const std::string& line) {
+  std::vector<double> numbers;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    char* end = nullptr;
+    const double number = std::strtod(word.c_str(), &end);
+    if (*end == '\0' && word.find('.') != std::string::npos) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// `mend report` shows a table with a line for each recovery: the times of its phases, and their sum.
+void expect_time_lines(const std::string& report, std::size_t recoveries) {
+  std::istringstream lines(report);
+  std::string line;
+  while (std::getline(lines, line) && line.find("sum, ms") == std::string::npos) continue;
+  for (std::size_t i = 0; i < recoveries; ++i) {
+    ASSERT_TRUE(std::getline(lines, line)) << report;
+    const std::vector<double> numbers = numbers_in(line);
+    ASSERT_GE(numbers.size(), 5u) << line;
+    EXPECT_GE(*std::ranges::min_element(numbers), 0) << line;
+    EXPECT_NEAR(std::accumulate(numbers.begin(), numbers.end() - 1, 0.0), numbers.back(), 1e-6) << line;
+  }
+}
+
+TEST(Stencil, that_loses_ranks_one_after_another_tells_times_that_are_not_negative_and_add_up) {
+  const TemporaryFolder folder;
+  const auto file = folder / "result.json";
+  // Rank 1 dies in the recovery from the death of rank 3, and rank 2 right after that.
+  const Ended run = run_stencil(4, 4,
+                                {"--size", "16", "--steps", "30", "--mend-redundancy", "replicas:2", "--result",
+                                 file.string(), "--kill", "3@20", "--kill", "1@20:recovery", "--kill", "2@23"});
+  ASSERT_EQ(run.code, 0) << run.errors;
+  const nlohmann::json result = json_of(file);
+  std::vector<double> whole;
+  for (const auto& recovery : result.at("recoveries")) {
+    whole.push_back(0);
+    for (const char* phase : {"interrupt_ms", "agree_ms", "rebuild_ms", "restore_ms"}) {
+      EXPECT_GE(recovery.at(phase).get<double>(), 0) << recovery;
+      whole.back() += recovery.at(phase).get<double>();
+    }
+  }
+  ASSERT_GE(whole.size(), 2u);
+  EXPECT_GT(result.at("recoveries").back().at("detect_ms").get<double>(), 0) << "nothing had begun before the kill";
+  MendProcess report({"report", file.string()});
+  ASSERT_EQ(report.wait(), 0) << report.errors();
+  expect_time_lines(report.output(), whole.size());
+
+  // What the job says at its end is of the same time lines.
+  std::smatch said;
+  const std::regex line(
+      "; ([0-9.]+) ms until the data was back .median; ([0-9.]+) at most.: interrupt ([0-9.]+), "
+      "agree ([0-9.]+), rebuild ([0-9.]+), restore ([0-9.]+) ms");
+  ASSERT_TRUE(std::regex_search(run.errors, said, line)) << run.errors;
+  const auto number = [&](std::size_t i) { return std::stod(said[i]); };
+  std::ranges::sort(whole);
+  EXPECT_NEAR(number(1), whole[whole.size() / 2], 0.051);
+  EXPECT_NEAR(number(2), whole.back(), 0.051);
+  EXPECT_NEAR(number(3) + number(4) + number(5) + number(6), number(1), 1e-6);
 }
 
 TEST(Stencil, goes_on_from_disk_on_any_number_of_ranks) {

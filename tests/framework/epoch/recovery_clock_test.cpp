@@ -38,6 +38,18 @@ TEST(TheClockOfARecovery, begins_with_the_death_where_that_is_known_to_be_earlie
   EXPECT_EQ(report.noticed, at(10));
 }
 
+TEST(TheClockOfARecovery, does_not_count_the_time_that_a_spare_has_waited_for_a_death_since_it_was_called) {
+  RecoveryClock clock;
+  clock.leave_body(at(13));
+  clock.agree_on_dead(at(9'017));
+  RecoveryReport report;
+  clock.stamp(report, at(9'010), at(9'025));
+  EXPECT_EQ(report.noticed, at(9'010));
+  EXPECT_EQ(report.interrupt, Milliseconds{0});
+  EXPECT_EQ(report.agree, Milliseconds{7});
+  EXPECT_EQ(report.whole(), Milliseconds{15});
+}
+
 TEST(TheClockOfARecovery, begins_with_the_call_in_a_process_that_has_noticed_nothing) {
   RecoveryClock clock;
   clock.notice(at(1));
