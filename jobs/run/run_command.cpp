@@ -38,6 +38,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace mend::jobs {
@@ -49,7 +50,7 @@ struct Arguments {
   Launch launch;
   std::string spares = "0";  // as the user has typed it
   std::string mpirun_options;
-  int start_limit_seconds = 60;
+  std::optional<int> start_limit_seconds;  // nothing: usual_start_limit
   int start_tries = 3;
   int end_limit_seconds = 8;
   int relaunches = 0;
@@ -85,6 +86,13 @@ class StatusFile {
  private:
   std::filesystem::path folder_;
 };
+
+std::chrono::seconds start_limit_of(const Arguments& arguments) {
+  if (arguments.start_limit_seconds) return std::chrono::seconds(*arguments.start_limit_seconds);
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const bool here = all_here(arguments.launch);
+  return usual_start_limit(arguments.launch.processes(), here ? std::optional(cores) : std::nullopt);
+}
 
 /// "3", or "10%" of the ranks, rounded up. Throws UsageError for anything else.
 int spares_for(std::string_view text, int ranks) {
@@ -281,7 +289,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   board::Board board(status.folder(), places_on_board(launch));
   JobRequests requests(board, leave_at);
   const auto environment = environment_of(launch, status);
-  JobWatch watch(status.path(), {.start = {.limit = std::chrono::seconds(arguments.start_limit_seconds)},
+  JobWatch watch(status.path(), {.start = {.limit = start_limit_of(arguments)},
                                  .end = std::chrono::seconds(arguments.end_limit_seconds),
                                  .processes = launch.processes(),
                                  .all_here = all_here(launch)});
@@ -299,7 +307,8 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   Launched launched{judge(end, watch.reports(), launch.processes(),
                           {.all_here = all_here(launch),
                            .lost_at_start = watch.lost_at_limit(),
-                           .start_limit = std::chrono::seconds(arguments.start_limit_seconds),
+                           .start_limit = start_limit_of(arguments),
+                           .late_reports = watch.late_reports(),
                            .killed_at_start = watch.killed_at_start(),
                            .killed_at_end = watch.killed_at_end()})};
   launched.killed_at_start = watch.killed_at_start();
@@ -449,9 +458,9 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command
       ->add_option(
           "--start-limit", arguments->start_limit_seconds,
-          "Seconds until a job whose processes have not all met is ended, from when the first comes to mend::run")
-      ->check(CLI::Range(1, 86400))
-      ->capture_default_str();
+          "Seconds until a job whose processes have not all met is ended, from when the first comes to mend::run "
+          "(default: 60, or 2 for each process that a core has, if that is more)")
+      ->check(CLI::Range(1, 86400));
   run_command
       ->add_option("--start-tries", arguments->start_tries,
                    "How often a job is launched that loses a process before all have met")

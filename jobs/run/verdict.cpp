@@ -1,7 +1,9 @@
 #include "jobs/run/verdict.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
+#include "jobs/watch/start_watch.hpp"
 
 #include <fmt/format.h>
 
@@ -38,19 +40,24 @@ Verdict judge_mpirun_alone(int exit_code) {
   return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
-/// Describes how far the processes had come when the job was ended because they had not all met. None has died.
-std::string describe_start(const Reports& reports, int processes) {
-  if (reports.running == 0) {
-    return fmt::format(
-        "{} of {} came to mend::run, and none came through MPI_Init: some are slow, hang, or cannot reach "
-        "the others",
-        reports.started, processes);
+/// How far the processes had come when the job was ended because they had not all met. None has died.
+std::string progress_of_start(const Reports& reports, int processes) {
+  if (reports.running == 0)
+    return fmt::format("{} of {} came to mend::run, and none came through MPI_Init", reports.started, processes);
+  if (reports.running >= processes) return "all came through MPI_Init, but have not all met after it";
+  return fmt::format("{} of {} came through MPI_Init", reports.running, processes);
+}
+
+/// Tells a start that is slow from one that is stuck, by whether it still made progress in its last quarter.
+std::string describe_start(const Reports& reports, int processes, const Sight& sight) {
+  const std::string progress = progress_of_start(reports, processes);
+  const Seconds lately = Seconds(sight.start_limit) / StartWatch::late_part;
+  if (sight.late_reports == 0) {
+    return fmt::format("{}; nothing has moved in the last {:g} s: some hang, or cannot reach the others", progress,
+                       lately.count());
   }
-  if (reports.running >= processes) {
-    return "all came through MPI_Init, but after it some are slow, hang, or cannot reach the others";
-  }
-  return fmt::format("{} of {} came through MPI_Init; the others are slow, hang, or cannot reach them", reports.running,
-                     processes);
+  return fmt::format("{}; {} of their steps came in the last {:g} s: the start is slow, and goes on", progress,
+                     sight.late_reports, lately.count());
 }
 
 /// Judges a job in which processes wait, or waited, in MPI_Init for others.
@@ -64,7 +71,7 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processe
     return {failed,
             fmt::format("the job was ended because its processes had not all met within {} s (--start-limit): none has "
                         "died; {}",
-                        sight.start_limit.count(), describe_start(reports, processes)),
+                        sight.start_limit.count(), describe_start(reports, processes, sight)),
             true};
   }
   return {failed,

@@ -25,6 +25,7 @@
 #include "jobs/report/reports.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +38,7 @@ struct Sight {
   std::optional<int> lost_at_start{};   ///< number of processes that had died when the job was given up before it had
                                         ///< begun
   std::chrono::seconds start_limit{0};  ///< the time after which it was given up
+  std::size_t late_reports = 0;         ///< of the start, in the last quarter of that time
   bool killed_at_start = false;         ///< before that, a stopped process was killed
   std::set<pid_t> killed_at_end{};      ///< processes that the launcher has killed and reported
 };

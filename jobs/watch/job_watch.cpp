@@ -106,7 +106,7 @@ bool JobWatch::wanted(pid_t child) {
     const bool others_wait = reports_.started > 0 && reports_.introduced == 0 && !reports_.finished;
     if (others_wait && reports_.skipped_by_child_of(child) != nullptr) return false;
     const StartSight sight = see_start(child);
-    const auto [step, stopped, none_came] = start_->look(now_, sight);
+    const auto [step, stopped, none_came, late_reports] = start_->look(now_, sight);
     // Processes on other machines do not report here.
     if (none_came && settings_.all_here) {
       say(fmt::format("no process has come to mend::run {} s after the launch (--start-limit): mend waits",
@@ -116,7 +116,10 @@ bool JobWatch::wanted(pid_t child) {
     killed_at_start_ = killed_at_start_ || !stopped.empty();
     if (step != StartWatch::Step::wait) start_.reset();
     lost_at_start_ = step == StartWatch::Step::launch_anew;
-    if (step == StartWatch::Step::give_up && settings_.all_here) lost_at_limit_ = sight.lost;
+    if (step == StartWatch::Step::give_up && settings_.all_here) {
+      lost_at_limit_ = sight.lost;
+      late_reports_ = late_reports;
+    }
     return step == StartWatch::Step::wait || step == StartWatch::Step::over;
   }
   const auto [lingering, working, end_job] = end_.look(now_, see_end());

@@ -48,6 +48,8 @@ class JobWatch {
   /// The number of processes that had been lost when the job was given up because not all were introduced; nothing if
   /// processes may have been on other machines.
   std::optional<int> lost_at_limit() const { return lost_at_limit_; }
+  /// The number of reports in the last quarter of the time until then.
+  std::size_t late_reports() const { return late_reports_; }
 
  private:
   void advance_clock();
@@ -69,6 +71,7 @@ class JobWatch {
   bool killed_at_start_ = false;
   std::set<pid_t> killed_at_end_;
   std::optional<int> lost_at_limit_;
+  std::size_t late_reports_ = 0;
   bool had_processes_ = false;
   std::optional<std::chrono::milliseconds> over_since_;
   bool told_of_leftovers_ = false;

@@ -291,13 +291,15 @@ TEST(MendRun, a_process_that_hangs_before_MPI_is_ready_ends_the_job_at_the_limit
   const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-init"});
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("within 2 s (--start-limit): none has died; 2 of 2 came to "
-                                                           "mend::run, and none came through MPI_Init: some")));
+                                                           "mend::run, and none came through MPI_Init; nothing has")));
 }
 
 TEST(MendRun, a_process_that_hangs_between_MPI_and_its_introduction_ends_the_job_at_the_limit) {
   const Ended run({"run", "-n", "2", "--start-limit", "2", "--", subject, "hang-before-introduction"});
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("none has died; all came through MPI_Init, but after it")));
+  EXPECT_THAT(run.errors,
+              AllOf(IsOneSentence(), HasSubstr("none has died; all came through MPI_Init, but have not all met after "
+                                               "it; nothing has moved in the last 0.5 s")));
 }
 
 TEST(MendRun, processes_that_do_not_come_to_mend_are_told_of_once_and_go_on) {

@@ -218,16 +218,24 @@ TEST(Verdict, a_job_that_starts_slowly_is_told_from_one_that_has_lost_a_process)
   auto end = exited(0);
   end.gave_up = true;
   const Reports reports{.started = launched, .running = 1, .finished = {}};
-  const Sight slow{.all_here = true, .lost_at_start = 0, .start_limit = std::chrono::seconds(60)};
+  const Sight stuck{.all_here = true, .lost_at_start = 0, .start_limit = std::chrono::seconds(30)};
+  EXPECT_EQ(judge(end, reports, launched, stuck).exit_code, 1);
+  EXPECT_EQ(
+      judge(end, reports, launched, stuck).sentence,
+      "the job was ended because its processes had not all met within 30 s (--start-limit): none has died; 1 of 4 "
+      "came through MPI_Init; nothing has moved in the last 7.5 s: some hang, or cannot reach the others");
+  Reports before_init = reports;
+  before_init.running = 0;
+  EXPECT_THAT(judge(end, before_init, launched, stuck).sentence,
+              HasSubstr("none has died; 4 of 4 came to mend::run, and none came through MPI_Init; nothing has moved"));
+  Sight slow = stuck;
+  slow.start_limit = std::chrono::seconds(60);
+  slow.late_reports = 17;
   EXPECT_EQ(judge(end, reports, launched, slow).exit_code, 1);
   EXPECT_THAT(
       judge(end, reports, launched, slow).sentence,
-      HasSubstr(
-          "had not all met within 60 s (--start-limit): none has died; 1 of 4 came through MPI_Init; the others"));
-  Reports before_init = reports;
-  before_init.running = 0;
-  EXPECT_THAT(judge(end, before_init, launched, slow).sentence,
-              HasSubstr("none has died; 4 of 4 came to mend::run, and none came through MPI_Init: some are slow"));
+      HasSubstr("(--start-limit): none has died; 1 of 4 came through MPI_Init; 17 of their steps came in the last "
+                "15 s: the start is slow, and goes on"));
   const Sight dead{.all_here = true, .lost_at_start = 1, .start_limit = std::chrono::seconds(60)};
   EXPECT_THAT(judge(end, reports, launched, dead).sentence, HasSubstr("MPI_Init: a process died there"));
   EXPECT_THAT(judge(end, reports, launched).sentence, HasSubstr("died there, or cannot reach"));

@@ -29,6 +29,32 @@ TEST(StartWatch, stays_armed_until_then) {
   EXPECT_EQ(watch.look(milliseconds(10'000), {.begun = true, .reports = 17}).step, Step::give_up);
 }
 
+TEST(StartWatch, counts_what_came_in_the_last_quarter_of_the_limit) {
+  StartWatch slow(limits);
+  EXPECT_EQ(slow.look(milliseconds(0), {.begun = true, .reports = 4}).step, Step::wait);
+  EXPECT_EQ(slow.look(milliseconds(7'400), {.begun = true, .reports = 7}).step, Step::wait);
+  EXPECT_EQ(slow.look(milliseconds(7'600), {.begun = true, .reports = 9}).step, Step::wait);
+  EXPECT_EQ(slow.look(milliseconds(9'900), {.begun = true, .reports = 10}).step, Step::wait);
+  const auto at_limit = slow.look(milliseconds(10'000), {.begun = true, .reports = 12});
+  EXPECT_EQ(at_limit.step, Step::give_up);
+  EXPECT_EQ(at_limit.late_reports, 5U);
+
+  StartWatch stuck(limits);
+  EXPECT_EQ(stuck.look(milliseconds(0), {.begun = true, .reports = 4}).step, Step::wait);
+  EXPECT_EQ(stuck.look(milliseconds(7'400), {.begun = true, .reports = 7}).step, Step::wait);
+  EXPECT_EQ(stuck.look(milliseconds(10'000), {.begun = true, .reports = 7}).late_reports, 0U);
+}
+
+TEST(StartLimit, grows_with_the_processes_of_a_core) {
+  using std::chrono::seconds;
+  EXPECT_EQ(usual_start_limit(4, 2), seconds(60));
+  EXPECT_EQ(usual_start_limit(60, 2), seconds(60));
+  EXPECT_EQ(usual_start_limit(61, 2), seconds(62)) << "31 on a core";
+  EXPECT_EQ(usual_start_limit(208, 2), seconds(208));
+  EXPECT_EQ(usual_start_limit(208, 64), seconds(60));
+  EXPECT_EQ(usual_start_limit(100'000, std::nullopt), seconds(60)) << "on machines of which this one knows nothing";
+}
+
 TEST(StartWatch, leaves_a_program_that_has_not_come_to_MPI_its_time) {
   StartWatch watch(limits);
   EXPECT_EQ(watch.look(milliseconds(100'000), {.begun = false, .reports = 4}).step, Step::wait);
