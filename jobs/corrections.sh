@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+# Tries mend's corrections to Open MPI one by one on a library: see `jobs/corrections.sh --help`.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+reproducers=${MEND_REPRODUCERS-$here/setup/reproducers}  # tests name others
+patches=$here/setup/patches
+
+usage() {
+  cat <<USAGE
+Usage: jobs/corrections.sh --check MPI_HOME [--runs N] [NAME...]
+       jobs/corrections.sh --list
+
+Runs the reproducer of each correction (jobs/setup/reproducers), or of the NAMEd ones, against the Open MPI in MPI_HOME,
+and prints a table: whether the library shows the defect, in which run, and after how many seconds. A reproducer is
+repeated until it shows the defect, at most as often as its file says, or N times. Each run has a time limit; what it has
+started is ended with it. A few minutes for all.
+
+Exits with 0 when no defect is shown, with 1 when one is, and with 2 for wrong arguments or a library that cannot be used.
+USAGE
+}
+
+refuse() { printf 'jobs/corrections.sh: %s\n' "$1" >&2; exit 2; }
+
+# Prints the file of the reproducer NAME; nothing if there is none.
+file_of() { find "$reproducers" -mindepth 2 \( -name "$1.c" -o -name "$1.sh" \) -print -quit; }
+
+# setting FILE KEY DEFAULT: prints what a line "KEY: VALUE" in the comment at the top of the file says.
+setting() {
+  local value
+  value=$(sed -n "1,40s,^\(//\|#\) $2: \(.*\),\2,p" "$1" | head -n 1)
+  printf '%s' "${value:-$3}"
+}
+
+names() {
+  find "$patches" -name '*.patch' -printf '%f\n' | sed 's/\.patch$//' | sort
+}
+
+check_library() {
+  [[ -d $home ]] || refuse "$home is not a folder"
+  local tool
+  for tool in mpicc mpirun ompi_info; do
+    [[ -x $home/bin/$tool ]] || refuse "$home has no bin/$tool; name the prefix of an Open MPI of release 5.0 or later"
+  done
+  # Reads the whole output: with grep -q, ompi_info may write to a closed pipe.
+  [[ $("$home/bin/ompi_info" 2>/dev/null) =~ FT\ MPI\ support:\ *yes ]] ||
+    refuse "the Open MPI in $home has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"
+}
+
+# Ends all processes of the session.
+end_session() {
+  local left i
+  kill -TERM "$1" 2>/dev/null || true
+  for ((i = 0; i < 40; ++i)); do
+    left=$(ps -s "$1" -o pid= || true)
+    [[ -n $left ]] || return 0
+    ((i < 10)) || kill -KILL $left 2>/dev/null || true
+    sleep 0.05
+  done
+}
+
+# run_once LIMIT COMMAND...: sets $outcome to "defect", "sound", "hangs", "untestable" or "ended", and $words to what was
+# said with it. Ends everything that the command has started.
+run_once() {
+  local limit=$1 session deadline
+  shift
+  : >"$scratch/output"
+  # A session of its own, by which its processes are found; a folder of its own for what they leave behind.
+  mkdir -p "$scratch/tmp"
+  TMPDIR=$scratch/tmp setsid "$@" >"$scratch/output" 2>"$scratch/errors" </dev/null &
+  session=$!
+  deadline=$((SECONDS + limit))
+  outcome=ended words=
+  local line=
+  while :; do
+    local running=yes
+    kill -0 "$session" 2>/dev/null || running=
+    line=$(grep -a -m 1 -E '^(defect: .*|sound|untestable: .*)$' "$scratch/output" || true)
+    if [[ -n $line ]]; then
+      outcome=${line%%:*}
+      [[ $line == sound ]] || words=${line#*: }
+      break
+    fi
+    [[ -n $running ]] || break
+    if ((SECONDS >= deadline)); then outcome=hangs; break; fi
+    sleep 0.05
+  done
+  end_session "$session"
+  local code=0
+  wait "$session" 2>/dev/null || code=$?
+  [[ $outcome != ended ]] || words="exit code $code"
+  rm -rf "$scratch/tmp"
+}
+
+# Sets $verdict, $words, $run and $seconds of a correction.
+try_correction() {
+  local name=$1 file limit runs command=() begin=$EPOCHREALTIME
+  verdict=untestable run=0
+  file=$(file_of "$name")
+  if [[ -z $file ]]; then
+    words="it has no reproducer" seconds=0
+    return
+  fi
+  limit=$(setting "$file" limit 20)
+  runs=${most_runs:-$(setting "$file" runs 1)}
+  case $file in
+    *.sh) command=(bash "$file" "$home") ;;
+    *)
+      local options=()
+      read -r -a options <<<"$(setting "$file" options '')"
+      if ! "$home/bin/mpicc" -O1 -o "$scratch/$name" "$file" -I"$reproducers"  -L"$home/lib" -Wl,-rpath,"$home/lib" -lpmix \
+        2>"$scratch/errors"; then
+        words="it cannot be compiled: $(head -n 1 "$scratch/errors")" seconds=$(seconds_since "$begin")
+        return
+      fi
+      command=("$home/bin/mpirun" --with-ft ulfm --map-by :OVERSUBSCRIBE --prtemca state_base_recoverable 1
+        "${options[@]}" -np "$(setting "$file" processes 2)" "$scratch/$name")
+      ;;
+  esac
+  local outcome meaning
+  verdict='not shown'
+  for ((run = 1; run <= runs; ++run)); do
+    run_once "$limit" "${command[@]}"
+    case $outcome in
+      sound) continue ;;
+      defect) verdict=shown ;;
+      untestable) verdict=untestable ;;
+      hangs)
+        meaning=$(setting "$file" hangs '')
+        if [[ -n $meaning ]]; then
+          verdict=shown words="hangs: $meaning"
+        else
+          verdict=untestable words="it did not end within $limit s"
+        fi
+        ;;
+      ended)
+        meaning=$(setting "$file" ends '')
+        if [[ -n $meaning ]]; then
+          verdict=shown words="$meaning ($words)"
+        else
+          verdict=untestable words="it ended without a verdict: $words, $(grep -a -m 1 . "$scratch/errors" || true)"
+        fi
+        ;;
+    esac
+    break
+  done
+  [[ $verdict != 'not shown' ]] || run=$runs words=
+  seconds=$(seconds_since "$begin")
+}
+
+seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.1f", end - begin }'; }
+
+check() {
+  local name unknown=() shown=0 count=0 verdict words run seconds
+  for name in "${wanted[@]}"; do
+    [[ -n $(file_of "$name") || -f $patches/$name.patch ]] || refuse "there is no correction '$name'; --list prints them"
+  done
+  check_library
+  scratch=$(mktemp -d "${TMPDIR:-/tmp}/mend-corrections-XXXXXX")
+  trap 'rm -rf "$scratch"' EXIT
+  trap 'exit 130' INT TERM
+  # What the user has set for other jobs does not count here.
+  for name in $(compgen -e | grep -E '^(OMPI|PRTE|PMIX|OPAL|MEND|HWLOC)_'); do unset "$name"; done
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  printf '%-38s %-10s %5s %7s  %s\n' correction defect runs seconds why
+  for name in "${wanted[@]}"; do
+    try_correction "$name"
+    printf '%-38s %-10s %5d %7s  %s\n' "$name" "$verdict" "$run" "$seconds" "$words"
+    count=$((count + 1))
+    [[ $verdict != shown ]] || shown=$((shown + 1))
+  done
+  printf '%d of %d defects are shown by %s\n' "$shown" "$count" "$home"
+  ((shown == 0))
+}
+
+mode= home= most_runs= wanted=()
+while (($# > 0)); do
+  case $1 in
+    -h | --help) usage; exit 0 ;;
+    --list) mode=list ;;
+    --check)
+      (($# > 1)) || refuse "--check needs the prefix of an Open MPI"
+      mode=check home=$2
+      shift
+      ;;
+    --runs)
+      [[ ${2-} =~ ^[1-9][0-9]{0,4}$ ]] || refuse "--runs needs a number from 1 to 99999"
+      most_runs=$2
+      shift
+      ;;
+    -*) refuse "unknown option '$1'; see --help" ;;
+    *) wanted+=("$1") ;;
+  esac
+  shift
+done
+
+case $mode in
+  list) names ;;
+  check)
+    ((${#wanted[@]} > 0)) || mapfile -t wanted < <(names)
+    check
+    ;;
+  *) refuse "nothing to do: it takes --check MPI_HOME or --list; see --help" ;;
+esac

@@ -1,0 +1,33 @@
+// revocation-reaches-both-sides
+//
+// Operations on an intercommunicator use a communicator that each side has of its own beneath. ompi_comm_revoke_local
+// (comm_ft_revoke.c) does not revoke that: who waits there for a member that has left would wait for ever. With pml ob1,
+// up to 5.0.9 too, mca_pml_ob1_revoke_comm goes on to the side's communicator itself: no run has shown the defect there.
+// Here ranks 0 and 1 are in the barrier of an intercommunicator, rank 1 is stopped before, and rank 2 of the other side
+// revokes. Fixed in 5.0.10 (a53275df37), 6.0.x and main (b67d42a9f2).
+//
+// processes: 4
+// runs: 1
+// limit: 15
+// hangs: a collective operation on an intercommunicator is not ended by its revocation
+
+#include "reproducer.h"
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  MPI_Comm side, inter, merged;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &side);
+  MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, rank < 2 ? 2 : 0, 7, &inter);
+  MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1 || rank == 3) {
+    progress_ms(500);
+    MPIX_Comm_revoke(inter);
+    progress_ms(10000);
+    _exit(0);
+  }
+  const int code = MPI_Intercomm_merge(inter, rank / 2, &merged);
+  if (code == MPI_SUCCESS) defect("MPI_Intercomm_merge has succeeded without two of its members");
+  if (rank == 0) sound();
+  progress_ms(5000);
+}

@@ -1,0 +1,53 @@
+// dead-clients-are-not-listened-to
+//
+// A daemon that learns of a process's death by the kernel closes the connection to it (remove_client in pmix_server.c), and
+// leaves its events with libevent. As soon as another process connects, and gets the same descriptor, what it says is taken
+// for the dead one's, or not looked at: it waits for ever in PMIx_Init, or the daemon stands still on memory that it has
+// given back. One in 20 to 200 jobs in which two processes die and others are started. Here a child of the dead one holds
+// the connection open, so that the kernel's word always comes first; and three processes are started after each of two
+// deaths. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August 2026).
+//
+// processes: 3
+// runs: 1
+// limit: 15
+// hangs: a process that is started after a death does not get through PMIx_Init
+// ends: the daemon has ended
+
+#include "pmix_reproducer.h"
+
+int main(int argc, char** argv) {
+  if (argc > 1) {  // started by rank 0: has come through when its file is there
+    begin_pmix();
+    FILE* file = fopen(argv[1], "w");
+    if (file != NULL) fclose(file);
+    pause_ms(5000);
+    return 0;
+  }
+  begin_pmix();
+  fence(false);
+  if (rank > 0) {
+    pause_ms(500 * rank);
+    die_before_connection();
+  }
+  int started = 0;
+  for (int death = 0; death < 2; ++death) {
+    pause_ms(death == 0 ? 800 : 300);
+    for (int i = 0; i < 3; ++i) {
+      char path[4096], name[4200];
+      snprintf(name, sizeof name, "%s/started-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", started++);
+      const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+      path[length < 0 ? 0 : length] = '\0';
+      pmix_app_t app;
+      PMIX_APP_CONSTRUCT(&app);
+      app.cmd = strdup(path);
+      app.maxprocs = 1;
+      app.argv = calloc(3, sizeof *app.argv);
+      app.argv[0] = strdup(path);
+      app.argv[1] = strdup(name);
+      pmix_nspace_t space;
+      if (PMIx_Spawn(NULL, 0, &app, 1, space) != PMIX_SUCCESS) untestable("PMIx_Spawn has failed");
+      while (access(name, F_OK) != 0) pause_ms(5);
+    }
+  }
+  sound();
+}
