@@ -1,0 +1,35 @@
+// unfinished-communicators-may-fail
+//
+// A death marks every communicator that has the dead process, also one that has its number already and is not known to
+// the message layer yet, or not any more: mca_pml_ob1_revoke_comm (pml_ob1_recvfrag.c) goes through c_pml_comm, which is
+// NULL there, and the survivor crashes. Here rank 1 dies between the two: this program puts its own ompi_comm_activate
+// before the library's. Open MPI 5.0.x, 6.0.x and main, where an unguarded coll_revoke_local stands beside it (read,
+// August 2026).
+//
+// processes: 2
+// runs: 2
+// limit: 15
+// ends: the survivor has crashed
+
+#define _GNU_SOURCE
+#include "reproducer.h"
+#include <dlfcn.h>
+
+static bool dies_now = false;
+
+// Takes the place of the library's function of that name: same arguments, passed on unread.
+int ompi_comm_activate(void* a, void* b, void* c, const void* d, const void* e, bool f, int g) {
+  if (dies_now) die();
+  int (*next)(void*, void*, void*, const void*, const void*, bool, int) = dlsym(RTLD_NEXT, "ompi_comm_activate");
+  return next(a, b, c, d, e, f, g);
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  MPI_Comm side, copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &side);
+  MPI_Comm_set_errhandler(side, MPI_ERRORS_RETURN);
+  dies_now = rank == 1;
+  if (MPI_Comm_split(side, 0, rank, &copy) == MPI_SUCCESS) untestable("ompi_comm_activate was not called");
+  sound();
+}
