@@ -16,13 +16,19 @@ source "$here/setup/openmpi.sh"
 
 usage() {
   cat <<END
-Usage: jobs/setup.sh [--help]
+Usage: jobs/setup.sh [--open-mpi DIR|VERSION|ARCHIVE] [--uncorrected] [--help]
 
 Makes this machine ready to build mend. Installs missing packages (Debian 12 and 13; as root or with sudo), and looks
 for an Open MPI of release 5.0 or later with fault tolerance: in MPI_HOME, CMAKE_PREFIX_PATH, on PATH, then in
 $openmpi_prefix
 where Open MPI $openmpi_version is built when there is none (about 8 minutes on 2 cores). MEND_PREFIX names another
 place than $mend_prefix.
+
+--open-mpi DIR      takes the installed Open MPI of that prefix, and no other
+--open-mpi VERSION  builds that release, 5.0.0 or later, with those of mend's corrections that fit it, and names the others
+--open-mpi ARCHIVE  the same, of the sources in a tar file
+--uncorrected       builds it as it is distributed, to compare; mend works on it, with limits (docs/open-mpi.md)
+jobs/corrections.sh --check PREFIX tries what an Open MPI lacks.
 
 Leaves build/environment.sh, which sets MPI_HOME and PATH:  source build/environment.sh
 The log is build/setup.log. Nothing is written outside the build folder, the prefix and the system's packages.
@@ -39,12 +45,28 @@ write_environment() {
   fi
 }
 
+refuse() { printf 'jobs/setup.sh: %s\n' "$1" >&2; exit 2; }
+
+parse() {
+  wanted= uncorrected=
+  while (($# > 0)); do
+    case $1 in
+      -h | --help) usage; exit 0 ;;
+      --open-mpi)
+        [[ -n ${2-} ]] || refuse "--open-mpi needs a prefix, a version or an archive of sources"
+        wanted=$2
+        shift
+        ;;
+      --uncorrected) uncorrected=yes ;;
+      *) refuse "unknown argument '$1'; see --help" ;;
+    esac
+    shift
+  done
+  choose_openmpi
+}
+
 main() {
-  case ${1-} in
-    -h | --help) usage; exit 0 ;;
-    '') ;;
-    *) echo "jobs/setup.sh: unknown argument '$1'; it takes none but --help" >&2; exit 2 ;;
-  esac
+  parse "$@"
   mkdir -p "$build"
 
   if [[ -z $(missing_packages) ]] && find_openmpi; then

@@ -1,7 +1,11 @@
-# Open MPI with fault tolerance (ULFM): finds an installation or builds one. Uses $mend_prefix and $build; sets
-# $mpi_home.
+# Open MPI with fault tolerance (ULFM): finds an installation or builds one. Uses $mend_prefix and $build, and what the
+# command line says: $wanted and $uncorrected. Sets $mpi_home.
 
-openmpi_version=5.0.7
+tested_version=5.0.7
+openmpi_version=$tested_version
+openmpi_archive=  # of sources, if the user has named one
+installed=        # the prefix that the user has named
+uncorrected=
 openmpi_patches=$here/setup/patches
 # The two sources of the code, each with the digest of the version that was tested.
 debian_suite=trixie
@@ -31,8 +35,39 @@ plan_openmpi() {
   openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(
     { cat "$openmpi_patches"/*.patch; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
   )
+  [[ -z $uncorrected ]] || openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-stock
 }
 plan_openmpi
+
+# Prints the version of the sources in an archive, from its file VERSION; nothing if they are not Open MPI's.
+version_of_sources() {
+  local text
+  text=$(tar --extract --to-stdout --wildcards --no-wildcards-match-slash --file "$1" '*/VERSION' 2>/dev/null) || return 0
+  awk -F= '{ gsub(/[[:space:]"]/, "", $2); value[$1] = $2 }
+    END { if (value["major"] != "") print value["major"] "." value["minor"] "." value["release"] value["greek"] }' <<<"$text"
+}
+
+# Decides from the command line what is found or built.
+choose_openmpi() {
+  if [[ -d $wanted ]]; then
+    [[ -z $uncorrected ]] || refuse "--uncorrected is for an Open MPI that is built, and $wanted is a folder"
+    installed=$(cd "$wanted" && pwd)
+    local unsuitable
+    suitable "$installed" || refuse "$wanted cannot be used: it $unsuitable"
+    return
+  fi
+  if [[ -f $wanted ]]; then
+    openmpi_archive=$(realpath "$wanted")
+    openmpi_version=$(version_of_sources "$openmpi_archive")
+    [[ -n $openmpi_version ]] || refuse "$wanted has no sources of Open MPI"
+  elif [[ $wanted =~ ^[0-9]+\.[0-9]+\.[0-9]+[a-z0-9]*$ ]]; then
+    openmpi_version=$wanted
+  elif [[ -n $wanted ]]; then
+    refuse "'$wanted' is neither a prefix, nor an archive of sources, nor a version like $tested_version"
+  fi
+  ((${openmpi_version%%.*} >= 5)) || refuse "mend needs Open MPI 5.0 or later, and this is $openmpi_version"
+  plan_openmpi
+}
 
 # The number of lines that configure and make write, for the progress display.
 configure_lines=4650
@@ -66,6 +101,12 @@ suitable() {
 # Sets $mpi_home to a suitable Open MPI; one that the user names comes first.
 find_openmpi() {
   local unsuitable candidates=() candidate on_path
+  if [[ -n $installed ]]; then mpi_home=$installed; return; fi
+  if [[ -n $wanted$uncorrected ]]; then
+    suitable "$openmpi_prefix" || return
+    mpi_home=$openmpi_prefix
+    return
+  fi
   if [[ -n ${MPI_HOME-} ]]; then
     if suitable "$MPI_HOME"; then mpi_home=$MPI_HOME; return; fi
     say "MPI_HOME is $MPI_HOME, which $unsuitable; looking further"
@@ -125,6 +166,19 @@ fetch_release() {
 fetch_openmpi() {
   local source=$1
   mkdir -p "$source"
+  if [[ -n $openmpi_archive ]]; then
+    tarball=$openmpi_archive
+    return
+  fi
+  if [[ $openmpi_version != "$tested_version" ]]; then
+    release_tarball=openmpi-$openmpi_version.tar.bz2
+    release_url=https://download.open-mpi.org/release/open-mpi/v${openmpi_version%.*}/$release_tarball
+    tarball=$source/$release_tarball
+    logged "fetching Open MPI $openmpi_version" 0 fetch_release "$source" ||
+      give_up "the sources of Open MPI $openmpi_version could not be fetched from $release_url"
+    say "mend does not know this release's digest; its SHA-256 is $(sha256sum "$tarball" | head -c 64)"
+    return
+  fi
   if on_debian; then
     tarball=$source/$debian_tarball
     has_digest "$tarball" "$debian_sha256" && return
@@ -142,11 +196,32 @@ fetch_openmpi() {
     give_up "the release of Open MPI is not the one expected (its SHA-256 differs)"
 }
 
+# Applies the corrections. They were made for the tested version and must all fit that; of another one, those count that
+# fit without a doubt. Copies the applied ones to the folder $applied, which marks the installation.
 patch_openmpi() {
-  local patch
+  local patch exactly=()
+  [[ $openmpi_version == "$tested_version" ]] || exactly=(--fuzz 0)
+  mkdir -p "$applied"
   for patch in "$openmpi_patches"/*.patch; do
-    patch --directory "$1" --strip 1 --forward --input "$patch" || return
+    if patch --directory "$1" --strip 1 --forward "${exactly[@]}" --dry-run --input "$patch"; then
+      patch --directory "$1" --strip 1 --forward "${exactly[@]}" --input "$patch" || return
+      cp "$patch" "$applied" || return
+    elif [[ $openmpi_version == "$tested_version" ]]; then
+      return 1
+    fi
   done
+}
+
+# Says which corrections this Open MPI has, unless it has all.
+report_corrections() {
+  local patch name has=() lacks=()
+  for patch in "$openmpi_patches"/*.patch; do
+    name=$(basename "$patch" .patch)
+    if [[ -f $applied/$name.patch ]]; then has+=("$name"); else lacks+=("$name"); fi
+  done
+  ((${#lacks[@]} > 0)) || return 0
+  say "corrections that fit Open MPI $openmpi_version: ${has[*]:-none}"
+  say "corrections that do not: ${lacks[*]}"
 }
 
 configure_openmpi() {
@@ -162,24 +237,30 @@ install_openmpi() {
   rm -rf "$staging"
   make -C "$objects" install DESTDIR="$staging" || return
   # Identifies this Open MPI.
-  mkdir -p "$staging$openmpi_prefix/share/mend/corrections" &&
-    cp "$openmpi_patches"/*.patch "$staging$openmpi_prefix/share/mend/corrections" || return
+  if [[ -d $applied ]]; then
+    mkdir -p "$staging$openmpi_prefix/share/mend" &&
+      cp -r "$applied" "$staging$openmpi_prefix/share/mend/corrections" || return
+  fi
   rm -rf "$openmpi_prefix"
   mv "$staging$openmpi_prefix" "$openmpi_prefix" && rm -rf "$staging"
 }
 
 build_openmpi() {
   local work=$build/openmpi
-  local source=$work/source objects=$work/objects
-  say "no Open MPI with fault tolerance found: building $openmpi_version, about 8 minutes on 2 cores, into"
+  local source=$work/source objects=$work/objects applied=$work/applied
+  if [[ -z $wanted$uncorrected ]]; then say "no Open MPI with fault tolerance found"; fi
+  say "building Open MPI $openmpi_version${uncorrected:+ without corrections}, about 8 minutes on 2 cores, into"
   say "  $openmpi_prefix"
   fetch_openmpi "$source"
-  rm -rf "$objects" "$source/openmpi"
+  rm -rf "$objects" "$source/openmpi" "$applied"
   mkdir -p "$objects" "$source/openmpi"
   logged "unpacking Open MPI" 0 tar --extract --file "$tarball" --directory "$source/openmpi" --strip-components 1 ||
     give_up "the source of Open MPI could not be unpacked"
-  logged "applying mend's corrections to Open MPI" 0 patch_openmpi "$source/openmpi" ||
-    give_up "mend's corrections do not fit this source of Open MPI"
+  if [[ -z $uncorrected ]]; then
+    logged "applying mend's corrections to Open MPI" 0 patch_openmpi "$source/openmpi" ||
+      give_up "mend's corrections do not fit this source of Open MPI"
+    report_corrections
+  fi
   logged "configuring Open MPI (about 2 minutes)" $configure_lines configure_openmpi "$objects" "$source/openmpi" ||
     give_up "Open MPI could not be configured"
   logged "compiling Open MPI (about 5 minutes)" $make_lines make -C "$objects" -j "$(nproc)" ||
