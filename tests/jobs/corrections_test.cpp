@@ -1,0 +1,185 @@
+// jobs/corrections.sh, which tries a library's defects one by one, and the arguments of jobs/setup.sh.
+
+#include "jobs/doctor/corrections.hpp"
+#include "jobs/doctor/program.hpp"
+#include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
+#include "tests/support/long_tests.hpp"
+#include "tests/support/scoped_environment.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using mend::jobs::Correction;
+using mend::jobs::corrections;
+using mend::jobs::ProgramEnd;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+ProgramEnd script(const char* name, std::vector<std::string> arguments,
+                  std::chrono::seconds limit = std::chrono::seconds(60)) {
+  arguments.insert(arguments.begin(), {std::string("bash"), fmt::format("{}/jobs/{}", MEND_SOURCE_DIR, name)});
+  return mend::jobs::run_program(arguments, limit);
+}
+
+void write_program(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << "#!/bin/sh\n" << text;
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+/// The reproducers by the names of their corrections.
+std::map<std::string, fs::path> reproducers() {
+  std::map<std::string, fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(MEND_SOURCE_DIR "/jobs/setup/reproducers")) {
+    const std::string extension = entry.path().extension();
+    if (extension == ".c" || extension == ".sh") files[entry.path().stem()] = entry.path();
+  }
+  return files;
+}
+
+std::string content_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The line of a table that begins with `name`.
+std::string line_of(const std::string& table, const std::string& name) {
+  const auto at = table.find("\n" + name);
+  return at == std::string::npos ? "" : table.substr(at + 1, table.find('\n', at + 1) - at - 1);
+}
+
+TEST(Reproducers, are_there_for_each_correction_and_for_nothing_else) {
+  std::map<std::string, fs::path> files = reproducers();
+  for (const Correction& correction : corrections())
+    EXPECT_EQ(files.erase(std::string(correction.name)), 1) << correction.name;
+  EXPECT_THAT(files, IsEmpty());
+}
+
+TEST(Reproducers, say_what_is_defective_and_how_long_they_take) {
+  for (const auto& [name, file] : reproducers()) {
+    const std::string text = content_of(file);
+    const std::string comment = file.extension() == ".c" ? "// " : "# ";
+    EXPECT_THAT(text, HasSubstr(comment + name + "\n")) << file;
+    EXPECT_THAT(text, HasSubstr("Open MPI 5.0")) << file << ": which versions have it";
+    EXPECT_THAT(text, HasSubstr("\n" + comment + "runs: ")) << file;
+    EXPECT_THAT(text, HasSubstr("\n" + comment + "limit: ")) << file;
+    EXPECT_TRUE(file.extension() == ".sh" || text.find("\n// processes: ") != std::string::npos) << file;
+  }
+}
+
+TEST(CorrectionsCommand, lists_the_corrections) {
+  const ProgramEnd end = script("corrections.sh", {"--list"});
+  std::string names;
+  for (const Correction& correction : corrections()) names += std::string(correction.name) + "\n";
+  EXPECT_EQ(end.output, names);
+  EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST(CorrectionsCommand, says_in_a_sentence_what_it_cannot_do) {
+  const support::ScratchFolder folder;
+  const fs::path fake = folder.path() / "fake";
+  for (const char* tool : {"mpicc", "mpirun", "ompi_info"})
+    write_program(fake / "bin" / tool, "echo 'FT MPI support: no'");
+  fs::create_directories(folder.path() / "empty");
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string sentence;
+  };
+  for (const Case& one : std::vector<Case>{
+           {{}, "nothing to do: it takes --check MPI_HOME or --list; see --help"},
+           {{"--chek"}, "unknown option '--chek'; see --help"},
+           {{"--check"}, "--check needs the prefix of an Open MPI"},
+           {{"--check", MEND_MPI_PREFIX, "--runs", "0"}, "--runs needs a number from 1 to 99999"},
+           {{"--check", MEND_MPI_PREFIX, "nonsense"}, "there is no correction 'nonsense'; --list prints them"},
+           {{"--check", "/nonexistent"}, "/nonexistent is not a folder"},
+           {{"--check", (folder.path() / "empty").string()}, "has no bin/mpicc; name the prefix of an Open MPI"},
+           {{"--check", fake.string()}, "has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"}}) {
+    const ProgramEnd end = script("corrections.sh", one.arguments);
+    EXPECT_EQ(end.exit_code, 2) << one.sentence;
+    EXPECT_THAT(end.errors, StartsWith("jobs/corrections.sh: ")) << one.sentence;
+    EXPECT_THAT(end.errors, HasSubstr(one.sentence));
+    EXPECT_EQ(end.output, "") << one.sentence;
+  }
+}
+
+TEST(CorrectionsCommand, ends_a_reproducer_that_hangs_with_all_that_it_has_started) {
+  const support::ScratchFolder folder;
+  const std::string word = fmt::format("mend-reproducer-{}", ::getpid());
+  const std::string left_behind = fmt::format("(exec -a {} sleep 300) &\nexec -a {} sleep 300\n", word, word);
+  const auto write = [&](const char* name, const std::string& head, const std::string& body) {
+    write_program(folder.path() / "some" / (std::string(name) + ".sh"), head + body);
+  };
+  write("hangs", "# runs: 5\n# limit: 1\n# hangs: somebody waits for ever\n", left_behind);
+  write("ignores-requests", "# runs: 5\n# limit: 1\n", "trap '' TERM\n" + left_behind);
+  write("fails-in-the-third", "# runs: 5\n# limit: 20\n",
+        fmt::format("echo >>{0}; [ $(wc -l <{0}) -lt 3 ] && echo sound && exit\necho 'defect: seen'\n",
+                    (folder.path() / "count").string()));
+  write("cannot", "# runs: 5\n# limit: 20\n", "echo 'untestable: no such device'\n");
+  write("is-silent", "# runs: 5\n# limit: 20\n", "exit 3\n");
+  const support::ScopedEnvironment setting({{"MEND_REPRODUCERS", folder.path().string()}});
+  const ProgramEnd end = script("corrections.sh", {"--check", MEND_MPI_PREFIX, "hangs", "ignores-requests",
+                                                   "fails-in-the-third", "cannot", "is-silent"});
+  EXPECT_TRUE(all_gone(word));
+  EXPECT_EQ(end.exit_code, 1) << end.errors;
+  const auto line = [&](const char* name) { return line_of(end.output, name); };
+  EXPECT_THAT(line("hangs"), testing::MatchesRegex("hangs +shown +1 +[0-9.]+  hangs: somebody waits for ever"));
+  EXPECT_THAT(line("ignores"),
+              testing::MatchesRegex("ignores-requests +untestable +1 +[0-9.]+  it did not end within 1 s"));
+  EXPECT_THAT(line("fails"), testing::MatchesRegex("fails-in-the-third +shown +3 +[0-9.]+  seen"));
+  EXPECT_THAT(line("cannot"), testing::MatchesRegex("cannot +untestable +1 +[0-9.]+  no such device"));
+  EXPECT_THAT(line("is-silent"), HasSubstr("it ended without a verdict: exit code 3"));
+  EXPECT_THAT(end.output, HasSubstr("2 of 5 defects are shown by " MEND_MPI_PREFIX));
+}
+
+/// Whether the library at hand has all of mend's corrections.
+bool is_corrected() { return mend::jobs::missing_corrections(MEND_MPI_PREFIX).empty(); }
+
+TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_has_the_corrections) {
+  if (!is_corrected()) GTEST_SKIP() << "this Open MPI does not have them";
+  std::vector<std::string> arguments{"--check", MEND_MPI_PREFIX};
+  if (!support::long_tests()) {
+    arguments.insert(arguments.end(), {"all-killed-is-no-success", "topologies-do-not-warn",
+                                       "failed-numbering-lets-others-go-on", "unfinished-communicators-may-fail"});
+  }
+  const ProgramEnd end = script("corrections.sh", arguments, std::chrono::seconds(115));
+  EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
+  EXPECT_THAT(end.output, HasSubstr("\n0 of ")) << end.errors;
+  EXPECT_THAT(end.output, testing::Not(HasSubstr(" untestable "))) << end.errors;
+}
+
+TEST(SetUp, says_in_a_sentence_which_open_mpi_it_cannot_take) {
+  const support::ScratchFolder folder;
+  const fs::path file = folder.path() / "text";
+  std::ofstream(file) << "no archive\n";
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string sentence;
+  };
+  for (const Case& one : std::vector<Case>{
+           {{"--open"}, "unknown argument '--open'; see --help"},
+           {{"--open-mpi"}, "--open-mpi needs a prefix, a version or an archive of sources"},
+           {{"--open-mpi", "4.1.2"}, "mend needs Open MPI 5.0 or later, and this is 4.1.2"},
+           {{"--open-mpi", "newest"}, "'newest' is neither a prefix, nor an archive of sources, nor a version"},
+           {{"--open-mpi", file.string()}, "has no sources of Open MPI"},
+           {{"--open-mpi", folder.path().string()}, "cannot be used: it has no bin/ompi_info"},
+           {{"--open-mpi", MEND_MPI_PREFIX, "--uncorrected"}, "--uncorrected is for an Open MPI that is built"}}) {
+    const ProgramEnd end = script("setup.sh", one.arguments);
+    EXPECT_EQ(end.exit_code, 2) << one.sentence;
+    EXPECT_THAT(end.errors, HasSubstr(one.sentence));
+  }
+}
+
+}  // namespace
