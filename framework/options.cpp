@@ -304,13 +304,14 @@ std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
   return items;
 }
 
-void read_file(const std::string& file, Options& options) {
+/// `said` is the option that names the file.
+void read_file(const std::string& said, const std::string& file, Options& options) {
   CLI::App keys("mend");
   keys.set_help_flag();
   define(keys, options, "--", false);
   std::error_code unknown;  // of a file that does not exist
   const bool readable = std::ifstream(file).good() && !std::filesystem::is_directory(file, unknown);
-  if (!readable) throw CLI::ValidationError("--mend-config", fmt::format("the file {} cannot be read", file));
+  if (!readable) throw CLI::ValidationError(said, fmt::format("the file {} cannot be read", file));
   try {
     for (const CLI::ConfigItem& item : items_for_mend(file)) {
       if (keys.get_option_no_throw("--" + item.name) == nullptr) {
@@ -321,8 +322,17 @@ void read_file(const std::string& file, Options& options) {
       keys.parse(words);
     }
   } catch (const std::exception& error) {
-    throw CLI::ValidationError("--mend-config", fmt::format("{}: {}", file, error.what()));
+    throw CLI::ValidationError(said, fmt::format("{}: {}", file, error.what()));
   }
+}
+
+/// Where a site sets options for all jobs.
+constexpr const char* site_file = "/etc/mend.toml";
+
+void read_site_file(const std::string& said, const std::string& file, Options& options) {
+  std::error_code unknown;
+  if (file.empty() || (file == site_file && !std::filesystem::exists(file, unknown))) return;
+  read_file(said, file, options);
 }
 
 /// Returns true if the option takes no value.
@@ -354,10 +364,24 @@ std::string to_string(const CommitInterval& interval) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  // This option is defined first and so takes effect first: variables and flags override the file.
+  // These options are defined first and so take effect first: the file overrides the site's, and variables and flags
+  // override both.
+  CLI::Option* const site =
+      app.add_option_function<std::string>(
+             "--mend-site-config",
+             [&options](const std::string& file) { read_site_file("--mend-site-config", file, options); },
+             fmt::format("TOML file of the site, which everything else overrides (default {}, if it is there;\n"
+                         "'' for none)",
+                         site_file))
+          ->envname("MEND_SITE_CONFIG")
+          ->type_name("FILE")
+          ->group(group)
+          ->default_str(site_file)
+          ->force_callback();
+  refuse_flag_as_value(*site);
   CLI::Option* const config =
       app.add_option_function<std::string>(
-             "--mend-config", [&options](const std::string& file) { read_file(file, options); },
+             "--mend-config", [&options](const std::string& file) { read_file("--mend-config", file, options); },
              "TOML file with any of these options, named as the flags are without --mend-; in a table [mend], or alone")
           ->envname("MEND_CONFIG")
           ->type_name("FILE")

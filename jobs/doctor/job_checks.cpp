@@ -119,7 +119,10 @@ Findings check_corrections(const Patient& patient) {
     findings.push_back(
         {Level::warn, "corrections", fmt::format("Open MPI lacks {}: {}", correction.name, correction.without), ""});
   }
-  findings.back().remedy = "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset)";
+  findings.back().remedy = fmt::format(
+      "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset); jobs/corrections.sh --check {} "
+      "shows which of these defects this one has",
+      prefix_of(patient).string());
   return findings;
 }
 

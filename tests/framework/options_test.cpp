@@ -4,6 +4,7 @@
 #include "tests/support/scoped_environment.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -198,6 +199,30 @@ TEST(Options, that_make_no_sense_are_refused_with_the_name_and_the_value) {
   EXPECT_THAT(refusal({"--mend-sparse=2"}), HasSubstr("--mend-sparse"));
   const ScopedEnvironment environment{{"MEND_SPARES", "many"}};
   EXPECT_THAT(refusal({}), HasSubstr("many"));
+}
+
+TEST(Options, of_the_site_are_overridden_by_all_others) {
+  const TomlFile file("spares = 3\nversions = 4\nheartbeat = 50\ntimeout = 500\n");
+  const ScopedEnvironment site{{"MEND_SITE_CONFIG", file.path()}};
+  EXPECT_EQ(take({}).spares, 3);
+  const auto users = std::filesystem::path(file.path()).replace_extension(".users.toml");
+  std::ofstream(users) << "versions = 5\nheartbeat = 60\n";
+  const ScopedEnvironment variable{{"MEND_HEARTBEAT", "70"}};
+  const Options options = take({"--mend-timeout", "900", "--mend-config", users.string()});
+  std::filesystem::remove(users);
+  EXPECT_EQ(options.spares, 3);
+  EXPECT_EQ(options.versions, 5);
+  EXPECT_EQ(options.heartbeat, std::chrono::milliseconds(70));
+  EXPECT_EQ(options.timeout, std::chrono::milliseconds(900));
+  EXPECT_EQ(take({"--mend-site-config="}).spares, 0) << "none";
+}
+
+TEST(Options, of_a_site_that_make_no_sense_are_refused_by_the_name_of_its_file) {
+  const TomlFile file("spare = 3\n");
+  const ScopedEnvironment site{{"MEND_SITE_CONFIG", file.path()}};
+  EXPECT_EQ(refusal({}), fmt::format("--mend-site-config: {}: 'spare' is not an option of mend", file.path()));
+  const ScopedEnvironment nowhere{{"MEND_SITE_CONFIG", "/nonexistent.toml"}};
+  EXPECT_EQ(refusal({}), "--mend-site-config: the file /nonexistent.toml cannot be read");
 }
 
 TEST(Options, in_a_file_that_make_no_sense_are_refused) {
