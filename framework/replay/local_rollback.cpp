@@ -32,9 +32,6 @@ using Phase = replay::Ledger::Phase;
 
 constexpr std::size_t header_words = 9;
 
-/// A history of at most so many messages is told even if nobody is known to receive from any source.
-constexpr std::size_t short_history = 64 * 1024;
-
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
   static const std::size_t most =
@@ -382,74 +379,7 @@ void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
   header.receives_from_any = reader.next();
 }
 
-// --- receives from any source -----------------------------------------------------------------------------------
-
-/// Histories are long. A rank that goes back needs them only if it receives from any source.
-bool LocalRollback::sends_history() const {
-  const auto length = [&](Phase phase) { return ledger_.history(phase).events.size(); };
-  return receives_from_any_ || length(Phase::setup) + length(Phase::interval) <= short_history;
-}
-
-std::vector<std::uint64_t> LocalRollback::histories() const {
-  std::vector<std::uint64_t> words{sends_history() ? 1U : 0U};
-  if (words.front() == 0) return words;
-  put(words, ledger_.history(Phase::setup));
-  put(words, ledger_.history(Phase::interval));
-  return words;
-}
-
-LocalRollback::Standing LocalRollback::standing() const {
-  if (messages_.replays()) return Standing::replays;
-  return is_newcomer_ ? Standing::newcomer : Standing::settled;
-}
-
-/// Returns true if the rank has to do again what others know of it. Where all are newcomers, all begin anew.
-bool LocalRollback::goes_back(int rank) const {
-  const auto of = [](const Header& one) { return static_cast<Standing>(one.standing); };
-  const auto is_old = [&](const Header& one) { return of(one) != Standing::newcomer; };
-  const Standing own = of(others_[static_cast<std::size_t>(rank)]);
-  return own == Standing::replays || (own == Standing::newcomer && std::ranges::any_of(others_, is_old));
-}
-
-/// Those that go back learn what the others have sent and received, and in which order.
-void LocalRollback::exchange_histories() {
-  const int self = session_.rank;
-  receives_from_any_ =
-      receives_from_any_ || std::ranges::any_of(others_, [](const Header& one) { return one.receives_from_any != 0; });
-  histories_ = {};
-  int back = 0;
-  for (int rank = 0; rank < ranks_; ++rank) back += goes_back(rank) ? 1 : 0;
-  goes_back_alone_ = back == 1;
-  if (!goes_back_alone_) return;  // they know nothing of each other: no order would be right
-  for (int distance = 1; distance < ranks_; ++distance) {
-    const int to = (self + distance) % ranks_;
-    const int from = (self - distance + ranks_) % ranks_;
-    if (goes_back(to)) exchanged(to, MPI_PROC_NULL, histories());
-    if (!goes_back(self)) continue;
-    const std::vector<std::uint64_t> words = exchanged(MPI_PROC_NULL, from, {});
-    if (words.at(0) == 0) continue;
-    std::size_t at = 1;
-    histories_[0][from] = replay::history_from(words, at);
-    histories_[1][from] = replay::history_from(words, at);
-  }
-}
-
-/// This rank goes through the phase again.
-void LocalRollback::begin_replay() {
-  const Phase phase = ledger_.phase();
-  if (goes_back_alone_ && !ledger_.is_behind()) return messages_.end_replay();
-  const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
-  std::optional<replay::Arrivals> arrivals;
-  if (static_cast<int>(others.size()) == ranks_ - 1)
-    arrivals.emplace(session_.rank, others, ledger_.sent(phase), ledger_.received(phase));
-  messages_.begin_replay(std::move(arrivals), goes_back_alone_);
-}
-
-/// This rank cannot go on alone.
-void LocalRollback::give_up(const std::string& reason) {
-  if (refusal_.empty()) refusal_ = reason;
-  recover();  // where all learn of it
-}
+// --- what a recovery has meant -----------------------------------------------------------------------------------
 
 bool LocalRollback::restores_alone() const {
   return std::ranges::any_of(others_, [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; });
