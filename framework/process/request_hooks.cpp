@@ -24,6 +24,14 @@ int begin_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datat
   });
 }
 
+/// The application's request is complete when the message has been received.
+int begin_synchronous_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int to, int tag,
+                           MPI_Comm comm, MPI_Request* request) {
+  const mend::Front& front = *logged.front_of(comm);
+  return logged.in_call(
+      [&] { return logged.messages().begin_synchronous_send(front, data, count, type, to, tag, request); });
+}
+
 /// What MPI_Isendrecv is given.
 struct Exchange {
   const void* out;
@@ -61,6 +69,12 @@ int make_persistent(mend::LoggedCalls& logged, const void* data, int count, MPI_
 mend::LoggedCalls* owner_of_persistent(MPI_Request request) {
   mend::LoggedCalls* const logged = mend::logged_calls();
   return logged != nullptr && logged->messages().is_persistent(request) ? logged : nullptr;
+}
+
+/// Returns what logs calls if it has matched this message; otherwise null.
+mend::LoggedCalls* owner_of_matched(MPI_Message message) {
+  mend::LoggedCalls* const logged = mend::logged_calls();
+  return logged != nullptr && logged->messages().is_matched(message) ? logged : nullptr;
 }
 
 }  // namespace
@@ -151,7 +165,8 @@ MEND_SAME_AS_PMPI(MPI_Isendrecv_replace);
 
 int PMPI_Issend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Issend)>("PMPI_Issend");
-  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Issend");
+  if (auto* logged = mend::logged_calls_of(comm))
+    return begin_synchronous_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Issend);
@@ -168,7 +183,8 @@ MEND_SAME_AS_PMPI(MPI_Send_init);
 int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Ssend_init)>("PMPI_Ssend_init");
-  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Ssend_init");
+  if (auto* logged = mend::logged_calls_of(comm))
+    return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::as_synchronous, request);
   return library(buf, count, type, to, tag, comm, request);
 }
 MEND_SAME_AS_PMPI(MPI_Ssend_init);
@@ -235,16 +251,40 @@ MEND_SAME_AS_PMPI(MPI_Cancel);
 
 int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Mprobe)>("PMPI_Mprobe");
-  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Mprobe");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->messages().match(front, from, tag, nullptr, message, status); });
+  }
   return library(from, tag, comm, message, status);
 }
 MEND_SAME_AS_PMPI(MPI_Mprobe);
 
 int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Improbe)>("PMPI_Improbe");
-  if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Improbe");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->messages().match(front, from, tag, flag, message, status); });
+  }
   return library(from, tag, comm, flag, message, status);
 }
 MEND_SAME_AS_PMPI(MPI_Improbe);
+
+int PMPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Mrecv)>("PMPI_Mrecv");
+  if (auto* logged = owner_of_matched(*message))
+    return logged->in_call([&] { return logged->messages().receive_matched(buf, count, type, message, status); });
+  return library(buf, count, type, message, status);
+}
+MEND_SAME_AS_PMPI(MPI_Mrecv);
+
+int PMPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Imrecv)>("PMPI_Imrecv");
+  if (auto* logged = owner_of_matched(*message)) {
+    return logged->in_call(
+        [&] { return logged->messages().begin_receive_matched(buf, count, type, message, request); });
+  }
+  return library(buf, count, type, message, request);
+}
+MEND_SAME_AS_PMPI(MPI_Imrecv);
 
 // NOLINTEND(readability-identifier-naming)

@@ -151,6 +151,7 @@ class LocalRollback final : public LoggedCalls {
   std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase
   bool goes_back_alone_ = false;
   bool is_newcomer_ = true;         // has met nobody
+  bool has_recovered_ = false;      // since the last commit
   bool receives_from_any_ = false;  // some rank does
   bool leaves_ = false;
 };

@@ -92,6 +92,12 @@ int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int
 
 int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
                          int tag, SendEnds ends) {
+  return send(front, traffic, data, count, type, to, tag, ends, nullptr);
+}
+
+/// `operation`: what ends when the message has been received; may be null.
+int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
+                         int tag, SendEnds ends, Operation* operation) {
   if (to == MPI_PROC_NULL) return MPI_SUCCESS;
   if (to < 0 || to >= front.size) return MPI_ERR_RANK;
   const MPI_Comm line = front.line(traffic);
@@ -108,6 +114,7 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
   log_.end_send(channel, sent.bytes);
   if (replay_) after_sending(channel);
   if (!sent.needed) return MPI_SUCCESS;
+  if (operation != nullptr) operation->copy = sent.bytes;
   if (code == MPI_SUCCESS) {
     code = quietly([&] {
       if (goes_meanwhile) return PMPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -116,7 +123,8 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
         case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, line);
         case SendEnds::at_once: break;
       }
-      return begin_send(sent.bytes, to, tag, line);
+      return operation == nullptr ? begin_send(sent.bytes, to, tag, line)
+                                  : begin_send(sent.bytes, to, tag, line, *operation);
     });
   }
   if (code == MPI_SUCCESS || !means_failure(line, code)) return code;
@@ -141,6 +149,7 @@ void LoggedMessages::forget_ended_sends() {
 }
 
 bool LoggedMessages::sends_have_ended() {
+  if (std::ranges::any_of(operations_, [](const Operation& one) { return one.send != MPI_REQUEST_NULL; })) return false;
   if (!sends_.empty()) {
     const ErrorsReturned quiet;
     forget_ended_sends();
@@ -149,7 +158,9 @@ bool LoggedMessages::sends_have_ended() {
 }
 
 int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes) {
-  return begin_send(bytes, to, tag, line);
+  const auto waiting = std::ranges::find_if(
+      operations_, [&](const Operation& one) { return one.copy.data() != nullptr && one.copy.data() == bytes.data(); });
+  return waiting == operations_.end() ? begin_send(bytes, to, tag, line) : begin_send(bytes, to, tag, line, *waiting);
 }
 
 // --- receiving -------------------------------------------------------------------------------------------------
@@ -179,8 +190,8 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
     MPI_Status got{};
     const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, line, &got); });
     if (code == MPI_SUCCESS) {
-      const bool is_first = !has_message || traffic == Traffic::collectives ||
-                            finish_earlier(front, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
+      const bool is_first =
+          !has_message || finish_earlier(front, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
       if (is_first) {
         if (has_message) note(front, traffic, got.MPI_SOURCE, got, data, count, type, false);
         if (status != MPI_STATUS_IGNORE) *status = got;
@@ -226,7 +237,7 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
   if (from == MPI_PROC_NULL) {
     return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.line(Traffic::messages), request); });
   }
-  Receive& receive = receives_.emplace_back(Receive{&front, data, count, type, from, tag});
+  Receive& receive = receives_.emplace_back(Receive{&front, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);
   if (code != MPI_SUCCESS && means_failure(front.line(Traffic::messages), code)) {
     recover_();  // which posts it again
@@ -246,7 +257,7 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
 /// Posts the receive to MPI. In a rank that goes back, it may have to wait until its source is chosen.
 int LoggedMessages::post(Receive& receive) {
   Choice choice{receive.from, receive.tag};
-  if (replay_ && is_source(*receive.front, receive.from)) {
+  if (replay_ && receive.traffic == Traffic::messages && is_source(*receive.front, receive.from)) {
     receive.number = ++receives_so_far_;
     choice = choose(*receive.front, receive.from, receive.tag, receive.number);
   }
@@ -258,8 +269,8 @@ int LoggedMessages::post(Receive& receive) {
 
 int LoggedMessages::post_chosen(Receive& receive) {
   return quietly([&] {
-    return PMPI_Irecv(receive.data, receive.count, receive.type, receive.chosen_from, receive.chosen_tag,
-                      receive.front->line(Traffic::messages), &receive.beneath);
+    return PMPI_Irecv(receive.data, receive.count, receive.type->get(), receive.chosen_from, receive.chosen_tag,
+                      receive.front->line(receive.traffic), &receive.beneath);
   });
 }
 
@@ -310,19 +321,20 @@ LoggedMessages::Receive* LoggedMessages::find(MPI_Request request) const {
 }
 
 bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
-  if (by_handle_.empty()) return false;
+  if (by_handle_.empty() && by_operation_.empty()) return false;
   return std::ranges::any_of(requests, [&](MPI_Request one) {
     const auto persistent = persistent_.find(one);
-    return find(one) != nullptr || (persistent != persistent_.end() && persistent->second.begun != MPI_REQUEST_NULL);
+    return is_own(one) || (persistent != persistent_.end() && persistent->second.begun != MPI_REQUEST_NULL);
   });
 }
 
 /// The receives that were posted before `before`, and whose messages came earlier than one from `from` with `tag`.
-LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, int from, int tag, const Receive* before) {
+LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, Traffic traffic, int from, int tag,
+                                                   const Receive* before) {
   for (Receive& one : receives_) {
     if (&one == before) break;
     const bool fits = (one.from == from || one.from == MPI_ANY_SOURCE) && (one.tag == tag || one.tag == MPI_ANY_TAG);
-    if (one.is_complete || one.waits_for_choice || one.front != &front || !fits) continue;
+    if (one.is_complete || one.waits_for_choice || one.front != &front || one.traffic != traffic || !fits) continue;
     int code = MPI_SUCCESS;
     if (finish(one, true, &code) != Try::complete) return Try::interrupted;
   }
@@ -343,27 +355,32 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   *code =
       quietly([&] { return waits ? PMPI_Wait(&receive.beneath, &got) : PMPI_Test(&receive.beneath, &has_come, &got); });
   if (*code != MPI_SUCCESS)
-    return means_failure(receive.front->line(Traffic::messages), *code) ? Try::interrupted : Try::failed;
+    return means_failure(receive.front->line(receive.traffic), *code) ? Try::interrupted : Try::failed;
   if (has_come == 0) return Try::waits;
   int is_cancelled = 0;
   PMPI_Test_cancelled(&got, &is_cancelled);
   if (is_cancelled == 0) {
-    if (finish_earlier(*receive.front, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete) return Try::interrupted;
-    note(*receive.front, Traffic::messages, got.MPI_SOURCE, got, receive.data, receive.count, receive.type, true);
+    if (finish_earlier(*receive.front, receive.traffic, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete)
+      return Try::interrupted;
+    note(*receive.front, receive.traffic, got.MPI_SOURCE, got, receive.data, receive.count, receive.type->get(), true);
   }
   receive.status = got;
   receive.is_complete = true;
-  PMPI_Grequest_complete(receive.handle);
+  if (receive.handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(receive.handle);
   return Try::complete;
+}
+
+LoggedMessages::Try LoggedMessages::finish(MPI_Request request, bool waits, int* code) {
+  if (Receive* const receive = find(request)) return finish(*receive, waits, code);
+  return finish(*by_operation_.at(request), waits, code);
 }
 
 int LoggedMessages::finish(std::span<const MPI_Request> requests) {
   for (const MPI_Request request : requests) {
-    Receive* const receive = find(request);
-    if (receive == nullptr) continue;
+    if (!is_own(request)) continue;
     int code = MPI_SUCCESS;
     for (Try how = Try::waits; how != Try::complete;) {
-      how = finish(*receive, true, &code);
+      how = finish(request, true, &code);
       if (how == Try::failed) return code;
       if (how == Try::interrupted) recover_();
     }
@@ -373,10 +390,9 @@ int LoggedMessages::finish(std::span<const MPI_Request> requests) {
 
 int LoggedMessages::try_to_finish(std::span<const MPI_Request> requests) {
   for (const MPI_Request request : requests) {
-    Receive* const receive = find(request);
-    if (receive == nullptr) continue;
+    if (!is_own(request)) continue;
     int code = MPI_SUCCESS;
-    switch (finish(*receive, false, &code)) {
+    switch (finish(request, false, &code)) {
       case Try::failed: return code;
       case Try::interrupted: recover_(); break;
       default: break;
@@ -388,6 +404,8 @@ int LoggedMessages::try_to_finish(std::span<const MPI_Request> requests) {
 void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (before[i] == after[i]) continue;
+    if (const auto operation = by_operation_.find(before[i]); operation != by_operation_.end())
+      remove(operation->second);
     const auto known = by_handle_.find(before[i]);
     if (known == by_handle_.end()) continue;
     receives_.erase(known->second);
@@ -480,6 +498,10 @@ void LoggedMessages::end_epoch() {
     if (receive.beneath != MPI_REQUEST_NULL) PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
     receive.waits_for_choice = false;
   }
+  for (Operation& one : operations_) {
+    if (one.send == MPI_REQUEST_NULL) continue;
+    if (PMPI_Wait(&one.send, MPI_STATUS_IGNORE) == MPI_SUCCESS) one.copy = {};  // it was received
+  }
 }
 
 void LoggedMessages::begin_epoch(const Front* front) {
@@ -487,6 +509,9 @@ void LoggedMessages::begin_epoch(const Front* front) {
     if (receive.is_complete || (front != nullptr && receive.front != front)) continue;
     check_mpi(post(receive), "MPI_Irecv");
   }
+  // Of what was not sent again the receiver has everything.
+  for (Operation& one : operations_)
+    if (one.send == MPI_REQUEST_NULL && (front == nullptr || one.front == front)) one.copy = {};
 }
 
 void LoggedMessages::drop(const Front& front) {
@@ -501,7 +526,14 @@ void LoggedMessages::drop(const Front& front) {
     receive.status.MPI_TAG = receive.tag;
     PMPI_Status_set_cancelled(&receive.status, 1);
     receive.is_complete = receive.is_dropped = true;
-    PMPI_Grequest_complete(receive.handle);
+    if (receive.handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(receive.handle);
+  }
+  for (Operation& one : operations_) {
+    if (one.is_complete || one.front != &front) continue;
+    one.copy = {};
+    if (one.send != MPI_REQUEST_NULL) sends_.push_back(std::exchange(one.send, MPI_REQUEST_NULL));
+    one.is_dropped = true;
+    complete(one);
   }
 }
 

@@ -5,6 +5,11 @@
 // application has completed them. The application's request is a generalized one; beneath it is a receive of the epoch,
 // which is posted again after a recovery.
 //
+// Other operations have a generalized request too (logged_operations.cpp). A synchronous send is sent again, until its
+// receiver has it. What a non-blocking collective call sends is complete at once, too; it ends when all that it
+// receives has come. A matched message (logged_matched.cpp) is received when it is matched; the application's handle is
+// one of mend's own, of a copy.
+//
 // A persistent request is one of MPI's own that sends to nobody, or receives from nobody: the application holds it from
 // its making to its end. Beneath a receive that was started is a request as above; a send is complete once it is
 // started.
@@ -19,6 +24,7 @@
 #pragma once
 
 #include "framework/replay/front.hpp"
+#include "framework/replay/plain_calls.hpp"
 #include "replay/arrivals.hpp"
 #include "replay/message_log.hpp"
 
@@ -28,6 +34,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +49,14 @@ class LoggedMessages {
  public:
   /// How a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
   enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
+
+  /// A message of a non-blocking collective call that is to come.
+  struct Expected {
+    int from;
+    void* data;
+    int count;
+    MPI_Datatype type;
+  };
 
   /// What the user is told about what is not covered: what does not cover it, and what to do instead.
   struct Words {
@@ -59,6 +74,7 @@ class LoggedMessages {
   /// Without `any_source`, MPI_ANY_SOURCE is refused, and begin_replay() must not be called.
   LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
                  std::optional<AnySource> any_source = {});
+  ~LoggedMessages();
   LoggedMessages(const LoggedMessages&) = delete;
   LoggedMessages& operator=(const LoggedMessages&) = delete;
 
@@ -69,6 +85,16 @@ class LoggedMessages {
               MPI_Status* status);
   int begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
                     MPI_Request* request);
+  int begin_synchronous_send(const Front& front, const void* data, int count, MPI_Datatype type, int to, int tag,
+                             MPI_Request* request);
+  /// A request that is complete when all of `expected` has come and `at_end`, which returns MPI's code, was called.
+  int begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
+                      MPI_Request* request);
+  /// As MPI_Mprobe if `flag` is null, otherwise as MPI_Improbe.
+  int match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
+  bool is_matched(MPI_Message message) const { return matched_.contains(message); }
+  int receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
+  int begin_receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
   /// A persistent request, which start() begins. `ends`: nothing for a receive.
   int make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer, int tag,
                       std::optional<SendEnds> ends, MPI_Request* request);
@@ -94,28 +120,28 @@ class LoggedMessages {
     std::vector<std::pair<std::size_t, MPI_Request>> replaced_;  // where, and what stood there
   };
 
-  /// Returns true if one of the requests is a receive of begin_receive(), or of start().
+  /// Returns true if one of the requests is one of begin_...(), or of start().
   bool has_any(std::span<const MPI_Request> requests) const;
-  /// Completes those of `requests` that are receives of begin_receive(), so that MPI's own call finds them complete.
+  /// Completes those of `requests` that are of begin_...(), so that MPI's own call finds them complete.
   int finish(std::span<const MPI_Request> requests);
-  /// The same for those whose message has come.
+  /// The same for those that can be completed now.
   int try_to_finish(std::span<const MPI_Request> requests);
 
   /// MPI's own call has turned `before` into `after`: the requests that are gone are forgotten. Local.
   void forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after);
 
-  /// Returns true if there are receives that the application has not completed. Local.
-  bool has_pending_receives() const { return !receives_.empty(); }
+  /// Returns true if there are requests or matched messages that the application has not completed. Local.
+  bool has_pending() const { return !receives_.empty() || !operations_.empty() || !matched_.empty(); }
 
   /// Returns true if something may be under way on the lines. Local.
-  bool uses_lines() const { return !sends_.empty() || !receives_.empty(); }
+  bool uses_lines() const { return !sends_.empty() || !receives_.empty() || !operations_.empty(); }
   /// The lines of the epoch were revoked: nothing uses them any more when this returns. Local.
   void end_epoch();
   /// Sends what the log says again. Local.
   int resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes);
   /// Posts the receives again that are not complete: those of `front`, or all. Local.
   void begin_epoch(const Front* front = nullptr);
-  /// The receives of `front` that are not complete will not be: their requests end with an error. Local.
+  /// What was begun on `front` and is not complete will not be: its requests end with an error. Local.
   void drop(const Front& front);
   /// Returns true if the call that ends now has completed such a request. Local.
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
@@ -140,11 +166,12 @@ class LoggedMessages {
     const Front* front;
     void* data;
     int count;
-    MPI_Datatype type;
+    std::shared_ptr<const KeptType> type;
     int from;
     int tag;
+    Traffic traffic = Traffic::messages;
     MPI_Request beneath = MPI_REQUEST_NULL;
-    MPI_Request handle = MPI_REQUEST_NULL;
+    MPI_Request handle = MPI_REQUEST_NULL;  // none if it is a part of an operation
     bool is_complete = false;
     bool is_dropped = false;
     MPI_Status status{};
@@ -155,6 +182,26 @@ class LoggedMessages {
   };
   using Receives = std::list<Receive>;  // in the order in which they were posted
 
+  /// A synchronous send, or a non-blocking collective call.
+  struct Operation {
+    const Front* front;
+    std::vector<Receives::iterator> parts{};
+    std::function<int()> at_end{};
+    std::span<const std::byte> copy{};  // of a send that has not ended
+    MPI_Request send = MPI_REQUEST_NULL;
+    MPI_Request handle = MPI_REQUEST_NULL;
+    bool is_complete = false;
+    bool is_dropped = false;
+  };
+  using Operations = std::list<Operation>;
+
+  struct Matched {
+    const Front* front;
+    std::vector<std::byte> bytes;
+    MPI_Request send;  // of them to this process itself, which the application's handle receives
+    MPI_Status status;
+  };
+
   struct Persistent {
     const Front* front;
     void* data;
@@ -164,7 +211,7 @@ class LoggedMessages {
     int peer;
     int tag;
     std::optional<SendEnds> ends;
-    MPI_Request begun = MPI_REQUEST_NULL;  // of a receive
+    MPI_Request begun = MPI_REQUEST_NULL;  // of a receive, or of a synchronous send
   };
 
   /// Of a rank that goes back.
@@ -184,10 +231,20 @@ class LoggedMessages {
   static int fill_status(void* receive, MPI_Status* status);
   static int let_go(void* receive);
   static int ignore_cancel(void* receive, int complete);
+  static int fill_empty_status(void* operation, MPI_Status* status);
   enum class Try : std::uint8_t { complete, waits, interrupted, failed };
   Try finish(Receive& receive, bool waits, int* code);
-  Try finish_earlier(const Front& front, int from, int tag, const Receive* before);
+  Try finish(Operation& operation, bool waits, int* code);
+  Try finish(MPI_Request request, bool waits, int* code);
+  Try finish_earlier(const Front& front, Traffic traffic, int from, int tag, const Receive* before);
   Receive* find(MPI_Request request) const;
+  bool is_own(MPI_Request request) const { return by_handle_.contains(request) || by_operation_.contains(request); }
+  int add_operation(const Front& front, Operation** made);
+  void remove(Operations::iterator operation);
+  static void complete(Operation& operation);
+  int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
+           SendEnds ends, Operation* operation);
+  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line, Operation& operation);
   int post(Receive& receive);
   int post_chosen(Receive& receive);
   Choice choose(const Front& front, int from, int tag, std::uint64_t number);
@@ -211,6 +268,10 @@ class LoggedMessages {
   bool completed_dropped_ = false;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
+  Operations operations_;
+  std::unordered_map<MPI_Request, Operations::iterator> by_operation_;
+  std::unordered_map<MPI_Message, Matched> matched_;
+  Communicator own_;  // of this process alone, for the handles of matched messages
   std::unordered_map<MPI_Request, Persistent> persistent_;
   std::vector<MPI_Request> sends_;  // of copies
   std::vector<std::byte> packed_;

@@ -33,6 +33,8 @@ int LoggedMessages::start(MPI_Request request) {
   Persistent& one = persistent_.at(request);
   if (one.peer == MPI_PROC_NULL) return PMPI_Start(&request);
   if (!one.ends) return begin_receive(*one.front, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
+  if (one.ends == SendEnds::as_synchronous)
+    return begin_synchronous_send(*one.front, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
   const int code = send(*one.front, Traffic::messages, one.data, one.count, one.type, one.peer, one.tag, *one.ends);
   return code == MPI_SUCCESS ? PMPI_Start(&request) : code;
 }
@@ -42,7 +44,7 @@ int LoggedMessages::free_persistent(MPI_Request* request) {
   Persistent& one = known->second;
   if (one.begun != MPI_REQUEST_NULL)
     throw UsageError(
-        fmt::format("MPI_Request_free was called for a receive that was started, which {} not cover: wait for it first",
+        fmt::format("MPI_Request_free was called for a request that was started, which {} not cover: wait for it first",
                     words_.what));
   if (one.owns_type) PMPI_Type_free(&one.type);
   persistent_.erase(known);

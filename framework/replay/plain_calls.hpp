@@ -18,4 +18,22 @@ int quietly(Call call) {
 /// The size of a value of one of MPI's own types that lies in memory as it is packed; otherwise nothing.
 std::optional<int> plain_size(MPI_Datatype type);
 
+/// A datatype that lasts when the application frees it.
+class KeptType {
+ public:
+  explicit KeptType(MPI_Datatype type) : type_(type), is_owned_(!plain_size(type)) {
+    if (is_owned_) check_mpi(PMPI_Type_dup(type, &type_), "MPI_Type_dup");
+  }
+  ~KeptType() {
+    if (is_owned_) PMPI_Type_free(&type_);
+  }
+  KeptType(const KeptType&) = delete;
+  KeptType& operator=(const KeptType&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_;
+  bool is_owned_;
+};
+
 }  // namespace mend

@@ -21,6 +21,7 @@ const std::vector<std::string> locally{"--mend-rollback", "local", "--mend-commi
 
 const std::string named = "rolls_back_locally:";
 const std::string from_any = "rolls_back_from_any:";
+const std::string with_requests = "rolls_back_with_requests:";
 
 support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spares = 3,
                              std::vector<std::string> options = locally) {
@@ -185,6 +186,37 @@ TEST(LocalRollbackFromAny, has_all_go_back_when_another_dies_during_the_recovery
     expect_right(play_from_any(fmt::format("1@6,3@6+{}", point)), {-1, -1, -1, -1}, from_any, Entries::any);
 }
 
+// Synchronous sends that do not block, and matched messages.
+
+TEST(LocalRollbackOfRequests, gives_the_same_result_as_the_global_one_without_a_death) {
+  EXPECT_EQ(said(play(with_requests, 4, 0, {"--mend-commit-every", "4"})), said(play(with_requests, 4, 0, locally)));
+}
+
+TEST(LocalRollbackOfRequests, ends_a_synchronous_send_when_it_is_received) {
+  const auto end = play("sends_synchronously", 2, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
+}
+
+TEST_P(WhoeverDies, begins_its_requests_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  expect_right(play(with_requests + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_requests);
+}
+
+TEST(LocalRollbackOfRequests, works_when_one_dies_after_the_other) {
+  expect_right(play(with_requests + "0@5,2@7", 4, 3, locally), {8, 12, 8, 12}, with_requests);
+}
+TEST(LocalRollbackOfRequests, works_before_restore) {
+  expect_right(play(with_requests + "1@-1", 4, 3, locally), {12, 12, 12, 12}, with_requests);
+}
+TEST(LocalRollbackOfRequests, works_when_the_successor_dies_too) {
+  expect_right(play(with_requests + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_requests);
+}
+TEST(LocalRollbackOfRequests, has_all_go_back_when_two_die_at_once) {  // it receives from any source
+  expect_right(play(with_requests + "0@6,3@6", 4, 3, locally), {-1, -1, -1, -1}, with_requests, Entries::any);
+}
+
 class OnThisManyRanks : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(LocalRollback, OnThisManyRanks, testing::Range(1, 7));
 
@@ -232,7 +264,8 @@ TEST(LocalRollback, refuses_what_it_does_not_cover) {
       {"commits_with_a_communicator", "rank 0: a communicator made since restore.. is there at commit"},
       {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},
       {"commits_with_a_message_under_way", "messages are under way at commit"},
-      {"commits_with_a_receive_pending", "rank 1: a receive of MPI_Irecv was not completed before commit"},
+      {"commits_with_a_receive_pending", "rank 1: a request or a matched message was not completed before commit"},
+      {"commits_with_a_matched_message", "rank 1: a request or a matched message was not completed before commit"},
       {"restores_twice", "restore.. was called twice"}};
   for (const auto& [scenario, sentence] : uses) {
     SCOPED_TRACE(scenario);

@@ -346,6 +346,15 @@ TEST(Ledger, sees_that_a_message_is_under_way) {
   EXPECT_THAT(receiver.received_from(0), ElementsAre(std::pair(Ledger::Channel{0, 0, 8}, 1U)));
 }
 
+TEST(LogMemory, gives_each_piece_a_place_of_its_own) {
+  LogMemory memory;
+  const std::byte* const first = memory.take(0).data();
+  const std::byte* const second = memory.take(0).data();
+  EXPECT_NE(first, second);
+  EXPECT_NE(second, memory.take(1).data());
+  EXPECT_EQ(memory.used(), 1U);
+}
+
 TEST(LogMemory, keeps_what_it_gave_where_it_is_and_takes_it_again) {
   LogMemory memory;
   const std::byte* const first = memory.take(100).data();

@@ -25,6 +25,7 @@ const Names covered{"MPI_Send",
                     "MPI_Isend",
                     "MPI_Irsend",
                     "MPI_Ibsend",
+                    "MPI_Issend",
                     "MPI_Recv",
                     "MPI_Irecv",
                     "MPI_Sendrecv",
@@ -33,9 +34,12 @@ const Names covered{"MPI_Send",
                     "MPI_Isendrecv_replace",
                     "MPI_Probe",
                     "MPI_Iprobe",
+                    "MPI_Mprobe",
+                    "MPI_Improbe",
                     "MPI_Send_init",
                     "MPI_Rsend_init",
                     "MPI_Bsend_init",
+                    "MPI_Ssend_init",
                     "MPI_Recv_init",
                     "MPI_Barrier",
                     "MPI_Bcast",
@@ -154,6 +158,7 @@ TEST(MpiFunctions, that_send_are_intercepted) {
   ASSERT_NE(whole_program, nullptr);
   for (const Names& names : {covered, refused()})
     for (const std::string& name : names) EXPECT_TRUE(is_intercepted(name)) << name;
+  for (const char* const of_matched : {"MPI_Mrecv", "MPI_Imrecv"}) EXPECT_TRUE(is_intercepted(of_matched));
   EXPECT_FALSE(is_intercepted("MPI_Comm_group"));
 }
 

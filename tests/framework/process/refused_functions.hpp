@@ -98,10 +98,6 @@ inline std::vector<RefusedFunction> refused_functions() {
   MEND_ADD(MPIX_Comm_shrink);
   MEND_ADD(MPIX_Comm_agree);
   MEND_ADD(MPIX_Comm_iagree);
-  MEND_ADD(MPI_Issend);
-  MEND_ADD(MPI_Ssend_init);
-  MEND_ADD(MPI_Mprobe);
-  MEND_ADD(MPI_Improbe);
   MEND_ADD(MPI_Comm_split_type);
   MEND_ADD(MPI_Comm_create_group);
   MEND_ADD(MPI_Intercomm_create);

@@ -2,6 +2,7 @@
 
 #include "tests/framework/process/refused_functions.hpp"
 #include "tests/framework/subject/any_source_work.hpp"
+#include "tests/framework/subject/requests_work.hpp"
 #include "tests/framework/subject/subject.hpp"
 
 #include "base/fault_point.hpp"
@@ -332,6 +333,7 @@ mend::Body steps_of(std::string_view what) {
 }  // namespace
 
 mend::Body roll_back_locally(std::string_view what) { return steps_of<Work>(what); }
+mend::Body roll_back_with_requests(std::string_view what) { return steps_of<RequestsWork>(what); }
 mend::Body roll_back_from_any(std::string_view what) { return steps_of<AnySourceWork>(what); }
 
 Scenarios local_rollback_scenarios() {
@@ -393,6 +395,30 @@ Scenarios local_rollback_scenarios() {
     static int value = 0;
     static MPI_Request request = MPI_REQUEST_NULL;
     if (session.rank() == mend::Rank{1}) MPI_Irecv(&value, 1, MPI_INT, 0, 0, session.comm(), &request);
+  });
+  all["commits_with_a_matched_message"] = in_body([](mend::Session& session) {
+    static MPI_Message message = MPI_MESSAGE_NULL;
+    const int value = 3;
+    if (session.rank() == mend::Rank{0}) MPI_Send(&value, 1, MPI_INT, 1, 0, session.comm());
+    if (session.rank() == mend::Rank{1}) MPI_Mprobe(0, 0, session.comm(), &message, MPI_STATUS_IGNORE);
+  });
+  all["sends_synchronously"] = in_body([](mend::Session& session) {
+    const MPI_Comm comm = session.comm();
+    int value = 3;
+    if (session.rank() == mend::Rank{0}) {
+      std::array<MPI_Request, 2> requests{};
+      MPI_Issend(&value, 1, MPI_INT, 1, 0, comm, &requests[0]);
+      MPI_Ssend_init(&value, 1, MPI_INT, 1, 1, comm, &requests[1]);
+      MPI_Start(&requests[1]);
+      std::array<int, 2> have_ended{};
+      for (std::size_t i = 0; i < 2; ++i) MPI_Test(&requests[i], &have_ended[i], MPI_STATUS_IGNORE);
+      MPI_Send(&value, 1, MPI_INT, 1, 2, comm);  // the others are received after this one
+      MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+      MPI_Request_free(&requests[1]);
+      if (have_ended != std::array{0, 0}) throw std::runtime_error("a synchronous send has ended before its receive");
+    } else {
+      for (const int tag : {2, 1, 0}) MPI_Recv(&value, 1, MPI_INT, 0, tag, comm, MPI_STATUS_IGNORE);
+    }
   });
   all["restores_twice"] = in_body([](mend::Session& session) { session.store().restore(); });
   all["is_not_send_deterministic"] = [](mend::Session& session) {
