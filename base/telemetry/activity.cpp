@@ -1,5 +1,6 @@
 #include "base/telemetry/activity.hpp"
 
+#include "base/death/forked_child.hpp"
 #include "base/telemetry/job_board.hpp"
 #include "base/telemetry/packed_word.hpp"
 
@@ -73,9 +74,15 @@ Activity current_activity() {
   return {now.number, now.what};
 }
 
-void note_activity() { move_to(MpiCall::none); }
+void note_activity() {
+  end_forked_child("called mend or MPI");
+  move_to(MpiCall::none);
+}
 
-InMpiCall::InMpiCall(MpiCall call) : before_(move_to(call)) {}
+InMpiCall::InMpiCall(MpiCall call) {
+  end_forked_child("called MPI");
+  before_ = move_to(call);
+}
 InMpiCall::~InMpiCall() { move_to(before_); }
 
 }  // namespace mend

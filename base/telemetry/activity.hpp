@@ -70,7 +70,7 @@ class InMpiCall {
   InMpiCall& operator=(const InMpiCall&) = delete;
 
  private:
-  MpiCall before_;
+  MpiCall before_ = MpiCall::none;
 };
 
 }  // namespace mend

@@ -1,6 +1,7 @@
 #include "framework/process/body_guard.hpp"
 
 #include "base/death/catchable.hpp"
+#include "base/death/forked_child.hpp"
 #include "base/error.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
@@ -114,6 +115,7 @@ void set_handler_elsewhere() {
 }  // namespace
 
 int refuse_in_body(const std::string& sentence) {
+  end_forked_child("called MPI");
   process_context().body = BodyState::refused;
   process_context().body_rules.end_job(sentence);
   return MPI_ERR_OTHER;

@@ -1,6 +1,7 @@
 #include "framework/process/mpi_runtime.hpp"
 
 #include "base/death/crash_report.hpp"
+#include "base/death/forked_child.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/telemetry/job_status.hpp"
@@ -73,6 +74,7 @@ void before_mpi_init() {
 void after_mpi_init() {
   if (std::exchange(process_context().has_started_mpi, true)) return;
   job_status::running();
+  watch_forks();
   reach("init.after");
 }
 

@@ -1,5 +1,6 @@
 #include "framework/recovery/body_outcome.hpp"
 
+#include "base/death/forked_child.hpp"
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/user_text.hpp"
@@ -39,6 +40,19 @@ agreement::Motion motion_after(const std::function<void()>& work, const BodyCont
     end.fail(ExitCode::failed, of_rank("the body threw an object that is not a std::exception"));
   }
   return Motion::abandon;
+}
+
+void run_in_this_process(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    end_forked_child(fmt::format("left the body by an exception ({})", text_of(error)));
+    throw;
+  } catch (...) {
+    end_forked_child("left the body by an exception");
+    throw;
+  }
+  end_forked_child("left the body");
 }
 
 }  // namespace mend

@@ -23,4 +23,7 @@ struct BodyContext {
 /// process, and then each spare that takes its place.
 agreement::Motion motion_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end);
 
+/// Runs `work`. If it has forked a child that leaves `work` too, ends the child there, because it is no rank.
+void run_in_this_process(const std::function<void()>& work);
+
 }  // namespace mend

@@ -447,7 +447,7 @@ recovery::BodyLeft Engine::play(const Body& body) {
     Session session(*this);
     const InBody in_body;
     requests_.begin_body();
-    body(session);
+    run_in_this_process([&] { body(session); });
     requests_.end_body();
     end_of_body();
   };
@@ -476,7 +476,7 @@ recovery::BodyLeft Engine::play_locally(const Body& body) {
     Session session(*this);
     const InBody in_body;
     requests_.begin_body();
-    body(session);
+    run_in_this_process([&] { body(session); });
     requests_.end_body();
     end();
   };

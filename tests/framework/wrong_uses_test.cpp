@@ -114,6 +114,7 @@ std::vector<WrongUse> of_options() {
 }
 
 std::vector<WrongUse> of_porting() {
+  const std::string child = "process [0-9]+, which the program has forked, ";
   return {
       {run(3, 1, "finalizes_MPI"), 2, "rank [0-2]: MPI_Finalize was called in the body"},
       {run(3, 0, "finalizes_MPI_on_one_rank"), 2, "rank 1: MPI_Finalize was called in the body"},
@@ -150,6 +151,12 @@ std::vector<WrongUse> of_porting() {
        "an MPI call used a communicator of before a recovery: ask session.comm.. for the present one"},
       {run(3, 0, "runs_inside_a_run"), 0, "mend::run is called once in a process"},
       {run(2, 0, "inside_own_mpi_of_too_low_a_level"), 2, "mend needs MPI_THREAD_FUNNELED"},
+      {run(3, 1, "has_a_child_that_goes_on"), 0, child + "called MPI: it is no rank, and ends: after fork.., end the"},
+      {run(3, 1, "has_a_child_that_throws"), 0,
+       child + "left the body by an exception .no such program.: it is no rank"},
+      {run(3, 1, "has_a_child_that_commits"), 0, child + "called mend or MPI: it is no rank"},
+      {run(3, 1, "has_a_child_that_finalizes_MPI"), 0, child + "called MPI: it is no rank"},
+      {run(3, 1, "has_a_child_that_returns"), 0, child + "left the body: it is no rank"},
       {run(3, 1, "process_1_refuses"), 2, "process 1 finds no paper"},
   };
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -58,6 +59,20 @@ mend::Body on_rank_1(std::function<void(mend::Session&)> wrong) {
   });
 }
 
+void wait_for(pid_t child) {
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 2)
+    throw std::runtime_error("the child has not ended as it should");
+}
+
+/// Rank 1 forks a child in the third step, which does `wrong` and then goes on in the body.
+mend::Body in_a_child(std::function<void(mend::Session&)> wrong) {
+  return on_rank_1([=](mend::Session& session) {
+    const pid_t child = ::fork();
+    child == 0 ? wrong(session) : wait_for(child);
+  });
+}
+
 }  // namespace
 
 Scenarios wrong_uses() {
@@ -80,6 +95,16 @@ Scenarios wrong_uses() {
     MPI_Comm comm = session.comm();
     MPI_Comm_disconnect(&comm);
   });
+  all["has_a_child_that_goes_on"] = in_a_child([](mend::Session&) {});
+  all["has_a_child_that_throws"] = in_a_child([](mend::Session&) { throw std::runtime_error("no such program"); });
+  all["has_a_child_that_commits"] = in_a_child([](mend::Session& session) { session.store().commit(); });
+  all["has_a_child_that_finalizes_MPI"] = in_a_child([](mend::Session&) { MPI_Finalize(); });
+  all["has_a_child_that_returns"] = [](mend::Session& session) {
+    const pid_t child = session.rank() == mend::Rank{1} ? ::fork() : 1;
+    if (child == 0) return;
+    if (child > 1) wait_for(child);
+    count(session, 5, [](long) {});
+  };
   all["makes_errors_fatal"] =
       on_rank_1([](mend::Session& session) { MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_ARE_FATAL); });
   all["makes_errors_of_a_duplicate_fatal"] =

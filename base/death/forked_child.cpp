@@ -1,0 +1,33 @@
+#include "base/death/forked_child.hpp"
+
+#include "base/error.hpp"
+#include "base/telemetry/log.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace mend {
+namespace {
+
+std::atomic<bool> is_forked = false;
+
+}  // namespace
+
+void watch_forks() {
+  [[maybe_unused]] static const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { is_forked.store(true, std::memory_order_relaxed); });
+}
+
+void end_forked_child(std::string_view what) {
+  if (!is_forked.load(std::memory_order_relaxed)) return;
+  log::error(
+      fmt::format("process {}, which the program has forked, {}: it is no rank, and ends: after fork(), end the "
+                  "child by _exit or exec",
+                  ::getpid(), what));
+  ::_exit(static_cast<int>(ExitCode::usage));
+}
+
+}  // namespace mend
