@@ -1,21 +1,26 @@
-// A recovery on real processes, from the kill until the body runs again with its data: the time of each phase.
+// A recovery on real processes, from the kill until the body runs again with its data: the time of each phase, and
+// beside it what bounds it (bench/recovery_bounds.hpp), measured in the same minutes.
 //
-// Started directly, it launches jobs of itself with `mend run`, one for each kill. The cases take turns, so that
-// disturbances of the machine affect all alike.
+// Started directly, it launches jobs of itself with `mend run`, one for each kill. The cases and the bounds take turns,
+// so that disturbances of the machine affect all alike.
 
 #include "base/median.hpp"
 #include "bench/jobs.hpp"
+#include "bench/recovery_bounds.hpp"
 #include "framework/mend.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <span>
 #include <sstream>
@@ -26,12 +31,18 @@
 namespace mend::bench {
 namespace {
 
-constexpr int ranks = 4;
 constexpr int victim = 1;
 constexpr Seconds settled{0.4};  // a new ring is more patient
 
+// What is aimed at, in times of the bounds; the first two with two ranks, where nobody waits for a core.
+constexpr double most_until_repaired = 1.5;
+constexpr double most_ms_until_repaired = 4;
+constexpr double most_until_restored = 1.3;
+
 struct Arguments {
-  int samples = 30;
+  std::vector<int> ranks{2, 4, 8};
+  int spares = 1;
+  int samples = 15;
   double mebibytes = 16;  // for each rank
   std::string json;
   std::string subject;  // in a launched process: the kind of recovery
@@ -47,11 +58,21 @@ void tell(Session& session, const Arguments& arguments, std::int64_t repaired, s
                                     report.interrupt.count(), report.agree.count(), report.rebuild.count()));
 }
 
+/// The memory that the kernel frees at the end of this process.
+double own_bytes() {
+  double mapped = 0;
+  double resident = 0;
+  double shared = 0;
+  std::ifstream("/proc/self/statm") >> mapped >> resident >> shared;
+  return (resident - shared) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
 void work_until_the_kill(Session& session, const Arguments& arguments) {
   const Stopwatch since_start;
   for (int sum = 0;;) {
     if (session.rank() == Rank{victim} && since_start.elapsed() > settled) {
-      say(arguments.record, fmt::format("killed {}\n", now_ns()));
+      const double bytes = own_bytes();
+      say(arguments.record, fmt::format("killed {} {}\n", now_ns(), bytes));
       std::raise(SIGKILL);
     }
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, session.comm());
@@ -102,18 +123,32 @@ struct Case {
   std::vector<double> restored{};  // ... and its data
 };
 
-void sample(Case& one, const Arguments& arguments) {
+/// All cases of one number of ranks.
+struct Series {
+  int ranks = 0;
+  std::vector<Case> cases{{"re-entry", ""},
+                          {"in-place", ""},
+                          {"in-place-ready", ""},
+                          {"in-place-kept", ""},
+                          {"re-entry", "--mend-detector runtime"},
+                          {"re-entry", "--mend-agreement mpi"}};
+  RecoveryBounds bounds{};
+};
+
+/// Adds a recovery to the times, and the exit of a process as large as the victim to the bounds.
+void sample(Case& one, Series& series, const Arguments& arguments) {
   std::istringstream said(said_by_job(
-      MEND_COMMAND, ranks, 1,
+      MEND_COMMAND, series.ranks, arguments.spares,
       fmt::format("--subject {} --size {} --mend-log off {}", one.subject, arguments.mebibytes, one.options)));
   std::int64_t killed = 0;
+  double bytes = 0;
   std::int64_t noticed = 0;
   std::int64_t repaired = 0;
   std::int64_t restored = 0;
   std::array<double, 3> phases{};
   int back = 0;
   for (std::string word; said >> word;) {
-    if (word == "killed") said >> killed;
+    if (word == "killed") said >> killed >> bytes;
     if (word != "back") continue;
     std::array<std::int64_t, 3> times{};
     std::array<double, 3> took{};
@@ -125,7 +160,7 @@ void sample(Case& one, const Arguments& arguments) {
     for (std::size_t i = 0; i < took.size(); ++i) phases[i] = std::max(phases[i], took[i]);
     ++back;
   }
-  if (killed == 0 || back != ranks) throw std::runtime_error("a job did not recover from its failure");
+  if (killed == 0 || back != series.ranks) throw std::runtime_error("a job did not recover from its failure");
   const auto since_kill = [&](std::int64_t time) { return static_cast<double>(time - killed) / 1e6; };
   one.detect.push_back(since_kill(noticed));
   one.interrupt.push_back(phases[0]);
@@ -133,47 +168,129 @@ void sample(Case& one, const Arguments& arguments) {
   one.rebuild.push_back(phases[2]);
   one.repaired.push_back(since_kill(repaired));
   one.restored.push_back(since_kill(restored));
+  series.bounds.exit.push_back(time_of_exit(bytes));
 }
 
-void print(const std::vector<Case>& cases, const Arguments& arguments) {
-  fmt::print(
-      "{} ranks and a spare, one rank killed in a loop of MPI_Allreduce, {:g} MiB a rank; medians of {} (greatest in\n"
-      "brackets), in ms. Detect: until the first process knows; phases: of the slowest process, each by itself.\n\n"
-      "{:<14} {:<24} {:>8} {:>10} {:>8} {:>8} {:>22} {:>22}\n",
-      ranks, arguments.mebibytes, arguments.samples, "recovery", "options", "detect", "interrupt", "agree", "rebuild",
-      "kill to repaired", "kill to restored");
-  for (const Case& one : cases) {
-    fmt::print("{:<14} {:<24} {:>8.2f} {:>10.2f} {:>8.2f} {:>8.2f} {:>12.2f} ({:>7.2f}) {:>12.2f} ({:>7.2f})\n",
-               one.subject, one.options, median(one.detect), median(one.interrupt), median(one.agree),
-               median(one.rebuild), median(one.repaired), std::ranges::max(one.repaired), median(one.restored),
-               std::ranges::max(one.restored));
+void sample_bounds(Series& series, const Arguments& arguments) {
+  const int survivors = series.ranks + arguments.spares - 1;
+  add_sample(series.bounds,
+             said_by_job(MEND_COMMAND, survivors, 0, fmt::format("--subject bounds --size {}", arguments.mebibytes)));
+}
+
+/// The medians of the bounds of one case, in milliseconds.
+struct Bound {
+  double exit = 0;
+  double revoke = 0;
+  double agree = 0;
+  double rebuild = 0;  // shrink and split
+  double restore = 0;  // exchange and first touch
+
+  double repaired() const { return exit + revoke + agree + rebuild; }
+};
+
+Bound bound_of(const Case& one, const RecoveryBounds& bounds) {
+  const bool is_ready = one.subject.starts_with("in-place-");
+  const double touch = one.subject == "in-place" ? median(bounds.touch_one) : median(bounds.touch_all);
+  return {median(bounds.exit), median(bounds.revoke), median(bounds.agree),
+          median(bounds.shrink) + median(bounds.split), median(bounds.exchange) + (is_ready ? 0 : touch)};
+}
+
+std::string beside(double time, double bound) { return fmt::format("{:.2f} ({:.2f})", time, time / bound); }
+
+/// A case beside its bounds. A restore has its own repair before it.
+void print(const Case& one, const Bound& bound) {
+  const double repaired = median(one.repaired);
+  fmt::print("{:<14} {:<24} {:>14} {:>14} {:>14} {:>14} {:>15} {:>16}\n", one.subject, one.options,
+             beside(median(one.detect), bound.exit), beside(median(one.interrupt), bound.revoke),
+             beside(median(one.agree), bound.agree), beside(median(one.rebuild), bound.rebuild),
+             beside(repaired, bound.repaired()), beside(median(one.restored), repaired + bound.restore));
+}
+
+const char* verdict(bool is_met) { return is_met ? "met" : "missed"; }
+
+void print_aims(const Series& series) {
+  for (const Case& one : series.cases) {
+    if (!one.options.empty()) continue;
+    const Bound bound = bound_of(one, series.bounds);
+    const double repaired = median(one.repaired);
+    const double of_restored = median(one.restored) / (repaired + bound.restore);
+    if (series.ranks == 2) {
+      const bool is_met = repaired <= most_until_repaired * bound.repaired() && repaired <= most_ms_until_repaired;
+      fmt::print(
+          "{}: kill to repaired within {:g} of its bound and {:g} ms: {} ms ({:.2f} of the bounds without the exit): "
+          "{}\n",
+          one.subject, most_until_repaired, most_ms_until_repaired, beside(repaired, bound.repaired()),
+          repaired / (bound.repaired() - bound.exit), verdict(is_met));
+    }
+    fmt::print("{}: kill to restored within {:g} of repaired, exchange and first touch: {:.2f}: {}\n", one.subject,
+               most_until_restored, of_restored, verdict(of_restored <= most_until_restored));
   }
+}
+
+void print(const Series& series, const Arguments& arguments) {
+  fmt::print(
+      "{} ranks and {} spare(s), one rank killed in a loop of MPI_Allreduce, {:g} MiB a rank; medians of {}, in ms "
+      "(in\n"
+      "brackets: times the bound). Detect: until the first process knows; phases: of the slowest process, each by\n"
+      "itself. The bounds: the kernel's exit of a process of that size; a bare revoke; agree; shrink and split; their\n"
+      "sum; and repaired, a bare exchange of a rank's data, and the first touch of as much memory unless it was "
+      "ready.\n\n"
+      "{:<14} {:<24} {:>14} {:>14} {:>14} {:>14} {:>15} {:>16}\n",
+      series.ranks, arguments.spares, arguments.mebibytes, arguments.samples, "recovery", "options", "detect",
+      "interrupt", "agree", "rebuild", "kill to repaired", "kill to restored");
+  for (const Case& one : series.cases) print(one, bound_of(one, series.bounds));
+  const Bound bound = bound_of(series.cases.front(), series.bounds);
+  fmt::print("{:<14} {:<24} {:>14.2f} {:>14.2f} {:>14.2f} {:>14.2f} {:>15.2f}\n", "bounds", "", bound.exit,
+             bound.revoke, bound.agree, bound.rebuild, bound.repaired());
+  fmt::print("exchange {:.2f}; first touch by one process {:.2f}, by all {:.2f}\n\n", median(series.bounds.exchange),
+             median(series.bounds.touch_one), median(series.bounds.touch_all));
+  print_aims(series);
+  fmt::print("\n");
+}
+
+nlohmann::json document_of(const Series& series) {
+  nlohmann::json cases;
+  for (const Case& one : series.cases) {
+    cases.push_back({{"recovery", one.subject},
+                     {"options", one.options},
+                     {"detect_ms", one.detect},
+                     {"interrupt_ms", one.interrupt},
+                     {"agree_ms", one.agree},
+                     {"rebuild_ms", one.rebuild},
+                     {"repaired_ms", one.repaired},
+                     {"restored_ms", one.restored}});
+  }
+  const RecoveryBounds& bounds = series.bounds;
+  return {{"ranks", series.ranks},
+          {"cases", cases},
+          {"bounds",
+           {{"exit_ms", bounds.exit},
+            {"revoke_ms", bounds.revoke},
+            {"agree_ms", bounds.agree},
+            {"shrink_ms", bounds.shrink},
+            {"split_ms", bounds.split},
+            {"exchange_ms", bounds.exchange},
+            {"touch_one_ms", bounds.touch_one},
+            {"touch_all_ms", bounds.touch_all}}}};
 }
 
 int compare(const Arguments& arguments) {
-  std::vector<Case> cases{{"re-entry", ""},
-                          {"in-place", ""},
-                          {"in-place-ready", ""},
-                          {"in-place-kept", ""},
-                          {"re-entry", "--mend-detector runtime"},
-                          {"re-entry", "--mend-agreement mpi"}};
+  // As where there are more processes than cores: the bounds at two ranks would be those of processes that never yield.
+  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  std::vector<Series> all;
+  for (const int ranks : arguments.ranks) all.push_back({ranks});
   for (int i = 0; i < arguments.samples; ++i) {
-    for (Case& one : cases) sample(one, arguments);
+    for (Series& series : all) {
+      sample_bounds(series, arguments);
+      for (Case& one : series.cases) sample(one, series, arguments);
+    }
   }
-  print(cases, arguments);
-  if (arguments.json.empty()) return 0;
   nlohmann::json result;
-  for (const Case& one : cases) {
-    result.push_back({{"recovery", one.subject},
-                      {"options", one.options},
-                      {"detect_ms", one.detect},
-                      {"interrupt_ms", one.interrupt},
-                      {"agree_ms", one.agree},
-                      {"rebuild_ms", one.rebuild},
-                      {"repaired_ms", one.repaired},
-                      {"restored_ms", one.restored}});
+  for (const Series& series : all) {
+    print(series, arguments);
+    result.push_back(document_of(series));
   }
-  std::ofstream(arguments.json) << result.dump(2) << "\n";
+  if (!arguments.json.empty()) std::ofstream(arguments.json) << result.dump(2) << "\n";
   return 0;
 }
 
@@ -184,6 +301,11 @@ int main(int argc, char** argv) {
   using namespace mend::bench;
   CLI::App app("Measures mend's recovery on this machine, by killing processes.", "bench_recovery");
   Arguments arguments;
+  app.add_option("--ranks", arguments.ranks, "Numbers of ranks, each measured by itself")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  app.add_option("--spares", arguments.spares, "Spares beside them")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--samples", arguments.samples, "Kills of each kind")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -196,7 +318,9 @@ int main(int argc, char** argv) {
   app.allow_extras();  // --mend-...
   CLI11_PARSE(app, argc, argv);
   try {
-    return arguments.subject.empty() ? compare(arguments) : play(argc, argv, arguments);
+    if (arguments.subject.empty()) return compare(arguments);
+    if (arguments.subject == "bounds") return measure_bounds(argc, argv, arguments.mebibytes, arguments.record);
+    return play(argc, argv, arguments);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_recovery: {}\n", error.what());
     return 1;
