@@ -42,7 +42,7 @@ class Session {
   /// The application's communicator. It has as many ranks as were launched, minus the spares, unless some ranks were
   /// given up (--mend-on-failure shrink or blank). Use it for plain MPI calls. Their errors are thrown: ProcessFailure
   /// if a process died (let it pass), EnvironmentError otherwise. Do not free it. Communicators that you or a library
-  /// make from it by MPI itself, except by MPI_Comm_idup, are interrupted like those of derive(), and you free them.
+  /// make from it by MPI itself are interrupted like those of derive(), and you free them.
   /// Open MPI's windows (RMA) and files (MPI-IO) do not survive the death of a process that has them open. Local.
   MPI_Comm comm() const;
   /// This process's rank in comm(). Local.

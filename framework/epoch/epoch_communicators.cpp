@@ -1,6 +1,7 @@
 #include "framework/epoch/epoch_communicators.hpp"
 
 #include "base/fault_point.hpp"
+#include "framework/process/communicator_hooks.hpp"
 #include "transport/mpi.hpp"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ EpochCommunicators::~EpochCommunicators() {
 void EpochCommunicators::end_epoch() {
   for (MPI_Comm comm : derived_) take_for_outdated(comm);
   for (MPI_Comm comm : followed_) take_for_outdated(comm);
+  forget_coming_communicators();
   free_all(retired_);
   move_all(derived_, retired_);
   release_all(followed_);

@@ -3,6 +3,7 @@
 // as in communicator_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
+#include "framework/process/communicator_hooks.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/replay/blocks.hpp"
 #include "framework/replay/logged_calls.hpp"
@@ -168,7 +169,7 @@ int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
         *logged, 1, request, [&](const auto& before) { return logged->messages().finish(before); },
         [&] { return library(request, status); });
   }
-  return library(request, status);
+  return mend::notice_made(1, request, [&] { return library(request, status); });
 }
 MEND_SAME_AS_PMPI(MPI_Wait);
 
@@ -180,7 +181,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
         *logged, count, requests, [&](const auto& before) { return logged->messages().finish(before); },
         [&] { return library(count, requests, statuses); });
   }
-  return library(count, requests, statuses);
+  return mend::notice_made(count, requests, [&] { return library(count, requests, statuses); });
 }
 MEND_SAME_AS_PMPI(MPI_Waitall);
 
@@ -196,7 +197,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* stat
       if (code != MPI_SUCCESS || flag != 0) return code;
     }
   }
-  return library(count, requests, index, status);
+  return mend::notice_made(count, requests, [&] { return library(count, requests, index, status); });
 }
 MEND_SAME_AS_PMPI(MPI_Waitany);
 
@@ -211,7 +212,7 @@ int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], M
       if (code != MPI_SUCCESS || *done != 0) return code;
     }
   }
-  return library(count, requests, done, indices, statuses);
+  return mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); });
 }
 MEND_SAME_AS_PMPI(MPI_Waitsome);
 
@@ -437,7 +438,7 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
         *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(request, flag, status), flag); });
   }
-  return note_if_found(library(request, flag, status), flag);
+  return note_if_found(mend::notice_made(1, request, [&] { return library(request, flag, status); }), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Test);
 
@@ -448,7 +449,8 @@ int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status status
         *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(count, requests, flag, statuses), flag); });
   }
-  return note_if_found(library(count, requests, flag, statuses), flag);
+  return note_if_found(mend::notice_made(count, requests, [&] { return library(count, requests, flag, statuses); }),
+                       flag);
 }
 MEND_SAME_AS_PMPI(MPI_Testall);
 
@@ -459,7 +461,8 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
         *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(count, requests, index, flag, status), flag); });
   }
-  return note_if_found(library(count, requests, index, flag, status), flag);
+  return note_if_found(
+      mend::notice_made(count, requests, [&] { return library(count, requests, index, flag, status); }), flag);
 }
 MEND_SAME_AS_PMPI(MPI_Testany);
 
@@ -470,7 +473,8 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
         *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
         [&] { return note_if_found(library(count, requests, done, indices, statuses), done); });
   }
-  return note_if_found(library(count, requests, done, indices, statuses), done);
+  return note_if_found(
+      mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); }), done);
 }
 MEND_SAME_AS_PMPI(MPI_Testsome);
 

@@ -22,6 +22,17 @@ int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) 
   return code;
 }
 
+/// The same for a communicator that is made later.
+template <class Make>
+int derive_later(const char* call, MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const Make& make) {
+  if (auto* logged = logged_calls_of(parent)) return logged->refuse(call);
+  const int code = make();
+  ProcessContext& context = process_context();
+  if (code == MPI_SUCCESS && context.communicator_listener)
+    context.coming_communicators.push_back({parent, made, *request});
+  return code;
+}
+
 /// The arguments of this rank when communicators are made of a front of local rollback (framework/replay/front.hpp).
 struct Part {
   int color = 0;
@@ -88,7 +99,37 @@ int cart_sub_front(LoggedCalls& logged, MPI_Comm parent, const int* remain, MPI_
 
 }  // namespace
 
-void on_communicator_made(CommunicatorListener told) { process_context().communicator_listener = std::move(told); }
+void on_communicator_made(CommunicatorListener told) {
+  process_context().communicator_listener = std::move(told);
+  forget_coming_communicators();
+}
+
+void forget_coming_communicators() { process_context().coming_communicators.clear(); }
+
+namespace detail {
+
+bool are_communicators_coming() { return !process_context().coming_communicators.empty(); }
+
+void ask_for_communicators(int count, const MPI_Request* requests) {
+  for (ComingCommunicator& coming : process_context().coming_communicators) {
+    const MPI_Request* const found = std::find(requests, requests + std::max(count, 0), coming.request);
+    coming.asked = found == requests + std::max(count, 0) ? nullptr : found;
+  }
+}
+
+/// A request that MPI has completed is null. If it failed, there is no communicator.
+void take_made_communicators(int code) {
+  ProcessContext& context = process_context();
+  std::vector<ComingCommunicator> made;
+  std::erase_if(context.coming_communicators, [&](const ComingCommunicator& coming) {
+    const bool is_over = coming.asked != nullptr && *coming.asked == MPI_REQUEST_NULL;
+    if (is_over && code == MPI_SUCCESS) made.push_back(coming);
+    return is_over;
+  });
+  for (const ComingCommunicator& one : made) context.communicator_listener(one.parent, *one.made);
+}
+
+}  // namespace detail
 
 }  // namespace mend
 
@@ -114,6 +155,19 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return derive("MPI_Comm_dup_with_info", comm, newcomm, [&] { return library(comm, info, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup_with_info);
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_idup)>("PMPI_Comm_idup");
+  return mend::derive_later("MPI_Comm_idup", comm, newcomm, request, [&] { return library(comm, newcomm, request); });
+}
+MEND_SAME_AS_PMPI(MPI_Comm_idup);
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_idup_with_info)>("PMPI_Comm_idup_with_info");
+  return mend::derive_later("MPI_Comm_idup_with_info", comm, newcomm, request,
+                            [&] { return library(comm, info, newcomm, request); });
+}
+MEND_SAME_AS_PMPI(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");

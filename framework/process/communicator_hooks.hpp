@@ -14,8 +14,37 @@ namespace mend {
 using CommunicatorListener = std::function<void(MPI_Comm parent, MPI_Comm made)>;
 
 /// Calls `listener` for every communicator that is made from another by dup, split, create, a topology or an
-/// intercommunicator, but not by MPI_Comm_idup. It is called as soon as the communicator is made, also with
-/// MPI_COMM_NULL. An empty function ends this. One listener in a process. Main thread only. Local.
+/// intercommunicator. It is called as soon as the communicator is made, also with MPI_COMM_NULL; if it is made by
+/// MPI_Comm_idup, when a call of MPI has completed the request, because only then may the program use it. An empty
+/// function ends this. One listener in a process. Main thread only. Local.
 void on_communicator_made(CommunicatorListener listener);
+
+/// A communicator that MPI_Comm_idup is making.
+struct ComingCommunicator {
+  MPI_Comm parent;
+  MPI_Comm* made;
+  MPI_Request request;
+  const MPI_Request* asked = nullptr;  ///< where the program keeps the request that it has completed just now
+};
+
+/// Forgets the communicators that are being made, because the program does not use them any more. Main thread only.
+void forget_coming_communicators();
+
+namespace detail {
+bool are_communicators_coming();
+void ask_for_communicators(int count, const MPI_Request* requests);
+void take_made_communicators(int code);
+}  // namespace detail
+
+/// Carries out `call`, which completes requests, and tells the listener of the communicators that are made by then.
+/// Returns what `call` returns. Errors may jump out of it. Main thread only.
+template <class Call>
+int notice_made(int count, const MPI_Request* requests, const Call& call) {
+  if (!detail::are_communicators_coming()) return call();
+  detail::ask_for_communicators(count, requests);
+  const int code = call();
+  detail::take_made_communicators(code);
+  return code;
+}
 
 }  // namespace mend

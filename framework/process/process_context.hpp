@@ -20,6 +20,7 @@
 #include <atomic>
 #include <exception>
 #include <thread>
+#include <vector>
 
 namespace mend {
 
@@ -44,6 +45,7 @@ struct ProcessContext {
   bool warned_of_world = false;  ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
+  std::vector<ComingCommunicator> coming_communicators;
   LoggedCalls* logged_calls = nullptr;  ///< the object that replaces MPI (framework/replay/logged_calls.hpp), if any
 
   std::atomic<bool> death_concerns_others = false;

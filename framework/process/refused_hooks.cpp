@@ -169,10 +169,6 @@ MEND_REFUSE(MPI_Comm_join, 2);
 MEND_REFUSE(MPI_Comm_create_from_group, 5);
 MEND_REFUSE(MPI_Intercomm_create_from_groups, 8);
 
-// Communicators that are made while the rank does something else.
-MEND_REFUSE(MPI_Comm_idup, 3);
-MEND_REFUSE(MPI_Comm_idup_with_info, 4);
-
 // Fault tolerance by the program itself.
 MEND_REFUSE_EXTENSION(MPIX_Comm_revoke, 1);
 MEND_REFUSE_EXTENSION(MPIX_Comm_shrink, 2);

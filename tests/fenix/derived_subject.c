@@ -1,4 +1,4 @@
-/* A program for Fenix with communicators of its own: two rows, what connects these, and a grid of all. In each step rank 2 waits in its row for
+/* A program for Fenix with communicators of its own: two rows, what connects these, a grid of all, and a twin that is made meanwhile. In each step rank 2 waits in its row for
  * rank 3, which waits in the resilient communicator for rank 1: when that dies, rank 2 must hear of it all the same. */
 
 #include <fenix.h>
@@ -18,10 +18,23 @@ static MPI_Comm row = MPI_COMM_NULL;
 static MPI_Comm grid = MPI_COMM_NULL;
 static MPI_Comm across = MPI_COMM_NULL; /* from row to row */
 static MPI_Comm merged = MPI_COMM_NULL; /* of both, by way of that */
+static MPI_Comm twin = MPI_COMM_NULL;   /* by MPI_Comm_idup */
+
+/* Each rank by another call of MPI. */
+static void complete(MPI_Request *request, int rank) {
+  int done = 0;
+  int index = 0;
+  die_at("twin_comes", progress[0], rank);
+  if (rank == 0) MPI_Wait(request, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
+  if (rank == 2) MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
+  while (rank == 3 && !done) MPI_Test(request, &done, MPI_STATUS_IGNORE);
+}
 
 static void make_communicators(MPI_Comm comm, int rank, int size) {
   const int periodic = 1;
   MPI_Comm same = MPI_COMM_NULL;
+  MPI_Request twin_is_made = MPI_REQUEST_NULL;
   if (row != MPI_COMM_NULL) {
     /* Of what is over: errors, and no second failure. */
     if (MPI_Barrier(row) == MPI_SUCCESS) abort();
@@ -31,6 +44,8 @@ static void make_communicators(MPI_Comm comm, int rank, int size) {
   if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
   if (merged != MPI_COMM_NULL) MPI_Comm_free(&merged);
   if (across != MPI_COMM_NULL) MPI_Comm_free(&across);
+  if (twin != MPI_COMM_NULL) MPI_Comm_free(&twin);
+  MPI_Comm_idup(comm, &twin, &twin_is_made);
   MPI_Comm_dup(comm, &same);
   MPI_Comm_split(same, rank / 2, rank, &row);
   MPI_Irecv(&nobody_sends, 1, MPI_LONG, MPI_ANY_SOURCE, 98, row, &pending);
@@ -38,6 +53,7 @@ static void make_communicators(MPI_Comm comm, int rank, int size) {
   MPI_Intercomm_create(row, 0, comm, rank < 2 ? 2 : 0, 7, &across);
   MPI_Intercomm_merge(across, rank / 2, &merged);
   MPI_Comm_free(&same);
+  complete(&twin_is_made, rank);
 }
 
 /* Each row for itself: the one that loses nobody must hear of the death in the other all the same. */
@@ -62,6 +78,7 @@ static void one_step(MPI_Comm comm, int rank) {
   if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "rows_wait:5") != NULL) wait_in_row(rank);
   if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "across_wait:5") != NULL) wait_for_others("across_wait", across, rank, 1, 1);
   if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "merged_wait:5") != NULL) wait_for_others("merged_wait", merged, rank, 1, 3);
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "twin_wait:5") != NULL) wait_for_others("twin_wait", twin, rank, 1, 3);
   die_at("before_sending", progress[0], rank);
   if (rank == 1) MPI_Send(&mine, 1, MPI_LONG, 3, 0, comm);
   if (rank == 3) {

@@ -193,8 +193,8 @@ TEST_P(FenixDerived, nobody_stays_blocked_in_another_communicator) {
 INSTANTIATE_TEST_SUITE_P(Deaths, FenixDerived,
                          testing::Values("", "before_sending:7:1:2", "before_row:7:2:2",
                                          "before_row:7:0:2,before_row:7:2:2", "before_grid:3:3:2,before_sending:9:1:1",
-                                         "rows_wait:5:0:2", "rows_wait:5:3:2", "across_wait:5:0:2",
-                                         "merged_wait:5:0:2"));
+                                         "rows_wait:5:0:2", "rows_wait:5:3:2", "across_wait:5:0:2", "merged_wait:5:0:2",
+                                         "twin_wait:5:0:2", "twin_comes:0:1:2", "twin_comes:0:3:2"));
 
 /// Ranks use what they had of the epoch before once more, which must not count as a failure of this one.
 TEST(FenixOutdated, what_is_left_of_an_epoch_begins_no_recovery) {
