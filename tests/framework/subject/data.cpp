@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -293,6 +295,31 @@ Scenarios data_scenarios() {
       MPI_Barrier(session.comm());
     }
     say(session, fmt::format("step {} in epoch {}", step, session.epoch().value));
+  };
+  // One member has more bytes than an int can count. Its rank dies, then the holder of its copy, then its rank again.
+  all["ranks_die_with_a_member_of_more_than_2_GiB"] = [](mend::Session& session) {
+    const auto value = [](std::uint64_t i, std::uint64_t step) { return (i + 1) * 0x9e3779b97f4a7c15U ^ step; };
+    std::uint64_t step = 0;
+    std::vector<std::uint64_t> large(session.rank() == mend::Rank{1} ? 275'000'000 : 1'000);
+    session.store().protect("step", step);
+    session.store().protect("large", large);
+    session.store().restore();
+    const std::uint64_t epoch = session.epoch().value;
+    std::size_t wrong = 0;
+    for (std::uint64_t i = 0; epoch > 0 && i < large.size(); ++i) wrong += large[i] == value(i, step) ? 0U : 1U;
+    if (epoch > 0) say(session, fmt::format("epoch {}: step {}, {} of {} wrong", epoch, step, wrong, large.size()));
+    if (epoch == 3) return;
+    const auto advance = [&] {
+      ++step;
+      for (std::uint64_t i = 0; i < large.size(); ++i) large[i] = value(i, step);
+    };
+    advance();
+    session.store().commit();
+    advance();
+    session.store().commit();
+    advance();
+    if (session.rank() == mend::Rank{epoch == 1 ? 0 : 1}) die();
+    MPI_Barrier(session.comm());
   };
   all["never_commits"] = [](mend::Session& session) {
     long sum = 0;
