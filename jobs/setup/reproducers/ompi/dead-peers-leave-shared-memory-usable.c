@@ -3,7 +3,7 @@
 // Who meets a dead process in MPI_Init, whose shared memory the runtime has removed, gives up shared memory altogether
 // (sm_add_procs in btl_sm_module.c): it talks over TCP to all, and does not look into its own segment, into which the
 // others, who have been quicker, go on writing. Every message from them is waited for for ever. Here rank 1 dies when rank
-// 2 has met it and rank 0 has not: this program puts its own ompi_comm_init_mpi3 before the library's. Open MPI 5.0.x,
+// 2 has met it and rank 0 has not. Open MPI 5.0.x,
 // 6.0.x and main (read, August 2026).
 //
 // processes: 3
@@ -11,26 +11,21 @@
 // limit: 15
 // hangs: a message between two living processes, one of which has met a dead one in MPI_Init, does not arrive
 
-#define _GNU_SOURCE
-#include "reproducer.h"
-#include <dlfcn.h>
+#include "in_mpi_init.h"
 
-// Takes the place of the library's function of that name.
-int ompi_comm_init_mpi3(void) {
-  const int self = (int)myself().rank;
+static void before_communicators(int self) {
   if (self == 1) {
     pause_ms(700);
     die();
   }
   if (self == 0) pause_ms(2000);
-  int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "ompi_comm_init_mpi3");
-  return next();
 }
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   int data = 1;
   if (rank == 2) {
+    pause_ms(3000);  // rank 0 has come through MPI_Init
     MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     progress_ms(15000);
   }

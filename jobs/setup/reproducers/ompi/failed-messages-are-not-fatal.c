@@ -3,8 +3,8 @@
 // A send that was waited for when its receiver died is completed with an error, and is not freed by MPI_Wait. When the
 // transport gives up its last piece later, send_request_pml_complete (pml_ob1_sendreq.h) takes that for the failure of a
 // request that nobody waits for, and ends the process with "Send error after request freed". (The same in
-// pml_ob1_recvreq.h.) Here rank 1 stops in the middle of a long message, is held dead, and is killed when MPI_Wait has told
-// of that. Open MPI 5.0.x up to 5.0.9; changed and still there in 5.0.10, 6.0.x and main (896da71935): the check is now for
+// pml_ob1_recvreq.h.) Here rank 1 stops, more messages are sent to it than the sockets take, it is held dead, and is killed
+// when MPI_Wait has told of that. Open MPI 5.0.x up to 5.0.9; changed and still there in 5.0.10, 6.0.x and main (896da71935): the check is now for
 // freed requests, so that one that is given up after MPI_Request_free is fatal (read, August 2026).
 //
 // processes: 2
@@ -15,7 +15,7 @@
 
 #include "reproducer.h"
 
-enum { bytes = 64 << 20 };
+enum { bytes = 32 << 10, messages = 1000 };  // more than the sockets take
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
@@ -23,19 +23,19 @@ int main(int argc, char** argv) {
   long pid = getpid();
   if (rank == 1) {
     MPI_Send(&pid, 1, MPI_LONG, 0, 1, MPI_COMM_WORLD);
-    MPI_Request request;
-    MPI_Irecv(data, bytes, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &request);
-    progress_ms(300);  // says that it is ready, and stops
+    progress_ms(100);
     raise(SIGSTOP);
     pause();
   }
   MPI_Recv(&pid, 1, MPI_LONG, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Request request;
-  MPI_Isend(data, bytes, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &request);
   pause_ms(1000);
-  progress_ms(300);  // as much as the socket takes
+  static MPI_Request requests[messages];
+  for (int i = 0; i < messages; ++i) MPI_Isend(data, bytes, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &requests[i]);
+  progress_ms(300);
   hold_dead(1);
-  if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) untestable("the message was sent before its receiver stopped");
+  int failed = 0;
+  for (int i = 0; i < messages; ++i) failed += MPI_Wait(&requests[i], MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  if (failed == 0) untestable("the messages were sent before their receiver died");
   kill((pid_t)pid, SIGKILL);
   progress_ms(1000);
   sound();

@@ -36,9 +36,11 @@ int main(int argc, char** argv) {
   }
   MPI_Recv(&pid, 1, MPI_LONG, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Request request;
-  MPI_Irecv(data, bytes, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &request);
-  progress_ms(5);  // the message is matched, and rank 1 asked for the rest
+  MPI_Message message;
+  MPI_Mprobe(1, 2, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
   kill((pid_t)pid, SIGSTOP);
+  MPI_Imrecv(data, bytes, MPI_CHAR, &message, &request);  // asks for the rest
+  progress_ms(5);
   hold_dead(1);
   if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) untestable("the message has arrived before its sender stopped");
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);

@@ -4,10 +4,10 @@
 // leaves its events with libevent. As soon as another process connects, and gets the same descriptor, what it says is taken
 // for the dead one's, or not looked at: it waits for ever in PMIx_Init, or the daemon stands still on memory that it has
 // given back. One in 20 to 200 jobs in which two processes die and others are started. Here a child of the dead one holds
-// the connection open, so that the kernel's word always comes first; and three processes are started after each of two
-// deaths. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August 2026).
+// the connection open, so that the kernel's word always comes first; eight die, so that some of the descriptors fall to
+// connections; and ten processes are started. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August 2026).
 //
-// processes: 3
+// processes: 9
 // runs: 1
 // limit: 15
 // hangs: a process that is started after a death does not get through PMIx_Init
@@ -25,29 +25,23 @@ int main(int argc, char** argv) {
   }
   begin_pmix();
   fence(false);
-  if (rank > 0) {
-    pause_ms(500 * rank);
-    die_before_connection();
-  }
-  int started = 0;
-  for (int death = 0; death < 2; ++death) {
-    pause_ms(death == 0 ? 800 : 300);
-    for (int i = 0; i < 3; ++i) {
-      char path[4096], name[4200];
-      snprintf(name, sizeof name, "%s/started-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", started++);
-      const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-      path[length < 0 ? 0 : length] = '\0';
-      pmix_app_t app;
-      PMIX_APP_CONSTRUCT(&app);
-      app.cmd = strdup(path);
-      app.maxprocs = 1;
-      app.argv = calloc(3, sizeof *app.argv);
-      app.argv[0] = strdup(path);
-      app.argv[1] = strdup(name);
-      pmix_nspace_t space;
-      if (PMIx_Spawn(NULL, 0, &app, 1, space) != PMIX_SUCCESS) untestable("PMIx_Spawn has failed");
-      while (access(name, F_OK) != 0) pause_ms(5);
-    }
+  if (rank > 0) die_before_connection();
+  pause_ms(1000);
+  for (int i = 0; i < 10; ++i) {
+    char path[4096], name[4200];
+    snprintf(name, sizeof name, "%s/started-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", i);
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    pmix_app_t app;
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = strdup(path);
+    app.maxprocs = 1;
+    app.argv = calloc(3, sizeof *app.argv);
+    app.argv[0] = strdup(path);
+    app.argv[1] = strdup(name);
+    pmix_nspace_t space;
+    if (PMIx_Spawn(NULL, 0, &app, 1, space) != PMIX_SUCCESS) untestable("PMIx_Spawn has failed");
+    while (access(name, F_OK) != 0) pause_ms(5);
   }
   sound();
 }
