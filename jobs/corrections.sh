@@ -68,7 +68,7 @@ run_once() {
   : >"$scratch/output"
   # A session of its own, by which its processes are found; a folder of its own for what they leave behind.
   mkdir -p "$scratch/tmp"
-  TMPDIR=$scratch/tmp setsid "$@" >"$scratch/output" 2>"$scratch/errors" </dev/null &
+  TMPDIR=$scratch/tmp OMPI_MCA_btl_sm_backing_directory=$scratch/tmp setsid "$@" >"$scratch/output" 2>"$scratch/errors" </dev/null &
   session=$!
   deadline=$((SECONDS + limit))
   outcome=ended words=
