@@ -331,7 +331,7 @@ constexpr const char* site_file = "/etc/mend.toml";
 
 void read_site_file(const std::string& said, const std::string& file, Options& options) {
   std::error_code unknown;
-  if (file.empty() || (file == site_file && !std::filesystem::exists(file, unknown))) return;
+  if (file == "none" || (file == site_file && !std::filesystem::exists(file, unknown))) return;
   read_file(said, file, options);
 }
 
@@ -370,8 +370,7 @@ void add_options(CLI::App& app, Options& options) {
       app.add_option_function<std::string>(
              "--mend-site-config",
              [&options](const std::string& file) { read_site_file("--mend-site-config", file, options); },
-             fmt::format("TOML file of the site, which everything else overrides (default {}, if it is there;\n"
-                         "'' for none)",
+             fmt::format("TOML file of the site, which everything else overrides, or none (default {}, if it is there)",
                          site_file))
           ->envname("MEND_SITE_CONFIG")
           ->type_name("FILE")

@@ -145,7 +145,8 @@ try_correction() {
     esac
     break
   done
-  [[ $verdict != 'not shown' ]] || run=$runs words=
+  # A reproducer may not have succeeded yet: then its silence says nothing.
+  [[ $verdict != 'not shown' ]] || run=$runs words=$(setting "$file" 'never shown' '')
   seconds=$(seconds_since "$begin")
 }
 

@@ -214,7 +214,7 @@ TEST(Options, of_the_site_are_overridden_by_all_others) {
   EXPECT_EQ(options.versions, 5);
   EXPECT_EQ(options.heartbeat, std::chrono::milliseconds(70));
   EXPECT_EQ(options.timeout, std::chrono::milliseconds(900));
-  EXPECT_EQ(take({"--mend-site-config="}).spares, 0) << "none";
+  EXPECT_EQ(take({"--mend-site-config=none"}).spares, 0);
 }
 
 TEST(Options, of_a_site_that_make_no_sense_are_refused_by_the_name_of_its_file) {

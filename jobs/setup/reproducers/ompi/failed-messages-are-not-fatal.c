@@ -1,15 +1,16 @@
 // failed-messages-are-not-fatal
 //
-// A send that was waited for when its receiver died is completed with an error, and is not freed by MPI_Wait. When the
+// A send that was waited for when its receiver died is completed with an error, and is not freed by MPI_Waitany. When the
 // transport gives up its last piece later, send_request_pml_complete (pml_ob1_sendreq.h) takes that for the failure of a
 // request that nobody waits for, and ends the process with "Send error after request freed". (The same in
 // pml_ob1_recvreq.h.) Here rank 1 stops, more messages are sent to it than the sockets take, it is held dead, and is killed
-// when MPI_Wait has told of that. Open MPI 5.0.x up to 5.0.9; changed and still there in 5.0.10, 6.0.x and main (896da71935): the check is now for
+// when MPI_Waitany has told of that. Open MPI 5.0.x up to 5.0.9; changed and still there in 5.0.10, 6.0.x and main (896da71935): the check is now for
 // freed requests, so that one that is given up after MPI_Request_free is fatal (read, August 2026).
 //
 // processes: 2
 // runs: 2
 // limit: 20
+// never shown: on 5.0.7 without the correction either: 873 failed sends were not given up later
 // ends: the survivor has ended itself over a message to the dead
 // options: --mca btl self,tcp
 
@@ -34,7 +35,10 @@ int main(int argc, char** argv) {
   progress_ms(300);
   hold_dead(1);
   int failed = 0;
-  for (int i = 0; i < messages; ++i) failed += MPI_Wait(&requests[i], MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  for (int i = 0; i < messages; ++i) {
+    int index;
+    failed += MPI_Waitany(1, &requests[i], &index, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  }
   if (failed == 0) untestable("the messages were sent before their receiver died");
   kill((pid_t)pid, SIGKILL);
   progress_ms(1000);

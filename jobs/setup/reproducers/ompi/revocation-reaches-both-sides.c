@@ -10,6 +10,7 @@
 // processes: 4
 // runs: 1
 // limit: 15
+// never shown: on 5.0.7 without the correction either: ob1 does what the correction does
 // hangs: a collective operation on an intercommunicator is not ended by its revocation
 
 #include "reproducer.h"

@@ -9,6 +9,7 @@
 // processes: 8
 // runs: 1
 // limit: 20
+// never shown: on 5.0.7 without the correction either: 1 to 20 ms, median 1.3
 
 #include "pmix_reproducer.h"
 
@@ -17,8 +18,8 @@ static int by_size(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
-int main(void) {
-  begin_pmix();
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
   listen_for_deaths();
   const uint32_t own = (uint32_t)getpid();
   pmix_value_t value;
@@ -41,7 +42,6 @@ int main(void) {
     kill((pid_t)pid->data.uint32, SIGKILL);
     while (!told_of[victim]) pause_ms(1);
     late[victim - 1] = 1e3 * (told_at[victim] - begin);
-    fprintf(stderr, "%.1f ms\n", late[victim - 1]);
   }
   qsort(late, 7, sizeof(double), by_size);
   if (late[3] > 20) defect("news of a death take %.0f ms (median of seven)", late[3]);
