@@ -7,7 +7,7 @@
 # busy machine. Here up to a hundred jobs of eight processes that return 1, for at most 30 s, four at a time to keep the
 # machine busy. Open MPI 5.0.x (PRRTE 3.0.x; read in August 2026); fixed in PRRTE 4.1.
 #
-# runs: 1
+# runs: 3
 # limit: 80
 
 one_of_four() {
