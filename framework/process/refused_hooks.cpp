@@ -52,7 +52,7 @@ int refuse_or_call(const char* name, int (*library)(Types...), Types... argument
 
 }  // namespace
 
-void intercept_refused_calls() {}
+void intercept_refused_calls() { intercept_begun_collectives(); }
 
 }  // namespace mend
 
@@ -99,28 +99,6 @@ void intercept_refused_calls() {}
 // Partitioned messages.
 MEND_REFUSE(MPI_Psend_init, 9);
 MEND_REFUSE(MPI_Precv_init, 9);
-
-// Collectives whose types may differ from rank to rank.
-MEND_REFUSE(MPI_Alltoallw, 9);
-
-// Non-blocking collectives.
-MEND_REFUSE(MPI_Ibarrier, 2);
-MEND_REFUSE(MPI_Ibcast, 6);
-MEND_REFUSE(MPI_Ireduce, 8);
-MEND_REFUSE(MPI_Iallreduce, 7);
-MEND_REFUSE(MPI_Iscan, 7);
-MEND_REFUSE(MPI_Iexscan, 7);
-MEND_REFUSE(MPI_Ireduce_scatter, 7);
-MEND_REFUSE(MPI_Ireduce_scatter_block, 7);
-MEND_REFUSE(MPI_Igather, 9);
-MEND_REFUSE(MPI_Igatherv, 10);
-MEND_REFUSE(MPI_Iscatter, 9);
-MEND_REFUSE(MPI_Iscatterv, 10);
-MEND_REFUSE(MPI_Iallgather, 8);
-MEND_REFUSE(MPI_Iallgatherv, 9);
-MEND_REFUSE(MPI_Ialltoall, 8);
-MEND_REFUSE(MPI_Ialltoallv, 10);
-MEND_REFUSE(MPI_Ialltoallw, 10);
 
 // Persistent collectives.
 MEND_REFUSE(MPI_Barrier_init, 3);

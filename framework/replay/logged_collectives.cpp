@@ -1,5 +1,7 @@
 #include "framework/replay/logged_collectives.hpp"
 
+#include "framework/replay/values.hpp"
+
 #include <bit>
 #include <cstddef>
 #include <memory>
@@ -8,25 +10,6 @@
 
 namespace mend {
 namespace {
-
-MPI_Aint extent_of(MPI_Datatype type) {
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  PMPI_Type_get_extent(type, &lower, &extent);
-  return extent;
-}
-
-const void* at(const void* data, MPI_Aint index, MPI_Datatype type) {
-  return static_cast<const std::byte*>(data) + index * extent_of(type);
-}
-void* at(void* data, MPI_Aint index, MPI_Datatype type) {
-  return static_cast<std::byte*>(data) + index * extent_of(type);
-}
-
-int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type) {
-  return PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, MPI_COMM_SELF,
-                       MPI_STATUS_IGNORE);
-}
 
 /// At least as many bytes are reduced in blocks.
 constexpr long long least_in_blocks = 32LL * 1024;

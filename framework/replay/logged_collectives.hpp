@@ -4,6 +4,9 @@
 // Barrier: dissemination (Hensgen, Finkel, Manber, 1988). Bcast and Reduce: binomial trees; Reduce is linear, in the
 // order of the ranks, if the operation does not commute. Allreduce: recursive doubling. Scan: a chain. The others:
 // direct messages. Large values are reduced in blocks, one by each rank, which are then gathered (Rabenseifner, 2004).
+//
+// Non-blocking calls (begun_collectives.cpp): what a rank contributes is sent to each that needs it at once, so that
+// nobody waits for a rank that does something else; a reduction is done, in the order of the ranks, when all has come.
 
 #pragma once
 
@@ -38,6 +41,36 @@ class LoggedCollectives {
                  const int* in_counts, const int* offsets, MPI_Datatype in_type);
   int alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
                 MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets, MPI_Datatype in_type);
+  int alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
+                const MPI_Datatype* in_types);
+
+  // As MPI's calls that do not block.
+  int begin_barrier(const Front& front, MPI_Request* request);
+  int begin_bcast(const Front& front, void* data, int count, MPI_Datatype type, int root, MPI_Request* request);
+  int begin_reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Request* request);
+  int begin_allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Request* request);
+  int begin_reduce_scatter(const Front& front, const void* out, void* in, const int* counts, MPI_Datatype type,
+                           MPI_Op op, MPI_Request* request);
+  int begin_scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                 MPI_Request* request);
+  int begin_exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Request* request);
+  int begin_gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+                    const int* in_counts, const int* offsets, MPI_Datatype in_type, int root, MPI_Request* request);
+  int begin_scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                     MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
+                     MPI_Request* request);
+  int begin_allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+                       const int* in_counts, const int* offsets, MPI_Datatype in_type, MPI_Request* request);
+  int begin_alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                      MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets,
+                      MPI_Datatype in_type, MPI_Request* request);
+  int begin_alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                      const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
+                      const MPI_Datatype* in_types, MPI_Request* request);
 
  private:
   class Values;
@@ -53,6 +86,8 @@ class LoggedCollectives {
   int reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op);
   int reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type, MPI_Op op,
                    Values& sum, Values& other);
+  int begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int end,
+                      MPI_Request* request);
   int send(const Front& front, const void* data, int count, MPI_Datatype type, int to);
   int receive(const Front& front, void* data, int count, MPI_Datatype type, int from);
 

@@ -90,6 +90,8 @@ class LoggedMessages {
   /// A request that is complete when all of `expected` has come and `at_end`, which returns MPI's code, was called.
   int begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
                       MPI_Request* request);
+  /// Completes it, and forgets it.
+  int end(MPI_Request* request);
   /// As MPI_Mprobe if `flag` is null, otherwise as MPI_Improbe.
   int match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
   bool is_matched(MPI_Message message) const { return matched_.contains(message); }
@@ -241,6 +243,7 @@ class LoggedMessages {
   bool is_own(MPI_Request request) const { return by_handle_.contains(request) || by_operation_.contains(request); }
   int add_operation(const Front& front, Operation** made);
   void remove(Operations::iterator operation);
+  void take_back(MPI_Request* request);
   static void complete(Operation& operation);
   int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
            SendEnds ends, Operation* operation);

@@ -40,16 +40,34 @@ void LoggedMessages::complete(Operation& operation) {
   PMPI_Grequest_complete(operation.handle);
 }
 
+/// The call that has made it fails: what was begun is as if it had not been.
+void LoggedMessages::take_back(MPI_Request* request) {
+  const ErrorsReturned quiet;
+  const Operations::iterator operation = by_operation_.at(*request);
+  for (const Receives::iterator part : operation->parts) {
+    if (part->beneath == MPI_REQUEST_NULL) continue;
+    PMPI_Cancel(&part->beneath);
+    PMPI_Wait(&part->beneath, MPI_STATUS_IGNORE);
+  }
+  if (operation->send != MPI_REQUEST_NULL) sends_.push_back(operation->send);
+  complete(*operation);
+  remove(operation);
+  PMPI_Request_free(request);
+}
+
 int LoggedMessages::begin_synchronous_send(const Front& front, const void* data, int count, MPI_Datatype type, int to,
                                            int tag, MPI_Request* request) {
   Operation* made = nullptr;
-  if (const int code = add_operation(front, &made); code != MPI_SUCCESS) return code;
+  int code = add_operation(front, &made);
+  if (code != MPI_SUCCESS) return code;
   *request = made->handle;
-  const int code = send(front, Traffic::messages, data, count, type, to, tag, SendEnds::at_once, made);
-  if (code == MPI_SUCCESS) return MPI_SUCCESS;
-  complete(*made);
-  remove(by_operation_.at(*request));
-  PMPI_Request_free(request);
+  try {
+    code = send(front, Traffic::messages, data, count, type, to, tag, SendEnds::at_once, made);
+  } catch (...) {
+    take_back(request);
+    throw;
+  }
+  if (code != MPI_SUCCESS) take_back(request);
   return code;
 }
 
@@ -63,26 +81,32 @@ int LoggedMessages::begin_operation(const Front& front, std::span<const Expected
   if (const int code = add_operation(front, &made); code != MPI_SUCCESS) return code;
   made->at_end = std::move(at_end);
   *request = made->handle;
-  for (const Expected& one : expected) {
-    Receive& part = receives_.emplace_back(Receive{&front, one.data, one.count, std::make_shared<KeptType>(one.type),
-                                                   one.from, front.collectives_tag, Traffic::collectives});
-    made->parts.push_back(std::prev(receives_.end()));
-    const int code = post(part);
-    if (code == MPI_SUCCESS) continue;
-    if (!means_failure(front.line(Traffic::collectives), code)) {
-      for (const Receives::iterator begun : made->parts) {
-        if (begun->beneath == MPI_REQUEST_NULL) continue;
-        PMPI_Cancel(&begun->beneath);
-        PMPI_Wait(&begun->beneath, MPI_STATUS_IGNORE);
-      }
-      complete(*made);
-      remove(by_operation_.at(*request));
-      PMPI_Request_free(request);
-      return code;
+  int code = MPI_SUCCESS;
+  try {
+    for (const Expected& one : expected) {
+      Receive& part = receives_.emplace_back(Receive{&front, one.data, one.count, std::make_shared<KeptType>(one.type),
+                                                     one.from, front.collectives_tag, Traffic::collectives});
+      made->parts.push_back(std::prev(receives_.end()));
+      code = post(part);
+      if (code == MPI_SUCCESS) continue;
+      if (!means_failure(front.line(Traffic::collectives), code)) break;
+      recover_();  // which posts it again
+      code = MPI_SUCCESS;
     }
-    recover_();  // which posts it again
+  } catch (...) {
+    take_back(request);
+    throw;
   }
-  return MPI_SUCCESS;
+  if (code != MPI_SUCCESS) take_back(request);
+  return code;
+}
+
+int LoggedMessages::end(MPI_Request* request) {
+  const MPI_Request before = *request;
+  if (const int code = finish({&before, 1}); code != MPI_SUCCESS) return code;
+  const int code = PMPI_Wait(request, MPI_STATUS_IGNORE);
+  forget({&before, 1}, {request, 1});
+  return code;
 }
 
 LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int* code) {

@@ -1,6 +1,7 @@
 ! A Fortran program that derives communicators by MPI itself, with the module that its first argument names: mpi or
 ! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator without rank 3, and rank 1 waits for all. Rank 0
 ! is only interrupted if mend knows of that communicator. If the first argument is window, the program makes a window.
+! If it is begun, rank 1 dies between steps of calls that do not block.
 
 module by_mpi
   use mpi
@@ -95,6 +96,37 @@ contains
     status = MEND_SUCCESS
   end function
 
+  integer(c_int) function begun_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer(c_int), parameter :: sigkill = 9
+    integer(c_int) :: ignored
+    integer :: whole, rank, ranks, left, step, code, message, mine, told, sum, total
+    integer :: requests(2)
+
+    status = mend_restore(session)
+    if (status /= MEND_SUCCESS .or. c_associated(data)) return
+    status = MEND_FAILURE
+    whole = mend_comm_fortran(session)
+    rank = mend_rank(session)
+    ranks = mend_size(session)
+    left = mod(rank + ranks - 1, ranks)
+    total = 0
+    do step = 1, 6
+      if (rank == 1 .and. step == 4 .and. mend_epoch(session) == 0) ignored = raise(sigkill)
+      mine = rank + step
+      call MPI_Issend(mine, 1, MPI_INTEGER, mod(rank + 1, ranks), 5, whole, requests(1), code)
+      if (code == MPI_SUCCESS) &
+        call MPI_Iallreduce(mine, sum, 1, MPI_INTEGER, MPI_SUM, whole, requests(2), code)
+      if (code == MPI_SUCCESS) call MPI_Mprobe(left, 5, whole, message, MPI_STATUS_IGNORE, code)
+      if (code == MPI_SUCCESS) call MPI_Mrecv(told, 1, MPI_INTEGER, message, MPI_STATUS_IGNORE, code)
+      if (code == MPI_SUCCESS) call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, code)
+      if (code /= MPI_SUCCESS) return
+      total = total + sum + told
+    end do
+    print "('rank ', i0, ': total ', i0)", rank, total
+    status = MEND_SUCCESS
+  end function
+
 end module
 
 program fortran_mpi_subject
@@ -105,5 +137,6 @@ program fortran_mpi_subject
   call get_command_argument(1, how)
   f08 = how == "mpi_f08"
   window = how == "window"
+  if (how == "begun") call exit(mend_run(begun_body))
   call exit(mend_run(body))
 end program

@@ -125,6 +125,14 @@ TEST(InFortran, nobody_stays_blocked_in_a_communicator_made_by_mpi_in_fortran) {
   }
 }
 
+TEST(InFortran, calls_that_do_not_block_are_begun_again) {
+  const auto end = play("begun", 4, 1, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only rank 1 goes back to the beginning"));
+  EXPECT_THAT(said(end),
+              ElementsAre("rank 0: total 159", "rank 1: total 141", "rank 2: total 147", "rank 3: total 153"));
+}
+
 TEST(InFortran, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence) {
   expect_end(play("window", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
              "MPI_Win_create on session.comm.. is not covered");

@@ -22,6 +22,7 @@ const std::vector<std::string> locally{"--mend-rollback", "local", "--mend-commi
 const std::string named = "rolls_back_locally:";
 const std::string from_any = "rolls_back_from_any:";
 const std::string with_requests = "rolls_back_with_requests:";
+const std::string with_begun = "rolls_back_with_begun_collectives:";
 
 support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spares = 3,
                              std::vector<std::string> options = locally) {
@@ -217,11 +218,48 @@ TEST(LocalRollbackOfRequests, has_all_go_back_when_two_die_at_once) {  // it rec
   expect_right(play(with_requests + "0@6,3@6", 4, 3, locally), {-1, -1, -1, -1}, with_requests, Entries::any);
 }
 
+// Collective calls that do not block.
+
+TEST(LocalRollbackOfBegunCollectives, gives_the_same_result_as_the_global_one_without_a_death) {
+  EXPECT_EQ(said(play(with_begun, 4, 0, {"--mend-commit-every", "4"})), said(play(with_begun, 4, 0, locally)));
+}
+
+TEST(LocalRollbackOfBegunCollectives, goes_on_while_a_rank_does_something_else) {
+  const auto end = play("keeps_begun_collectives_going", 3, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3)) << end.errors;
+}
+
+TEST_P(WhoeverDies, begins_its_collectives_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  expect_right(play(with_begun + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_begun);
+}
+
+TEST(LocalRollbackOfBegunCollectives, works_when_two_die_at_once) {
+  expect_right(play(with_begun + "0@6,3@6", 4, 3, locally), {8, 12, 12, 8}, with_begun);
+}
+TEST(LocalRollbackOfBegunCollectives, works_when_one_dies_after_the_other) {
+  expect_right(play(with_begun + "1@5,2@7", 4, 3, locally), {12, 8, 8, 12}, with_begun);
+}
+TEST(LocalRollbackOfBegunCollectives, works_when_the_successor_dies_too) {
+  expect_right(play(with_begun + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_begun);
+}
+TEST(LocalRollbackOfBegunCollectives, works_when_a_survivor_dies_while_it_replays) {
+  expect_right(play(with_begun + "1@6,3@6+recovery.confirm", 4, 3, locally), {12, 8, 12, 8}, with_begun);
+}
+
 class OnThisManyRanks : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(LocalRollback, OnThisManyRanks, testing::Range(1, 7));
 
 TEST_P(OnThisManyRanks, reductions_are_the_library_s) {
   const auto end = play("reduces_as_the_library", GetParam(), 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(GetParam()));
+}
+
+TEST_P(OnThisManyRanks, begun_collectives_are_the_library_s) {
+  const auto end = play("begins_as_the_library", GetParam(), 0, locally);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(GetParam()));
 }
@@ -265,6 +303,7 @@ TEST(LocalRollback, refuses_what_it_does_not_cover) {
       {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},
       {"commits_with_a_message_under_way", "messages are under way at commit"},
       {"commits_with_a_receive_pending", "rank 1: a request or a matched message was not completed before commit"},
+      {"commits_with_a_collective_pending", "rank 1: a request or a matched message was not completed before commit"},
       {"commits_with_a_matched_message", "rank 1: a request or a matched message was not completed before commit"},
       {"restores_twice", "restore.. was called twice"}};
   for (const auto& [scenario, sentence] : uses) {

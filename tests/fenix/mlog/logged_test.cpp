@@ -156,7 +156,7 @@ TEST(MessageLogs, refuse_wrong_arguments_and_go_on) {
 TEST(MessageLogs, refuse_in_a_sentence_what_they_do_not_cover) {
   const std::map<std::string, std::string> sentences{
       {"any_source", "a receive was called with MPI_ANY_SOURCE, which a message log does not cover"},
-      {"collective_not_covered", "a message log does not cover MPI_Ibarrier"},
+      {"collective_not_covered", "a message log does not cover MPI_Barrier_init"},
       {"duplicate", "a communicator is made while a message log is active"},
       {"same_tag", "message logs 2 and 5 both have messages to rank"}};
   for (const auto& [mode, sentence] : sentences) {

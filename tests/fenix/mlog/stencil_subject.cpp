@@ -194,7 +194,7 @@ void do_what_is_refused() {
   mlog::activate(halo_log, 0);
   if (mode == "any_source") MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (mode == "collective_not_covered") MPI_Ibarrier(comm, &request);
+  if (mode == "collective_not_covered") MPI_Barrier_init(comm, MPI_INFO_NULL, &request);
   MPI_Comm copy = MPI_COMM_NULL;
   if (mode == "duplicate") MPI_Comm_dup(comm, &copy);
   if (mode == "same_tag") {

@@ -35,24 +35,6 @@ inline std::vector<RefusedFunction> refused_functions() {
 #define MEND_ADD(name) all.push_back(refused_function(#name, &(name)))
   MEND_ADD(MPI_Psend_init);
   MEND_ADD(MPI_Precv_init);
-  MEND_ADD(MPI_Alltoallw);
-  MEND_ADD(MPI_Ibarrier);
-  MEND_ADD(MPI_Ibcast);
-  MEND_ADD(MPI_Ireduce);
-  MEND_ADD(MPI_Iallreduce);
-  MEND_ADD(MPI_Iscan);
-  MEND_ADD(MPI_Iexscan);
-  MEND_ADD(MPI_Ireduce_scatter);
-  MEND_ADD(MPI_Ireduce_scatter_block);
-  MEND_ADD(MPI_Igather);
-  MEND_ADD(MPI_Igatherv);
-  MEND_ADD(MPI_Iscatter);
-  MEND_ADD(MPI_Iscatterv);
-  MEND_ADD(MPI_Iallgather);
-  MEND_ADD(MPI_Iallgatherv);
-  MEND_ADD(MPI_Ialltoall);
-  MEND_ADD(MPI_Ialltoallv);
-  MEND_ADD(MPI_Ialltoallw);
   MEND_ADD(MPI_Barrier_init);
   MEND_ADD(MPI_Bcast_init);
   MEND_ADD(MPI_Reduce_init);

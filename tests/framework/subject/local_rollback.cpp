@@ -2,6 +2,7 @@
 
 #include "tests/framework/process/refused_functions.hpp"
 #include "tests/framework/subject/any_source_work.hpp"
+#include "tests/framework/subject/begun_collectives_work.hpp"
 #include "tests/framework/subject/requests_work.hpp"
 #include "tests/framework/subject/subject.hpp"
 
@@ -334,6 +335,7 @@ mend::Body steps_of(std::string_view what) {
 
 mend::Body roll_back_locally(std::string_view what) { return steps_of<Work>(what); }
 mend::Body roll_back_with_requests(std::string_view what) { return steps_of<RequestsWork>(what); }
+mend::Body roll_back_with_begun_collectives(std::string_view what) { return steps_of<BegunCollectivesWork>(what); }
 mend::Body roll_back_from_any(std::string_view what) { return steps_of<AnySourceWork>(what); }
 
 Scenarios local_rollback_scenarios() {
@@ -360,6 +362,49 @@ Scenarios local_rollback_scenarios() {
     }
     MPI_Op_free(&op);
     MPI_Type_free(&type);
+  });
+  all["begins_as_the_library"] = in_body([](mend::Session& session) {
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_UNSIGNED_LONG, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(&compose, 0, &op);
+    for (const int count : {0, 1, 3, 5000}) {
+      std::vector<unsigned long> mine(2 * static_cast<std::size_t>(count * session.size()));
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        mine[i] = 3 + 7 * i + 1000 * static_cast<unsigned long>(session.rank().value);
+      for (const bool in_place : {false, true}) {
+        if (begin_all(session.comm(), mine, count, pair, 2, op, in_place) ==
+            begin_all(MPI_COMM_WORLD, mine, count, pair, 2, op, in_place))
+          continue;
+        throw std::runtime_error(fmt::format("collective calls of {} values that do not block differ", count));
+      }
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+  });
+  all["keeps_begun_collectives_going"] = in_body([](mend::Session& session) {
+    const MPI_Comm comm = session.comm();
+    const int rank = session.rank().value;
+    std::vector<int> values(3, rank);
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    std::array<MPI_Request, 2> requests{};
+    MPI_Ibcast(values.data(), 1, pair, 2, comm, &requests[0]);
+    MPI_Iallreduce(MPI_IN_PLACE, &values[2], 1, MPI_INT, MPI_SUM, comm, &requests[1]);
+    MPI_Type_free(&pair);  // it lasts as long as it is needed
+    // Each waits for the next, and none for what it began.
+    int token = 0;
+    if (rank != 0) MPI_Recv(&token, 1, MPI_INT, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    if (rank + 1 < session.size()) MPI_Send(&token, 1, MPI_INT, rank + 1, 0, comm);
+    if (values != std::vector{2, 2, 3}) throw std::runtime_error("a result is wrong");
+  });
+  all["commits_with_a_collective_pending"] = in_body([](mend::Session& session) {
+    static MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(session.comm(), &request);
+    if (session.rank() == mend::Rank{0}) MPI_Wait(&request, MPI_STATUS_IGNORE);
   });
   all["makes_a_communicator"] = in_body([](mend::Session& session) {
     MPI_Comm made = MPI_COMM_NULL;

@@ -201,11 +201,15 @@ int main(int argc, char** argv) {
     return mend::run(argc, argv, subject::evolve_a_table(wanted.substr(evolves_a_table.size())));
   constexpr std::string_view locally = "rolls_back_locally:";
   constexpr std::string_view with_requests = "rolls_back_with_requests:";
+  constexpr std::string_view with_begun_collectives = "rolls_back_with_begun_collectives:";
   constexpr std::string_view from_any = "rolls_back_from_any:";
   if (wanted.starts_with(from_any))
     return mend::run(argc, argv, subject::roll_back_from_any(wanted.substr(from_any.size())));
   if (wanted.starts_with(with_requests))
     return mend::run(argc, argv, subject::roll_back_with_requests(wanted.substr(with_requests.size())));
+  if (wanted.starts_with(with_begun_collectives))
+    return mend::run(argc, argv,
+                     subject::roll_back_with_begun_collectives(wanted.substr(with_begun_collectives.size())));
   if (wanted.starts_with(locally))
     return mend::run(argc, argv, subject::roll_back_locally(wanted.substr(locally.size())));
   constexpr std::string_view leaves = "leaves:";

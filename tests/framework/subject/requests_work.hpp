@@ -31,8 +31,8 @@ class RequestsWork {
   RequestsWork& operator=(const RequestsWork&) = delete;
 
   void step(std::vector<double>& state) {
-    const double sum = 0.1 * synchronous(state) + 0.1 * persistent(state[1]) + 0.1 * matched(state) +
-                       0.1 * matched_from_any(state[2]);
+    const double sum =
+        0.1 * synchronous(state) + 0.1 * persistent(state[1]) + 0.1 * matched(state) + 0.1 * matched_from_any(state[2]);
     double all = state[0];
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_DOUBLE, MPI_SUM, comm_);
     for (std::size_t i = 0; i < state.size(); ++i) state[i] = 0.3 * state[i] + 0.001 * sum + 0.0001 * all;

@@ -84,6 +84,7 @@ mend::Body run_until_asked(std::string_view what);
 /// taken over rank 1. Prints its result, the number of its steps, and how often it entered the body.
 mend::Body roll_back_locally(std::string_view what);
 mend::Body roll_back_with_requests(std::string_view what);
+mend::Body roll_back_with_begun_collectives(std::string_view what);
 /// The same in a program that receives from any source.
 mend::Body roll_back_from_any(std::string_view what);
 

@@ -1,0 +1,32 @@
+// Values of an MPI datatype in memory.
+
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace mend {
+
+inline MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(type, &lower, &extent);
+  return extent;
+}
+
+inline const void* at(const void* data, MPI_Aint index, MPI_Datatype type) {
+  return static_cast<const std::byte*>(data) + index * extent_of(type);
+}
+inline void* at(void* data, MPI_Aint index, MPI_Datatype type) {
+  return static_cast<std::byte*>(data) + index * extent_of(type);
+}
+
+/// As if sent and received.
+inline int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                MPI_Datatype to_type) {
+  return PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, MPI_COMM_SELF,
+                       MPI_STATUS_IGNORE);
+}
+
+}  // namespace mend
