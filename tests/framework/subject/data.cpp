@@ -150,9 +150,11 @@ mend::Body die_when_a_spare_is_ready(std::string_view what) {
   const bool dies = std::find(doomed.begin(), doomed.end(), self) != doomed.end();
   const auto note = folder / std::to_string(self);
   mend::on_fault_point([note, dies](std::string_view point) {
-    if (point != (dies ? "spare.prepare" : "spare.prepared")) return;
-    std::ofstream{note};
-    if (dies) die();
+    if (point == "spare.prepare" && dies) {
+      std::ofstream{note};
+      die();
+    }
+    if (point == "spare.prepared") std::ofstream{note};
   });
   return [folder, notes = folder == "none" ? 0 : doomed.size() + 1](mend::Session& session) {
     auto& ready = mend::BlockReserve::instance();
