@@ -84,11 +84,12 @@ EndSight JobWatch::see_end() const {
   if (!reports_.finished && reports_.unwatched == 0) return sight;
   sight.agreed = true;
   for (const auto& [process, stage] : reports_.stages) {
-    if (stage.left) continue;
     const Condition condition = condition_of(process);
     if (condition == Condition::gone) continue;
     if (condition == Condition::stopped) {
       sight.stopped.push_back(process);
+    } else if (stage.left) {
+      continue;
     } else if (stage.closed) {
       sight.working.push_back(process);
     } else {

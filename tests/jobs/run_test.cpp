@@ -315,7 +315,7 @@ TEST(MendRun, processes_that_do_not_come_to_mend_are_told_of_once_and_go_on) {
 }
 
 TEST(MendRun, processes_that_stop_or_hang_after_the_end_do_not_keep_it) {
-  for (const char* task : {"stop-after-end", "hang-after-end"}) {
+  for (const char* task : {"stop-after-end", "hang-after-end", "stop-in-exit"}) {
     const Ended run({"run", "-n", "2", "--end-limit", "1", "--", subject, task});
     EXPECT_EQ(run.code, 0) << task << ": " << run.errors;
     EXPECT_THAT(run.errors, HasSubstr("had not ended 1 s after the end of the job and w")) << task;

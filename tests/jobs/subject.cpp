@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
     for (;;) pause();
   }
   const auto code = task == "fail" ? mend::ExitCode::failed : mend::ExitCode::ok;
+  if (task == "stop-in-exit" && !first) std::atexit([] { raise(SIGSTOP); });  // runs after the report below
   if (task != "no-report") {
     mend::job_status::finished(code, mend::ProcessId{static_cast<std::uint32_t>(rank)}, mend::Rank{rank});
     ::on_exit([](int status, void*) { mend::job_status::left(status); }, nullptr);
