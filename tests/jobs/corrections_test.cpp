@@ -154,7 +154,7 @@ TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_has_the_corrections) 
     arguments.insert(arguments.end(), {"all-killed-is-no-success", "topologies-do-not-warn",
                                        "failed-numbering-lets-others-go-on", "unfinished-communicators-may-fail"});
   }
-  const ProgramEnd end = script("corrections.sh", arguments, std::chrono::seconds(115));
+  const ProgramEnd end = script("corrections.sh", arguments, std::chrono::seconds(590));
   EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
   EXPECT_THAT(end.output, HasSubstr("\n0 of ")) << end.errors;
   EXPECT_THAT(end.output, testing::Not(HasSubstr(" untestable "))) << end.errors;
