@@ -43,7 +43,9 @@ TEST(SpawnSoak, survivors_do_not_grow_with_the_processes_that_are_started) {
   const long recoveries = is_long ? 1000 : 12;
   const long every = is_long ? 50 : 4;
   support::Job job = support::mend_run(
-      3, 0, {MEND_SPAWN_SOAK_SUBJECT, std::to_string(recoveries), std::to_string(every), "--mend-on-failure=spawn"});
+      3, 0,
+      {MEND_SPAWN_SOAK_SUBJECT, std::to_string(recoveries), std::to_string(every), "--mend-on-failure=spawn",
+       "--mend-tries=" + std::to_string(recoveries)});  // one rank dies again and again, with one commit in between
   job.deadline = std::chrono::seconds(60 + 10 * recoveries);
   const auto end = support::run_job(job);
   ASSERT_EQ(end.exit_code, 0) << end.errors;

@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <string>
 #include <string_view>
@@ -18,8 +19,15 @@ namespace {
 
 int rank_at_end = -1;
 
-void say(const std::string& line) {
+void say(std::string_view line) {
   [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+std::vector<std::string> deaths_among(int argc, char** argv) {
+  std::vector<std::string> deaths;
+  for (int i = 1; i < argc && std::string_view(argv[i]).find('@') != std::string_view::npos; ++i)
+    deaths.emplace_back(argv[i]);
+  return deaths;
 }
 
 void work(mend::Session& session, const std::vector<std::string>& deaths) {
@@ -55,10 +63,10 @@ void work(mend::Session& session, const std::vector<std::string>& deaths) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> deaths;
-  for (int i = 1; i < argc && std::string_view(argv[i]).find('@') != std::string_view::npos; ++i)
-    deaths.emplace_back(argv[i]);
-  const int code = mend::run(argc, argv, [&](mend::Session& session) { work(session, deaths); });
-  if (rank_at_end >= 0) say(fmt::format("after the job: rank {}\n", rank_at_end));
+  // Nothing here allocates memory outside of mend::run: the program itself would end of that.
+  const int code = mend::run(argc, argv, [&](mend::Session& session) { work(session, deaths_among(argc, argv)); });
+  std::array<char, 40> line{};
+  const auto end = fmt::format_to_n(line.data(), line.size(), "after the job: rank {}\n", rank_at_end).out;
+  if (rank_at_end >= 0) say({line.data(), end});
   return code;
 }
