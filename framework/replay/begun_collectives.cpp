@@ -169,14 +169,7 @@ int LoggedCollectives::begin_scatterv(const Front& front, const void* out, const
     const Expected one{root, in, in_count, in_type};
     return messages_.begin_operation(front, {&one, 1}, {}, request);
   }
-  for (int rank = 0; rank < front.size; ++rank) {
-    const void* const place = at(out, offsets[rank], out_type);
-    if (rank != root) {
-      MEND_TRY(send(front, place, out_counts[rank], out_type, rank));
-    } else if (in != MPI_IN_PLACE) {
-      MEND_TRY(copy(place, out_counts[rank], out_type, in, in_count, in_type));
-    }
-  }
+  MEND_TRY(scatter_from_root(front, out, out_counts, offsets, out_type, in, in_count, in_type));
   return messages_.begin_operation(front, {}, {}, request);
 }
 
@@ -192,20 +185,24 @@ int LoggedCollectives::begin_allgatherv(const Front& front, const void* out, int
   return messages_.begin_operation(front, expected, {}, request);
 }
 
+/// Sends each rank its block of `own`, which is only read, and expects those of the others.
+int LoggedCollectives::begin_exchange(const Front& front, const std::vector<Expected>& own,
+                                      const std::vector<Expected>& expected, MPI_Request* request) {
+  for (int distance = 0; distance < front.size; ++distance) {
+    const int rank = (front.rank + distance) % front.size;
+    const Expected& block = own[static_cast<std::size_t>(rank)];
+    MEND_TRY(send(front, block.data, block.count, block.type, rank));
+  }
+  return messages_.begin_operation(front, expected, {}, request);
+}
+
 int LoggedCollectives::begin_alltoallv(const Front& front, const void* out, const int* out_counts,
                                        const int* out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
                                        const int* in_offsets, MPI_Datatype in_type, MPI_Request* request) {
   const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_type);
-  for (int distance = 0; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
-    const Expected& same = expected[static_cast<std::size_t>(rank)];
-    if (out == MPI_IN_PLACE) {
-      MEND_TRY(send(front, same.data, same.count, same.type, rank));
-    } else {
-      MEND_TRY(send(front, at(out, out_offsets[rank], out_type), out_counts[rank], out_type, rank));
-    }
-  }
-  return messages_.begin_operation(front, expected, {}, request);
+  if (out == MPI_IN_PLACE) return begin_exchange(front, expected, expected, request);
+  return begin_exchange(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_type), expected,
+                        request);
 }
 
 int LoggedCollectives::begin_alltoallw(const Front& front, const void* out, const int* out_counts,
@@ -213,17 +210,9 @@ int LoggedCollectives::begin_alltoallw(const Front& front, const void* out, cons
                                        const int* in_counts, const int* in_offsets, const MPI_Datatype* in_types,
                                        MPI_Request* request) {
   const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_types);
-  for (int distance = 0; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
-    const Expected& same = expected[static_cast<std::size_t>(rank)];
-    if (out == MPI_IN_PLACE) {
-      MEND_TRY(send(front, same.data, same.count, same.type, rank));
-    } else {
-      const void* const block = static_cast<const std::byte*>(out) + out_offsets[rank];
-      MEND_TRY(send(front, block, out_counts[rank], out_types[rank], rank));
-    }
-  }
-  return messages_.begin_operation(front, expected, {}, request);
+  if (out == MPI_IN_PLACE) return begin_exchange(front, expected, expected, request);
+  return begin_exchange(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_types), expected,
+                        request);
 }
 
 int LoggedCollectives::alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,

@@ -246,19 +246,25 @@ int LoggedCollectives::gatherv(const Front& front, const void* out, int out_coun
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
-                                MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  if (front.rank != root) return receive(front, in, in_count, in_type, root);
+/// Sends the others their blocks, and copies this rank's, which is the root.
+int LoggedCollectives::scatter_from_root(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                                         MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type) {
   for (int rank = 0; rank < front.size; ++rank) {
     const void* const place = at(out, offsets[rank], out_type);
-    if (rank != root) {
+    if (rank != front.rank) {
       MEND_TRY(send(front, place, out_counts[rank], out_type, rank));
     } else if (in != MPI_IN_PLACE) {
       MEND_TRY(copy(place, out_counts[rank], out_type, in, in_count, in_type));
     }
   }
   return MPI_SUCCESS;
+}
+
+int LoggedCollectives::scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                                MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root) {
+  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+  if (front.rank != root) return receive(front, in, in_count, in_type, root);
+  return scatter_from_root(front, out, out_counts, offsets, out_type, in, in_count, in_type);
 }
 
 int LoggedCollectives::allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,

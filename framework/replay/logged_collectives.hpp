@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace mend {
 
@@ -88,6 +89,10 @@ class LoggedCollectives {
                    Values& sum, Values& other);
   int begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int end,
                       MPI_Request* request);
+  int begin_exchange(const Front& front, const std::vector<LoggedMessages::Expected>& own,
+                     const std::vector<LoggedMessages::Expected>& expected, MPI_Request* request);
+  int scatter_from_root(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                        MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type);
   int send(const Front& front, const void* data, int count, MPI_Datatype type, int to);
   int receive(const Front& front, void* data, int count, MPI_Datatype type, int from);
 
