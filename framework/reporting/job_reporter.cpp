@@ -20,8 +20,7 @@ std::string describe_circles(int recoveries) {
   return fmt::format(
       "{} in a row with at most one commit in between, and nobody had died in any: the program asks for them itself "
       "(by repair(), by revoking its communicator, or by a process failure that it throws); if that is wrong, allow "
-      "for "
-      "more (--mend-tries N)",
+      "for more (--mend-tries N)",
       counted(static_cast<std::size_t>(recoveries), "recovery", "recoveries"));
 }
 
