@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"
+#include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/trace.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ std::span<const std::byte> bytes_of(const GroupId& id) { return std::as_bytes(st
 }  // namespace
 
 Outcome GroupAgreement::agree(std::uint32_t contribution) {
+  const InLibrary in_library(InLibrary::Step::agreement);
   return or_fail_stop([&] { return wait(service_.start(id_, contribution, Call::blocking)); });
 }
 

@@ -36,6 +36,8 @@ std::string job() { return variable(job_variable).value_or(variable("PMIX_NAMESP
 
 std::optional<std::string> door() { return variable(door_variable); }
 
+bool must_continue() { return variable(restart_variable).has_value(); }
+
 std::string machine() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

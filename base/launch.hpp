@@ -27,6 +27,12 @@ std::string job();
 /// Returns the address at which this process is expected, if the job has started it later than the others.
 std::optional<std::string> door();
 
+/// Set by mend run --restart.
+inline constexpr const char* restart_variable = "MEND_RESTART";
+
+/// Returns true if the job must continue from disk and not start from the beginning (mend run --restart).
+bool must_continue();
+
 /// Returns the host name of the machine. Local.
 std::string machine();
 

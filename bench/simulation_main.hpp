@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/telemetry/written_output.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,7 +20,7 @@ inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** a
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+    return written_or_failed(app.exit(help));
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;
@@ -29,7 +30,7 @@ inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** a
 /// Returns the exit code of `run`, which throws UsageError for arguments that do not fit together.
 inline int exit_code_of(int (*run)(int, char**), int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return written_or_failed(run(argc, argv));
   } catch (const UsageError& error) {
     std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;

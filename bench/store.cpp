@@ -6,7 +6,7 @@
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/median.hpp"
-#include "store/snapshot/block_reserve.hpp"
+#include "store/snapshot/memory/block_reserve.hpp"
 #include "store/placement/coding.hpp"
 #include "store/store_engine.hpp"
 #include "transport/mpi.hpp"
@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -32,6 +33,7 @@ struct Arguments {
   double mebibytes = 64;
   std::string only;
   std::string json;
+  bool from_cold = false;
 };
 
 /// An operation on a rank's bytes, and its time in each round.
@@ -150,6 +152,65 @@ void print(const std::vector<Contestant>& contestants, int ranks, const Argument
   }
 }
 
+/// Has the kernel provide small pages for `bytes`, and frees them.
+void touch_small_pages(std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  ::madvise(memory, bytes, MADV_NOHUGEPAGE);
+  std::memset(memory, 1, bytes);
+  ::munmap(memory, bytes);
+}
+
+/// The first commits of a store, and the restore of a process that has no memory ready, beside their bounds: first
+/// touch of the memory that they need, in small pages, and copy and exchange of the bytes. Each round has a new store.
+void run_from_cold(const Arguments& arguments) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto bytes = static_cast<std::size_t>(arguments.mebibytes * (1 << 20));
+  std::vector<std::byte> from(bytes, std::byte{1});
+  std::vector<std::byte> to(bytes, std::byte{2});
+  const int count = static_cast<int>(bytes);
+  std::optional<ProtectedField> field;
+  std::vector<Contestant> all;
+  const auto add = [&](const char* name, std::function<void()> prepare, std::function<void()> once) {
+    all.push_back({name, std::move(prepare), std::move(once)});
+  };
+  add("first touch", {}, [&] { touch_small_pages(bytes); });
+  add("memcpy", {}, [&] { std::memcpy(to.data(), from.data(), bytes); });
+  add("MPI_Sendrecv", {}, [&] {
+    MPI_Sendrecv(from.data(), count, MPI_BYTE, (rank + 1) % ranks, 0, to.data(), count, MPI_BYTE,
+                 (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  });
+  add(
+      "first commit", [&] { field.emplace("partner", bytes / sizeof(double)); }, [&] { field->commit(); });
+  add(
+      "second commit", [&] { field->change(1); }, [&] { field->commit(); });
+  add(
+      "third commit", [&] { field->change(1); }, [&] { field->commit(); });
+  add(
+      "restore", [&] { field->lose_a_rank(ProtectedField::Newcomer::started); }, [&] { field->restore(); });
+  std::vector<std::vector<double>> ratios(all.size());
+  for (int round = 0; round < arguments.rounds; ++round) {
+    BlockReserve::instance().clear();
+    for (Contestant& contestant : all) contestant.times.push_back(measure(contestant));
+    // Two blocks are new: the snapshot, and what is kept of the other rank's.
+    const auto last = [&](std::size_t i) { return all[i].times.back(); };
+    const Milliseconds bound = 2 * last(0) + last(1) + last(2);
+    for (std::size_t i = 0; i < all.size(); ++i) ratios[i].push_back(last(i) / bound);
+  }
+  if (rank != 0) return;
+  fmt::print("{} ranks, {:g} MiB each, {} new stores\n{:16} {:>10} {:>10} {:>10} {:>22} {:>8}\n", ranks,
+             arguments.mebibytes, arguments.rounds, "", "first ms", "median ms", "most ms", "of the bound: median",
+             "most");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    fmt::print("{:16} {:10.1f} {:10.1f} {:10.1f} {:22.2f} {:8.2f}\n", all[i].name, all[i].times.front().count(),
+               median(all[i].times).count(), std::ranges::max(all[i].times).count(), median(ratios[i]),
+               std::ranges::max(ratios[i]));
+  }
+}
+
 void run(const Arguments& arguments) {
   int rank = 0;
   int ranks = 0;
@@ -225,10 +286,12 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--only", arguments.only, "Measure only redundancies with this in their name");
   app.add_option("--json", arguments.json, "Also write all numbers to this file");
+  app.add_flag("--from-cold", arguments.from_cold,
+               "Measure the first commits of new stores, whose memory the kernel has yet to provide");
   CLI11_PARSE(app, argc, argv);
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  mend::bench::run(arguments);
+  arguments.from_cold ? mend::bench::run_from_cold(arguments) : mend::bench::run(arguments);
   MPI_Finalize();
   return 0;
 }

@@ -11,6 +11,7 @@ set(MEND_PUBLIC_HEADERS
   fenix/data/subset.hpp
   fenix/fenix.hpp
   fenix/fenix_exception.hpp
+  framework/clusters.hpp
   framework/kokkos/allocations.hpp
   framework/kokkos/regions.hpp
   framework/mend.hpp
@@ -35,6 +36,7 @@ set(MEND_PUBLIC_C_HEADERS
   bindings/c/mend.h
   fenix/fenix.h
   fenix/fenix_codes.h
+  fenix/fenix_subset.h
   fenix/fenix_ext.h)
 set(MEND_FORTRAN_SOURCES
   bindings/fortran/mend.f90

@@ -14,6 +14,12 @@ add_library(mend_warnings INTERFACE)
 target_compile_options(mend_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>)
 
+# GCC's garbage collection begins at a size of memory that the precompiled headers alone exceed. Without it, a source
+# compiles in 8 to 15 % less CPU time, and takes more memory.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>")
+endif()
+
 add_library(mend_sanitizers INTERFACE)
 if(MEND_SANITIZE)
   target_compile_options(mend_sanitizers INTERFACE -fsanitize=${MEND_SANITIZE} -fno-omit-frame-pointer)

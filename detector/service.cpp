@@ -82,7 +82,7 @@ Service::Service(ProcessId self, transport::Ipv4 host, const Timing& timing, Run
       detector_(self, timing),
       stalls_(self, stalls,
               {[this](ProcessId to, std::span<const std::byte> bytes) { network_.send(to, bytes); },
-               [this] { ended_ = true; }}) {}
+               [this] { ended_ = true; }, [this](ProcessId process, Time held) { hold_stuck_dead(process, held); }}) {}
 
 Service::~Service() {
   if (!thread_.joinable()) return;
@@ -286,6 +286,21 @@ void Service::hold_dead(const ProcessSet& died) {
     if (!told_.contains(process)) runtime_.tell_library(process);
   }
   if (!died.empty()) look_at_lifeline();
+}
+
+/// Holds a process dead that does not come out of the MPI library.
+void Service::hold_stuck_dead(ProcessId process, Time held) {
+  if (ended_) return;
+  const DeathCause cause{
+      DeathCause::Kind::stuck,
+      static_cast<std::int32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(held).count())};
+  if (process == self_) {
+    runtime_.tell_own_cause(self_, cause);
+    leave("stuck in the MPI library");
+  }
+  runtime_.tell_cause(process, cause);
+  detector_.witness(ProcessSet{process}, Told::nobody, time_now(), actions_);
+  perform();
 }
 
 /// The runtime reports how a process has ended to the processes of the same launch. For processes that were started

@@ -120,6 +120,7 @@ class Service {
   void told_by_runtime(ProcessId process);
   void perform();
   void hold_dead(const ProcessSet& died);
+  void hold_stuck_dead(ProcessId process, Time held);
   void ask_for_causes(Time now);
   bool speaks_for_machine() const;
   void look_at_lifeline();

@@ -1,6 +1,6 @@
 /* The interface of Fenix for C as of 2026, carried out by mend. Programs written for Fenix compile against this header
  * unchanged and link `fenix` (find_package(fenix)) or mend::fenix (find_package(mend)). docs/fenix.md says of every
- * function what it does here, and where that differs from Fenix. In C++ there is more in fenix.hpp.
+ * function what it does here, and where that differs from Fenix. From C++17 on, namespace fenix (fenix.hpp) comes with it.
  *
  *     MPI_Init(&argc, &argv);
  *     Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, &error);
@@ -30,6 +30,7 @@
 #include <stdio.h>
 
 #include "fenix_codes.h"
+#include "fenix_subset.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,7 +52,7 @@ extern "C" {
  *            int *error)
  * Fenix_Init(int *role, MPI_Comm comm, MPI_Comm *new_comm, int *argc, char ***argv, int spares, int *error)
  *
- * Sets `spares` of the processes of `comm` aside, and makes of the others the resilient communicator `*new_comm`.
+ * Sets the last `spares` processes of `comm` aside, and makes of the others the resilient communicator `*new_comm`.
  * Collective over all processes launched, which must be those of `comm`, once, after MPI_Init; not within a function that
  * returns before Fenix_Finalize, because survivors return from it again. Spares come out of it when they have got a rank,
  * or not at all: they exit when the job is over. What `*role`, `*new_comm` and `*error` are is written at each recovery,
@@ -86,6 +87,7 @@ void mend_fenix_start(int *role, MPI_Comm comm, MPI_Comm *new_comm, int *argc, c
                       MPI_Info info, int *error, jmp_buf *resume_point);
 void mend_fenix_report(void);
 
+/** Between Fenix_Init and the end of Fenix_Finalize, and after that. Local. */
 int Fenix_Initialized(int *flag);
 int Fenix_Finalized(int *flag);
 
@@ -104,12 +106,13 @@ int Fenix_Callback_invoke_all(void);
 /** Revokes `comm`: every process of it leaves the calls on it in which it is blocked. Local call, effect everywhere. */
 int Fenix_comm_revoke(MPI_Comm comm);
 
-/** MPI_SUCCESS, or the error class of a failure that is known here; it is recovered from if `do_recovery`. For long
+/** FENIX_SUCCESS, or FENIX_ERROR_PROCESS_FAILURE if a failure is known here; it is recovered from if `do_recovery`. For long
  * stretches without MPI. Local, unless there is a failure. */
 int Fenix_Process_detect_failures(int do_recovery);
 /** How many have `role`: ranks, spares that wait, or ranks of the start that are no more. Local. */
 int Fenix_get_number_of_ranks_with_role(int role, int *number_of_ranks);
-/** The role of `rank` of `comm`, which may be derived from the resilient communicator. Local. */
+/** The role of `rank` of `comm`, which may be derived from the resilient communicator. Without arguments, as in Fenix as of
+ * 2026, it returns the role of this rank. Local. */
 int Fenix_get_role(MPI_Comm comm, int rank, int *role);
 int Fenix_get_rank_role(MPI_Comm comm, int rank, int *role);
 /** The slot of this rank: its number at the start of the job, which stays when ranks are given up and the others close
@@ -132,7 +135,7 @@ int Fenix_Process_fail_list(int **fail_list);
 int Fenix_check_cancelled(MPI_Request *request, MPI_Status *status);
 
 /** Collective over the ranks: when all have come, the job is over and the spares exit. A failure before that is recovered
- * from; so even from here survivors may return to Fenix_Init. */
+ * from; so even from here survivors may return to Fenix_Init. The resilient communicator is the program's from then on. */
 int Fenix_Finalize(void);
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
@@ -172,11 +175,6 @@ typedef struct {
   MPI_Request mpi_send_req;
   MPI_Request mpi_recv_req;
 } Fenix_Request;
-
-/** Some elements of a member. */
-typedef struct {
-  void *impl;
-} Fenix_Data_subset;
 
 extern const Fenix_Data_subset FENIX_DATA_SUBSET_FULL;
 extern const Fenix_Data_subset FENIX_DATA_SUBSET_EMPTY;
@@ -263,7 +261,9 @@ int Fenix_Data_member_load_begin(int group_id, int member_id, FILE **file, int t
                                  Fenix_Data_subset *found_data);
 /** Closes it. Local. */
 int Fenix_Data_member_load_end(int group_id, int member_id);
-/** The same, with the data of `source_rank`, which may be another on each rank. Collective over the ranks. */
+/** The same, with the data of `source_rank`, which may be another on each rank. Fenix as of 2026 has other arguments,
+ * which are accepted, too: group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank. Collective
+ * over the ranks. */
 int Fenix_Data_member_restore_from_rank(int member_id, void *target_buffer, int max_count, int time_stamp, int group_id,
                                         int source_rank);
 
@@ -316,6 +316,11 @@ int Fenix_Mlog_create_data_member(int mlog_id, int group_id, int member_id);
 int Fenix_Mlog_define_data_member(int mlog_id, int group_id, int member_id);
 int Fenix_Mlog_delete(int mlog_id);
 
+/* Fenix_get_role() and Fenix_Data_member_restore_from_rank with the arguments that they have in Fenix as of 2026. */
+Fenix_Rank_role mend_fenix_own_role(void);
+int mend_fenix_restore_from_rank(int group_id, int member_id, void *target_buffer, int max_count, int time_stamp,
+                                 Fenix_Data_subset *found_data, int source_rank);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -326,10 +331,25 @@ namespace Fenix {
 inline int register_exception_callback() { return Fenix_set_option(FENIX_RESUME_MODE, FENIX_RESUME_THROW); }
 }  // namespace Fenix
 
-/// Functions that have other arguments in Fenix as of 2026 than they have in C here.
-Fenix_Rank_role Fenix_get_role();
-int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
-                                        Fenix_Data_subset* found_data, int source_rank);
+/// With the arguments that they have in Fenix as of 2026, beside those of 1.0.
+inline Fenix_Rank_role Fenix_get_role() { return mend_fenix_own_role(); }
+inline int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count,
+                                               int time_stamp, Fenix_Data_subset* found_data, int source_rank) {
+  return mend_fenix_restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank);
+}
+#else
+/* The same in C: the number of arguments tells which is meant. */
+#define Fenix_get_role(...) \
+  MEND_FENIX_FOURTH(__VA_ARGS__, Fenix_get_role, 0, mend_fenix_own_role, 0)(__VA_ARGS__)
+#define Fenix_Data_member_restore_from_rank(...)                                                                 \
+  MEND_FENIX_EIGHTH(__VA_ARGS__, mend_fenix_restore_from_rank, Fenix_Data_member_restore_from_rank, 0, 0, 0, 0, 0, 0) \
+  (__VA_ARGS__)
+#define MEND_FENIX_FOURTH(a1, a2, a3, fourth, ...) fourth
+#define MEND_FENIX_EIGHTH(a1, a2, a3, a4, a5, a6, a7, eighth, ...) eighth
+#endif
+
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#include "fenix.hpp"
 #endif
 
 #endif

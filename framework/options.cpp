@@ -230,11 +230,45 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "which goes to disk, with exit code 4; kill (default without) ends it. A second SIGTERM ends it always")
           ->check(CLI::IsMember({"checkpoint", "kill"})),
       "MEND_ON_TERM");
-  from_environment(add_choice<Rollback>(
-                       app, prefix + "rollback", options.rollback, {{"all", Rollback::all}, {"local", Rollback::local}},
-                       "Who goes back to the last commit when a process has died: all ranks, or only the one that\n"
-                       "takes over (local; the program must send the same messages again)"),
+  const auto rollback_from = [&options](const std::string& text) {
+    options.rollback_is_strict = text == "local,strict";
+    return text == "all" ? Rollback::all : Rollback::local;
+  };
+  from_environment(add_parsed(app, prefix + "rollback", options.rollback, rollback_from,
+                              "Who goes back to the last commit when a process has died: all ranks, or only the one\n"
+                              "that takes over (local; the program must send the same messages again, otherwise all\n"
+                              "go back; with local,strict the job ends then)")
+                       ->check(CLI::IsMember({"all", "local", "local,strict"}))
+                       ->default_str("all"),
                    "MEND_ROLLBACK");
+  from_environment(
+      add_parsed(
+          app, prefix + "clusters", options.clusters, ClusterChoice::parse,
+          "Which ranks go back together with --mend-rollback local, without logging messages between them: rank\n"
+          "(each alone), K blocks of consecutive ranks, node (those of a machine), auto (by the traffic until the\n"
+          "first commit; auto:M: M ranks at most), or as a file says, with the ranks of a cluster in each line,\n"
+          "as \"0-3, 8\"")
+          ->type_name("K|node|auto[:M]|rank|FILE")
+          ->default_str(to_string(options.clusters)),
+      "MEND_CLUSTERS");
+  from_environment(app.add_option_function<int>(
+                          prefix + "log-limit",
+                          [&options](int mebibytes) { options.log_limit = static_cast<ByteCount>(mebibytes) << 20U; },
+                          "How large a rank's log of messages may get with --mend-rollback local, in MiB (default: a\n"
+                          "tenth of the machine's memory); before, a commit is due")
+                       ->check(CLI::Validator(check_count_from(1), "MIB")),
+                   "MEND_LOG_LIMIT");
+  from_environment(
+      add_choice<WorldMeans>(
+          app, prefix + "world", options.world, {{"launch", WorldMeans::launch}, {"session", WorldMeans::session}},
+          "What MPI_COMM_WORLD is in the body: all processes that were launched (launch), or session.comm(), for\n"
+          "libraries that know no other communicator (session)"),
+      "MEND_WORLD");
+  from_environment(app.add_flag(prefix + "check-determinism", options.checks_determinism,
+                                "A rank's process ends on purpose before the second commit, another's before the\n"
+                                "third, one for each spare, and the messages that are sent again are compared with\n"
+                                "the first (set by mend run --check-determinism; with --mend-rollback local,strict)"),
+                   "MEND_CHECK_DETERMINISM");
   from_environment(add_choice(app, prefix + "agreement", options.agreement, agreements(),
                               "How processes agree: mend's own protocols, or mpi for the library's"),
                    "MEND_AGREEMENT");
@@ -274,6 +308,12 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                             "How long they wait until the job is ended, with the stacks of all ranks,\n"
                             "in s (default 0: never; not with --mend-detector runtime); may be below --mend-stall"),
                    "MEND_STALL_LIMIT");
+  from_environment(
+      patience("stuck-limit", options.stuck_limit,
+               "How long a process may be stuck in a recovery, commit or agreement, inside of the MPI library, while\n"
+               "all others wait for it or have gone on, until it is held dead and replaced,\n"
+               "in s (default 15; 0: never; not with --mend-detector runtime)"),
+      "MEND_STUCK_LIMIT");
   from_environment(add_choice(app, prefix + "log", options.log_level, log_levels(), "What mend says on standard error"),
                    "MEND_LOG");
   from_environment(app.add_option(prefix + "result", options.result,

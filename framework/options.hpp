@@ -2,7 +2,9 @@
 
 #include "agreement/protocol.hpp"
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "base/log_level.hpp"
+#include "framework/clusters.hpp"
 #include "framework/rollback.hpp"
 #include "spares/failure_policy.hpp"
 #include "store/redundancy.hpp"
@@ -52,6 +54,12 @@ enum class TraceDetail : std::uint8_t {
   messages,  ///< also the messages of agreements and failure detection, without heartbeats
 };
 
+/// What MPI_COMM_WORLD is in a body (--mend-world).
+enum class WorldMeans : std::uint8_t {
+  launch,   ///< all processes that were launched, as MPI says; its use is refused when there are spares
+  session,  ///< session.comm(), for programs and libraries that know no other communicator
+};
+
 /// How a process of the job and `mend run` react to SIGTERM (--mend-on-term).
 enum class OnTerm : std::uint8_t {
   checkpoint,  ///< they treat it as a request to leave in time: at the next commit, which goes to disk
@@ -64,6 +72,7 @@ enum class OnTerm : std::uint8_t {
 struct Options {
   int spares = 0;                                 ///< number of launched processes that wait as spares
   int spare_nodes = 0;                            ///< the last nodes, whose processes become spares first
+  bool last_are_spares = false;                   ///< and not the last of each node, spread over the nodes (Fenix)
   SpareMemory spare_memory = SpareMemory::ready;  ///< whether spares allocate memory in advance
   Policy on_failure;                              ///< what happens to the rank of a dead process
   std::vector<std::string> spawn_on;              ///< machines on which to start processes, the best first
@@ -74,19 +83,25 @@ struct Options {
   Redundancy redundancy;        ///< of members that have none of their own
   int versions = 2;             ///< number of versions kept
   FindChanges find_changes = FindChanges::by_hash;
-  std::optional<DiskOptions> disk;    ///< where every N-th commit is written to disk; none: nowhere
-  Rollback rollback = Rollback::all;  ///< which ranks go back when a process dies
-  std::optional<OnTerm> on_term;      ///< none: checkpoint with a disk, kill without
+  std::optional<DiskOptions> disk;        ///< where every N-th commit is written to disk; none: nowhere
+  Rollback rollback = Rollback::all;      ///< which ranks go back when a process dies
+  ClusterChoice clusters;                 ///< ... together, under local rollback
+  bool rollback_is_strict = false;        ///< "local,strict": the job ends where all ranks would have to go back
+  std::optional<ByteCount> log_limit;     ///< of a rank's log of messages; none: a tenth of the machine's memory
+  bool checks_determinism = false;        ///< ranks end on purpose, and what is sent again is compared
+  WorldMeans world = WorldMeans::launch;  ///< what MPI_COMM_WORLD is in a body
+  std::optional<OnTerm> on_term;          ///< none: checkpoint with a disk, kill without
   std::optional<agreement::Protocol> agreement = agreement::Protocol::era;  ///< none: the MPI library's ("mpi")
   Detection detector = Detection::ring;
-  std::string network;                            ///< interfaces or networks of mend's own connections; empty: any
-  Milliseconds heartbeat{100};                    ///< between two heartbeats of a process
-  Milliseconds timeout{1000};                     ///< of silence, after which a process is declared dead
-  Seconds stall{10};                              ///< waiting in mend's calls after which it is reported; 0: never
-  Seconds stall_limit{0};                         ///< waiting after which the job is ended; 0: never
-  LogLevel log_level = LogLevel::notice;          ///< messages written to standard error
-  std::filesystem::path result;                   ///< file on what happened, for `mend report`; empty: none
-  std::filesystem::path trace;                    ///< folder for Chrome traces, one file a process; empty: none
+  std::string network;                    ///< interfaces or networks of mend's own connections; empty: any
+  Milliseconds heartbeat{100};            ///< between two heartbeats of a process
+  Milliseconds timeout{1000};             ///< of silence, after which a process is declared dead
+  Seconds stall{10};                      ///< waiting in mend's calls after which it is reported; 0: never
+  Seconds stall_limit{0};                 ///< waiting after which the job is ended; 0: never
+  Seconds stuck_limit{15};                ///< in a call of the MPI library, until a process is held dead; 0: never
+  LogLevel log_level = LogLevel::notice;  ///< messages written to standard error
+  std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
+  std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
   TraceDetail trace_detail = TraceDetail::spans;  ///< contents of the trace
   bool help = false;                              ///< prints these options instead of running
 };

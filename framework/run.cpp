@@ -11,11 +11,13 @@
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/process/process_context.hpp"
 #include "store/disk/folder_lock.hpp"
+#include "store/disk/version_folder.hpp"
 
 #include <fmt/format.h>
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <new>
 #include <optional>
@@ -59,6 +61,21 @@ int refuse_for(const std::exception& error) {
   return refuse_for(ExitCode::usage, [&] { log::error(error.what()); });
 }
 
+/// A job that is to continue from disk must not start from the beginning because the folder is another one. Throws
+/// UsageError.
+void require_version_on_disk(const Options& options) {
+  const bool is_newcomer = launch::door().has_value();
+  if (!launch::must_continue() || options.help || is_newcomer) return;
+  if (!options.disk) throw UsageError("--restart goes on from disk: name the folder, with --mend-disk DIR");
+  const std::filesystem::path& folder = options.disk->folder;
+  if (complete_versions(folder).empty()) {
+    throw UsageError(
+        fmt::format("--restart: there is no version in {} to go on from; without --restart the job starts "
+                    "from the beginning",
+                    folder.string()));
+  }
+}
+
 }  // namespace
 
 int run(const Options& options, const Body& body) {
@@ -69,6 +86,7 @@ int run(const Options& options, const Body& body) {
   }
   std::optional<FolderLock> claim;
   try {
+    require_version_on_disk(options);
     if (options.disk && !options.help) {
       prepare_folder(options.disk->folder);
       if (launch::speaks_for_all()) claim.emplace(options.disk->folder, FolderLock::As::first);

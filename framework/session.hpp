@@ -78,7 +78,8 @@ class Session {
   Store& store() const;
 
   /// Counts a step, and returns true if the step should end with a commit: every n steps, or at the interval of Young
-  /// and Daly, as the options say. Call it once a step on every rank. It returns the same on every rank.
+  /// and Daly, as the options say, or because the job was asked to leave or to write a version. Call it once a step on
+  /// every rank. It returns the same on every rank. In some steps, about one a second, it is collective over the ranks.
   bool commit_due();
 
   /// Returns true if the job was asked to leave: because its time limit is near (mend run --time-limit), by SIGTERM

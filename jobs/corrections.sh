@@ -34,7 +34,7 @@ setting() {
 }
 
 names() {
-  find "$patches" -name '*.patch' -printf '%f\n' | sed 's/\.patch$//' | sort
+  find "$patches" -maxdepth 1 -name '*.patch' -printf '%f\n' | sed 's/\.patch$//' | sort
 }
 
 check_library() {

@@ -1,10 +1,10 @@
 // The `mend` command: launches jobs that outlive the death of their processes.
 
 #include "base/error.hpp"
+#include "base/telemetry/written_output.hpp"
 #include "jobs/commands.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -35,12 +35,9 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
-    const int code = action();
-    if (std::fflush(stdout) == 0) return code;
-    std::fprintf(stderr, "mend: the output could not be written: %s\n", std::strerror(errno));
-    return code == 0 ? static_cast<int>(ExitCode::failed) : code;
+    return mend::written_or_failed(action());
   } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help);
+    return mend::written_or_failed(app.exit(asked_for_help));
   } catch (const CLI::RequiredError& error) {
     if (!app.get_subcommands().empty()) {
       const std::string command = app.get_subcommands().front()->get_name();

@@ -24,9 +24,8 @@ std::vector<Placed>::const_iterator choose_spare(const std::vector<Placed>& spar
                           [&](const Placed& a, const Placed& b) { return left.at(a.node) < left.at(b.node); });
 }
 
-}  // namespace
-
-Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes) {
+/// Returns how many processes of each node have ranks, the first of it.
+std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ranks, int spare_nodes) {
   std::map<NodeId, int> workers = count_by_node(processes);
   std::map<NodeId, int> spares;
   int left = static_cast<int>(processes.size()) - ranks;
@@ -48,6 +47,15 @@ Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes) {
     --node->second;
     ++spares[node->first];
   }
+  return workers;
+}
+
+}  // namespace
+
+Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes, SparePlacement placement) {
+  const bool are_last = placement == SparePlacement::last && spare_nodes == 0;
+  const auto first = processes.first(std::min(processes.size(), static_cast<std::size_t>(ranks)));
+  std::map<NodeId, int> workers = are_last ? count_by_node(first) : workers_by_node(processes, ranks, spare_nodes);
   Plan result;
   for (const Placed& process : processes) {
     if (workers[process.node]-- > 0) {

@@ -27,11 +27,17 @@ struct Plan {
   bool complete() const { return vacant.empty(); }
 };
 
+/// Which processes become spares, unless whole nodes do.
+enum class SparePlacement {
+  spread,  ///< the last of each node, so that the loss of one node does not take all spares
+  last,    ///< the last of all, so that each rank has the number of its process
+};
+
 /// Returns the roster at the start: `ranks` of `processes` hold the ranks, in ascending order of process, and the
 /// others are spares. The processes of the last `spare_nodes` nodes become spares first, node by node from the last.
-/// The other spares are the last processes of each node, spread over the nodes, so that the loss of one node does not
-/// take all spares. With too few processes, the last ranks stay vacant. Pure.
-Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes = 0);
+/// The other spares are chosen by `placement`. With too few processes, the last ranks stay vacant. Pure.
+Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes = 0,
+                SparePlacement placement = SparePlacement::spread);
 
 /// Returns the roster after the death of `dead`. Each dead process's rank gets a living spare, in rank order: a spare
 /// of the dead process's own node if there is one, otherwise a spare of the node that has the most, so that the others

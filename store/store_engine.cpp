@@ -10,7 +10,7 @@
 #include "store/files/file_member.hpp"
 #include "store/snapshot/part_boxes.hpp"
 #include "store/ballot_remarks.hpp"
-#include "store/snapshot/block_reserve.hpp"
+#include "store/snapshot/memory/block_reserve.hpp"
 #include "transport/collectives.hpp"
 #include "transport/mpi.hpp"
 

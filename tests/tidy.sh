@@ -35,10 +35,10 @@ case ${1-} in
   *) files=("$@") ;;
 esac
 
-# GCC's precompiled headers are not Clang's.
+# GCC's precompiled headers and parameters are not Clang's.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-sed -E 's/-Winvalid-pch//g; s/-include [^ ]*cmake_pch\.hxx//g' "$database" > "$folder/compile_commands.json"
+sed -E 's/-Winvalid-pch//g; s/--param=[^ ]*//g; s/-include [^ ]*cmake_pch\.hxx//g' "$database" > "$folder/compile_commands.json"
 
 if ! printf '%s\0' "${files[@]}" |
   xargs -0 -n 1 -P "$(nproc)" "$clang_tidy" -p "$folder" --quiet --warnings-as-errors='*' 2> "$folder/noise"; then

@@ -153,6 +153,15 @@ void throw_errors_of(MPI_Comm comm) {
   take_for_new(comm);
 }
 
+bool handles_errors_of(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || handling().throwing == MPI_ERRHANDLER_NULL) return false;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool is_ours = handler == handling().throwing;
+  PMPI_Errhandler_free(&handler);  // the communicator still has it
+  return is_ours;
+}
+
 void take_for_outdated(MPI_Comm comm) {
   take_for_new(comm);
   handling().outdated.push_back(comm);

@@ -45,6 +45,9 @@ void check_mpi(int code, const char* where);
 /// are interrupted; another error is thrown by throw_noted_error().
 void throw_errors_of(MPI_Comm comm);
 
+/// Returns true if errors of `comm` are handled like that. Local.
+bool handles_errors_of(MPI_Comm comm);
+
 /// Handles an error `code` of a call on `comm`, as throw_errors_of makes MPI do. Main thread only.
 void handle_error(MPI_Comm comm, int code);
 

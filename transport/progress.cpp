@@ -1,5 +1,7 @@
 #include "transport/progress.hpp"
 
+#include "base/telemetry/library_wait.hpp"
+
 #include <dlfcn.h>
 
 namespace mend {
@@ -11,6 +13,7 @@ std::function<void()>& work_now() {
 }
 
 int do_work() {
+  note_library_round();
   if (work_now()) work_now()();
   return 0;  // no event of MPI was handled
 }

@@ -1,5 +1,6 @@
 #include "transport/requests.hpp"
 
+#include "base/telemetry/library_wait.hpp"
 #include "transport/mpi.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ Requests::~Requests() {
   if (!under_way) return;
   const ErrorsReturned quiet;
   revoke(comm_);
+  const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes_));
   for (MPI_Request& request : requests_) MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -34,6 +36,7 @@ void Requests::send(std::span<const std::byte> bytes, int to, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Isend(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
     requests_.push_back(request);
+    bytes_ += chunk.size();
   });
 }
 
@@ -43,12 +46,15 @@ void Requests::receive(std::span<std::byte> bytes, int from, int tag) {
     check_mpi(MPI_Irecv(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, from, tag, comm_, &request),
               "MPI_Irecv");
     requests_.push_back(request);
+    bytes_ += chunk.size();
   });
 }
 
 void Requests::wait_all() {
+  const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes_));
   check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   requests_.clear();
+  bytes_ = 0;
 }
 
 }  // namespace mend

@@ -37,6 +37,7 @@ class Requests {
  private:
   MPI_Comm comm_;
   std::vector<MPI_Request> requests_;
+  std::size_t bytes_ = 0;  // of all messages that are not completed
 };
 
 }  // namespace mend

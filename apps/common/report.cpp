@@ -88,6 +88,15 @@ Json recoveries_document(const RunFacts& facts) {
   return document;
 }
 
+/// As seen by the rank for which each took longest. Under local rollback as seen by this one: a process that goes back
+/// alone knows of more recoveries than those had happened that have sent their messages already, and what is sent must
+/// not depend on failures.
+std::vector<mend::RecoveryReport> recoveries_of(const mend::Session& session) {
+  const auto own = session.recoveries();
+  if (session.rollback() == mend::Rollback::local) return {own.begin(), own.end()};
+  return mend::over_all_ranks(own, session.comm());
+}
+
 }  // namespace
 
 RunFacts facts_of(const mend::Session& session) {
@@ -96,7 +105,7 @@ RunFacts facts_of(const mend::Session& session) {
           .ranks = session.size(),
           .epoch = session.epoch(),
           .role = session.role(),
-          .recoveries = mend::over_all_ranks(session.recoveries(), session.comm()),
+          .recoveries = recoveries_of(session),
           .version = session.store().version(),
           .store = session.store().statistics()};
 }

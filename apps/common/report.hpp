@@ -28,8 +28,8 @@ struct Outcome {
   std::vector<std::pair<std::string, mend::Seconds>> phases;  ///< as rank 0 measured them
 };
 
-/// mend's part of a report. Each recovery is as seen by the rank for which it took longest; everything else is as seen
-/// by this process.
+/// mend's part of a report. Each recovery is as seen by the rank for which it took longest, under local rollback by
+/// this process, as is everything else.
 struct RunFacts {
   mend::Rank rank;
   mend::ProcessId process;

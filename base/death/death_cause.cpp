@@ -26,7 +26,8 @@ DeathCause DeathCause::of_wait_status(int status) {
 }
 
 bool DeathCause::is_own_word() const {
-  return kind == Kind::silence || kind == Kind::terminate || kind == Kind::exit || kind == Kind::replaced;
+  return kind == Kind::silence || kind == Kind::stuck || kind == Kind::terminate || kind == Kind::exit ||
+         kind == Kind::replaced;
 }
 
 std::string DeathCause::to_string() const {
@@ -38,6 +39,7 @@ std::string DeathCause::to_string() const {
     case Kind::exit: return fmt::format("exit({})", number);
     case Kind::left: return number < 0 ? "_exit" : fmt::format("exited with code {}", number);
     case Kind::silence: return fmt::format("silent for {} ms", number);
+    case Kind::stuck: return fmt::format("stuck in the MPI library for {} s", number / 1000);
     case Kind::terminate: return "a process failure was thrown out of a destructor or another noexcept function";
     case Kind::replaced: return "replaced by another program, exec";
     default: return "";

@@ -54,8 +54,40 @@ std::string_view name_of(MpiCall call) {
     case MpiCall::allgatherv: return "MPI_Allgatherv";
     case MpiCall::alltoall: return "MPI_Alltoall";
     case MpiCall::alltoallv: return "MPI_Alltoallv";
+    case MpiCall::alltoallw: return "MPI_Alltoallw";
+    case MpiCall::mprobe: return "MPI_Mprobe";
+    case MpiCall::comm_dup: return "MPI_Comm_dup";
+    case MpiCall::comm_dup_with_info: return "MPI_Comm_dup_with_info";
+    case MpiCall::comm_split: return "MPI_Comm_split";
+    case MpiCall::comm_split_type: return "MPI_Comm_split_type";
+    case MpiCall::comm_create: return "MPI_Comm_create";
+    case MpiCall::comm_create_group: return "MPI_Comm_create_group";
+    case MpiCall::cart_create: return "MPI_Cart_create";
+    case MpiCall::cart_sub: return "MPI_Cart_sub";
+    case MpiCall::graph_create: return "MPI_Graph_create";
+    case MpiCall::dist_graph_create: return "MPI_Dist_graph_create";
+    case MpiCall::dist_graph_create_adjacent: return "MPI_Dist_graph_create_adjacent";
+    case MpiCall::intercomm_create: return "MPI_Intercomm_create";
+    case MpiCall::intercomm_merge: return "MPI_Intercomm_merge";
+    case MpiCall::comm_spawn: return "MPI_Comm_spawn";
+    case MpiCall::comm_spawn_multiple: return "MPI_Comm_spawn_multiple";
+    case MpiCall::comm_accept: return "MPI_Comm_accept";
+    case MpiCall::comm_connect: return "MPI_Comm_connect";
+    case MpiCall::comm_join: return "MPI_Comm_join";
+    case MpiCall::neighbor_allgather: return "MPI_Neighbor_allgather";
+    case MpiCall::neighbor_allgatherv: return "MPI_Neighbor_allgatherv";
+    case MpiCall::neighbor_alltoall: return "MPI_Neighbor_alltoall";
+    case MpiCall::neighbor_alltoallv: return "MPI_Neighbor_alltoallv";
+    case MpiCall::neighbor_alltoallw: return "MPI_Neighbor_alltoallw";
   }
   return "?";
+}
+
+MpiCall mpi_call_named(std::string_view name) {
+  for (auto call = static_cast<int>(last_mpi_call); call > 0; --call) {
+    if (name_of(static_cast<MpiCall>(call)) == name) return static_cast<MpiCall>(call);
+  }
+  return MpiCall::none;
 }
 
 bool uses_communicator(MpiCall call) {

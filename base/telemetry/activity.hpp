@@ -40,11 +40,39 @@ enum class MpiCall : std::uint8_t {
   allgatherv,
   alltoall,
   alltoallv,
+  alltoallw,
+  mprobe,
+  comm_dup,
+  comm_dup_with_info,
+  comm_split,
+  comm_split_type,
+  comm_create,
+  comm_create_group,
+  cart_create,
+  cart_sub,
+  graph_create,
+  dist_graph_create,
+  dist_graph_create_adjacent,
+  intercomm_create,
+  intercomm_merge,
+  comm_spawn,
+  comm_spawn_multiple,
+  comm_accept,
+  comm_connect,
+  comm_join,
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
+  neighbor_alltoallw,
 };
-inline constexpr MpiCall last_mpi_call = MpiCall::alltoallv;
+inline constexpr MpiCall last_mpi_call = MpiCall::neighbor_alltoallw;
 
 /// Returns the name of the MPI function, for instance "MPI_Recv".
 std::string_view name_of(MpiCall call);
+
+/// Returns the call of that name; `none` if it is not one of these.
+MpiCall mpi_call_named(std::string_view name);
 
 /// Returns false for calls that only wait for requests, and for `none`.
 bool uses_communicator(MpiCall call);

@@ -121,6 +121,13 @@ const char* text_of(const char* text, const char* what) {
   return text;
 }
 
+/// Where a function stores a result, or what it calls.
+template <class Pointer>
+Pointer given(Pointer pointer, const char* what) {
+  if (pointer == nullptr) throw mend::UsageError(fmt::format("{} is NULL", what));
+  return pointer;
+}
+
 const char* reported(const char* text) {
   if (text == nullptr) throw mend::UsageError("the name, or the text, of a reported field is NULL");
   return text;
@@ -211,7 +218,9 @@ int call(Function function, Session& session, void* data) {
   return function(handle_of(session), data);
 }
 
-void leave_with(int status) {
+/// Ends the body, or a callback, of `session` as the status that it has returned says. MPI's code of a death counts as
+/// MEND_FAILURE.
+void leave_with(int status, const Session& session) {
   switch (status) {
     case MEND_SUCCESS: return;
     case MEND_FAILURE: throw mend::ProcessFailure("the body returned MEND_FAILURE");
@@ -223,9 +232,19 @@ void leave_with(int status) {
     case MEND_ERROR:
       if (last_error) std::rethrow_exception(last_error);
       if (const auto& error = mend::returned_error()) throw mend::EnvironmentError(*error);
-      [[fallthrough]];
-    default: throw std::runtime_error("the body returned " + std::to_string(status));
+      throw std::runtime_error(
+          "the body, or a callback, returned MEND_ERROR, though no function of mend and no MPI call had failed");
+    default: break;
   }
+  if (status < 0 || status >= MPI_ERR_LASTCODE)
+    throw std::runtime_error(fmt::format(
+        "the body, or a callback, returned {}, which is none of mend's codes: return MEND_SUCCESS where the "
+        "work is done, MEND_ERROR where it cannot be",
+        status));
+  if (mend::means_failure(session.comm(), status))
+    throw mend::ProcessFailure("the body returned MPI's code of a process failure");
+  throw mend::EnvironmentError(
+      fmt::format("the body, or a callback, returned MPI's code {}: {}", status, mend::mpi_text(status)));
 }
 
 }  // namespace
@@ -237,12 +256,14 @@ int mend_run(int argc, char** argv, mend_body body, void* data) {
     last_error = nullptr;
     unprotected.clear();
     mend::forget_returned_error();
-    leave_with(call(body, session, data));
+    leave_with(call(body, session, data), session);
     require_heeded();
   });
 }
 
-int mend_refuse(const char* sentence) { return mend::refuse(sentence == nullptr ? "" : sentence); }
+int mend_refuse(const char* sentence) {
+  return mend::refuse(sentence == nullptr ? "mend_refuse was called without a sentence" : sentence);
+}
 
 MPI_Comm mend_comm(const mend_session* session) { return session_of(session).comm(); }
 MPI_Fint mend_comm_fortran(const mend_session* session) { return MPI_Comm_c2f(mend_comm(session)); }
@@ -273,11 +294,11 @@ int mend_role(const mend_session* session) {
 }
 
 int mend_comm_dup(mend_session* session, MPI_Comm* made) {
-  return guarded([&] { *made = session_of(session).dup(); });
+  return guarded([&] { *given(made, "made of mend_comm_dup") = session_of(session).dup(); });
 }
 
 int mend_comm_split(mend_session* session, int color, int key, MPI_Comm* made) {
-  return guarded([&] { *made = session_of(session).split(color, key); });
+  return guarded([&] { *given(made, "made of mend_comm_split") = session_of(session).split(color, key); });
 }
 
 int mend_comm_cart(mend_session* session, int axes, const int* dims, const int* periods, MPI_Comm* made) {
@@ -285,13 +306,14 @@ int mend_comm_cart(mend_session* session, int axes, const int* dims, const int* 
     const auto all = [&](const int* numbers) {
       return std::span(numbers, numbers == nullptr ? 0 : static_cast<std::size_t>(std::max(axes, 0)));
     };
-    *made = session_of(session).cart(all(dims), all(periods));
+    *given(made, "made of mend_comm_cart") = session_of(session).cart(all(dims), all(periods));
   });
 }
 
 int mend_comm_derive(mend_session* session, int (*factory)(MPI_Comm, MPI_Comm*, void*), void* data, MPI_Comm* made) {
   return guarded([&] {
-    *made = session_of(session).derive([&](MPI_Comm parent) {
+    given(factory, "factory of mend_comm_derive");
+    *given(made, "made of mend_comm_derive") = session_of(session).derive([&](MPI_Comm parent) {
       MPI_Comm of_factory = MPI_COMM_NULL;
       const int code = [&] {
         const ErrorsHandled as_in_c(OnError::tells_and_returns);
@@ -420,13 +442,16 @@ int mend_restore_others(mend_session* session, unsigned long* version) {
 }
 
 int mend_commit_due(mend_session* session, int* due) {
-  return guarded([&] { *due = session_of(session).commit_due() ? 1 : 0; });
+  return guarded([&] { *given(due, "due of mend_commit_due") = session_of(session).commit_due() ? 1 : 0; });
 }
 
 int mend_should_exit(mend_session* session) { return session_of(session).should_exit() ? 1 : 0; }
 
 int mend_agree(mend_session* session, int* flag) {
-  return guarded([&] { *flag = session_of(session).agree(*flag != 0) ? 1 : 0; });
+  return guarded([&] {
+    given(flag, "flag of mend_agree");
+    *flag = session_of(session).agree(*flag != 0) ? 1 : 0;
+  });
 }
 
 int mend_check(mend_session* session) {
@@ -443,6 +468,7 @@ int mend_repair(mend_session* session) {
 int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*), void* data) {
   return guarded([&] {
     Session& of = session_of(session);
+    given(callback, "callback of mend_on_repair");
     of.on_repair([&of, callback, data] {
       const int status = call(callback, of, data);
       if (status != MEND_SUCCESS) throw Returned{status};
@@ -454,13 +480,15 @@ int mend_transaction(mend_session* session, mend_work work, void* data, int* com
   return guarded([&] {
     require_heeded();
     Session& in = session_of(session);
+    given(work, "work of mend_transaction");
+    given(committed, "committed of mend_transaction");
     const auto do_work = [&] {
       int well = 1;
       const int status = [&] {
         const ErrorsHandled as_in_c(OnError::tells_and_returns);
         return work(handle_of(in), data, &well);
       }();
-      leave_with(status);
+      leave_with(status, in);
       return well != 0;
     };
     *committed = mend::transaction(in, do_work) ? 1 : 0;

@@ -14,8 +14,8 @@
  *     int main(int argc, char **argv) { return mend_run(argc, argv, body, NULL); }
  *
  * When a process dies, a function below returns MEND_FAILURE, or an MPI call on mend_comm returns an error. Then either
- * return MEND_FAILURE from the body, which is entered again on every rank, or call mend_repair and go on. session.hpp
- * and store.hpp describe the functions in full. docs/api.md shows C, C++ and Fortran side by side.
+ * return MEND_FAILURE, or the code of MPI, from the body, which is entered again on every rank, or call mend_repair and
+ * go on. session.hpp and store.hpp describe the functions in full. docs/api.md shows C, C++ and Fortran side by side.
  */
 
 #ifndef MEND_H
@@ -64,7 +64,8 @@ typedef struct {
   double interrupt_ms, agree_ms, rebuild_ms, restore_ms;
 } mend_recovery;
 
-/** The code that every rank runs. Returns MEND_SUCCESS when it is done. */
+/** The code that every rank runs. Returns MEND_SUCCESS when it is done. MPI's code of a death counts as MEND_FAILURE,
+ * another code of MPI ends the job with its text. */
 typedef int (*mend_body)(mend_session *session, void *data);
 
 /** Runs `body` on every rank, and again after failures, as mend::run does. It reads the options --mend-... from the
@@ -183,7 +184,7 @@ int mend_versions_on_disk(const mend_session *session, unsigned long *versions, 
 /** Stores the cost of commits and restores in this process so far. Local. */
 void mend_statistics(const mend_session *session, mend_store_statistics *statistics);
 /** Counts a step. Sets `*due` to 1 if the step should end with a commit, otherwise to 0; the same on every rank. Call
- * it once a step on every rank. */
+ * it once a step on every rank. In some steps it is collective over the ranks. */
 int mend_commit_due(mend_session *session, int *due);
 /** Returns 1 if the job was asked to leave (its time limit is near, SIGTERM, mend stop), otherwise 0. It changes at a
  * commit, so at the same step on every rank. Then return MEND_SUCCESS from the body on every rank: the job ends with

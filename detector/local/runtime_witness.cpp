@@ -29,7 +29,7 @@ namespace mend {
 namespace {
 
 constexpr pmix_status_t call_code = PMIX_EXTERNAL_ERR_BASE - 77;
-constexpr const char* call_epoch_key = "mend.epoch";
+constexpr const char* call_key = "mend.call";
 constexpr const char* advice_key = "mend.advice";
 constexpr const char* version_key = "mend.version";
 constexpr const char* cause_key = "mend.cause";
@@ -49,6 +49,13 @@ RuntimeName named(const std::string& job, std::uint32_t rank) {
   return name;
 }
 
+/// A call to leave wait().
+struct Call {
+  Epoch epoch;
+  std::optional<ProcessId> because_of{};
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
 /// PMIx's thread puts events here, and the application's thread reads them.
 class Mailbox {
  public:
@@ -64,11 +71,13 @@ class Mailbox {
     return any_of_the_dead(matters);
   }
 
-  void wait(Epoch epoch, const RuntimeWitness::Matters& matters, const RuntimeWitness::Prepare& prepare) {
+  void wait(const RuntimeWitness::Wake& wake, const RuntimeWitness::Prepare& prepare) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&] {
-      const bool called = called_ && *called_ >= epoch;
-      return called || any_of_the_dead(matters);
+      const bool is_called = std::ranges::any_of(calls_, [&](const Call& call) {
+        return call.epoch >= wake.epoch && (!call.because_of || wake.calls(*call.because_of));
+      });
+      return is_called || any_of_the_dead(wake.deaths);
     };
     for (;;) {
       changed_.wait(lock, [&] { return is_over() || (prepare && advice_); });
@@ -150,9 +159,10 @@ class Mailbox {
     if (listener_) listener_(process);
   }
 
-  void add_call(Epoch epoch) {
+  void add_call(const Call& call) {
     const std::lock_guard lock(mutex_);
-    if (!called_ || *called_ < epoch) called_ = epoch;
+    std::erase_if(calls_, [&](const Call& earlier) { return earlier.epoch.next() < call.epoch; });  // heeded by all
+    if (std::ranges::find(calls_, call) == calls_.end()) calls_.push_back(call);
     changed_.notify_all();
   }
 
@@ -190,13 +200,20 @@ class Mailbox {
   std::map<ProcessId, RuntimeName> latecomers_;
   std::vector<WitnessedDeath> deaths_;
   std::map<ProcessId, DeathCause> causes_;
-  std::optional<Epoch> called_;
+  std::vector<Call> calls_;
   Version announced_;
   std::optional<std::vector<ByteCount>> advice_;  // the last, not taken yet
   std::mutex listener_mutex_;
   std::function<void(ProcessId)> listener_;
   std::mutex news_mutex_;
   std::function<void()> news_listener_;
+};
+
+/// A call as it is sent.
+struct ToldCall {
+  Epoch epoch;
+  bool has_reason;
+  ProcessId because_of;
 };
 
 /// A cause as it is sent from one process to the others.
@@ -241,8 +258,12 @@ void death_handler(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_i
 
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t done, void* done_data) {
-  if (const pmix_info_t* epoch = find({info, ninfo}, call_epoch_key))
-    mailbox().add_call(Epoch{epoch->value.data.uint32});
+  if (const pmix_info_t* call = find({info, ninfo}, call_key);
+      call != nullptr && call->value.data.bo.size == sizeof(ToldCall)) {
+    ToldCall told;
+    std::memcpy(&told, call->value.data.bo.bytes, sizeof told);
+    mailbox().add_call({told.epoch, told.has_reason ? std::optional(told.because_of) : std::nullopt});
+  }
   if (const pmix_info_t* version = find({info, ninfo}, version_key))
     mailbox().add_version(Version{version->value.data.uint64});
   if (const pmix_info_t* cause = find({info, ninfo}, cause_key);
@@ -323,6 +344,13 @@ void say_to_all(const char* key, const void* value, pmix_data_type_t type) {
   for (pmix_info_t& info : infos) PMIX_INFO_DESTRUCT(&info);
 }
 
+void say_bytes_to_all(const char* key, const void* data, std::size_t size) {
+  pmix_byte_object_t said;
+  said.bytes = const_cast<char*>(static_cast<const char*>(data));  // only read
+  said.size = size;
+  say_to_all(key, &said, PMIX_BYTE_OBJECT);
+}
+
 /// Returns when the daemon has read what this process has sent: it answers in order.
 void wait_for_daemon() {
   pmix_query_t query;
@@ -365,11 +393,8 @@ void RuntimeWitness::note_cause(ProcessId process, DeathCause cause) { mailbox()
 
 void RuntimeWitness::tell_cause(ProcessId process, DeathCause cause) {
   mailbox().add_cause(process, cause);
-  ToldCause told{process, cause};
-  pmix_byte_object_t said;
-  said.bytes = reinterpret_cast<char*>(&told);
-  said.size = sizeof told;
-  say_to_all(cause_key, &said, PMIX_BYTE_OBJECT);
+  const ToldCause told{process, cause};
+  say_bytes_to_all(cause_key, &told, sizeof told);
 }
 
 void RuntimeWitness::tell_own_cause(ProcessId self, DeathCause cause) {
@@ -393,9 +418,7 @@ bool RuntimeWitness::tells_of(ProcessId process) const {
 std::size_t RuntimeWitness::death_count() const { return mailbox().death_count(); }
 std::vector<WitnessedDeath> RuntimeWitness::deaths() const { return mailbox().deaths(); }
 bool RuntimeWitness::has_died(const Matters& matters) const { return mailbox().has_died(matters); }
-void RuntimeWitness::wait(Epoch epoch, const Matters& matters, const Prepare& prepare) {
-  mailbox().wait(epoch, matters, prepare);
-}
+void RuntimeWitness::wait(const Wake& wake, const Prepare& prepare) { mailbox().wait(wake, prepare); }
 
 void RuntimeWitness::report(ProcessId process) { mailbox().add_death(process); }
 void RuntimeWitness::on_death(std::function<void(ProcessId)> listener) { mailbox().listen(std::move(listener)); }
@@ -408,7 +431,10 @@ void RuntimeWitness::tell_library(ProcessId process) {
   if (status == PMIX_SUCCESS) static_cast<void>(notice.release());  // otherwise the callback is not called
 }
 
-void RuntimeWitness::call(Epoch epoch) { say_to_all(call_epoch_key, &epoch.value, PMIX_UINT32); }
+void RuntimeWitness::call(Epoch epoch, std::optional<ProcessId> because_of) {
+  const ToldCall told{epoch, because_of.has_value(), because_of.value_or(ProcessId{})};
+  say_bytes_to_all(call_key, &told, sizeof told);
+}
 
 void RuntimeWitness::announce(Version version) {
   say_to_all(version_key, &version.value, PMIX_UINT64);
@@ -418,10 +444,7 @@ Version RuntimeWitness::announced() const { return mailbox().announced(); }
 void RuntimeWitness::hear(Version announced) { mailbox().add_version(announced); }
 
 void RuntimeWitness::advise(std::span<const ByteCount> sizes) {
-  pmix_byte_object_t said;
-  said.bytes = const_cast<char*>(reinterpret_cast<const char*>(sizes.data()));  // only read
-  said.size = sizes.size_bytes();
-  say_to_all(advice_key, &said, PMIX_BYTE_OBJECT);
+  say_bytes_to_all(advice_key, sizes.data(), sizes.size_bytes());
 }
 
 }  // namespace mend

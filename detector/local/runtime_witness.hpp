@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -96,8 +97,9 @@ class RuntimeWitness {
   /// already. An empty function stops that; when this returns, no call is under way. One listener per process.
   void on_death(std::function<void(ProcessId)> listener);
 
-  /// Calls every process of the launch to leave wait() for `epoch`. Local; returns before they have left.
-  void call(Epoch epoch);
+  /// Calls every process of the launch to leave wait() for `epoch`. With `because_of`, only those leave for which the
+  /// death of this process is a reason. Local; returns before they have left.
+  void call(Epoch epoch, std::optional<ProcessId> because_of = std::nullopt);
 
   /// Tells every process of the launch that is in wait() the sizes for which it should have memory. Local; returns
   /// before they know.
@@ -117,9 +119,15 @@ class RuntimeWitness {
   /// Handles an advice. It should check from time to time whether there is still `time`.
   using Prepare = std::function<void(std::span<const ByteCount> sizes, const std::function<bool()>& time)>;
 
-  /// Blocks, at no CPU cost, until a process called for `epoch` or a later one, or until a death is on record for which
-  /// `matters` returns true. Calls `prepare` when the ranks advise it.
-  void wait(Epoch epoch, const Matters& matters, const Prepare& prepare = {});
+  /// What ends a wait.
+  struct Wake {
+    Epoch epoch;
+    Matters deaths;  ///< a death on record for which this returns true
+    Matters calls;   ///< a call because of a death for which this returns true; calls without a reason always do
+  };
+  /// Blocks, at no CPU cost, until a process called for the epoch of `wake` or a later one, or until one of its deaths
+  /// is on record. Calls `prepare` when the ranks advise it.
+  void wait(const Wake& wake, const Prepare& prepare = {});
 };
 
 /// Tells, when asked repeatedly, whether deaths have been reported since the last time; costs one load.

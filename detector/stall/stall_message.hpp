@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/telemetry/activity.hpp"
+#include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/place.hpp"
 
 #include <chrono>
@@ -21,6 +22,9 @@ struct Whereabouts {
   std::chrono::milliseconds waited{};  ///< since it came there; in the body, since it last called mend or moved in MPI
   std::uint64_t visit = 0;             ///< changes each time that the process changes its place, or moves
   MpiCall call = MpiCall::none;        ///< in the body
+  std::chrono::milliseconds held{};    ///< since nothing has moved in the call of MPI that it is in; 0: in none
+  Turn turn{};
+  bool is_idle = false;  ///< the library has not even looked for messages all that time
 
   bool operator==(const Whereabouts&) const = default;
 };

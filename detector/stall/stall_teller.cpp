@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace mend::detector {
@@ -20,13 +21,37 @@ Whereabouts StallTeller::whereabouts(Time now) {
   using std::chrono::milliseconds;
   const CurrentPlace current = current_place();
   const Activity activity = current_activity();
-  if (std::exchange(moves_, activity.moves) != activity.moves) moved_at_ = now;
+  look(activity, now);
+  const LibraryWait wait = current_library_wait();
+  const bool is_in_library = wait.waits || activity.call != MpiCall::none;
+  const auto still = std::chrono::duration_cast<milliseconds>(still_);
+  const milliseconds held = is_in_library ? std::max(still - wait.allowance, milliseconds(0)) : milliseconds(0);
+  const bool is_idle = held.count() > 0 && silent_ >= still_;
   if (current.place == Place::none) {
-    return {current.place, current.rank, std::chrono::duration_cast<milliseconds>(now - moved_at_), activity.moves,
-            activity.call};
+    return {current.place,  current.rank,  std::chrono::duration_cast<milliseconds>(now - moved_at_),
+            activity.moves, activity.call, held,
+            wait.turn,      is_idle};
   }
-  return {current.place, current.rank, std::chrono::duration_cast<milliseconds>(now - current.since),
-          static_cast<std::uint64_t>(current.since.count())};
+  return {current.place,
+          current.rank,
+          std::chrono::duration_cast<milliseconds>(now - current.since),
+          static_cast<std::uint64_t>(current.since.count()),
+          MpiCall::none,
+          held,
+          wait.turn,
+          is_idle};
+}
+
+/// Adds to the time without a move. Time in which this thread could not run, because the process was stopped for
+/// instance, does not count.
+void StallTeller::look(const Activity& activity, Time now) {
+  constexpr Time longest = std::chrono::seconds(2);  // twice the time between two ticks
+  const bool has_moved = std::exchange(moves_, activity.moves) != activity.moves;
+  if (has_moved) moved_at_ = now;
+  const Time passed = std::min(now - looked_at_, longest);
+  still_ = has_moved ? Time{0} : still_ + passed;
+  silent_ = std::exchange(rounds_, library_rounds()) != library_rounds() ? Time{0} : silent_ + passed;
+  looked_at_ = now;
 }
 
 void StallTeller::arrived(ProcessId from, std::span<const std::byte> bytes, Time now) {
@@ -59,6 +84,7 @@ void StallTeller::perform() {
     stack_.take();
     takes_stack_ = true;
   }
+  if (actions.stuck) owner_.hold_dead(*actions.stuck, still_);
   if (actions.leave) leave();
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/telemetry/activity.hpp"
 #include "detector/stall/own_stack.hpp"
 #include "detector/stall/stall_watch.hpp"
 
@@ -15,7 +16,8 @@ class StallTeller {
  public:
   struct Owner {
     std::function<void(ProcessId to, std::span<const std::byte> bytes)> send;
-    std::function<void()> hold_nobody_dead;  ///< from now on: a debugger stops processes
+    std::function<void()> hold_nobody_dead;                       ///< from now on: a debugger stops processes
+    std::function<void(ProcessId process, Time held)> hold_dead;  ///< it is stuck in the MPI library
   };
 
   StallTeller(ProcessId self, const StallLimits& limits, Owner owner);
@@ -29,6 +31,7 @@ class StallTeller {
 
  private:
   Whereabouts whereabouts(Time now);
+  void look(const Activity& activity, Time now);
   void perform();
   void say_stack(Time now);
   [[noreturn]] void leave() const;
@@ -41,6 +44,10 @@ class StallTeller {
   bool takes_stack_ = false;
   std::uint64_t moves_ = ~std::uint64_t{0};  // of the application's thread, as of the last look
   Time moved_at_{0};
+  Time looked_at_{0};
+  Time still_{0};  // time without a move in which this thread could run
+  std::uint64_t rounds_ = 0;
+  Time silent_{0};  // the same without a round of the library
 };
 
 }  // namespace mend::detector

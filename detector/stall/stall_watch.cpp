@@ -1,5 +1,7 @@
 #include "detector/stall/stall_watch.hpp"
 
+#include "detector/stall/stuck_process.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +27,7 @@ void StallWatch::enter(ProcessSet members) {
   if (ending_ != Ending::no) return;
   members_ = std::move(members);
   dead_.clear();
+  struck_.clear();
   inquiry_.reset();
 }
 
@@ -39,13 +42,18 @@ void StallWatch::died(const ProcessSet& gone) {
 Time StallWatch::next_deadline() const {
   if (is_off()) return never;
   constexpr Time shortest = milliseconds(20);
-  const Time limit = std::min(first_report_after(Time{0}), Time(std::chrono::seconds(8)));
+  const Time limit = std::min(shortest_limit(), Time(std::chrono::seconds(8)));
   const bool is_busy = inquiry_ || ask_at_ || ending_ != Ending::no;
   return ticked_ + (is_busy ? shortest : std::max(limit / 8, shortest));
 }
 
 Time StallWatch::first_report_after(Time waited) const {
   return std::min(doubled_past(waited, limits_.told), doubled_past(waited, limits_.ended));
+}
+
+/// Returns the shortest of the limits that are set.
+Time StallWatch::shortest_limit() const {
+  return std::min(first_report_after(Time{0}), limits_.stuck == Time{0} ? never : limits_.stuck);
 }
 
 Time StallWatch::first_quiet_report_after(Time waited) const {
@@ -61,15 +69,28 @@ void StallWatch::tick(Time now, const Whereabouts& own, StallActions& actions) {
   if (inquiry_) conclude(now, actions);
 }
 
-void StallWatch::report_own_wait(Time now, const Whereabouts& own, StallActions& actions) {
+/// Returns true if this process has waited for so long that the coordinator is to know.
+bool StallWatch::has_to_report(const Whereabouts& own) {
+  // The others may be held a little later, so the report is repeated.
+  if (own.held == Time{0} || limits_.stuck == Time{0}) {
+    report_stuck_after_ = limits_.stuck;
+  } else if (own.held >= report_stuck_after_) {
+    report_stuck_after_ = own.held + limits_.stuck / 4;
+    return true;
+  }
   const bool is_in_body = own.rank && own.place == Place::none;
-  if (!waits_as_rank(own) && !is_in_body) return;
+  if (!waits_as_rank(own) && !is_in_body) return false;
   const auto next_after = [&](Time waited) {
     return is_in_body ? first_quiet_report_after(waited) : first_report_after(waited);
   };
   if (std::exchange(visit_, own.visit) != own.visit) report_after_ = next_after(Time{0});
-  if (own.waited < report_after_) return;
+  if (own.waited < report_after_) return false;
   report_after_ = next_after(own.waited);
+  return true;
+}
+
+void StallWatch::report_own_wait(Time now, const Whereabouts& own, StallActions& actions) {
+  if (!has_to_report(own)) return;
   const StallMessage report{Kind::report, 0, {}};
   if (coordinator() == self_) return receive(self_, report, now, own, actions);
   actions.sends.push_back({coordinator(), report});
@@ -79,7 +100,7 @@ void StallWatch::receive(ProcessId from, const StallMessage& message, Time now, 
                          StallActions& actions) {
   switch (message.kind) {
     case Kind::report: {
-      const Time pause = std::min(first_report_after(Time{0}) / 4, patience);
+      const Time pause = std::min(shortest_limit() / 4, patience);
       if (!ask_at_) ask_at_ = asked_at_ == Time{0} ? now : std::max(now, asked_at_ + pause);
       break;
     }
@@ -119,6 +140,7 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   const auto has_answered = [](const auto& answer) { return answer.second.has_value(); };
   if (now < inquiry_->deadline && !std::ranges::all_of(inquiry_->answers, has_answered)) return;
   const Answers answers = std::exchange(inquiry_, std::nullopt)->answers;
+  if (strike(answers, actions)) return;
   const auto longest = find_longest_wait(answers);
   if (!longest) return conclude_quiet(answers, now, actions);
   const std::string sentence = describe_stall(answers, dead_);
@@ -137,6 +159,16 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   if (sentence.empty() || limits_.told == Time{0} || longest->where.waited < tell_after) return;
   told_ = longest;
   actions.warning = sentence;
+}
+
+/// Has a process held dead if one is stuck. Each process is struck once; its death arrives later.
+bool StallWatch::strike(const Answers& answers, StallActions& actions) {
+  if (limits_.stuck == Time{0}) return false;
+  const auto stuck = find_stuck(answers, std::chrono::ceil<milliseconds>(limits_.stuck));
+  if (!stuck || !struck_.insert(*stuck)) return false;
+  actions.warning = describe_stuck(*stuck, *answers.at(*stuck));
+  actions.stuck = stuck;
+  return true;
 }
 
 void StallWatch::conclude_quiet(const Answers& answers, Time now, StallActions& actions) {

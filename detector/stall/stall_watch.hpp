@@ -20,6 +20,10 @@
 // When the longest wait passes the other limit, or all ranks are in blocking MPI calls for that long, the job ends.
 // This limit may be the lower one of the two: then nothing is printed before.
 //
+// A process may also be stuck: it waits in the MPI library on behalf of mend for something that has happened
+// (detector/stall/stuck_process.hpp). It reports when nothing has moved in that call for the third limit. The
+// coordinator asks everybody, and holds a process dead that is stuck. So the others recover without it.
+//
 //   coordinator   prints why            --stacks-->  all processes print their stacks
 //   all processes                       --done-->    coordinator
 //   coordinator   when all have, or     --leave-->   all processes end with ExitCode::failed
@@ -42,6 +46,7 @@ namespace mend::detector {
 struct StallLimits {
   Time told{0};   ///< until it is reported
   Time ended{0};  ///< until the job ends
+  Time stuck{0};  ///< in a call of the MPI library, until a process is held dead
 };
 
 /// The actions of the owner of a StallWatch.
@@ -55,6 +60,7 @@ struct StallActions {
   std::string last_words;   ///< for the user, when the job ends because of it
   bool show_stack = false;  ///< print the stack, then call stack_shown(); hold no process dead for silence any more
   bool leave = false;       ///< end this process
+  std::optional<ProcessId> stuck;  ///< hold this process dead
 };
 
 class StallWatch {
@@ -86,12 +92,15 @@ class StallWatch {
   enum class Ending { no, shows_stacks, leaves };
 
   ProcessId coordinator() const { return members_.runs().front().first; }
-  bool is_off() const { return limits_.told == Time{0} && limits_.ended == Time{0}; }
+  bool is_off() const { return limits_.told == Time{0} && limits_.ended == Time{0} && limits_.stuck == Time{0}; }
   Time first_report_after(Time waited) const;
+  Time shortest_limit() const;
   Time first_quiet_report_after(Time waited) const;
+  bool has_to_report(const Whereabouts& own);
   void report_own_wait(Time now, const Whereabouts& own, StallActions& actions);
   void ask_everybody(Time now, const Whereabouts& own, StallActions& actions);
   void conclude(Time now, StallActions& actions);
+  bool strike(const Answers& answers, StallActions& actions);
   void conclude_quiet(const Answers& answers, Time now, StallActions& actions);
   void begin_end(Time now, StallActions& actions);
   void go_on_ending(Time now, StallActions& actions);
@@ -105,6 +114,7 @@ class StallWatch {
 
   std::uint64_t visit_ = 0;  // the visit that the next report is about
   Time report_after_{0};
+  Time report_stuck_after_{0};
 
   // Used by the coordinator.
   std::uint32_t round_ = 0;
@@ -113,6 +123,7 @@ class StallWatch {
   std::optional<Inquiry> inquiry_;
   std::optional<LongestWait> told_;
   Time told_quiet_{0};  // the longest time that was reported
+  ProcessSet struck_;   // in this epoch
 
   Ending ending_ = Ending::no;
   ProcessId ended_by_;

@@ -104,7 +104,7 @@ int callback_invoke_all(CallbackLocation location) {
 
 std::vector<int> fail_list() { return state().failed; }
 int detect_failures(bool recover) { return Fenix_Process_detect_failures(recover ? 1 : 0); }
-bool initialized() { return state().active || state().finalized; }
+bool initialized() { return state().active; }
 bool finalized() { return state().finalized; }
 int comm_revoke(MPI_Comm comm) { return Fenix_comm_revoke(comm); }
 

@@ -75,7 +75,7 @@ int store(int group_id, int member_id, const ::fenix::DataSubset& subset);
 
 /// What is to be handed out of a member in a snapshot.
 struct Found {
-  const Elements* elements = nullptr;  ///< null: nothing was stored
+  const Elements* elements = nullptr;  ///< null: the member was not stored, not even without elements
   Regions which;
 };
 Found find_elements(const Group& group, int member_id, int time_stamp);

@@ -51,6 +51,8 @@ int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, i
     if (group_id < 0) throw Refused(FENIX_ERROR_INVALID_GROUPID, "a data group has a number from 0 up");
     auto& groups = state().groups;
     if (!groups.contains(group_id)) {
+      if (start_time_stamp < 0)
+        throw Refused(FENIX_ERROR_INVALID_TIMESTART, "the time stamp of the first snapshot is a number from 0 up");
       if (depth < 0)
         throw Refused(FENIX_ERROR_INVALID_DEPTH, "the depth is the number of older snapshots to keep, from 0 up");
       if (policy_name != FENIX_DATA_POLICY_IN_MEMORY_RAID && policy_name != FENIX_DATA_POLICY_LOCAL) {

@@ -61,7 +61,7 @@ void own(FenixSnapshot& snapshot) {
 Staging staging_of(const FenixSnapshot& snapshot) {
   Staging staged;
   for (const auto& [id, kept] : snapshot.members)
-    staged[id] = {kept.elements, kept.elements.known, {}, kept.elements.bytes.size(), false};
+    staged[id] = {kept.elements, kept.elements.known, {}, false, kept.elements.bytes.size(), false};
   return staged;
 }
 
@@ -72,7 +72,8 @@ FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   for (const RecordedMember& member : record.members) {
     if (member.offset > image.size() || member.bytes > image.size() - member.offset)
       throw EnvironmentError("a member of a Fenix data group lies beyond its snapshot");
-    snapshot.members[member.id] = {{member.known, image.subspan(member.offset, member.bytes), {}}, member.fresh};
+    snapshot.members[member.id] = {
+        {member.known, image.subspan(member.offset, member.bytes), {}}, member.fresh, member.is_fresh};
   }
   return snapshot;
 }
@@ -168,7 +169,10 @@ void Group::commit_history_anew() {
   try {
     for (auto snapshot = before.rbegin(); snapshot != before.rend(); ++snapshot) {
       Staging staged = staging_of(*snapshot);
-      for (const auto& [id, kept] : snapshot->members) staged.at(id).fresh = kept.fresh;
+      for (const auto& [id, kept] : snapshot->members) {
+        staged.at(id).fresh = kept.fresh;
+        staged.at(id).is_fresh = kept.is_fresh;
+      }
       history_.push_front(commit_image(snapshot->time_stamp, staged));
     }
   } catch (...) {
@@ -350,7 +354,11 @@ void Group::prepare_place(const StagedMember& staged, const Definition& definiti
 }
 
 void Group::stage(const Definition& definition, const Regions& regions) {
-  if (regions.empty()) return;
+  if (regions.empty()) {
+    begin_image();
+    staged_[definition.id].is_fresh = true;
+    return;
+  }
   if (definition.buffer == nullptr && !definition.serializer) {
     throw UsageError(fmt::format(
         "member {} has no buffer here yet: restore it, or set FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER", definition.id));
@@ -375,6 +383,7 @@ void Group::stage(const Definition& definition, const Regions& regions) {
   }
   staged.known = std::move(known);
   staged.fresh.add(regions);
+  staged.is_fresh = true;
   staged.bytes = bytes;
   staged.in_image = true;
 }
@@ -387,7 +396,7 @@ void Group::stage_bytes(const Definition& definition, Bytes bytes) {
   begin_image();
   image_.make_room(definition.id, bytes.size());
   image_.write(definition.id, 0, bytes);
-  staged_[definition.id] = {{}, all, all, bytes.size(), true};
+  staged_[definition.id] = {{}, all, all, true, bytes.size(), true};
 }
 
 /// Commits what is staged as a snapshot with this time stamp. Collective over the ranks, except with the local policy.
@@ -400,12 +409,13 @@ FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
       image_.make_room(id, member.bytes);
       image_.write(id, 0, member.newest.bytes);
     }
-    record.members.push_back({id, image_.offset_of(id), member.bytes, member.known, member.fresh});
+    record.members.push_back({id, image_.offset_of(id), member.bytes, member.known, member.fresh, member.is_fresh});
   }
   image_.write_record(write(record));
   FenixSnapshot snapshot{time_stamp, next_version(), {}};
   for (const RecordedMember& member : record.members)
-    snapshot.members[member.id] = {{member.known, image_.at(member.offset, member.bytes), {}}, member.fresh};
+    snapshot.members[member.id] = {
+        {member.known, image_.at(member.offset, member.bytes), {}}, member.fresh, member.is_fresh};
   if (is_local()) {
     local_parts_->finish(engine_.rank(), snapshot.version);
     local_version_ = snapshot.version;
@@ -458,14 +468,14 @@ bool Group::forget(int time_stamp) {
          }) > 0;
 }
 
-Elements Group::fetch(const Elements& mine, int source) {
+std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int source) {
   vote(engine_);  // all ranks are here
   const MPI_Comm comm = engine_.world().store.get();
   const auto ranks = static_cast<std::size_t>(engine_.world().roster.size());
   std::vector<int> wanted(ranks);
   check_mpi(MPI_Allgather(&source, 1, MPI_INT, wanted.data(), 1, MPI_INT, comm), "MPI_Allgather");
 
-  const Bytes lent = write_elements(mine);
+  const Bytes lent = mine ? write_elements(*mine) : Bytes{};
   std::vector<std::uint64_t> lent_sizes(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank)
     lent_sizes[rank] = wanted[rank] == engine_.rank().value ? lent.size() : 0;
@@ -482,6 +492,7 @@ Elements Group::fetch(const Elements& mine, int source) {
                           counts_in.data(), from_the_start.data(), MPI_BYTE, comm),
             "MPI_Alltoallv");
   vote(engine_);
+  if (borrowed.empty()) return std::nullopt;
   return read_elements(borrowed);
 }
 

@@ -60,6 +60,7 @@ inline Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), 
 struct KeptMember {
   Elements elements;
   Regions fresh;
+  bool is_fresh;  ///< it was stored for this snapshot, perhaps without elements
 };
 using KeptMembers = std::map<int, KeptMember>;
 
@@ -74,6 +75,7 @@ struct StagedMember {
   Elements newest{};  ///< in the newest snapshot
   Regions known{};
   Regions fresh{};
+  bool is_fresh = false;
   std::size_t bytes = 0;  ///< up to the last element known
   bool in_image = false;  ///< otherwise it is as in the newest snapshot
 };
@@ -141,8 +143,9 @@ class Group {
   /// Returns whether there was one. Local.
   bool forget(int time_stamp);
 
-  /// The same member of other ranks: `mine` is what this one lends, `source` whose it wants. Collective over the ranks.
-  Elements fetch(const Elements& mine, int source);
+  /// The same member of other ranks: `mine` is what this one lends, `source` whose it wants. Nothing: it was not
+  /// stored. Collective over the ranks.
+  std::optional<Elements> fetch(const std::optional<Elements>& mine, int source);
 
  private:
   bool is_local() const;

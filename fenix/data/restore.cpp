@@ -7,6 +7,7 @@
 #include "fenix/data/serializer.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace mend::fenix {
 
@@ -16,6 +17,7 @@ Found find_elements(const Group& group, int member_id, int time_stamp) {
   const auto found = snapshot->members.find(member_id);
   if (found == snapshot->members.end()) return {};
   const bool all = time_stamp == FENIX_DATA_SNAPSHOT_ALL || settings().accumulates_snapshots;
+  if (!all && !found->second.is_fresh) return {};
   return {&found->second.elements, all ? found->second.elements.known : found->second.fresh};
 }
 
@@ -25,17 +27,19 @@ int hand_out(Definition& definition, const Found& found, void* target, int max_c
   if (target == nullptr && !only_asks && !definition.serializer)
     throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, "there is no buffer to restore to");
   if (definition.buffer == nullptr && !only_asks) definition.buffer = target;
-  if (found.elements == nullptr || found.which.empty()) return FENIX_ERROR_NODATA_FOUND;
+  if (found.elements == nullptr) return FENIX_ERROR_NODATA_FOUND;
   if (only_asks) {
     put_into(found_data, found.which);
     return FENIX_SUCCESS;
   }
   const std::size_t has = definition.count != FENIX_RESIZEABLE ? definition.count : found.which.end();
-  const std::size_t wanted = max_count > 0 ? std::min(has, static_cast<std::size_t>(max_count)) : has;
-  const Regions chosen = found.which.below(wanted);
+  const bool wants_all = max_count <= 0 || max_count == FENIX_DATA_RESTORE_FULL;
+  const std::size_t wanted = wants_all ? has : static_cast<std::size_t>(max_count);
+  const Regions chosen = found.which.below(std::min(has, wanted));
   read_elements_of(definition, chosen, *found.elements, target);
   put_into(found_data, chosen);
-  return chosen == Regions::first(wanted) ? FENIX_SUCCESS : FENIX_WARNING_PARTIAL_RESTORE;
+  const std::size_t due = settings().accumulates_snapshots ? std::min(has, wanted) : wanted;  // as in Fenix 1.0
+  return chosen == Regions::first(due) ? FENIX_SUCCESS : FENIX_WARNING_PARTIAL_RESTORE;
 }
 
 OpenedToLoad open_to_load(int group_id, int member_id, int time_stamp) {
@@ -43,7 +47,7 @@ OpenedToLoad open_to_load(int group_id, int member_id, int time_stamp) {
   member_of(group, member_id);
   require_closed(group, member_id);
   const Found found = find_elements(group, member_id, time_stamp);
-  if (found.elements == nullptr || found.which.empty()) {
+  if (found.elements == nullptr) {
     throw Refused(FENIX_ERROR_NODATA_FOUND, fmt::format("nothing of member {} was committed", member_id));
   }
   return {group.open_members()[member_id], found};
@@ -70,13 +74,17 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   const bool exists = source_rank >= 0 && source_rank < ranks;
   // The other ranks wait for this one, whatever is wrong with what it wants.
   const Found mine = find_elements(group, member_id, time_stamp);
-  Elements lent = mine.elements != nullptr ? *mine.elements : Elements{};
-  lent.known = mine.which;
-  const Elements theirs = group.fetch(lent, exists ? source_rank : 0);
+  std::optional<Elements> lent;
+  if (mine.elements != nullptr) {
+    lent = *mine.elements;
+    lent->known = mine.which;
+  }
+  const std::optional<Elements> theirs = group.fetch(lent, exists ? source_rank : 0);
   if (!exists) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
   Definition as_theirs = member_of(group, member_id);
   as_theirs.count = FENIX_RESIZEABLE;  // it may have another number of elements than here
-  return hand_out(as_theirs, {&theirs, theirs.known}, target, max_count, found_data);
+  const Found found = theirs ? Found{&*theirs, theirs->known} : Found{};
+  return hand_out(as_theirs, found, target, max_count, found_data);
 }
 
 }  // namespace
@@ -111,8 +119,8 @@ int Fenix_Data_member_restore_from_rank(int member_id, void* target_buffer, int 
   return settle(outcome);
 }
 
-int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
-                                        Fenix_Data_subset* found_data, int source_rank) {
+int mend_fenix_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
+                                 Fenix_Data_subset* found_data, int source_rank) {
   const Outcome outcome = checked("Fenix_Data_member_restore_from_rank", [&]() -> int {
     return restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank);
   });
@@ -155,7 +163,8 @@ int Fenix_Data_member_load_end(int group_id, int member_id) {
     Group& group = group_of(group_id);
     member_of(group, member_id);
     const auto open = group.open_members().find(member_id);
-    if (open == group.open_members().end() || open->second.staging) {
+    if (open != group.open_members().end() && open->second.staging) require_closed(group, member_id);
+    if (open == group.open_members().end()) {
       throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                     fmt::format("member {} is not being loaded: call Fenix_Data_member_load_begin first", member_id));
     }

@@ -88,7 +88,8 @@ int Fenix_Data_member_stage_end(int group_id, int member_id) {
     Group& group = group_of(group_id);
     const Definition& definition = member_of(group, member_id);
     const auto open = group.open_members().find(member_id);
-    if (open == group.open_members().end() || !open->second.staging) {
+    if (open != group.open_members().end() && !open->second.staging) require_closed(group, member_id);
+    if (open == group.open_members().end()) {
       throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                     fmt::format("member {} is not being staged: call Fenix_Data_member_stage_begin first", member_id));
     }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fenix/fenix.h"
+#include "fenix/fenix_subset.h"
 
 #include <cstddef>
 #include <limits>
@@ -40,7 +40,7 @@ struct DataSubset {
   DataSubset operator+(const Fenix_Data_subset& other) const;
   DataSubset& operator+=(const Fenix_Data_subset& other);
   DataSubset operator-(const DataSubset& other) const;
-  bool operator==(const DataSubset& other) const = default;
+  bool operator==(const DataSubset& other) const { return type == other.type && blocks_ == other.blocks_; }
 
   bool empty() const { return blocks_.empty(); }
   /// The first and the last index; 0 and 0 if it is empty.

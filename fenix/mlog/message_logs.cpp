@@ -5,7 +5,7 @@
 #include "fenix/data/call.hpp"
 #include "fenix/process/job.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/process/refused_hooks.hpp"
+#include "framework/process/hooks/refused_hooks.hpp"
 #include "store/snapshot/hash.hpp"
 
 #include <fmt/format.h>
@@ -45,6 +45,14 @@ RegionLog::Counts counts_from(const std::vector<std::uint64_t>& packet, std::siz
     count.hash = packet.at(at++);
   }
   return counts;
+}
+
+/// The ranks that there are now.
+void fit_to_ranks(Front& front) {
+  front.rank = state().engine().rank().value;
+  front.size = state().engine().world().roster.size();
+  front.members.resize(static_cast<std::size_t>(front.size));
+  std::iota(front.members.begin(), front.members.end(), 0);
 }
 
 }  // namespace
@@ -120,10 +128,7 @@ void MessageLogs::create(int id, MPI_Comm* comm, int depth) {
   log->comm = comm;
   log->front.number = static_cast<std::uint32_t>(id);
   log->front.collectives_tag = id;
-  log->front.rank = state().engine().rank().value;
-  log->front.size = state().engine().world().roster.size();
-  log->front.members.resize(static_cast<std::size_t>(log->front.size));
-  std::iota(log->front.members.begin(), log->front.members.end(), 0);
+  fit_to_ranks(log->front);
   set_lines(*log);
   if (epoch() == Epoch{0}) log->synced = epoch();
   logs_[id] = std::move(log);
@@ -183,6 +188,28 @@ void MessageLogs::read(int id, std::span<const std::byte> bytes) {
 
 bool MessageLogs::is_synced(const Log& log) const { return log.synced == epoch(); }
 
+/// Returns true if no rank has logged anything before the failure, so that there is nothing to go through again. Then
+/// ranks may differ in whether they sync.
+bool MessageLogs::needs_no_sync(const Log& log) const {
+  return nothing_was_logged_ && !is_synced(log) && !log.regions.has_messages();
+}
+
+/// Goes on with an empty log in this epoch, on the communicator that its variable names now. Local. Throws Refused.
+void MessageLogs::renew(Log& log) {
+  if (log.front.size != state().engine().world().roster.size()) {
+    messages_.drop(log.front);
+    fit_to_ranks(log.front);
+  }
+  set_lines(log);
+  if (is_revoked(*log.comm))
+    throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                  fmt::format("message log {} is of other ranks than there are now, or its communicator was not made "
+                              "again: delete it, and create it anew",
+                              log.id));
+  messages_.begin_epoch(&log.front);
+  log.synced = epoch();
+}
+
 bool MessageLogs::all_synced() const {
   return std::ranges::all_of(
       logs_, [&](const auto& one) { return is_synced(*one.second) || !one.second->regions.has_messages(); });
@@ -197,6 +224,7 @@ void MessageLogs::sync(int id, int region) {
   Log& log = find(id);
   if (region != FENIX_MLOG_CONTINUE && region < 0)
     throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL, "a region has a number from 0 up, or is FENIX_MLOG_CONTINUE");
+  if (needs_no_sync(log)) renew(log);
   if (is_synced(log)) {
     if (region == FENIX_MLOG_CONTINUE) return;
     if (!log.regions.can_begin(region)) {
@@ -336,6 +364,10 @@ void MessageLogs::begin_epoch() {
   check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
   line_ = Communicator(made);
   state().engine().take_into_epoch(made);
+  if (epoch() == Epoch{0}) return;
+  int logged = std::ranges::any_of(logs_, [](const auto& one) { return one.second->regions.has_messages(); }) ? 1 : 0;
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &logged, 1, MPI_INT, MPI_MAX, made), "MPI_Allreduce");
+  nothing_was_logged_ = logged == 0;
 }
 
 bool MessageLogs::fits() const {
@@ -349,7 +381,8 @@ const Front* MessageLogs::front_of(MPI_Comm comm) const {
   if (inside_ != 0 || active_ == nullptr || comm == MPI_COMM_NULL) return nullptr;
   const bool is_of_log =
       comm == active_->front.line(Traffic::messages) ||
-      (!is_synced(*active_) && comm == state().engine().world().application.get());  // run() refuses this
+      (!is_synced(*active_) && comm == state().engine().world().application.get()) ||  // run() refuses this, or renews
+      (needs_no_sync(*active_) && comm == *active_->comm);
   return is_of_log ? &active_->front : nullptr;
 }
 
@@ -361,6 +394,7 @@ int MessageLogs::run(Call call, void* work) {
     Log* const log = active_;
     try {
       const ErrorsHandled as_in_cpp(OnError::throws);
+      if (log != nullptr && needs_no_sync(*log)) renew(*log);
       if (log != nullptr && !is_synced(*log)) {
         throw UsageError(fmt::format(
             "message log {} is used before Fenix_Mlog_sync: after a failure all ranks sync it first", log->id));
@@ -380,6 +414,8 @@ int MessageLogs::run(Call call, void* work) {
       code = MPIX_ERR_PROC_FAILED;
     } catch (const ProcessFailure&) {
       code = MPIX_ERR_PROC_FAILED;
+    } catch (const Refused& refused) {
+      return refuse_in_program(refused.what());
     } catch (const UsageError& mistake) {
       return refuse_in_program(mistake.what());
     } catch (const EnvironmentError& error) {
@@ -399,13 +435,19 @@ int MessageLogs::run(Call call, void* work) {
 /// Recovers from a failure that has interrupted a call. Returns when the call can continue.
 void MessageLogs::recover_in_call() {
   if (!recovers_in_place()) throw ProcessFailure("a logged call");
+  const int id = active();
   if (!go_on_in_place(false)) throw RecoveredElsewhere();
+  const auto log = logs_.find(id);
+  if (log != logs_.end() && needs_no_sync(*log->second)) renew(*log->second);
 }
 
-int MessageLogs::derive(const Front& /*parent*/, int /*color*/, int /*key*/, const std::vector<int>& /*dims*/,
-                        const std::vector<int>& /*periods*/, MPI_Comm* /*made*/) {
+int MessageLogs::derive(const Front& /*parent*/, const Wish& /*wish*/, MPI_Comm* /*made*/) {
   throw UsageError(
       "a communicator is made while a message log is active, which does not log that: deactivate it first");
+}
+
+int MessageLogs::derive_group(const Front& parent, const std::vector<int>& /*ranks*/, int /*tag*/, MPI_Comm* made) {
+  return derive(parent, {}, made);
 }
 
 const Recipe* MessageLogs::recipe_of(const Front& /*front*/) const { return nullptr; }

@@ -92,8 +92,8 @@ class MessageLogs final : public LoggedCalls {
   const Front* front_of(MPI_Comm comm) const override;
   LoggedMessages& messages() override { return messages_; }
   LoggedCollectives& collectives() override { return collectives_; }
-  int derive(const Front& parent, int color, int key, const std::vector<int>& dims, const std::vector<int>& periods,
-             MPI_Comm* made) override;
+  int derive(const Front& parent, const Wish& wish, MPI_Comm* made) override;
+  int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
   const Recipe* recipe_of(const Front& front) const override;
   int free(MPI_Comm* comm) override;
   bool is_logging() const override { return active_ != nullptr; }
@@ -127,6 +127,8 @@ class MessageLogs final : public LoggedCalls {
   Log& find(int id) const;
   Epoch epoch() const;
   bool is_synced(const Log& log) const;
+  bool needs_no_sync(const Log& log) const;
+  void renew(Log& log);
   void set_lines(Log& log) const;
   void require_one_log(const replay::Channel& channel, bool is_send);
   void exchange(Log& log, const std::vector<replay::RegionLog::Position>& positions);
@@ -139,6 +141,7 @@ class MessageLogs final : public LoggedCalls {
   std::vector<int> order_;                     // logs in the order of their creation
   std::vector<std::unique_ptr<Log>> retired_;  // deleted in this epoch
   Log* active_ = nullptr;
+  bool nothing_was_logged_ = false;                            // by any rank, before the failure that began this epoch
   Communicator line_;                                          // carries the messages of collective calls
   std::map<std::tuple<MPI_Comm, int, int, bool>, int> users_;  // the log that has messages of a communicator, peer, tag
 };

@@ -65,6 +65,14 @@ void release() {
   job_status::closed();
 }
 
+/// The resilient communicator outlives the job. The program frees it, or MPI_Finalize does.
+void leave_communicator_to_program() {
+  State& now = state();
+  Engine::Kept kept = now.engine().keep_communicators();
+  kept.application.release();
+  now.farewell = std::move(kept.store);
+}
+
 /// The error handler that the program has set on a communicator of MPI's own. The job has errors returned there; a
 /// handler of the program's does that, or what else the program wants.
 class HandlerKept {
@@ -175,8 +183,13 @@ Options options_of(const StartArguments& arguments) {
                           options.spares, arguments.spares));
   }
   options.spares = arguments.spares;
+  options.last_are_spares = true;  // programs may go on with the ranks that they had in `comm`
   if (options.rollback == Rollback::local)
     throw UsageError("--mend-rollback local does not cover programs for Fenix: use --mend-rollback all");
+  if (options.world == WorldMeans::session)
+    throw UsageError("--mend-world session does not cover programs for Fenix, which get their communicator of it");
+  if (mend::launch::must_continue())
+    throw UsageError("--restart cannot go on: Fenix's data groups are kept in memory alone");
   if (options.disk && mend::launch::speaks_for_all()) {
     log::warn("Fenix's data groups are kept in memory alone: --mend-disk does nothing here");
   }
@@ -184,9 +197,13 @@ Options options_of(const StartArguments& arguments) {
   return options;
 }
 
+/// How many processes of the launch were to be no spares. One that was started later has a launch of its own.
+int wanted_ranks(int spares) { return static_cast<int>(launched_processes().size()) - spares; }
+
 /// Returns false if a failure came between. Collective over the ranks.
 bool begin_epoch() {
   State& now = state();
+  now.is_unrepaired = false;
   now.failed.clear();
   now.recovered.clear();
   bool given_up = false;
@@ -263,9 +280,20 @@ Settings& settings() {
 Fenix_Rank_role role() {
   State& now = state();
   if (now.released) return FENIX_ROLE_SPARE_RANK;
-  if (!now.job || now.engine().world().epoch == Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
-  return now.engine().newcomer() ? FENIX_ROLE_RECOVERED_RANK : FENIX_ROLE_SURVIVOR_RANK;
+  if (!now.job) return FENIX_ROLE_INITIAL_RANK;
+  if (now.engine().newcomer() && !now.is_unrepaired) return FENIX_ROLE_RECOVERED_RANK;
+  return role_of(now.engine().rank().value);
 }
+
+Fenix_Rank_role role_of(int rank) {
+  State& now = state();
+  if (now.is_unrepaired) return FENIX_ROLE_SURVIVOR_RANK;
+  if (now.engine().world().epoch == Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
+  const bool is_taken_over = std::ranges::find(now.recovered, rank) != now.recovered.end();
+  return is_taken_over ? FENIX_ROLE_RECOVERED_RANK : FENIX_ROLE_SURVIVOR_RANK;
+}
+
+int missing_ranks() { return state().wanted_ranks - state().engine().world().roster.size(); }
 
 void start(const StartArguments& arguments, const Outputs& outputs) {
   State& now = state();
@@ -299,8 +327,13 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
     fail_stop(error.what());
   }
   now.active = true;
+  now.wanted_ranks = std::max(wanted_ranks(arguments.spares), now.engine().first_size());
   now.logs = std::make_unique<MessageLogs>();
+  const bool takes_over = now.engine().world().epoch != Epoch{0};
   if (!begin_epoch()) repair(false);
+  // Another failure may have come since it took over. The program has not begun here, so the rank is no survivor to it.
+  const int self = now.engine().rank().value;
+  if (takes_over && std::ranges::find(now.recovered, self) == now.recovered.end()) now.recovered.push_back(self);
   hand_errors_to(&receive_error);
 }
 
@@ -323,7 +356,10 @@ void recover(int mpi_error, bool in_place) {
   const MessageLogs::Paused unlogged(*now.logs);
   now.last_error = mpi_error;
   call_all_back_before();
-  if (settings().recovery == FENIX_RECOVERY_NOOP) return;
+  if (settings().recovery == FENIX_RECOVERY_NOOP) {
+    now.is_unrepaired = true;
+    return report();
+  }
   repair(in_place || settings().resume == FENIX_RESUME_RETURN);
 }
 
@@ -365,6 +401,7 @@ bool finish() {
       now.finalized = true;
       now.logs.reset();
       now.groups.clear();
+      leave_communicator_to_program();
       now.job->close(ExitCode::ok);
       job_status::closed();  // what the program does until MPI_Finalize is its own
       return true;

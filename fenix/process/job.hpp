@@ -72,9 +72,11 @@ struct State {
 
   std::unique_ptr<Job> job;  ///< from Fenix_Init until MPI is left
   Outputs outputs{};
-  bool active = false;  ///< between Fenix_Init and the end of Fenix_Finalize
+  int wanted_ranks = 0;  ///< as the launch and Fenix_Init say; fewer if processes died before
+  bool active = false;   ///< between Fenix_Init and the end of Fenix_Finalize
   bool finalized = false;
   bool released = false;         ///< a spare that was never needed, and goes on when the job is over
+  bool is_unrepaired = false;    ///< a failure was resumed from with FENIX_RECOVERY_NOOP, in this epoch
   int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
   Callbacks callbacks;
   std::vector<int> failed;     ///< ranks whose processes died in the most recent failure, as they were numbered then
@@ -82,6 +84,7 @@ struct State {
   std::map<int, std::unique_ptr<Group>> groups;
   std::unique_ptr<MessageLogs> logs;  ///< while active
   InPlace in_place;
+  Communicator farewell;  ///< of all ranks, after Fenix_Finalize: they leave MPI together
 
   Engine& engine() { return job->engine(); }
 };
@@ -136,6 +139,10 @@ bool recovers();
 
 /// This process's part in the job.
 Fenix_Rank_role role();
+/// The part of a rank of the resilient communicator.
+Fenix_Rank_role role_of(int rank);
+/// How many ranks the job should have and has not, because processes have died.
+int missing_ranks();
 
 /// The application does what it may not, in a call of MPI: ends the job with a sentence, or does what
 /// FENIX_UNHANDLED_MODE says, and returns MPI's code.
@@ -143,6 +150,10 @@ int refuse_in_program(const std::string& sentence);
 
 /// What is done with an error of MPI that is met in the application's own code.
 void receive_error(MPI_Comm comm, int code, bool failure);
+
+/// Waits until all ranks have come here, so that none leaves while another is in a call on the communicator that
+/// Fenix_Finalize has left to the program. Not needed if nobody has died: MPI_Finalize waits itself.
+void wait_for_others();
 
 /// Leaves MPI, in the way that all processes have agreed on; done once. For MPI_Finalize, and for processes that exit
 /// without it.

@@ -8,12 +8,21 @@
 
 namespace mend::fenix {
 
+void wait_for_others() {
+  State& now = state();
+  if (!now.job || !now.job->leaves_mpi_alone() || !now.farewell) return;
+  const ErrorsReturned quiet;
+  // If a process dies meanwhile, some may not notice: those that do make the others leave too.
+  if (PMPI_Barrier(now.farewell.get()) != MPI_SUCCESS) revoke(now.farewell.get());
+}
+
 // Stands here because Fenix_Init needs it: so every program for Fenix has the functions below, whichever of mend's
 // libraries is linked first.
 void leave_mpi() {
   State& now = state();
   if (!now.job) return;
   const bool alone = now.job->leaves_mpi_alone();
+  now.farewell.release();  // MPI frees it
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized == 0) {
@@ -46,6 +55,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 int MPI_Finalize() {
   while (mend::fenix::state().active) Fenix_Finalize();
   if (!mend::fenix::state().finalized) return PMPI_Finalize();
+  mend::fenix::wait_for_others();
   mend::fenix::leave_mpi();
   return MPI_SUCCESS;
 }

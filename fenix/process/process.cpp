@@ -14,15 +14,9 @@ namespace {
 
 using namespace mend::fenix;
 
-int role_of(int rank) {
-  State& now = state();
-  if (now.engine().world().epoch == mend::Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
-  const bool replaced = std::find(now.recovered.begin(), now.recovered.end(), rank) != now.recovered.end();
-  return replaced ? FENIX_ROLE_RECOVERED_RANK : FENIX_ROLE_SURVIVOR_RANK;
-}
-
 bool failure_is_known() {
   const mend::ErrorsReturned quiet;
+  const MessageLogs::Paused unlogged(message_logs());
   const MPI_Comm comm = state().engine().world().application.get();
   int waiting = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &waiting,
@@ -40,7 +34,7 @@ void mend_fenix_start(int* role, MPI_Comm comm, MPI_Comm* new_comm, int* argc, c
 void mend_fenix_report() { report(); }
 
 int Fenix_Initialized(int* flag) {
-  *flag = state().active || state().finalized ? 1 : 0;
+  *flag = state().active ? 1 : 0;
   return FENIX_SUCCESS;
 }
 
@@ -51,22 +45,22 @@ int Fenix_Finalized(int* flag) {
 
 int Fenix_Process_detect_failures(int do_recovery) {
   if (!is_active("Fenix_Process_detect_failures")) return FENIX_ERROR_UNINITIALIZED;
-  if (!failure_is_known()) return MPI_SUCCESS;
+  if (!failure_is_known()) return FENIX_SUCCESS;
   if (do_recovery != 0 && recovers()) {
     if (state().in_place.calls_back) {
       state().in_place.interrupted = true;
       resume();
-      return MPIX_ERR_PROC_FAILED;
+      return FENIX_ERROR_PROCESS_FAILURE;
     }
     if (message_logs().recovers_in_place()) {
-      if (go_on_in_place(false)) return MPI_SUCCESS;
+      if (go_on_in_place(false)) return FENIX_SUCCESS;
       resume();
-      return MPIX_ERR_PROC_FAILED;
+      return FENIX_ERROR_PROCESS_FAILURE;
     }
     recover(MPIX_ERR_PROC_FAILED);
     resume();
   }
-  return MPIX_ERR_PROC_FAILED;
+  return FENIX_ERROR_PROCESS_FAILURE;
 }
 
 int Fenix_get_number_of_ranks_with_role(int role, int* number_of_ranks) {
@@ -75,7 +69,7 @@ int Fenix_get_number_of_ranks_with_role(int role, int* number_of_ranks) {
   const mend::Engine& engine = state().engine();
   *number_of_ranks = 0;
   if (role == FENIX_ROLE_SPARE_RANK) *number_of_ranks = Fenix_get_nspare();
-  if (role == FENIX_ROLE_MISSING_RANK) *number_of_ranks = engine.first_size() - engine.world().roster.size();
+  if (role == FENIX_ROLE_MISSING_RANK) *number_of_ranks = missing_ranks();
   for (int rank = 0; rank < engine.world().roster.size(); ++rank) *number_of_ranks += role_of(rank) == role ? 1 : 0;
   return FENIX_SUCCESS;
 }
@@ -90,7 +84,7 @@ int Fenix_get_role(MPI_Comm comm, int rank, int* role) {
 
 int Fenix_get_rank_role(MPI_Comm comm, int rank, int* role) { return Fenix_get_role(comm, rank, role); }
 
-Fenix_Rank_role Fenix_get_role() {
+Fenix_Rank_role mend_fenix_own_role() {
   if (state().released) return FENIX_ROLE_SPARE_RANK;
   if (!is_active("Fenix_get_role")) return FENIX_ROLE_INITIAL_RANK;
   return role();
@@ -98,8 +92,7 @@ Fenix_Rank_role Fenix_get_role() {
 
 int Fenix_get_error() {
   if (!state().active) return FENIX_ERROR_UNINITIALIZED;
-  const mend::Engine& engine = state().engine();
-  return engine.world().roster.size() < engine.first_size() ? FENIX_WARNING_SPARE_RANKS_DEPLETED : FENIX_SUCCESS;
+  return missing_ranks() > 0 ? FENIX_WARNING_SPARE_RANKS_DEPLETED : FENIX_SUCCESS;
 }
 
 int Fenix_get_nspare() { return state().active ? static_cast<int>(state().engine().world().roster.spares.size()) : 0; }

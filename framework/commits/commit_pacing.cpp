@@ -16,6 +16,21 @@ bool CommitPacing::due(const RecoveryHistory& history, const StoreStatistics& st
   return schedule_.step();
 }
 
+bool CommitPacing::due_by_request(bool is_due, bool was_asked, MPI_Comm comm) {
+  const bool asks = request_pacing_.step();
+  if (!is_due && !asks) return false;
+  const Seconds since = request_watch_.lap();
+  request_pacing_.begin_gap();
+  if (is_due) return true;
+  const AtPlace at_place(Place::commit_due);
+  std::array<double, 2> most{since.count(), was_asked ? 1.0 : 0.0};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  request_pacing_.hear(Seconds{most[0]});
+  if (most[1] == 0) return false;
+  schedule_.set_since_commit(0);
+  return true;
+}
+
 /// Agrees on the cost of a commit and of a step, so that all ranks commit at the same steps. `step_with_commit`: the
 /// time between the last two calls of due(). Only the commits of this epoch count, because newcomers and survivors know
 /// the same ones.

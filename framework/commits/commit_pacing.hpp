@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "framework/commits/commit_economy.hpp"
 #include "framework/commits/commit_schedule.hpp"
+#include "framework/commits/request_pacing.hpp"
 #include "framework/options.hpp"
 #include "framework/epoch/recovery_history.hpp"
 
@@ -21,13 +22,22 @@ class CommitPacing {
 
   /// Call this when the process gets its first rank.
   void begin_work() { since_rank_ = Stopwatch(); }
-  void begin_epoch() { schedule_.restart(); }
+  void begin_epoch() {
+    schedule_.restart();
+    request_pacing_.restart();
+    request_watch_ = Stopwatch();
+  }
   /// Call this when a step begins without a call of due() before it.
   void begin_step() { step_watch_ = Stopwatch(); }
 
   /// Counts a step, and returns true if a commit is due. The same on all ranks. Collective over `comm`, whose errors
   /// are thrown, if a measurement is due.
   bool due(const RecoveryHistory& history, const StoreStatistics& store, MPI_Comm comm);
+
+  /// Returns true if `is_due`, which due() has returned, or if a rank was asked from outside, as this one `was_asked`.
+  /// The same on all ranks.
+  /// Collective over `comm`, whose errors are thrown, if the ranks have to ask each other.
+  bool due_by_request(bool is_due, bool was_asked, MPI_Comm comm);
 
   /// The steps that due() has counted since it last returned true. Local.
   int steps_since_commit() const { return schedule_.since_commit(); }
@@ -40,6 +50,8 @@ class CommitPacing {
   void measure(Seconds step_with_commit, RecoveryHistory::Commits commits, std::size_t failures, MPI_Comm comm);
 
   CommitSchedule schedule_;
+  RequestPacing request_pacing_;
+  Stopwatch request_watch_;  // since the last commit that was due, or question
   std::optional<Seconds> given_mtbf_;
   Stopwatch since_start_;
   Stopwatch since_rank_;

@@ -4,6 +4,7 @@
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,10 @@ namespace {
 
 std::atomic<bool> was_signalled{false};
 
-void on_sigterm(int signal) {
-  if (!was_signalled.exchange(true)) return;
+/// The launcher's daemon, the parent of a process that was launched, sends SIGTERM only to end the job, as on Ctrl-C.
+void on_sigterm(int signal, siginfo_t* info, void* /*context*/) {
+  const bool is_the_end = info->si_code <= 0 && info->si_pid == ::getppid();
+  if (!was_signalled.exchange(true) && !is_the_end) return;
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -28,8 +31,8 @@ void OutsideRequests::heed_sigterm() {
   struct sigaction before {};
   if (::sigaction(SIGTERM, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
   struct sigaction ours {};
-  ours.sa_handler = on_sigterm;
-  ours.sa_flags = SA_RESTART;
+  ours.sa_sigaction = on_sigterm;
+  ours.sa_flags = SA_RESTART | SA_SIGINFO;
   if (::sigaction(SIGTERM, &ours, nullptr) == 0) board::mine().heeds_sigterm = 1;
 }
 
@@ -42,6 +45,11 @@ board::Leave OutsideRequests::asked_to_leave() const {
 bool OutsideRequests::any() const {
   if (leaves_ || is_closed_) return false;
   return asked_to_leave() != board::Leave::no || board::requests().writes != writes_done_;
+}
+
+bool OutsideRequests::any_is_new() const {
+  if (leaves_ || is_closed_) return false;
+  return asked_to_leave() > leave_ || board::requests().writes != writes_done_;
 }
 
 void OutsideRequests::tell(MPI_Comm comm) {

@@ -36,14 +36,19 @@ class OutsideRequests {
   /// `disk`: the folder of --mend-disk; empty if there is none.
   explicit OutsideRequests(std::filesystem::path disk) : disk_(std::move(disk)) {}
 
-  /// Makes the first SIGTERM of this process a request; the second ends the process. Does nothing if the program
-  /// handles SIGTERM itself. Local.
+  /// Makes the first SIGTERM of this process a request; the second ends the process, and so does one from the
+  /// launcher's daemon. Does nothing if the program handles SIGTERM itself. Local.
   static void heed_sigterm();
 
   /// Forgets what was agreed. Local.
-  void begin_epoch() { leaves_ = was_told_ = false; }
+  void begin_epoch() {
+    leaves_ = was_told_ = false;
+    leave_ = board::Leave::no;
+  }
   /// Returns true if this rank has a request that has not been carried out. Local.
   bool any() const;
+  /// Returns true if one of them is not known to all ranks. Local.
+  bool any_is_new() const;
   /// Exchanges the requests of all ranks. Collective over `comm`, whose errors are thrown.
   void tell(MPI_Comm comm);
   /// Handles the publication of commit `version`. `on_disk`: it is on disk too. `speaks`: this rank writes messages for

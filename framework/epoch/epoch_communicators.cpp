@@ -1,7 +1,8 @@
 #include "framework/epoch/epoch_communicators.hpp"
 
 #include "base/fault_point.hpp"
-#include "framework/process/communicator_hooks.hpp"
+#include "framework/process/hooks/communicator_hooks.hpp"
+#include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
 #include <algorithm>
@@ -58,6 +59,7 @@ void EpochCommunicators::end_epoch() {
   for (MPI_Comm comm : derived_) take_for_outdated(comm);
   for (MPI_Comm comm : followed_) take_for_outdated(comm);
   forget_coming_communicators();
+  process_context().persistent_requests.end_epoch();
   free_all(retired_);
   move_all(derived_, retired_);
   release_all(followed_);

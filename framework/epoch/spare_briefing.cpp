@@ -1,6 +1,6 @@
 #include "framework/epoch/spare_briefing.hpp"
 
-#include "store/snapshot/block_reserve.hpp"
+#include "store/snapshot/memory/block_reserve.hpp"
 
 #include <algorithm>
 #include <utility>

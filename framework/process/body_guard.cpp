@@ -6,6 +6,7 @@
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
+#include "framework/process/hooks/meant.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/replay/logged_calls.hpp"
@@ -66,7 +67,8 @@ bool is_forbidden(MPI_Comm comm) { return process_context().forbids_world && com
 /// ended, and outside of bodies.
 int refuse_world() {
   constexpr const char* sentence =
-      "an MPI call used MPI_COMM_WORLD, which also contains spares and dead processes: use session.comm()";
+      "an MPI call used MPI_COMM_WORLD, which also contains spares and dead processes: use session.comm(), or let "
+      "MPI_COMM_WORLD mean it (--mend-world session)";
   if (process_context().body == BodyState::over) {
     if (launch::speaks_for_all()) {
       log::error(
@@ -75,9 +77,7 @@ int refuse_world() {
     }
     std::exit(static_cast<int>(ExitCode::usage));
   }
-  if (!is_inside()) return MPIX_ERR_REVOKED;
-  if (errors_are_thrown() && is_catchable(EnvironmentError(sentence))) throw UsageError(sentence);
-  return refuse_in_body(sentence);
+  return is_inside() ? refuse_wrong_use(sentence) : MPIX_ERR_REVOKED;
 }
 
 /// Warns once about a call that asks for a rank in MPI_COMM_WORLD or for its size. Such calls are legal, but a program
@@ -114,11 +114,38 @@ void set_handler_elsewhere() {
 
 }  // namespace
 
+MPI_Comm meant_by_world() {
+  const ProcessContext& context = process_context();
+  return context.world_is_session && is_inside() ? context.body_rules.session_comm() : MPI_COMM_WORLD;
+}
+
 int refuse_in_body(const std::string& sentence) {
   end_forked_child("called MPI");
   process_context().body = BodyState::refused;
   process_context().body_rules.end_job(sentence);
   return MPI_ERR_OTHER;
+}
+
+int refuse_wrong_use(const std::string& sentence) {
+  if (!is_inside()) return MPI_ERR_OTHER;
+  if (errors_are_thrown() && is_catchable(UsageError(sentence))) throw UsageError(sentence);
+  return refuse_in_body(sentence);
+}
+
+int refuse_groups(const char* call) {
+  if (!is_inside() || current_place().place != Place::none) return MPI_SUCCESS;
+  return refuse_wrong_use(
+      fmt::format("{} makes a communicator that cannot be interrupted when a process dies, and its groups may contain "
+                  "spares: make it of session.comm(), by MPI_Comm_create or MPI_Comm_split",
+                  call));
+}
+
+int refuse_partitioned(const char* call) {
+  if (!is_inside() || !process_context().forbids_world) return MPI_SUCCESS;
+  return refuse_wrong_use(fmt::format(
+      "{} needs MPI_COMM_WORLD inside of the MPI library, which also contains spares and dead processes: use "
+      "messages that are not partitioned",
+      call));
 }
 
 int refuse_to_free(const char* call) {
@@ -139,10 +166,18 @@ InBody::InBody() {
 
 InBody::~InBody() { process_context().body = BodyState::outside; }
 
+void take_session_for_world(bool is_so) { process_context().world_is_session = is_so; }
+
+WorldItself::WorldItself() : before_(std::exchange(process_context().world_is_session, false)) {}
+
+WorldItself::~WorldItself() { process_context().world_is_session = before_; }
+
 void end_bodies() { process_context().body = BodyState::over; }
 
 void forbid_world() {
   if (std::exchange(process_context().forbids_world, true)) return;
+  const WorldItself revoked;
+  set_handler_elsewhere();  // the program may have set another one
   MPIX_Comm_revoke(MPI_COMM_WORLD);
 }
 
@@ -178,7 +213,10 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
 }
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_set_errhandler)>("PMPI_Comm_set_errhandler");
+  // Otherwise the errors of calls that are refused there would be returned, and might not be seen.
+  if (mend::is_forbidden(comm) && mend::is_inside()) return MPI_SUCCESS;
   if (mend::makes_deaths_fatal(comm, handler)) {
     return mend::refuse_in_body(
         "MPI_ERRORS_ARE_FATAL was set for session.comm() or a communicator made of it, and would have one death end "
@@ -190,6 +228,7 @@ extern "C" decltype(MPI_Comm_set_errhandler) MPI_Comm_set_errhandler
     __attribute__((weak, alias("PMPI_Comm_set_errhandler")));
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");
   mend::warn_of_world(comm, "MPI_Comm_size");
   return library(comm, size);
@@ -197,6 +236,7 @@ int PMPI_Comm_size(MPI_Comm comm, int* size) {
 extern "C" decltype(MPI_Comm_size) MPI_Comm_size __attribute__((weak, alias("PMPI_Comm_size")));
 
 int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_rank)>("PMPI_Comm_rank");
   mend::warn_of_world(comm, "MPI_Comm_rank");
   return library(comm, rank);
@@ -207,6 +247,7 @@ extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMP
 // MPI 5.0 may crash when it makes a window on a revoked communicator.
 
 int PMPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_File_open)>("PMPI_File_open");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_File_open");
@@ -215,6 +256,7 @@ int PMPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI
 extern "C" decltype(MPI_File_open) MPI_File_open __attribute__((weak, alias("PMPI_File_open")));
 
 int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_create)>("PMPI_Win_create");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_create");
@@ -223,6 +265,7 @@ int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm
 extern "C" decltype(MPI_Win_create) MPI_Win_create __attribute__((weak, alias("PMPI_Win_create")));
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_create_dynamic)>("PMPI_Win_create_dynamic");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_create_dynamic");
@@ -232,6 +275,7 @@ extern "C" decltype(MPI_Win_create_dynamic) MPI_Win_create_dynamic
     __attribute__((weak, alias("PMPI_Win_create_dynamic")));
 
 int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate)>("PMPI_Win_allocate");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_allocate");
@@ -240,6 +284,7 @@ int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, voi
 extern "C" decltype(MPI_Win_allocate) MPI_Win_allocate __attribute__((weak, alias("PMPI_Win_allocate")));
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
+  comm = mend::meant(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate_shared)>("PMPI_Win_allocate_shared");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_allocate_shared");

@@ -31,7 +31,18 @@ void set_body_rules(BodyRules rules);
 /// code for the MPI call to return. Never throws, because the call may come from a destructor. In a body.
 int refuse_in_body(const std::string& sentence);
 
-/// The same for `call`, which would free session.comm().
+/// The same for a call that must not be made: throws UsageError where that can be caught. Returns an error code if the
+/// job has ended, and outside of bodies.
+int refuse_wrong_use(const std::string& sentence);
+
+/// Refuses `call`, which would make a communicator of groups alone, in a body. Returns MPI_SUCCESS outside of bodies.
+int refuse_groups(const char* call);
+
+/// Refuses `call`, which would make partitioned messages, in a body when MPI_COMM_WORLD is forbidden: Open MPI 5.0
+/// makes a duplicate of it for them, and crashes. Returns MPI_SUCCESS otherwise.
+int refuse_partitioned(const char* call);
+
+/// The same as refuse_in_body for `call`, which would free session.comm().
 int refuse_to_free(const char* call);
 
 /// While it lives, the main thread is in a body.
@@ -46,6 +57,22 @@ class InBody {
 /// Ends the time of bodies, when mend::run has returned. If the caller has initialised MPI and MPI_COMM_WORLD was
 /// forbidden, calls in it now end the process with a sentence, because it is revoked. Main thread. Local.
 void end_bodies();
+
+/// From now on, MPI_COMM_WORLD means session.comm() in bodies (framework/process/hooks/meant.hpp), or not. Main thread.
+/// Local.
+void take_session_for_world(bool is_so);
+
+/// While it lives, MPI_COMM_WORLD means itself: for mend's own work within a body.
+class WorldItself {
+ public:
+  WorldItself();
+  ~WorldItself();
+  WorldItself(const WorldItself&) = delete;
+  WorldItself& operator=(const WorldItself&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// Makes calls in MPI_COMM_WORLD fail from now on, and refuses bodies that make them. Every process calls it when none
 /// needs MPI_COMM_WORLD any more. Local.

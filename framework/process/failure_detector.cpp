@@ -121,7 +121,7 @@ detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<dete
 FailureDetector::FailureDetector(const Options& options)
     : wanted_(options.detector == Detection::ring),
       timing_{whole(options.heartbeat), whole(options.timeout)},
-      stalls_{whole(options.stall), whole(options.stall_limit)},
+      stalls_{whole(options.stall), whole(options.stall_limit), whole(options.stuck_limit)},
       place_names_(options.spawn_on),
       network_(options.network) {
   if (!wanted_ && options.on_failure.spawn) {

@@ -13,7 +13,8 @@
 
 #include "base/ids.hpp"
 #include "framework/process/body_guard.hpp"
-#include "framework/process/communicator_hooks.hpp"
+#include "framework/process/hooks/communicator_hooks.hpp"
+#include "framework/process/persistent_requests.hpp"
 
 #include <sys/types.h>
 
@@ -40,12 +41,14 @@ struct ProcessContext {
 
   BodyState body = BodyState::outside;
   std::thread::id thread_of_body;
-  bool refuses_exit = false;     ///< the exit handler of body_guard.cpp is registered
-  bool forbids_world = false;    ///< MPI_COMM_WORLD has been revoked (forbid_world)
-  bool warned_of_world = false;  ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
+  bool refuses_exit = false;      ///< the exit handler of body_guard.cpp is registered
+  bool world_is_session = false;  ///< in a body, MPI_COMM_WORLD is session.comm() (framework/process/hooks/meant.hpp)
+  bool forbids_world = false;     ///< MPI_COMM_WORLD has been revoked (forbid_world)
+  bool warned_of_world = false;   ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
   std::vector<ComingCommunicator> coming_communicators;
+  PersistentRequests persistent_requests;
   LoggedCalls* logged_calls = nullptr;  ///< the object that replaces MPI (framework/replay/logged_calls.hpp), if any
 
   std::atomic<bool> death_concerns_others = false;

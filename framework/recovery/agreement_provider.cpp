@@ -1,6 +1,7 @@
 #include "framework/recovery/agreement_provider.hpp"
 
 #include "agreement/mpix_agreement.hpp"
+#include "base/telemetry/library_wait.hpp"
 #include "transport/mpi_endpoint.hpp"
 
 #include <utility>
@@ -9,6 +10,7 @@ namespace mend {
 
 void AgreementProvider::found(MPI_Comm base, const std::vector<ProcessId>& members) {
   if (!protocol_) return;
+  const InLibrary in_library;
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi(MPIX_Comm_shrink(base, &own), "MPIX_Comm_shrink");
   std::vector<ProcessId> living = members_of(own, base, members);
@@ -26,6 +28,7 @@ std::unique_ptr<agreement::Agreement> AgreementProvider::over(agreement::GroupId
 
 void AgreementProvider::settle(MPI_Comm base) {
   if (!service_) return;
+  const InLibrary in_library(InLibrary::Step::agreement);
   const ErrorsReturned quiet;
   int nothing = 0;
   int settled = 0;

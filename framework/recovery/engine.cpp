@@ -9,17 +9,18 @@
 #include "base/telemetry/activity.hpp"
 #include "base/telemetry/job_board.hpp"
 #include "base/telemetry/job_status.hpp"
+#include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
 #include "framework/reporting/exit_reason.hpp"
 #include "framework/epoch/waiting_place.hpp"
-#include "framework/process/communicator_hooks.hpp"
+#include "framework/process/hooks/communicator_hooks.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/recovery/body_outcome.hpp"
 #include "framework/recovery/recovery_core_setup.hpp"
 #include "framework/recovery/leave_job.hpp"
-#include "store/snapshot/block_reserve.hpp"
+#include "store/snapshot/memory/block_reserve.hpp"
 #include "transport/progress.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ using recovery::Event;
 Engine::Engine(const Options& options, FailureDetector& detector) : Engine(options, detector, nullptr) {
   drive(recovery::Begin{});
   reporter_.begin_job(world_.roster.size());
+  cluster_standing_.begin_job(world_.roster);
 }
 
 Engine::Engine(const Options& options, FailureDetector& detector, Arrival& arrival)
@@ -64,13 +66,28 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       pacing_(options),
       requests_(options.disk ? options.disk->folder : std::filesystem::path()),
       heeds_sigterm_(options.on_term.value_or(options.disk ? OnTerm::checkpoint : OnTerm::kill) == OnTerm::checkpoint),
-      rollback_(options.rollback) {
+      rollback_(options.rollback),
+      local_options_{options.rollback_is_strict, options.log_limit, options.checks_determinism ? options.spares : 0},
+      cluster_standing_(options.clusters) {
   recruiter_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (rollback_ == Rollback::local && !options.commit_every.steps) {
     throw UsageError(
         "--mend-rollback local needs a fixed number of steps between commits, because auto depends on measured times: "
         "give --mend-commit-every N");
+  }
+  if (options.clusters.kind != ClusterChoice::Kind::rank) {
+    if (rollback_ != Rollback::local)
+      throw UsageError("--mend-clusters says who goes back together with --mend-rollback local, which was not given");
+    if (arrival == nullptr)
+      clusters_at_start(options.clusters, std::vector<NodeId>(static_cast<std::size_t>(core_.ranks())));
+  }
+  if (rollback_ != Rollback::local && options.log_limit)
+    throw UsageError("--mend-log-limit was given without --mend-rollback local: without it nothing is logged");
+  if (options.checks_determinism && (!options.rollback_is_strict || options.spares == 0)) {
+    throw UsageError(
+        "--mend-check-determinism needs --mend-rollback local,strict, and a spare for each rank that is tried: use "
+        "mend run --check-determinism --spares 1");
   }
   if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
       self() == ProcessId{0}) {
@@ -79,6 +96,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
   }
   disk_.hold();
   log::set_speaker(self());
+  take_session_for_world(options.world == WorldMeans::session);
   on_process_failure([this] { carry_out(recovery::FailureNoticed{}); });
   while_mpi_waits([this] { notice_while_waiting(); });
   on_communicator_made([this](MPI_Comm parent, MPI_Comm made) {
@@ -110,6 +128,7 @@ void Engine::begin_epoch(bool newcomer) {
   requests_.begin_epoch();
   forget_failure();
   detector_.enter(world_.members);
+  begin_body_turns(world_.epoch);
   trace_epoch();
   const auto& rank = part_.rank;
   const std::optional<Rank> shown = rank && policy().blank ? world_.roster.seat(*rank).origin : rank;
@@ -229,6 +248,7 @@ bool Engine::has_met_failure() const {
 
 /// Gives `event` to the core and carries out its actions, until this process is in the body, parked, or at the end.
 void Engine::drive(Event event) {
+  const WorldItself first_base;  // the base of the first epoch is MPI_COMM_WORLD
   or_fail_stop([&] {
     std::optional<AtPlace> at_place;
     for (std::optional<Event> next = std::move(event); next;) {
@@ -274,7 +294,7 @@ std::optional<Event> Engine::perform(const recovery::Revoke& revoke) {
 }
 
 std::optional<Event> Engine::perform(const recovery::CallSpares& call) {
-  witness_.call(call.epoch);
+  witness_.call(call.epoch, call.because_of);
   return std::nullopt;
 }
 
@@ -289,6 +309,7 @@ std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
 
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
+  begin_recovery_turns(world_.epoch);
   if (decide.intent == Intent::follow) job_status::votes_for_end(world_.epoch);
   const auto fruitless = reporter_.history().last(core_.course().fruitless);
   const JobDecision decision =
@@ -465,12 +486,37 @@ void Engine::end_of_body() {
   reach("finish.before");
 }
 
-/// The same with local rollback: a rank whose body has returned sends other ranks the data that they need to go on,
-/// until all ranks have come to the end.
+/// The same with local rollback. A rank whose cluster goes back enters the body again, while the others wait for it in
+/// their recovery.
 recovery::BodyLeft Engine::play_locally(const Body& body) {
-  local_.emplace(*this);
+  for (;;) {
+    const Motion motion = enter_locally(body);
+    const bool enters_again = motion == Motion::recover && local_->goes_back_with_cluster();
+    {
+      const ErrorsReturned quiet;
+      local_store_.reset();
+      local_.reset();
+    }
+    if (!enters_again) return leaving(motion);
+    forget_failure();
+    pacing_.begin_step();
+    pacing_.set_steps_since_commit(0);
+    store_.forget_members();
+    callbacks_.clear();
+    reporter_.answer() = {};
+  }
+}
+
+/// Runs the body once. A rank whose body has returned sends other ranks the data that they need to go on, until all
+/// ranks have come to the end.
+Motion Engine::enter_locally(const Body& body) {
+  local_.emplace(*this, local_options_);
   local_store_.emplace(*this, *local_);
-  const auto end = [&] { local_->through_failures([&] { end_of_body(); }); };
+  const auto end = [&] {
+    local_->require_in_body();
+    local_->through_failures([&] { end_of_body(); });
+    local_->require_tried();
+  };
   const auto rest_of_the_body = [&] {
     local_->join();
     Session session(*this);
@@ -490,23 +536,20 @@ recovery::BodyLeft Engine::play_locally(const Body& body) {
     };
     motion = motion_after(again, body_context(), end_);
   }
-  {
-    const ErrorsReturned quiet;
-    local_store_.reset();
-    local_.reset();
-  }
-  return leaving(motion);
+  return motion;
 }
 
 Event Engine::wait_as_spare() {
   const AtPlace at_place(Place::spare);
   reach("spare.parked");
-  const auto matters = [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); };
-  witness_.wait(world_.epoch, matters, [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
-    reach("spare.prepare");
-    BlockReserve::instance().prepare(sizes, time);
-    reach("spare.prepared");
-  });
+  const auto is_rank = [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); };
+  const auto is_member = [this](ProcessId process) { return core_.position().has(process); };
+  witness_.wait({world_.epoch, is_rank, is_member},
+                [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
+                  reach("spare.prepare");
+                  BlockReserve::instance().prepare(sizes, time);
+                  reach("spare.prepared");
+                });
   reach("spare.woken");
   reporter_.history().clock().leave_body();
   return recovery::Called{};
@@ -614,7 +657,10 @@ bool Engine::commit_due() {
   if (witness_.death_count() > 0) check();
   store_.finish_commit();
   if (local_) trace::instant("step");
-  return pacing_.due(reporter_.history(), store_.statistics(), world_.store.get());
+  const MPI_Comm comm = world_.store.get();
+  const bool is_due = pacing_.due(reporter_.history(), store_.statistics(), comm);
+  if (local_) return local_->commit_due(is_due);
+  return pacing_.due_by_request(is_due, requests_.any_is_new(), comm);
 }
 
 agreement::Ballot& Engine::ballot() {

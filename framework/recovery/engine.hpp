@@ -43,6 +43,7 @@
 #include "framework/recovery/job_end.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
+#include "framework/replay/clusters/cluster_standing.hpp"
 #include "framework/replay/local_rollback.hpp"
 #include "framework/replay/local_store.hpp"
 #include "framework/replay/local_tally.hpp"
@@ -97,6 +98,14 @@ class Engine {
   /// Records that a store of take_into_epoch() has restored the application's data in `time`. Local.
   void note_restore(Seconds time) { reporter_.history().note_restore(time); }
 
+  /// Communicators of the ranks that outlive the engine.
+  struct Kept {
+    Communicator application;
+    Communicator store;  ///< not known to the application
+  };
+  /// To be called when the job is over, before it is closed, and after everything that uses them is gone. Local.
+  Kept keep_communicators() { return {std::move(world_.application), std::move(world_.store)}; }
+
   /// Returns true if a process of the launch has died. Known when run() has returned; the same on all processes.
   bool has_lost() const { return end_.has_lost; }
 
@@ -140,6 +149,7 @@ class Engine {
   void recover_in_place();
   /// What local rollback has done in the job, as far as this process knows.
   LocalTally& local_tally() { return local_tally_; }
+  ClusterStanding& cluster_standing() { return cluster_standing_; }
   int steps_since_commit() const { return pacing_.steps_since_commit(); }
   void set_steps_since_commit(int steps) { pacing_.set_steps_since_commit(steps); }
 
@@ -156,6 +166,7 @@ class Engine {
   Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
   recovery::BodyLeft play(const Body& body);
   recovery::BodyLeft play_locally(const Body& body);
+  agreement::Motion enter_locally(const Body& body);
   void end_of_body();
   recovery::BodyLeft leaving(agreement::Motion motion);
   bool has_met_failure() const;
@@ -223,7 +234,9 @@ class Engine {
   bool heeds_sigterm_;
   RepairCallbacks callbacks_;
   Rollback rollback_;
+  const LocalOptions local_options_;
   LocalTally local_tally_;
+  ClusterStanding cluster_standing_;
   std::optional<LocalRollback> local_;  // during a body with --mend-rollback local
   std::optional<LocalStore> local_store_;
   JobEnd end_;

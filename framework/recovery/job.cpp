@@ -2,6 +2,7 @@
 
 #include "base/death/crash_report.hpp"
 #include "base/death/fail_stop.hpp"
+#include "base/death/forked_child.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/telemetry/job_status.hpp"
@@ -255,6 +256,7 @@ void Job::report(ExitCode code) {
 /// For the program, MPI_Abort is the end of the job. For the library, it is the death of a process, from which the
 /// others would recover. So it is left to the launcher, which ends all processes when it reads of the call.
 extern "C" int MPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
+  mend::end_forked_child("called MPI");
   const bool is_for_others = comm != MPI_COMM_SELF;
   const bool will_be_ended = is_for_others && mend::job_status::aborted(code);
   while (will_be_ended) ::pause();

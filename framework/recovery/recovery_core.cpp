@@ -104,7 +104,10 @@ std::string to_string(const Action& action) {
   return std::visit(
       Overloaded{
           [](const Revoke& revoke) { return fmt::format("revoke {}", name_of(revoke.what)); },
-          [](const CallSpares& call) { return fmt::format("call spares of epoch {}", call.epoch.value); },
+          [](const CallSpares& call) {
+            const auto why = call.because_of ? fmt::format(" that have {}", call.because_of->value) : std::string();
+            return fmt::format("call spares of epoch {}{}", call.epoch.value, why);
+          },
           [](const CastBallot& cast) { return fmt::format("cast a ballot: {}", agreement::name_of(cast.motion)); },
           [](const DecideJob& decide) { return fmt::format("decide with everyone: {}", name_of(decide.intent)); },
           [](const NewCandidate&) { return std::string("new candidate"); },
@@ -183,6 +186,12 @@ ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, s
     if (const auto near = first_on(vacant->holder.node); near != members.end()) return *near;
   }
   return *std::ranges::min_element(members, {}, [&](ProcessId member) { return count[node_of[member]]; });
+}
+
+bool Position::has(ProcessId process) const { return std::ranges::find(members, process) != members.end(); }
+
+bool Position::heeds(const CallSpares& call) const {
+  return call.epoch >= epoch && (!call.because_of || has(*call.because_of));
 }
 
 Row Row::with(const std::vector<Rank>& lost) const {

@@ -39,7 +39,8 @@
 //   - all ranks die: the spares hear of it and decide alone, to recover;
 //   - a process dies during a round: the agreement that ends the round says so, and all take another round;
 //   - a process dies after some have finished the last round: those that still wait in it revoke the new communicators
-//     and call the spares into the next epoch, so that all come back and answer;
+//     and call the spares back from the next epoch, so that all come back and answer. If the round is repeated instead,
+//     the next epoch is without the dead process, and spares that have parked there ignore the call;
 //   - a newcomer or its host dies: until the last agreement on it, it is not in the job, and all take another round;
 //   - one process cannot get a communicator, although no process died: all agree on that, and the job ends;
 //   - a rank dies again and again by a fault of the program: a process that knows this contributes it to the job
@@ -165,9 +166,11 @@ enum class What : std::uint8_t {
 struct Revoke {
   What what;
 };
-/// Wakes the parked processes that wait in this epoch.
+/// Wakes the parked processes that wait in `epoch`. With `because_of`, only if this process, which has died, is a
+/// member of the job in that epoch.
 struct CallSpares {
   Epoch epoch;
+  std::optional<ProcessId> because_of{};
 };
 struct CastBallot {
   agreement::Motion motion;
@@ -311,6 +314,7 @@ struct Setup {
   bool disk = false;           ///< the remaining data can be saved to disk
   std::vector<NodeId> places;  ///< machines on which to start processes, the best first
   int spare_nodes = 0;         ///< the last nodes, whose processes become spares first
+  SparePlacement placement = SparePlacement::spread;
 };
 
 /// The members of the job and their ranks. The same on all members.
@@ -319,6 +323,10 @@ struct Position {
   Roster roster;                   ///< its ranks may be vacant
   Epoch epoch;
   std::uint32_t processes = 0;  ///< how many process numbers were given; the next number
+
+  bool has(ProcessId process) const;
+  /// Returns true if `call` wakes a process that is parked here.
+  bool heeds(const CallSpares& call) const;
 };
 
 /// Recoveries in a row that are alike, with at most one commit between two of them. Either some rank has lost its

@@ -196,7 +196,7 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
     });
     const int living_ranks = static_cast<int>(living.size());
     const int ranks = policy_.shrink ? std::min(first_ranks_, living_ranks) : first_ranks_;
-    plan_ = first_plan(living, ranks, setup_.spare_nodes);
+    plan_ = first_plan(living, ranks, setup_.spare_nodes, setup_.placement);
   } else {
     ProcessSet dead = course_.dead;
     dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
@@ -418,7 +418,8 @@ void BasicCore<Rules>::on(const ProcessDied& died, Actions& actions) {
     const bool is_late_news = has_candidate && std::ranges::find(candidate_, died.process) == candidate_.end();
     if (is_late_news) return;
     if (has_candidate && keeps(Rule::revoke_what_some_may_have)) actions.push_back(Revoke{What::candidate});
-    if (!first_world() && keeps(Rule::call_spares_back)) actions.push_back(CallSpares{position_.epoch.next()});
+    if (!first_world() && keeps(Rule::call_spares_back))
+      actions.push_back(CallSpares{position_.epoch.next(), died.process});
   } else if (meets()) {
     actions.push_back(Revoke{What::meeting});
   }

@@ -26,7 +26,8 @@ recovery::Setup setup_of(const Options& options, ProcessId self, std::vector<Nod
           options.tries.value_or(tries_with_processes),
           options.disk.has_value(),
           std::move(places),
-          options.spare_nodes};
+          options.spare_nodes,
+          options.last_are_spares ? SparePlacement::last : SparePlacement::spread};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "agreement/mpix_agreement.hpp"
 #include "base/assert.hpp"
 #include "base/fault_point.hpp"
+#include "base/telemetry/library_wait.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +12,7 @@ namespace mend {
 namespace {
 
 MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
+  const InLibrary in_library;
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split(base, rank ? 0 : MPI_UNDEFINED, rank ? rank->value : 0, &made), "MPI_Comm_split");
   if (made != MPI_COMM_NULL) throw_errors_of(made);
@@ -65,7 +67,10 @@ void WorldMaker::settle() { agreements_.settle(base()); }
 recovery::Shrunk WorldMaker::shrink() {
   reach("recovery.shrink");
   MPI_Comm shrunk = MPI_COMM_NULL;
-  const bool succeeded = MPIX_Comm_shrink(base(), &shrunk) == MPI_SUCCESS;
+  const bool succeeded = [&] {
+    const InLibrary in_library;
+    return MPIX_Comm_shrink(base(), &shrunk) == MPI_SUCCESS;
+  }();
   candidate_.base = Communicator(shrunk);
   reach("recovery.shrunk");
   if (!succeeded) return {false, {}};

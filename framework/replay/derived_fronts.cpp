@@ -23,17 +23,48 @@ Communicator part_of(MPI_Comm over, int color, int key) {
   return Communicator(made);
 }
 
-/// What the application holds, which has no traffic.
-Communicator handle_of(const Recipe& recipe, MPI_Comm line) {
+MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm line) {
   MPI_Comm made = MPI_COMM_NULL;
-  if (recipe.dims.empty()) {
-    check_mpi(PMPI_Comm_dup(line, &made), "MPI_Comm_dup");
-  } else {
-    check_mpi(PMPI_Cart_create(line, static_cast<int>(recipe.dims.size()), recipe.dims.data(), recipe.periods.data(), 0,
-                               &made),
+  const bool is_weighted = links[0] != 0;
+  const int sources = links[1];
+  const int* const from = &links[2];
+  const int destinations = from[2 * static_cast<std::size_t>(sources)];
+  const int* const to = from + 2 * static_cast<std::size_t>(sources) + 1;
+  check_mpi(
+      PMPI_Dist_graph_create_adjacent(line, sources, from, is_weighted ? from + sources : MPI_UNWEIGHTED, destinations,
+                                      to, is_weighted ? to + destinations : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made),
+      "MPI_Dist_graph_create_adjacent");
+  return made;
+}
+
+/// What the application holds, which has no traffic. `rank`: of this process in it.
+Communicator handle_of(const Topology& topology, int rank, MPI_Comm line) {
+  MPI_Comm made = MPI_COMM_NULL;
+  if (!topology.dims.empty()) {
+    check_mpi(PMPI_Cart_create(line, static_cast<int>(topology.dims.size()), topology.dims.data(),
+                               topology.periods.data(), 0, &made),
               "MPI_Cart_create");
+  } else if (!topology.index.empty()) {
+    check_mpi(PMPI_Graph_create(line, static_cast<int>(topology.index.size()), topology.index.data(),
+                                topology.edges.data(), 0, &made),
+              "MPI_Graph_create");
+  } else if (!topology.links.empty()) {
+    made = linked_graph(topology.links[static_cast<std::size_t>(rank)], line);
+  } else {
+    check_mpi(PMPI_Comm_dup(line, &made), "MPI_Comm_dup");
   }
   return Communicator(made);
+}
+
+void put(std::vector<std::uint64_t>& words, const std::vector<std::vector<int>>& lists) {
+  words.push_back(lists.size());
+  for (const std::vector<int>& one : lists) put(words, one);
+}
+
+std::vector<std::vector<int>> lists_from(const std::vector<std::uint64_t>& words, std::size_t& at) {
+  std::vector<std::vector<int>> lists(words.at(at++));
+  for (std::vector<int>& one : lists) one = values_from(words, at);
+  return lists;
 }
 
 }  // namespace
@@ -43,10 +74,13 @@ void put(std::vector<std::uint64_t>& words, const std::vector<Recipe>& recipes) 
   for (const Recipe& one : recipes) {
     words.push_back(one.number);
     put(words, one.parent);
-    words.push_back(one.parts.size());
-    for (const std::vector<int>& part : one.parts) put(words, part);
-    put(words, one.dims);
-    put(words, one.periods);
+    put(words, one.parts);
+    put(words, one.topology.dims);
+    put(words, one.topology.periods);
+    put(words, one.topology.index);
+    put(words, one.topology.edges);
+    put(words, one.topology.links);
+    put(words, one.nodes);
   }
 }
 
@@ -55,10 +89,13 @@ std::vector<Recipe> recipes_from(const std::vector<std::uint64_t>& words, std::s
   for (Recipe& one : recipes) {
     one.number = static_cast<std::uint32_t>(words.at(at++));
     one.parent = values_from(words, at);
-    one.parts.resize(words.at(at++));
-    for (std::vector<int>& part : one.parts) part = values_from(words, at);
-    one.dims = values_from(words, at);
-    one.periods = values_from(words, at);
+    one.parts = lists_from(words, at);
+    one.topology.dims = values_from(words, at);
+    one.topology.periods = values_from(words, at);
+    one.topology.index = values_from(words, at);
+    one.topology.edges = values_from(words, at);
+    one.topology.links = lists_from(words, at);
+    one.nodes = values_from(words, at);
   }
   return recipes;
 }
@@ -92,7 +129,7 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
     front.rank = front.rank_of(self_);
   }
   for (Communicator& line : made.lines) line = part_of(over, color, front.rank);
-  if (color != MPI_UNDEFINED) front.handle = handle_of(recipe, made.lines[0].get());
+  if (color != MPI_UNDEFINED) front.handle = handle_of(recipe.topology, front.rank, made.lines[0].get());
   front.lines = {made.lines[0].get(), made.lines[1].get()};
   Derived* const before = find_made(all_, recipe);
   if (before == nullptr) {
@@ -101,6 +138,15 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
   }
   before->lines = std::move(made.lines);
   before->front.lines = front.lines;  // the application keeps its handle
+}
+
+const Recipe* DerivedFronts::next_by_node(const std::vector<int>& parent) const {
+  const Recipe* next = nullptr;
+  for (const Derived& one : all_) {
+    if (one.is_claimed || one.recipe.nodes.empty() || one.recipe.parent != parent) continue;
+    if (next == nullptr || one.recipe.number < next->number) next = &one.recipe;
+  }
+  return next;
 }
 
 MPI_Comm DerivedFronts::claim(const Recipe& recipe) {

@@ -1,6 +1,6 @@
 // The communicators that the application makes of session.comm() under local rollback: by MPI_Comm_dup, MPI_Comm_split,
-// MPI_Comm_create, MPI_Cart_create, MPI_Cart_sub. Each is a front (front.hpp). Beneath it are communicators of the
-// epoch.
+// MPI_Comm_split_type, MPI_Comm_create(_group), MPI_Cart_create, MPI_Cart_sub, MPI_Graph_create and
+// MPI_Dist_graph_create(_adjacent). Each is a front (front.hpp). Beneath it are communicators of the epoch.
 //
 // Which ranks are in which part is found out by logged messages, so a process that takes over a rank comes to the same.
 // But it comes to the call alone, when the others are long past it. So each rank that has made a communicator keeps its
@@ -28,13 +28,33 @@
 
 namespace mend {
 
+/// The topology of a communicator; at most one kind.
+struct Topology {
+  std::vector<int> dims{};  ///< Cartesian
+  std::vector<int> periods{};
+  std::vector<int> index{};  ///< of a graph, as in MPI_Graph_create
+  std::vector<int> edges{};
+  /// Of a distributed graph, by rank: 1 if it is weighted, the number of sources, the sources, their weights, and the
+  /// same of the destinations. Weights are 0 where there are none.
+  std::vector<std::vector<int>> links{};
+  auto operator<=>(const Topology&) const = default;
+};
+
+/// What a rank asks for when communicators are made.
+struct Wish {
+  int color = 0;  ///< MPI_UNDEFINED: it is in none
+  int key = 0;
+  Topology topology{};
+  bool by_node = false;  ///< one for the ranks of each node; the color is not used, unless it is MPI_UNDEFINED
+};
+
 /// How derived communicators are made, the same on all ranks of their parent. Ranks are numbered as in session.comm().
 struct Recipe {
   std::uint32_t number = 0;             ///< of the fronts; no rank has two of one number
   std::vector<int> parent;              ///< the ranks of the communicator that they are made of
   std::vector<std::vector<int>> parts;  ///< the ranks of each, by their numbers in it
-  std::vector<int> dims;                ///< of the Cartesian topology; empty: none
-  std::vector<int> periods;
+  Topology topology{};
+  std::vector<int> nodes{};  ///< of the parts, if there is one for each node
   auto operator<=>(const Recipe&) const = default;
 };
 
@@ -57,6 +77,9 @@ class DerivedFronts {
   /// Makes what the recipe says, or makes it anew. `over`: a communicator of which all of the recipe's ranks are
   /// members. Collective over `over`. Throws ProcessFailure; then nothing is changed.
   void make(const Recipe& recipe, MPI_Comm over);
+  /// The recipe that the application has to come to next of those that are made of `parent`, one for each node. It was
+  /// carried out before this process took over the rank. Local.
+  const Recipe* next_by_node(const std::vector<int>& parent) const;
   /// The application comes to the call that makes it: returns what it holds from now on, MPI_COMM_NULL if this rank is
   /// in no part. Local.
   MPI_Comm claim(const Recipe& recipe);

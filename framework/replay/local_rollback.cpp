@@ -8,7 +8,7 @@
 #include "base/telemetry/trace.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/process/refused_hooks.hpp"
+#include "framework/process/hooks/refused_hooks.hpp"
 #include "framework/recovery/engine.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/collectives.hpp"
@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -30,7 +32,7 @@ namespace {
 
 using Phase = replay::Ledger::Phase;
 
-constexpr std::size_t header_words = 9;
+constexpr std::size_t header_words = 13;
 
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
@@ -45,6 +47,21 @@ void put(std::vector<std::uint64_t>& packet, const std::vector<replay::Ledger::R
     const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.tag));
     packet.insert(packet.end(), {std::uint64_t{one.context} << 32U | tag, one.count, one.hash});
   }
+}
+
+/// A communicator of these ranks of `line`. Collective over them.
+Communicator group_of(MPI_Comm line, const std::vector<int>& ranks, int tag) {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Comm_group(line, &all);
+  PMPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
+  PMPI_Group_free(&all);
+  const int code = quietly([&] { return PMPI_Comm_create_group(line, some, tag, &made); });
+  PMPI_Group_free(&some);
+  if (means_failure(line, code)) throw ProcessFailure("MPI_Comm_create_group");
+  check_mpi(code, "MPI_Comm_create_group");
+  return Communicator(made);
 }
 
 class Reader {
@@ -80,7 +97,7 @@ const char* text_of(replay::Ledger::Difference::What what) {
 
 }  // namespace
 
-LocalRollback::LocalRollback(Engine& engine)
+LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
     : engine_(engine),
       ledger_(engine.rank().value, &hash_of),
       messages_(
@@ -89,8 +106,9 @@ LocalRollback::LocalRollback(Engine& engine)
                                     [this](const std::string& reason) { give_up(reason); }}),
       collectives_(messages_),
       derived_(engine.rank().value),
-      ranks_(engine.world().roster.size()) {
-  for (const Seat& seat : engine.world().roster.seats) told_.push_back(seat.holder.process);
+      ranks_(engine.world().roster.size()),
+      options_(options) {
+  engine.cluster_standing().enter_body(engine.world().roster, engine.world().epoch);
   session_.rank = engine.rank().value;
   session_.size = ranks_;
   session_.members.resize(static_cast<std::size_t>(ranks_));
@@ -102,11 +120,13 @@ LocalRollback::LocalRollback(Engine& engine)
 
 LocalRollback::~LocalRollback() {
   process_context().logged_calls = nullptr;
-  if (!messages_.uses_lines()) return;
+  if (goes_back_with_cluster_) return;  // its messages have ended; the lines are those of the next entry
+  if (!messages_.uses_lines() && acknowledgements_.empty()) return;
   for (const MPI_Comm line : session_.lines)
     if (line != MPI_COMM_NULL) revoke(line);
   derived_.for_each_line([](MPI_Comm line) { revoke(line); });
   messages_.end_epoch();
+  end_acknowledgements();
 }
 
 const Front* LocalRollback::front_of(MPI_Comm comm) const {
@@ -132,9 +152,11 @@ int LocalRollback::run(Call call, void* work) {
     try {
       const ErrorsHandled as_in_cpp(OnError::throws);
       code = call(work);
+      check_length(code);
       check_ledger();
       check_log();
       count_steps();
+      exchange_acknowledgements();
     } catch (const ProcessFailure&) {
       code = MPIX_ERR_PROC_FAILED;
     } catch (...) {
@@ -146,7 +168,11 @@ int LocalRollback::run(Call call, void* work) {
 }
 
 /// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.
-void LocalRollback::handle(int code) { handle_error(session_.line(Traffic::messages), code); }
+void LocalRollback::handle(int code) {
+  if (!goes_back_with_cluster_) return handle_error(session_.line(Traffic::messages), code);
+  // The others are not interrupted by this: they wait for this rank.
+  if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
+}
 
 /// Lets the present exception go on to the application; where none can pass, as in C, ends the job for it, and returns
 /// MPI's code.
@@ -172,26 +198,36 @@ int LocalRollback::refuse(const char* call) const {
 
 // --- derived communicators -------------------------------------------------------------------------------------
 
-int LocalRollback::derive(const Front& parent, int color, int key, const std::vector<int>& dims,
-                          const std::vector<int>& periods, MPI_Comm* made) {
-  struct Wish {
+/// The node of this rank, as the others were told it first: a process that takes over the rank elsewhere is in the same
+/// part as the one before it.
+int LocalRollback::node_for(const Front& parent) const {
+  const Recipe* const made = derived_.next_by_node(parent.members);
+  if (made == nullptr) return engine_.world().roster.seat(Rank{session_.rank}).holder.node.value;
+  for (std::size_t i = 0; i < made->parts.size(); ++i)
+    if (std::ranges::find(made->parts[i], session_.rank) != made->parts[i].end()) return made->nodes[i];
+  return MPI_UNDEFINED;
+}
+
+int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made) {
+  struct Wished {
     int color;
     int key;
     int number;
   };
-  constexpr int words = sizeof(Wish) / sizeof(int);
-  std::vector<Wish> wishes(static_cast<std::size_t>(parent.size));
-  const Wish mine{color, key, static_cast<int>(derived_.next_number())};
+  constexpr int words = sizeof(Wished) / sizeof(int);
+  std::vector<Wished> wishes(static_cast<std::size_t>(parent.size));
+  const bool is_by_node = wish.by_node && wish.color != MPI_UNDEFINED;
+  const Wished mine{is_by_node ? node_for(parent) : wish.color, wish.key, static_cast<int>(derived_.next_number())};
   const Blocks blocks = Blocks::equal(parent.size, words);
   if (const int code = collectives_.allgatherv(parent, &mine, words, MPI_INT, wishes.data(), blocks.counts.data(),
                                                blocks.offsets.data(), MPI_INT);
       code != MPI_SUCCESS)
     return code;
 
-  Recipe recipe{0, parent.members, {}, dims, periods};
+  Recipe recipe{0, parent.members, {}, wish.topology};
   std::map<int, std::vector<std::pair<int, int>>> parts;  // by color: keys and ranks
   for (int rank = 0; rank < parent.size; ++rank) {
-    const Wish& one = wishes[static_cast<std::size_t>(rank)];
+    const Wished& one = wishes[static_cast<std::size_t>(rank)];
     recipe.number = std::max(recipe.number, static_cast<std::uint32_t>(one.number));
     if (one.color != MPI_UNDEFINED) parts[one.color].emplace_back(one.key, rank);
   }
@@ -199,10 +235,45 @@ int LocalRollback::derive(const Front& parent, int color, int key, const std::ve
     std::ranges::sort(ranks);
     std::vector<int>& part = recipe.parts.emplace_back();
     for (const auto& [of_rank, rank] : ranks) part.push_back(parent.member(rank));
+    if (wish.by_node) recipe.nodes.push_back(of_color);
   }
   derived_.set_next_number(recipe.number + 1);
   through_failures([&] {  // after which a recovery may have made it
     if (!derived_.knows(recipe)) derived_.make(recipe, parent.line(Traffic::messages));
+  });
+  *made = derived_.claim(recipe);
+  return MPI_SUCCESS;
+}
+
+/// The others of the parent do not know of it, so each of the group tells each other its number.
+int LocalRollback::derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) {
+  const int to_group = parent.collectives_tag + 1 + tag;
+  const auto mine = static_cast<int>(derived_.next_number());
+  Recipe recipe{static_cast<std::uint32_t>(mine), {}, {}};
+  for (const int rank : ranks) {
+    recipe.parent.push_back(parent.member(rank));
+    if (rank == parent.rank) continue;
+    if (const int code = messages_.send(parent, Traffic::collectives, &mine, 1, MPI_INT, rank, to_group,
+                                        LoggedMessages::SendEnds::at_once);
+        code != MPI_SUCCESS)
+      return code;
+  }
+  for (const int rank : ranks) {
+    if (rank == parent.rank) continue;
+    int theirs = 0;
+    if (const int code =
+            messages_.receive(parent, Traffic::collectives, &theirs, 1, MPI_INT, rank, to_group, MPI_STATUS_IGNORE);
+        code != MPI_SUCCESS)
+      return code;
+    recipe.number = std::max(recipe.number, static_cast<std::uint32_t>(theirs));
+  }
+  recipe.parts = {recipe.parent};
+  derived_.set_next_number(recipe.number + 1);
+  through_failures([&] {
+    if (derived_.knows(recipe)) return;
+    const MPI_Comm line = parent.line(Traffic::messages);
+    const Communicator over = group_of(line, ranks, tag);
+    derived_.make(recipe, over.get());
   });
   *made = derived_.claim(recipe);
   return MPI_SUCCESS;
@@ -233,6 +304,19 @@ bool LocalRollback::agree(bool flag) {
   int all = flag ? 1 : 0;
   check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND), "agree()");
   return all != 0;
+}
+
+bool LocalRollback::commit_due(bool is_due) {
+  if (!has_restored()) return is_due;
+  const bool asks = log_pacing_.step();
+  if (is_due || !asks) return is_due;
+  const Inside inside(inside_);
+  std::uint64_t largest = ledger_.bytes_of_phase();
+  check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &largest, 1, MPI_UINT64_T, MPI_MAX), "commit_due()");
+  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  if (!log_pacing_.hear(log_of_setup_ + largest, log_limit(), steps)) return false;
+  engine_.set_steps_since_commit(0);
+  return true;
 }
 
 // --- recovery --------------------------------------------------------------------------------------------------
@@ -267,12 +351,21 @@ void LocalRollback::leave() {
 }
 
 void LocalRollback::begin_epoch() {
-  if (engine_.world().roster.size() != ranks_) leave();  // ranks were given up: the same on all
   messages_.end_epoch();
+  end_acknowledgements();
+  if (engine_.world().roster.size() != ranks_) {  // ranks were given up: the same on all
+    if (options_.is_strict)
+      throw agreement::OrderError("ranks were given up: with --mend-rollback local,strict the job ends");
+    const MPI_Comm application = engine_.world().application.get();
+    session_.lines = {application, application};  // errors are told of a communicator of this epoch
+    leave();
+  }
+  meet();
   make_lines();
   others_.assign(static_cast<std::size_t>(ranks_), Header{});
   if (engine_.world().epoch == Epoch{0}) {
     is_newcomer_ = false;
+    engine_.cluster_standing().begin_life(Epoch{0});
     return;
   }
   const int self = session_.rank;
@@ -286,6 +379,7 @@ void LocalRollback::begin_epoch() {
   for (int peer = 0; peer < ranks_; ++peer) hear(peer, packets[static_cast<std::size_t>(peer)]);
   const bool go_on = std::ranges::none_of(others_, [](const Header& one) { return one.refuses != 0; });
   if (!engine_.ballot().vote(agreement::Motion::flag, go_on)) {  // so that all leave, or none
+    if (options_.is_strict) end_strictly();
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
     leave();
   }
@@ -311,13 +405,17 @@ void LocalRollback::begin_epoch() {
     }
   }
   report(resent, resent_bytes);
-  if (goes_back(self)) begin_replay();
+  if (goes_back(self)) {
+    compares_ = true;
+    begin_replay();
+  }
   tell_who_goes_back();
   share_tally();
   serve();
   messages_.begin_epoch();
   is_newcomer_ = false;
-  has_recovered_ = true;
+  has_recovered_ = has_recovered_ || ranks_back_ > 0;
+  engine_.cluster_standing().begin_life(engine_.world().epoch);
 }
 
 void LocalRollback::make_lines() {
@@ -340,12 +438,16 @@ std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
   std::vector<std::uint64_t> packet{static_cast<std::uint64_t>(receipts.phase),
                                     version_.value,
                                     steps_,
-                                    refusal_.empty() ? 0U : 1U,
+                                    refusal_.empty() && !log_is_full_ ? 0U : 1U,
                                     static_cast<std::uint64_t>(engine_.steps_since_commit()),
                                     ledger_.bytes(),
                                     number_,
                                     static_cast<std::uint64_t>(standing()),
-                                    receives_from_any_ || messages_.receives_from_any() ? 1U : 0U};
+                                    receives_from_any_ || messages_.receives_from_any() ? 1U : 0U,
+                                    log_limit_,
+                                    log_of_setup_,
+                                    log_pacing_at_version_.steps,
+                                    log_pacing_at_version_.next_ask};
   put(packet, derived_.recipes());
   put(packet, receipts.setup);
   put(packet, receipts.interval);
@@ -378,6 +480,10 @@ void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
   header.number = reader.next();
   header.standing = reader.next();
   header.receives_from_any = reader.next();
+  header.log_limit = reader.next();
+  header.log_of_setup = reader.next();
+  header.log_steps = reader.next();
+  header.log_next_ask = reader.next();
 }
 
 // --- what a recovery has meant -----------------------------------------------------------------------------------
@@ -393,6 +499,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   const bool stays = static_cast<Phase>(own.phase) != Phase::setup;
   trace::instant("rollback", {{"epoch", engine_.world().epoch.value},
                               {"stays", stays ? 1 : 0},
+                              {"back", !stays && engine_.cluster_standing().is_back(Rank{session_.rank}) ? 1 : 0},
                               {"version", note(own.version)},
                               {"kept", stays ? note(own.kept) : 0},
                               {"logged", note(own.logged)},
@@ -405,7 +512,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
     const bool has_restored = static_cast<Phase>(header.phase) != Phase::setup;
     told.version = std::max(told.version, Version{header.version});
     told.ranks.push_back({has_restored ? header.kept : 0, header.logged});
-    if (engine_.world().roster.seat(Rank{rank}).holder.process != told_[index]) told.back.push_back(Rank{rank});
+    if (!has_restored && engine_.cluster_standing().is_back(Rank{rank})) told.back.push_back(Rank{rank});
   }
   engine_.note(std::move(told));
 }
@@ -419,17 +526,15 @@ void LocalRollback::tell_who_goes_back() {
   std::uint64_t kept = 0;
   std::uint64_t logged = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
-    const auto index = static_cast<std::size_t>(rank);
-    const ProcessId process = engine_.world().roster.seat(Rank{rank}).holder.process;
-    const bool is_new = process != std::exchange(told_[index], process);
-    const Header& header = others_[index];
+    const Header& header = others_[static_cast<std::size_t>(rank)];
     if (stays(header)) {
       kept += header.kept;
       logged = std::max(logged, header.logged);
-    } else if (is_new) {
+    } else if (engine_.cluster_standing().is_back(Rank{rank})) {
       back.push_back(Rank{rank});
     }
   }
+  engine_.cluster_standing().was_told();
   if (speaker == others_.end() || back.empty()) return;
   engine_.local_tally().go_back(back, kept);
   engine_.local_tally().has_logged(logged);
@@ -451,9 +556,8 @@ void LocalRollback::share_tally() {
 
 /// A rank that goes back is where the others know it: the steps until here were computed twice.
 void LocalRollback::count_steps() {
-  if (!messages_.take_caught_up()) return;
-  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  engine_.local_tally().computed_twice(Rank{session_.rank}, steps - std::min(steps, steps_));
+  if (messages_.take_caught_up() && counts_steps_)
+    engine_.local_tally().computed_twice(Rank{session_.rank}, steps_since_version());
 }
 
 /// A newcomer restores: those who are past that give it its data.
@@ -470,30 +574,45 @@ void LocalRollback::restored(Version version) {
     if (Version{other->version} != version) leave();
     engine_.set_steps_since_commit(static_cast<int>(other->steps));
     agreed_number_ = static_cast<std::uint32_t>(other->number);
+    log_limit_ = other->log_limit;
+    log_of_setup_ = other->log_of_setup;
+    log_pacing_.set_state({other->log_steps, other->log_next_ask});
   }
+  log_pacing_at_version_ = log_pacing_.state();
   derived_.end_setup();
   version_ = version;
   number_ = agreed_number_;
   derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
   ledger_.cut();
+  ledger_.number_phase(version.value + 1);
   if (messages_.replays()) begin_replay();
   check_ledger();
 }
 
 void LocalRollback::committed(Version version) {
   messages_.settle();
+  log_pacing_at_version_ = log_pacing_.state();
   engine_.local_tally().has_logged(ledger_.bytes());
+  trace::instant("logged", {{"bytes", static_cast<std::int64_t>(ledger_.bytes())},
+                            {"retained", static_cast<std::int64_t>(ledger_.retained_bytes())}});
   derived_.end_interval();
   version_ = version;
   number_ = agreed_number_;
   derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
   ledger_.cut();
+  ledger_.number_phase(version.value + 1);
+  log_is_full_ = ledger_.has_forgotten();
   messages_.end_replay();
   histories_ = {};
   has_recovered_ = false;
+  adopt_clusters();
   check_ledger();
+  if (options_.tried == 0 || !compares_) return;
+  log::notice(fmt::format("rank {} is send-deterministic: {} came again as the first time", session_.rank,
+                          counted(ledger_.compared(), "message")));
+  compares_ = false;
 }
 
 // --- what is in the way ----------------------------------------------------------------------------------------
@@ -504,14 +623,71 @@ void LocalRollback::check_ledger() {
   if (!difference || !refusal_.empty()) return;
   give_up(fmt::format(
       "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
-      "numbers without a seed, or the time, are usual causes)",
+      "numbers without a seed, or times, as of MPI_Wtime, are usual causes)",
       difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what)));
 }
 
-void LocalRollback::check_log() {
-  if (!refusal_.empty() || ledger_.bytes() <= most_log_bytes()) return;
+/// A receive that is too short for a message of the log, or for one of a rank that goes back, may be long enough when
+/// all begin anew.
+void LocalRollback::check_length(int code) {
+  if (code == MPI_SUCCESS || !has_recovered_) return;
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  if (error_class != MPI_ERR_TRUNCATE) return;
   give_up(
-      fmt::format("its log of messages has {} MiB, a tenth of the memory: commit more often", ledger_.bytes() >> 20U));
+      "since a rank went back, a message is longer than its receive (MPI_ERR_TRUNCATE): the program is not "
+      "send-deterministic (lengths that depend on failures are a usual cause)");
+}
+
+std::size_t LocalRollback::log_limit() const {
+  return log_limit_ != 0 ? log_limit_ : options_.log_limit.value_or(most_log_bytes());
+}
+
+/// A log that is full is dropped, with the copies for mates, whenever no copy is being sent. So this rank cannot give
+/// others what they need, and all go back at the next failure, unless they commit before.
+void LocalRollback::check_log() {
+  const auto is_within = [this] { return ledger_.bytes_kept() + ledger_.retained_bytes() <= log_limit(); };
+  if (is_within()) return;
+  if (messages_.sends_have_ended()) ledger_.reuse_retained();
+  if (is_within()) return;
+  if (!std::exchange(log_is_full_, true)) {
+    log::warn(fmt::format(
+        "rank {}: its log of messages is full ({} MiB): if a process dies before the next commit, {}; commit more "
+        "often, or raise --mend-log-limit",
+        session_.rank, log_limit() >> 20U, options_.is_strict ? "the job ends" : "all ranks go back"));
+  }
+  if (messages_.sends_have_ended()) ledger_.forget_log();
+}
+
+/// The first rank is tried when there is a commit, the next one at the commit after that. All have sent what they send
+/// before it, and most of that has been received, when the process ends.
+void LocalRollback::try_rank() {
+  const auto rank = static_cast<std::int64_t>(version_.value) - 1;
+  if (rank < 0 || rank >= std::min(options_.tried, ranks_)) return;
+  {
+    const Inside inside(inside_);
+    check_mpi(collectives_.barrier(session_), "commit()");
+  }
+  if (rank != session_.rank || engine_.world().roster.seat(Rank{session_.rank}).predecessors > 0) return;
+  log::notice(fmt::format("rank {}: its process ends on purpose, to check that a spare sends the same", rank));
+  std::raise(SIGKILL);
+}
+
+void LocalRollback::require_tried() const {
+  if (options_.tried == 0 || !engine_.local_tally().to_string().empty()) return;
+  throw agreement::OrderError(
+      "nothing was checked: --check-determinism needs a program that commits at least twice (--mend-commit-every)");
+}
+
+/// All ranks would have to go back.
+void LocalRollback::end_strictly() const {
+  if (!refusal_.empty()) throw UsageError(refusal_ + ": with --mend-rollback local,strict the job ends");
+  if (log_is_full_) {
+    throw UsageError(
+        "its log of messages was full when a process died: with --mend-rollback local,strict the job ends; commit more "
+        "often, or raise --mend-log-limit");
+  }
+  throw agreement::Abandoned();  // another rank says why
 }
 
 void LocalRollback::require_nothing_under_way(const char* where) {
@@ -522,8 +698,12 @@ void LocalRollback::require_nothing_under_way(const char* where) {
                                     messages_.receives_from_any() ? 1U : 0U, has_recovered_ ? 1U : 0U};
   check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
   receives_from_any_ = receives_from_any_ || sums[3] != 0;
-  agreed_number_ = derived_.next_number();
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &agreed_number_, 1, MPI_UINT32_T, MPI_MAX, line), "MPI_Allreduce");
+  std::array<std::uint64_t, 3> largest{derived_.next_number(), ~std::uint64_t{log_limit()},
+                                       has_restored() ? log_of_setup_ : ledger_.bytes()};
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, line), "MPI_Allreduce");
+  agreed_number_ = static_cast<std::uint32_t>(largest[0]);
+  log_limit_ = ~largest[1];
+  log_of_setup_ = largest[2];
   const auto refuse = [&](bool is_this, const std::string& sentence) {
     throw UsageErrorOfRank(lowest_rank_with(line, is_this).value_or(0), sentence);
   };
@@ -539,7 +719,7 @@ void LocalRollback::require_nothing_under_way(const char* where) {
                        "complete all before",
                        where));
   }
-  if (sums[0] == 0) return;
+  if (sums[0] == 0) return choose_clusters();
   // A rank that went back may have taken what it was not told yet for nothing, as by MPI_Iprobe.
   if (sums[4] != 0) give_up(fmt::format("messages are under way at {} after it went back", where));
   throw agreement::OrderError(

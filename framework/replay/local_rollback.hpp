@@ -1,11 +1,13 @@
-// Local rollback (--mend-rollback local): when a process dies, only the one that takes over its rank goes back. All
-// others stay in the MPI call that they are in, and go on when the message that it waits for is there again.
+// Local rollback (--mend-rollback local): when a process dies, only the one that takes over its rank goes back, and the
+// other ranks of its cluster (--mend-clusters). All others stay in the MPI call that they are in, and go on when the
+// message that it waits for is there again.
 //
 // There is one in each entry of the body. It stands between the application's MPI calls on session.comm() and MPI
-// (framework/process/call_hooks.cpp), and between the application and the store (local_store.hpp). A call that a
+// (framework/process/hooks/call_hooks.cpp), and between the application and the store (local_store.hpp). A call that a
 // failure interrupts comes to recover():
 //
 //   recover in place      as Session::repair does, in the call
+//   meet                  who goes back with its cluster leaves the call and the body, enters it again, and joins here
 //   new lines             beneath the fronts
 //   tell each other       who is in which phase, and what was received (replay/ledger.hpp)
 //   send again            what the others do not have
@@ -17,7 +19,9 @@
 
 #pragma once
 
+#include "framework/replay/log_pacing.hpp"
 #include "framework/replay/logged_calls.hpp"
+#include "replay/clusters/clusters.hpp"
 #include "replay/ledger.hpp"
 
 #include "base/error.hpp"
@@ -27,7 +31,9 @@
 
 #include <array>
 #include <cstdint>
+#include <list>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +41,16 @@ namespace mend {
 
 class Engine;
 
+struct LocalOptions {
+  bool is_strict = false;              ///< the job ends where all ranks would have to go back
+  std::optional<ByteCount> log_limit;  ///< none: a tenth of the machine's memory
+  int tried = 0;                       ///< so many ranks end on purpose (--mend-check-determinism)
+};
+
 class LocalRollback final : public LoggedCalls {
  public:
   /// `engine` outlives it. Its calls are intercepted from now on. Local.
-  explicit LocalRollback(Engine& engine);
+  LocalRollback(Engine& engine, const LocalOptions& options);
   ~LocalRollback() override;
 
   /// The communicators of the epoch are there, and the body is about to be entered; or it has been left, and others go
@@ -61,8 +73,19 @@ class LocalRollback final : public LoggedCalls {
     }
   }
 
+  /// Returns true if this rank has left the body, or has to leave it, because its cluster goes back: it joins the
+  /// others when it enters the body again, without a recovery in between. Local.
+  bool goes_back_with_cluster() const { return goes_back_with_cluster_; }
+  /// Throws ProcessFailure if this rank has to leave the body. Local.
+  void require_in_body() {
+    if (leaves_) leave();
+  }
+
   /// What the application sees as session.comm(). Local.
   MPI_Comm comm() const { return session_.handle.get(); }
+  /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the same on all ranks, and again for a
+  /// rank that goes back.
+  bool commit_due(bool is_due);
   /// `flag` is true on every rank. Collective; the same again for a rank that goes back.
   bool agree(bool flag);
 
@@ -73,6 +96,10 @@ class LocalRollback final : public LoggedCalls {
   void restored(Version version);
   /// All ranks have committed. Local.
   void committed(Version version);
+  /// For --mend-check-determinism: a commit begins. One rank's process may end. Collective.
+  void try_rank();
+  /// Throws, on all ranks, if none of those that were to be tried has been. Local.
+  void require_tried() const;
   /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
   void require_nothing_under_way(const char* where);
   /// Returns true once this entry has restored. Local.
@@ -80,8 +107,8 @@ class LocalRollback final : public LoggedCalls {
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
   const Front* front_of(MPI_Comm comm) const override;
-  int derive(const Front& parent, int color, int key, const std::vector<int>& dims, const std::vector<int>& periods,
-             MPI_Comm* made) override;
+  int derive(const Front& parent, const Wish& wish, MPI_Comm* made) override;
+  int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
   const Recipe* recipe_of(const Front& front) const override;
   int free(MPI_Comm* comm) override;
   int refuse(const char* call) const override;
@@ -100,6 +127,10 @@ class LocalRollback final : public LoggedCalls {
     std::uint64_t number;             ///< of the next derived communicator, at the version
     std::uint64_t standing;           ///< Standing
     std::uint64_t receives_from_any;  ///< has done so, or knows of another that has
+    std::uint64_t log_limit;          ///< that all agreed on; 0: they have not
+    std::uint64_t log_of_setup;       ///< the largest, when they agreed
+    std::uint64_t log_steps;          ///< LogPacing::State, at the version
+    std::uint64_t log_next_ask;
   };
 
   /// Of a rank, as it tells others after a recovery.
@@ -111,8 +142,10 @@ class LocalRollback final : public LoggedCalls {
 
   int run(Call call, void* work) override;
   void begin_epoch();
+  void meet();
   void make_lines();
   const Front& front_with(std::uint32_t number) const;
+  int node_for(const Front& parent) const;
   std::vector<std::uint64_t> packet_for(int peer) const;
   std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
   void hear(int peer, const std::vector<std::uint64_t>& packet);
@@ -130,8 +163,17 @@ class LocalRollback final : public LoggedCalls {
   void handle(int code);
   static int pass_on();
   void check_ledger();
+  void check_length(int code);
   void count_steps();
   void check_log();
+  std::uint64_t steps_since_version() const;
+  void choose_clusters();
+  void adopt_clusters();
+  void take_mates();
+  void exchange_acknowledgements();
+  void end_acknowledgements();
+  std::size_t log_limit() const;
+  [[noreturn]] void end_strictly() const;
 
   Engine& engine_;
   replay::Ledger ledger_;
@@ -146,14 +188,30 @@ class LocalRollback final : public LoggedCalls {
   std::uint64_t steps_ = 0;
   int ranks_;
   std::vector<Header> others_;                               // by rank, this one too
-  std::vector<ProcessId> told_;                              // by rank: the process last seen there
   std::string refusal_;                                      // why this rank refuses, if it does
+  bool log_is_full_ = false;                                 // it refuses until the next commit
   std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase
-  bool goes_back_alone_ = false;
+  int ranks_back_ = 0;              // that have to do again what others know of them, in the last recovery
   bool is_newcomer_ = true;         // has met nobody
-  bool has_recovered_ = false;      // since the last commit
+  bool has_recovered_ = false;      // a rank went back since the last commit
   bool receives_from_any_ = false;  // some rank does
   bool leaves_ = false;
+  bool goes_back_with_cluster_ = false;
+  bool has_mates_ = false;
+  std::optional<replay::Clusters> chosen_;  // by traffic, for the next commit
+  replay::ClusterPrice price_;              // of them
+  bool counts_steps_ = true;                // when it is where the others know it; its mates have told otherwise
+  struct Sent {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<std::uint64_t> words;
+  };
+  std::list<Sent> acknowledgements_;  // on their way
+  bool compares_ = false;             // what it sends with what the one before it has sent, until the next commit
+  LocalOptions options_;
+  std::uint64_t log_limit_ = 0;     // that all agreed on in restore(); 0: not yet
+  std::uint64_t log_of_setup_ = 0;  // the largest of all ranks, in bytes; told, because clusters may have been others
+  LogPacing log_pacing_;
+  LogPacing::State log_pacing_at_version_;
 };
 
 }  // namespace mend

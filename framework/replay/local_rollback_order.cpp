@@ -54,10 +54,9 @@ void LocalRollback::exchange_histories() {
   receives_from_any_ =
       receives_from_any_ || std::ranges::any_of(others_, [](const Header& one) { return one.receives_from_any != 0; });
   histories_ = {};
-  int back = 0;
-  for (int rank = 0; rank < ranks_; ++rank) back += goes_back(rank) ? 1 : 0;
-  goes_back_alone_ = back == 1;
-  if (!goes_back_alone_) return;  // they know nothing of each other: no order would be right
+  ranks_back_ = 0;
+  for (int rank = 0; rank < ranks_; ++rank) ranks_back_ += goes_back(rank) ? 1 : 0;
+  if (ranks_back_ != 1) return;  // they know nothing of each other: no order would be right
   for (int distance = 1; distance < ranks_; ++distance) {
     const int to = (self + distance) % ranks_;
     const int from = (self - distance + ranks_) % ranks_;
@@ -74,12 +73,13 @@ void LocalRollback::exchange_histories() {
 /// This rank goes through the phase again.
 void LocalRollback::begin_replay() {
   const Phase phase = ledger_.phase();
-  if (goes_back_alone_ && !ledger_.is_behind()) return messages_.end_replay();
+  const bool is_alone = ranks_back_ == 1;
+  if (is_alone && !ledger_.is_behind()) return messages_.end_replay();
   const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
   std::optional<replay::Arrivals> arrivals;
   if (static_cast<int>(others.size()) == ranks_ - 1)
     arrivals.emplace(session_.rank, others, ledger_.sent(phase), ledger_.received(phase));
-  messages_.begin_replay(std::move(arrivals), goes_back_alone_);
+  messages_.begin_replay(std::move(arrivals), is_alone);
 }
 
 /// This rank cannot go on alone.

@@ -36,6 +36,7 @@ Version LocalStore::commit() {
   if (!rollback_.has_restored())
     throw UsageError("commit() was called before restore(), which --mend-rollback local needs: call it first, once");
   StoreEngine& store = engine_.store();
+  rollback_.try_rank();
   const Version before = store.version();
   return rollback_.through_failures([&] {
     if (store.version() != before) return store.version();

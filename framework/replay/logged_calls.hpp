@@ -1,12 +1,12 @@
 // What stands between the application's MPI calls on a communicator and MPI, so that they are logged, and can be gone
 // through again: local rollback (local_rollback.hpp), or the message logs of a program for Fenix (fenix/mlog). There is
-// one at a time. The hooks on MPI's profiling interface (framework/process/call_hooks.cpp) bring the calls here.
+// one at a time. The hooks on MPI's profiling interface (framework/process/hooks/call_hooks.cpp) bring the calls here.
 
 #pragma once
 
 #include "framework/replay/derived_fronts.hpp"
 #include "framework/replay/front.hpp"
-#include "framework/replay/logged_collectives.hpp"
+#include "framework/replay/collectives/logged_collectives.hpp"
 #include "framework/replay/logged_messages.hpp"
 
 #include <mpi.h>
@@ -33,10 +33,12 @@ class LoggedCalls {
   }
   /// Returns true unless the main thread is in one of its own calls. Local.
   bool is_outside() const { return inside_ == 0; }
-  /// Makes communicators of `parent`, as MPI_Comm_split does, with a topology unless `dims` is empty. Inside of an
-  /// intercepted call. Collective over the parent. Returns MPI's code.
-  virtual int derive(const Front& parent, int color, int key, const std::vector<int>& dims,
-                     const std::vector<int>& periods, MPI_Comm* made) = 0;
+  /// Makes communicators of `parent`, as MPI_Comm_split does. Inside of an intercepted call. Collective over the
+  /// parent. Returns MPI's code.
+  virtual int derive(const Front& parent, const Wish& wish, MPI_Comm* made) = 0;
+  /// As MPI_Comm_create_group. `ranks`: those of `parent` that call it, this one among them. Inside of an intercepted
+  /// call. Collective over them. Returns MPI's code.
+  virtual int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) = 0;
   virtual const Recipe* recipe_of(const Front& front) const = 0;
   /// Frees a communicator whose calls are logged. Returns MPI's code. Local.
   virtual int free(MPI_Comm* comm) = 0;

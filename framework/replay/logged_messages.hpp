@@ -90,8 +90,6 @@ class LoggedMessages {
   /// A request that is complete when all of `expected` has come and `at_end`, which returns MPI's code, was called.
   int begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
                       MPI_Request* request);
-  /// Completes it, and forgets it.
-  int end(MPI_Request* request);
   /// As MPI_Mprobe if `flag` is null, otherwise as MPI_Improbe.
   int match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
   bool is_matched(MPI_Message message) const { return matched_.contains(message); }
@@ -100,8 +98,12 @@ class LoggedMessages {
   /// A persistent request, which start() begins. `ends`: nothing for a receive.
   int make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer, int tag,
                       std::optional<SendEnds> ends, MPI_Request* request);
+  /// A persistent request, which `begin` begins as a request of its own. `begin` makes an intercepted call.
+  int make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request);
   bool is_persistent(MPI_Request request) const { return persistent_.contains(request); }
   int start(MPI_Request request);
+  /// Starts it if it was made by `begin`, and returns MPI's code; otherwise nothing. Not inside of an intercepted call.
+  std::optional<int> begin_persistent(MPI_Request request);
   int free_persistent(MPI_Request* request);
   /// Cancels a receive of begin_receive() or start(), if its message has not come.
   int cancel(MPI_Request request);
@@ -213,7 +215,8 @@ class LoggedMessages {
     int peer;
     int tag;
     std::optional<SendEnds> ends;
-    MPI_Request begun = MPI_REQUEST_NULL;  // of a receive, or of a synchronous send
+    MPI_Request begun = MPI_REQUEST_NULL;         // of a receive, of a synchronous send, or by `begin`
+    std::function<int(MPI_Request*)> begin = {};  // of a collective call
   };
 
   /// Of a rank that goes back.

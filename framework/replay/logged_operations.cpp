@@ -101,14 +101,6 @@ int LoggedMessages::begin_operation(const Front& front, std::span<const Expected
   return code;
 }
 
-int LoggedMessages::end(MPI_Request* request) {
-  const MPI_Request before = *request;
-  if (const int code = finish({&before, 1}); code != MPI_SUCCESS) return code;
-  const int code = PMPI_Wait(request, MPI_STATUS_IGNORE);
-  forget({&before, 1}, {request, 1});
-  return code;
-}
-
 LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int* code) {
   completed_dropped_ = completed_dropped_ || operation.is_dropped;
   if (operation.is_complete) return Try::complete;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 namespace mend {
 
@@ -27,6 +28,21 @@ int LoggedMessages::make_persistent(const Front& front, const void* data, int co
     PMPI_Type_free(&type);
   }
   return code;
+}
+
+int LoggedMessages::make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request) {
+  const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+  if (code != MPI_SUCCESS) return code;
+  Persistent& one = persistent_[*request] =
+      Persistent{nullptr, nullptr, 0, MPI_BYTE, false, MPI_PROC_NULL, 0, std::nullopt};
+  one.begin = std::move(begin);
+  return code;
+}
+
+std::optional<int> LoggedMessages::begin_persistent(MPI_Request request) {
+  Persistent& one = persistent_.at(request);
+  if (!one.begin) return std::nullopt;
+  return one.begin(&one.begun);
 }
 
 int LoggedMessages::start(MPI_Request request) {

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
+#include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
 #include "framework/recovery/recovery_core.hpp"
@@ -397,9 +398,15 @@ std::optional<ProcessId> Recruiter::find(const World& world) {
 bool Recruiter::meet(const World& world) {
   MPI_Comm shrunk = MPI_COMM_NULL;
   meeting_ = {};
+  const InLibrary in_library;
   if (MPIX_Comm_shrink(world.base.get(), &shrunk) != MPI_SUCCESS) return false;
   meeting_.here = returning_errors(shrunk);
   return meeting_.here.size() == world.base.size();
+}
+
+/// The host ends the newcomer when its time is up, so nobody is stuck before that.
+std::chrono::milliseconds Recruiter::time_for_newcomer() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
 }
 
 bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& record) {
@@ -409,6 +416,7 @@ bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& rec
     patience_ = std::make_unique<Patience>(*guest_, witness_, limit_);
   }
   const int host_rank = rank_of(host, world);
+  const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
   return succeeds([&] {
     Acquaintance& newcomer = meeting_.newcomer;
     check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting_.here.get()), "MPI_Bcast");
@@ -428,6 +436,7 @@ bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& rec
 
 bool Recruiter::merge(const World& world) {
   DeathNews news;
+  const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
   const bool has_merged = succeeds([&] {
     // A message to a newcomer that does not receive is ended neither by the death of a member nor by a revocation, but
     // only by the newcomer's own death (docs/open-mpi.md). The newcomer is dropped in this case, so its death is

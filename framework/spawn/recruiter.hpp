@@ -128,6 +128,7 @@ class Recruiter {
   bool introduced(Guest& guest);
   bool attend_births();
   bool lost_one_of(const std::vector<ProcessId>& members) const;
+  std::chrono::milliseconds time_for_newcomer() const;
   Clock::time_point deadline() const { return Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_); }
   void start(const World& world);
   void start_up_to(std::size_t count, const World& world);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -43,21 +44,21 @@ int show(pid_t job, bool as_json) {
   return ok;
 }
 
-/// Shows the state once a second, until the job has ended.
+/// Shows the state once a second, until the job has ended or the output cannot be written.
 int watch(pid_t job, bool as_json) {
   show(job, as_json);
-  for (;;) {
+  while (std::fflush(stdout) == 0) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     try {
       const std::string state = state_of(job, as_json);
       if (::isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
       fmt::print("{}", state);
-      std::fflush(stdout);
     } catch (const UsageError&) {  // the job's mend run has ended
       if (!as_json) fmt::print("job {} has ended\n", job);
       return ok;
     }
   }
+  return ok;  // nobody reads any more; main says so
 }
 
 /// Shows all running jobs of the user. A job that does not answer is reported, and the others are shown.
@@ -102,13 +103,24 @@ int request(pid_t job, const std::string& question) {
 
 constexpr const char* who_may =
     "JOB is the process number of the job's mend run, as mend status lists it. Only who has started the job may ask,\n"
-    "on the machine where its mend run is.";
+    "on the machine where its mend run is.\n\n"
+    "Exits with 0; with 1 when the job does not answer or refuses; with 2 for wrong arguments, or when there is no\n"
+    "such job.";
+
+/// A number of a process. CLI11's own sentence for another word would name the largest floating-point number.
+std::string check_job(const std::string& text) {
+  pid_t job = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, job);
+  if (error == std::errc{} && end == last && job > 0) return {};
+  return fmt::format("'{}' is not a job: give the process number of its mend run, as mend status lists it", text);
+}
 
 void add_request(CLI::App& mend, Action& chosen, const char* name, const char* what) {
   auto job = std::make_shared<pid_t>(0);
   auto* command = mend.add_subcommand(name, what);
   command->footer(who_may);
-  command->add_option("job", *job, "The job")->required()->check(CLI::PositiveNumber);
+  command->add_option("job", *job, "The job")->required()->check(CLI::Validator(check_job, "N"));
   command->callback([job, name, &chosen] { chosen = [job, name] { return request(*job, name); }; });
 }
 
@@ -120,7 +132,7 @@ void add_control_commands(CLI::App& mend, Action& chosen) {
   command->footer(who_may);
   command->add_option("job", arguments->job, "The job; none: all of yours on this machine")
       ->expected(0, 1)
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(check_job, "N"));
   command->add_flag("--json", arguments->as_json, "As JSON, for scripts");
   command->add_flag("--watch", arguments->watch, "Again every second, until the job has ended");
   command->callback([arguments, &chosen] { chosen = [arguments] { return status(*arguments); }; });

@@ -76,7 +76,9 @@ std::filesystem::path socket_folder() {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     throw EnvironmentError(fmt::format("cannot make the folder {}: {}", folder.string(), std::strerror(errno)));
   if (!is_private(folder))
-    throw EnvironmentError(fmt::format("{} is not a folder that is yours alone: remove it", folder.string()));
+    throw EnvironmentError(fmt::format(
+        "{} is not a folder that is yours alone: name another by MEND_SOCKETS, or remove it if it is nobody's",
+        folder.string()));
   return folder;
 }
 

@@ -79,6 +79,15 @@ int examine(Arguments& arguments) {
   return exit_code_of(findings);
 }
 
+/// CLI::Range lets NaN pass.
+const CLI::Validator is_milliseconds(
+    [](const std::string& text) {
+      double number = 0;
+      const bool fits = CLI::detail::lexical_cast(text, number) && number >= 1 && number <= 86'400'000;
+      return fits ? std::string() : "give a number of milliseconds from 1 to 86400000, not '" + text + "'";
+    },
+    "1 - 86400000");
+
 }  // namespace
 
 void add_doctor_command(CLI::App& mend, Action& chosen) {
@@ -95,11 +104,11 @@ void add_doctor_command(CLI::App& mend, Action& chosen) {
       ->capture_default_str();
   doctor->add_option("--heartbeat", patient.heartbeat_ms, "As in --mend-heartbeat, in ms")
       ->envname("MEND_HEARTBEAT")
-      ->check(CLI::Range(1.0, 86'400'000.0))
+      ->check(is_milliseconds)
       ->capture_default_str();
   doctor->add_option("--timeout", patient.timeout_ms, "As in --mend-timeout, in ms")
       ->envname("MEND_TIMEOUT")
-      ->check(CLI::Range(1.0, 86'400'000.0))
+      ->check(is_milliseconds)
       ->capture_default_str();
   doctor->add_option("--only", arguments->only, "Look at these alone: " + names_of_checks())->delimiter(',');
   doctor->add_flag("--json", arguments->json, "Print what was found as JSON");

@@ -12,8 +12,9 @@
 namespace mend::jobs {
 namespace {
 
+/// Those that --help shows.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty(); });
+  return app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); });
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {

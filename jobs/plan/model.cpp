@@ -192,16 +192,19 @@ double chance_of_running_out(int nodes, int spares, Seconds node_mtbf, Seconds t
     return std::exp(std::lgamma(all + 1.0) - std::lgamma(k + 1.0) - std::lgamma(all - k + 1.0) + k * log_dead +
                     (all - k) * log_alive);
   };
+  const double odds = std::exp(log_dead - log_alive);
   double sum = 0;
+  const auto add_is_enough = [&](double term) {
+    sum += term;
+    return term <= 1e-18 * sum;
+  };
   if (all * std::exp(log_dead) > spares) {  // a larger number is likely: sum the complement
-    for (int k = 0; k <= spares; ++k) sum += exactly(k);
+    double term = exactly(spares);
+    for (int k = spares; !add_is_enough(term) && k > 0; --k) term *= k / ((all - k + 1) * odds);
     return std::clamp(1 - sum, 0.0, 1.0);
   }
-  for (int k = spares + 1; k <= all; ++k) {
-    const double term = exactly(k);
-    sum += term;
-    if (term < 1e-18 * sum || term == 0) break;
-  }
+  double term = exactly(spares + 1);
+  for (int k = spares + 1; !add_is_enough(term) && k < all; ++k) term *= (all - k) * odds / (k + 1);
   return std::min(sum, 1.0);
 }
 

@@ -109,7 +109,10 @@ Diagram chance_by_spares(const Scenario& scenario, const Forecast& planned) {
     diagram.line.emplace_back(spares, std::max(chance, 1e-6));
   }
   for (const double at : {1e-6, 1e-4, 1e-2, 1.0}) diagram.y_ticks.push_back({at, chance_text(at)});
-  for (int i = 0; i <= 4; ++i) diagram.x_ticks.push_back({std::round(most * i / 4.0), fmt::format("{}", most * i / 4)});
+  for (int i = 0; i <= 4; ++i) {
+    const double at = std::round(most * i / 4.0);
+    diagram.x_ticks.push_back({at, fmt::format("{:.0f}", at)});
+  }
   return diagram;
 }
 

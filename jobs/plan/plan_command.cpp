@@ -81,14 +81,22 @@ Job job_of(const Arguments& arguments) {
   std::optional<Seconds> given;
   if (!arguments.measured.empty()) {
     const auto result = read_result(arguments.measured);
-    const double commits = result.value("commits", 0.0);
-    if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
-      throw UsageError(fmt::format("{} contains no commit: give --state-per-rank and --commit-cost instead",
-                                   arguments.measured.string()));
-    given = Seconds(std::max(result["phase_seconds"].value("commit", 0.0) / commits, 1e-9));
-    job.state = result["snapshot_bytes"].get<double>();
+    try {
+      const double commits = result.value("commits", 0.0);
+      if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
+        throw UsageError(fmt::format("{} contains no commit: give --state-per-rank and --commit-cost instead",
+                                     arguments.measured.string()));
+      given = Seconds(std::max(result["phase_seconds"].value("commit", 0.0) / commits, 1e-9));
+      job.state = result["snapshot_bytes"].get<double>();
+    } catch (const nlohmann::json::exception& error) {
+      throw not_a_result(arguments.measured.string(), error);
+    }
   }
-  if (!arguments.state.empty()) job.state = parse_size(arguments.state);
+  if (!arguments.state.empty()) {
+    const double state = parse_size(arguments.state);
+    if (given && job.state > 0) *given *= state / job.state;
+    job.state = state;
+  }
   if (job.state <= 0)
     throw UsageError("the size of a rank's data is not known: give --state-per-rank, or --measured RESULT");
   const double packs = job.state / parse_size(arguments.memory_speed);
@@ -257,6 +265,9 @@ std::string table_of(const Plan& plan, const Arguments& arguments) {
 int run(const Arguments& arguments) {
   const Plan plan = plan_of(arguments);
   if (!arguments.picture.empty()) {
+    if (const auto kind = arguments.picture.extension(); kind == ".png" || kind == ".pdf" || kind == ".jpg")
+      throw UsageError(
+          fmt::format("--picture {} would be an SVG: name a file that ends with .svg", arguments.picture.string()));
     const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
     std::ofstream file(arguments.picture);
     file << picture_of(chosen.scenario, chosen.forecast);

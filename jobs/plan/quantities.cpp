@@ -51,8 +51,10 @@ std::optional<double> read(std::string_view text, const std::array<Unit, n>& uni
 }  // namespace
 
 Seconds parse_time(std::string_view text) {
-  if (const auto value = read(text, times)) return Seconds(*value);
-  throw UsageError(fmt::format("'{}' is not a time: give a number above 0 and ms, s, min, h, d or y, as in 36h", text));
+  constexpr double most = 31536e3 * 1e9;  // so that it can be counted in whole seconds
+  if (const auto value = read(text, times); value && *value <= most) return Seconds(*value);
+  throw UsageError(
+      fmt::format("'{}' is not a time: give a number above 0 and ms, s, min, h, d or y, as in 36h, up to 1e9y", text));
 }
 
 double parse_size(std::string_view text) {
@@ -65,7 +67,7 @@ double parse_chance(std::string_view text) {
   const auto value = read(text, chances);
   if (value && *value < 1) return *value;
   throw UsageError(
-      fmt::format("'{}' is not a probability: give a number from 0 to 1, or a percentage with %, as in 1%", text));
+      fmt::format("'{}' is not a probability: give a number above 0 and below 1, or a percentage, as in 1%", text));
 }
 
 std::string text_of(Seconds time) {

@@ -145,7 +145,7 @@ json page_model(const JobRecords& job) {
   try {
     return model_of(job);
   } catch (const json::exception& error) {
-    throw UsageError(fmt::format("it is not the result of a run: {}", error.what()));
+    throw not_a_result("it", error);
   }
 }
 

@@ -2,6 +2,7 @@
 // with another run.
 
 #include "base/error.hpp"
+#include "base/files/whole_file.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/report/page.hpp"
 #include "jobs/report/result.hpp"
@@ -30,6 +31,7 @@ struct Arguments {
 /// The content of the named files: at most one result, and any number of traces.
 struct Inputs {
   nlohmann::json result;
+  fs::path result_file;
   nlohmann::json events = nlohmann::json::array();
   std::string name;
 };
@@ -42,19 +44,30 @@ Inputs read(const std::vector<fs::path>& files) {
       if (inputs.name.empty()) inputs.name = fs::weakly_canonical(file).filename().string();
     } else if (inputs.result.is_null()) {
       inputs.result = read_result(file);
+      inputs.result_file = file;
     } else {
       throw UsageError(fmt::format("{} is a second result: mend report takes one, and its traces", file.string()));
     }
   }
-  if (inputs.result.is_object()) inputs.name = inputs.result.value("app", inputs.name);
+  if (inputs.result.is_object() && inputs.result.contains("app") && inputs.result["app"].is_string())
+    inputs.name = inputs.result["app"];
   return inputs;
 }
 
-void write(const fs::path& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text;
-  out.close();
-  if (!out) throw EnvironmentError(fmt::format("cannot write {}", file.string()));
+/// For `option`. The files that are reported on are not overwritten.
+void write(const char* option, const fs::path& file, const std::string& text, const Arguments& arguments) {
+  std::error_code missing;
+  for (const fs::path& input : arguments.files) {
+    const bool is_in_folder = fs::equivalent(input, file.parent_path(), missing) && is_trace(file);
+    if (fs::equivalent(input, file, missing) || is_in_folder)
+      throw UsageError(
+          fmt::format("{} {} would overwrite what is reported on: name another file", option, file.string()));
+  }
+  try {
+    write_whole(file, text);
+  } catch (const EnvironmentError& error) {
+    throw UsageError(fmt::format("{} {} cannot be written: {}", option, file.string(), error.what()));
+  }
 }
 
 JobRecords records_of(const Inputs& inputs) {
@@ -76,14 +89,13 @@ int compare(const nlohmann::json& result, const fs::path& reference) {
   return static_cast<int>(ExitCode::failed);
 }
 
-int report(const Arguments& arguments) {
-  const Inputs inputs = read(arguments.files);
+int report_on(const Inputs& inputs, const Arguments& arguments) {
   if (!arguments.reference.empty() && inputs.result.is_null()) throw UsageError("--same-as compares results: name one");
   if (!arguments.perfetto.empty()) {
     if (inputs.events.empty()) throw UsageError("--perfetto needs traces: name the folder of --mend-trace");
-    write(arguments.perfetto, for_perfetto(inputs.events).dump() + "\n");
+    write("--perfetto", arguments.perfetto, for_perfetto(inputs.events).dump() + "\n", arguments);
   }
-  if (!arguments.html.empty()) write(arguments.html, page_of(page_model(records_of(inputs))));
+  if (!arguments.html.empty()) write("--html", arguments.html, page_of(page_model(records_of(inputs))), arguments);
   if (arguments.html.empty() && arguments.perfetto.empty()) {
     const bool has_result = inputs.result.is_object();
     const Timeline traced = inputs.events.empty() ? Timeline{} : timeline_of(parsed(inputs.events));
@@ -91,6 +103,15 @@ int report(const Arguments& arguments) {
                stdout);
   }
   return arguments.reference.empty() ? static_cast<int>(ExitCode::ok) : compare(inputs.result, arguments.reference);
+}
+
+int report(const Arguments& arguments) {
+  const Inputs inputs = read(arguments.files);
+  try {
+    return report_on(inputs, arguments);
+  } catch (const nlohmann::json::exception& error) {
+    throw not_a_result(inputs.result_file.string(), error);
+  }
 }
 
 }  // namespace

@@ -120,6 +120,13 @@ std::optional<RollbackLine> rollback_line(const json& recovery) {
   return line;
 }
 
+UsageError not_a_result(const std::string& file, const json::exception& error) {
+  const std::string_view text = error.what();  // "[json.exception.type_error.302] type must be number, but is string"
+  const auto after = text.find("] ");
+  return UsageError(fmt::format("{} is not the result of a run: {}", file,
+                                text.substr(after == std::string_view::npos ? 0 : after + 2)));
+}
+
 json read_result(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in(file);
@@ -182,7 +189,7 @@ std::string timeline(const json& result) {
   try {
     return printable(timeline_of(result));
   } catch (const json::exception& error) {
-    throw UsageError(fmt::format("it is not the result of a run: {}", error.what()));
+    throw not_a_result("it", error);
   }
 }
 

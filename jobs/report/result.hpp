@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "base/error.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -16,6 +18,9 @@ namespace mend::jobs {
 
 /// Reads a result file. Local. Throws UsageError if it cannot be read or is not a result.
 nlohmann::json read_result(const std::filesystem::path& file);
+
+/// What is thrown for a field of `file` that is missing or of another kind.
+UsageError not_a_result(const std::string& file, const nlohmann::json::exception& error);
 
 /// Describes the run: a line on the run, and a table with a line for each recovery, phases in milliseconds.
 std::string timeline(const nlohmann::json& result);

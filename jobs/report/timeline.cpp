@@ -119,6 +119,18 @@ std::int64_t steps_at_end(const Life& life) {
   return steps;
 }
 
+/// How many steps a survivor had computed since it last committed, or went back, when it told `rollback`.
+std::int64_t steps_before(const Life& life, const TraceEvent& rollback) {
+  std::int64_t steps = 0;
+  for (const TraceEvent* event : life.events) {
+    if (event == &rollback) break;
+    if (event->name == "step") ++steps;
+    if (event->name == "commit" && event->note("bytes")) steps = 0;
+    if (event->name == "rollback" && event->note("stays") == 0) steps = 0;
+  }
+  return steps;
+}
+
 /// Whoever held `rank` last before `epoch`, and has died.
 const Life* predecessor_of(const Lives& lives, int rank, int epoch) {
   const Life* last = nullptr;
@@ -129,12 +141,14 @@ const Life* predecessor_of(const Lives& lives, int rank, int epoch) {
   return last;
 }
 
-/// The steps that a process which goes back alone in this epoch computes again; nothing for all others.
+/// The steps that a process which goes back in this epoch computes again, if not all do; nothing for all others.
 std::optional<std::int64_t> lost_steps(const Lives& lives, int process, const Mark& mark) {
   const Life& life = lives.at(process);
   const TraceEvent* told = rollback_of(life, mark.epoch);
   const bool is_new = &mark == life.epochs.data() || !std::prev(&mark)->rank;
-  if (told == nullptr || told->note("stays") != 0 || !mark.rank || !is_new) return std::nullopt;
+  if (told == nullptr || told->note("stays") != 0 || !mark.rank) return std::nullopt;
+  if (!is_new && told->note("back").value_or(0) == 0) return std::nullopt;
+  if (!is_new) return steps_before(life, *told);
   const Life* before = predecessor_of(lives, *mark.rank, mark.epoch);
   return before == nullptr ? 0 : steps_at_end(*before);
 }
@@ -326,13 +340,19 @@ std::optional<int> newcomer_at(const Lives& lives, int rank, int epoch) {
   return std::nullopt;
 }
 
-json recovery_into(const Lives& lives, int epoch, const std::vector<int>& dead) {
-  OwnRecovery slowest;
+/// The recovery as seen by the rank for which it took longest. Nothing if no rank has come through it: the processes
+/// have agreed on who was dead, and ended.
+std::optional<OwnRecovery> slowest_recovery(const Lives& lives, int epoch) {
+  std::optional<OwnRecovery> slowest;
   for (const auto& [process, life] : lives) {
     const Mark* mark = life.in(epoch);
     const auto own = mark != nullptr && mark->rank ? own_recovery(life, epoch) : std::nullopt;
-    if (own && own->whole() >= slowest.whole()) slowest = *own;
+    if (own && (!slowest || own->whole() >= slowest->whole())) slowest = *own;
   }
+  return slowest;
+}
+
+json recovery_into(const Lives& lives, int epoch, const std::vector<int>& dead, const OwnRecovery& slowest) {
   const auto milliseconds = [&](std::size_t phase) { return static_cast<double>(slowest.phases[phase]) / 1000; };
   json recovery{{"epoch", epoch},
                 {"dead", dead},
@@ -367,7 +387,8 @@ json recoveries_in(const Lives& lives) {
     std::vector<int> dead;
     for (const auto& [process, life] : lives)
       if (life.died && life.end > before && life.end <= now) dead.push_back(process);
-    if (epoch > 0) recoveries.push_back(recovery_into(lives, epoch, dead));
+    const auto slowest = epoch > 0 ? slowest_recovery(lives, epoch) : std::nullopt;
+    if (slowest) recoveries.push_back(recovery_into(lives, epoch, dead, *slowest));
     before = now;
   }
   return recoveries;
@@ -422,8 +443,9 @@ json for_perfetto(const json& events) {
         {{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", title_of(process, life)}}}});
     all.push_back({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}});
   }
+  const json of_launch = "process_name";
   for (const json& event : events)
-    if (event.is_object() && event.value("name", "") != "process_name") all.push_back(event);
+    if (event.is_object() && (!event.contains("name") || event["name"] != of_launch)) all.push_back(event);
   return {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(all)}};
 }
 

@@ -41,9 +41,15 @@ json read_file(const fs::path& file) {
   return events;
 }
 
+/// Returns true if the field is an integer, or if it may be missing and is.
+bool has_integer(const json& event, const char* key, bool may_miss = false) {
+  const auto field = event.find(key);
+  return field == event.end() ? may_miss : field->is_number_integer();
+}
+
 bool is_event(const json& event) {
-  return event.is_object() && event.contains("name") && event.contains("pid") && event.contains("ts") &&
-         event.at("pid").is_number_integer() && event.at("ts").is_number();
+  return event.is_object() && event.contains("name") && event["name"].is_string() && has_integer(event, "pid") &&
+         has_integer(event, "ts") && has_integer(event, "dur", /*may_miss=*/true);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +21,10 @@
 namespace mend::jobs {
 namespace {
 
-/// In a child process: tries to become the program, and writes the error to `errors` if that fails.
-[[noreturn]] void try_to_become(const char* file, int errors) {
+/// In a child process of `parent`: tries to become the program, and writes the error to `errors` if that fails. If the
+/// parent dies, nobody stops the program any more, so this process dies too.
+[[noreturn]] void try_to_become(const char* file, int errors, pid_t parent) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(0);
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(0);  // otherwise the program would run
   std::array<char*, 2> arguments{const_cast<char*>(file), nullptr};
   execv(file, arguments.data());
@@ -35,8 +38,9 @@ int error_of_running(const std::filesystem::path& file) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0)
     throw EnvironmentError(fmt::format("cannot make a pipe: {}", strerror(errno)));
+  const pid_t self = getpid();
   const pid_t child = fork();
-  if (child == 0) try_to_become(file.c_str(), pipe[1]);
+  if (child == 0) try_to_become(file.c_str(), pipe[1], self);
   close(pipe[1]);
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {

@@ -1,5 +1,6 @@
 #include "jobs/run/mpirun_line.hpp"
 
+#include "base/launch.hpp"
 #include "base/telemetry/job_status.hpp"
 
 #include <algorithm>
@@ -15,9 +16,14 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
       {"OMPI_MCA_mpi_ft_enable", "1"},
   };
   if (launch.spare_nodes > 0) environment.emplace("MEND_SPARE_NODES", std::to_string(launch.spare_nodes));
-  if (!launch.network.empty()) environment.emplace("MEND_NETWORK", launch.network);
+  if (!launch.network.interfaces.empty()) environment.emplace("MEND_NETWORK", launch.network.interfaces);
   if (!launch.result.empty()) environment.emplace("MEND_RESULT", std::filesystem::absolute(launch.result).string());
+  if (launch.checks_determinism) {
+    environment.emplace("MEND_CHECK_DETERMINISM", "1");
+    environment.emplace("MEND_ROLLBACK", "local,strict");
+  }
   if (!launch.on_term.empty()) environment.emplace("MEND_ON_TERM", launch.on_term);
+  if (launch.restarts) environment.emplace(launch::restart_variable, "1");
   if (root) {
     // The user has chosen to be root; in containers there is often no other way.
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
@@ -36,7 +42,7 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   append({"--with-ft", "ulfm"});
   append({"--map-by", "slot:OVERSUBSCRIBE"});       // without "slot", all processes start on the first node
   append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
-  append({"--mca", "coll", "^han,hcoll,portals4"});
+  for (const auto& [name, value] : settings_for(launch.network.transport)) append({"--mca", name, value});
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   append({"--mca", "coll_tuned_use_dynamic_rules", "1"});
   append({"--mca", "coll_tuned_allgatherv_algorithm", "2"});
@@ -49,9 +55,9 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
     append({"--prtemca", "plm_ssh_agent", launch.agent});
     append({"--prtemca", "plm_ssh_no_tree_spawn", "1"});  // the agent works on the nodes of mpirun's own allocation
   }
-  if (!launch.network.empty()) {
-    append({"--mca", "btl_tcp_if_include", launch.network});
-    append({"--prtemca", "prte_if_include", launch.network});
+  if (!launch.network.interfaces.empty()) {
+    append({"--mca", "btl_tcp_if_include", launch.network.interfaces});
+    append({"--prtemca", "prte_if_include", launch.network.interfaces});
   }
   if (!launch.hosts.empty()) append({"--host", launch.hosts});
   if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});

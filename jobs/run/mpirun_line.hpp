@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "jobs/network/network_choice.hpp"
+
 #include <filesystem>
 #include <map>
 #include <string>
@@ -19,9 +21,11 @@ struct Launch {
   std::filesystem::path hostfile{};           ///< in the form of mpirun --hostfile; empty: none
   std::string agent{};                        ///< command that starts a daemon on a node; empty: mpirun's own way
   bool elsewhere = false;                     ///< some processes run, or may run, on other machines than this one
-  std::string network{};                      ///< interfaces or networks that the job uses; empty: all
+  NetworkChoice network{};                    ///< what carries messages, and over which interfaces
   std::filesystem::path result{};             ///< where the job writes its result file; empty: nowhere
+  bool checks_determinism = false;            ///< ranks end on purpose (--mend-check-determinism)
   std::string on_term{};                      ///< in the form of --mend-on-term; empty: the program's own choice
+  bool restarts = false;                      ///< the job must continue from disk
   std::vector<std::string> mpirun_options{};  ///< passed on unchanged, after mend's own options, which they override
   std::vector<std::string> program{};         ///< with its arguments
 

@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "jobs/allocation/slurm_agent.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -40,6 +42,19 @@ std::optional<int> spares_told(const std::vector<std::string>& program) {
     if (error == std::errc{} && rest == text.data() + text.size()) return spares;
   }
   return std::nullopt;
+}
+
+int spares_for(std::string_view text, int ranks) {
+  const bool is_share = text.ends_with('%');
+  const std::string_view digits = text.substr(0, text.size() - (is_share ? 1 : 0));
+  long long number = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error == std::errc{} && end == digits.data() + digits.size() && number >= 0 && number <= most_processes) {
+    const long long spares = is_share ? (number * ranks + 99) / 100 : number;
+    if (spares <= most_processes) return static_cast<int>(spares);
+  }
+  throw UsageError(fmt::format("--spares {}: give a number from 0 to {}, or a share of the ranks such as 10%", text,
+                               most_processes));
 }
 
 void place(Launch& launch, const Nodes& nodes) {

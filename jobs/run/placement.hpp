@@ -7,9 +7,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mend::jobs {
+
+/// A number of ranks or spares beyond this is a mistake of typing.
+inline constexpr int most_processes = 1'000'000;
 
 /// Returns true if all processes of `launch` run on this machine. Pure.
 bool all_here(const Launch& launch);
@@ -17,6 +21,10 @@ bool all_here(const Launch& launch);
 /// The number of spares in the program's own option. Nothing if there is no such option, or if its value is not a
 /// number, which the program reports itself. Pure.
 std::optional<int> spares_told(const std::vector<std::string>& program);
+
+/// The spares that `text` asks for beside `ranks`: "3", or "10%" of them, rounded up. Pure. Throws UsageError for
+/// anything else, and for more than `most_processes`.
+int spares_for(std::string_view text, int ranks);
 
 /// Decides which of `nodes` the processes of `launch` come to. Local. Throws UsageError if the ranks do not fit beside
 /// the spare nodes.

@@ -8,6 +8,7 @@
 #include "jobs/commands.hpp"
 #include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
+#include "jobs/doctor/program.hpp"
 #include "jobs/run/find_mpirun.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/run/placement.hpp"
@@ -21,6 +22,7 @@
 #include "jobs/allocation/slurm_agent.hpp"
 #include "jobs/run/verdict.hpp"
 #include "jobs/shell_words.hpp"
+#include "transport/control/interfaces.hpp"
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -29,7 +31,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -44,8 +45,6 @@
 namespace mend::jobs {
 namespace {
 
-constexpr int most_processes = 1'000'000;
-
 struct Arguments {
   Launch launch;
   std::string spares = "0";  // as the user has typed it
@@ -56,7 +55,9 @@ struct Arguments {
   int relaunches = 0;
   std::string time_limit;   // as typed by the user; empty: that of the allocation
   std::string time_margin;  // the same; empty: the default
+  std::string network;      // as typed by the user
   bool dry_run = false;
+  bool verbose = false;
 };
 
 /// A private folder with an empty status file. Removed by the destructor.
@@ -94,22 +95,14 @@ std::chrono::seconds start_limit_of(const Arguments& arguments) {
   return usual_start_limit(arguments.launch.processes(), here ? std::optional(cores) : std::nullopt);
 }
 
-/// "3", or "10%" of the ranks, rounded up. Throws UsageError for anything else.
-int spares_for(std::string_view text, int ranks) {
-  const bool is_share = text.ends_with('%');
-  const std::string_view digits = text.substr(0, text.size() - (is_share ? 1 : 0));
-  long long number = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_read = error == std::errc{} && end == digits.data() + digits.size() && number >= 0;
-  if (is_read && is_share && number <= 1000) return static_cast<int>((number * ranks + 99) / 100);
-  if (is_read && !is_share && number <= most_processes) return static_cast<int>(number);
-  throw UsageError(fmt::format("--spares {}: give a number from 0 to {}, or a share of the ranks such as 10%", text,
-                               most_processes));
-}
-
 void check(const Launch& launch) {
   if (launch.program.empty()) {
     throw UsageError("no program to run: name it after the options, as in mend run -n 4 -- ./program");
+  }
+  if (const std::string& wanted = launch.network.interfaces; !wanted.empty()) {
+    const std::string objection = transport::objection_to_network(wanted);
+    const std::string obstacle = objection.empty() ? transport::obstacle_to_network(wanted) : objection;
+    if (!obstacle.empty()) throw UsageError(fmt::format("--network {}: {}", wanted, obstacle));
   }
   const std::string& program = launch.program.front();
   if (program.starts_with('-')) {
@@ -240,7 +233,8 @@ std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
     fmt::print(stderr, "mend: Slurm ends this job in {}: it is asked to leave {} before that (--time-margin)\n",
                text_of(*limit), text_of(margin));
   }
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::max(Seconds{0}, *limit - margin));
+  constexpr Seconds longest = std::chrono::hours(24 * 365 * 100);  // the clock counts nanoseconds
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::clamp(*limit - margin, Seconds{0}, longest));
 }
 
 /// The board also needs places for processes that are started later, for the ranks of the dead.
@@ -310,6 +304,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
                            .start_limit = start_limit_of(arguments),
                            .late_reports = watch.late_reports(),
                            .killed_at_start = watch.killed_at_start(),
+                           .mpirun_was_stopped = watch.told_of_stopped_mpirun(),
                            .killed_at_end = watch.killed_at_end()})};
   launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
@@ -348,14 +343,64 @@ void tell(const Verdict& verdict) {
   if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", printable(verdict.sentence).c_str());
 }
 
+std::map<std::string, std::string> inherited_environment() {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return all;
+}
+
+/// Refuses a transport that the library beside `mpirun` was not built with.
+void require_component(const std::filesystem::path& mpirun, const std::string& component) {
+  if (component.empty()) return;
+  const auto ompi_info = mpirun.parent_path() / "ompi_info";
+  constexpr std::chrono::seconds patience{20};
+  const ProgramEnd asked = run_program({ompi_info.string(), "--parsable"}, patience);
+  if (asked.succeeded() && asked.output.find(fmt::format("mca:btl:{}:version", component)) != std::string::npos) return;
+  throw UsageError(fmt::format(
+      "--network {}: the Open MPI of {} has no component btl {}: jobs/setup.sh builds it where the development package "
+      "of {} is installed",
+      component, mpirun.string(), component, component == "ofi" ? "libfabric" : "UCX"));
+}
+
+/// Quotes of one kind may stand between those of another.
+bool has_open_quote(std::string_view text) {
+  char open = 0;
+  for (const char letter : text) {
+    if (letter == open) {
+      open = 0;
+    } else if (open == 0 && (letter == '\'' || letter == '"' || letter == '`')) {
+      open = letter;
+    }
+  }
+  return open != 0;
+}
+
 int run(Arguments& arguments) {
   Launch& launch = arguments.launch;
+  // Also without a limit to which the margin belongs, and with --dry-run.
+  for (const std::string& time : {arguments.time_limit, arguments.time_margin})
+    if (!time.empty()) parse_time(time);
   launch.spares = spares_for(arguments.spares, launch.ranks);
   Nodes nodes = nodes_of(launch);
   place(launch, nodes);
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
+  if (has_open_quote(arguments.mpirun_options))
+    throw UsageError(fmt::format("--mpi \"{}\": a quote is not closed", arguments.mpirun_options));
+  launch.network = read_network(arguments.network);
   check(launch);
+  const Settings user = settings_of_user(inherited_environment(), launch.mpirun_options);
+  const Objections objections = objections_to(user);
+  if (!objections.refusal.empty()) throw UsageError(objections.refusal);
   const auto mpirun = find_mpirun();
+  if (!arguments.dry_run) {
+    require_component(mpirun, component_of(launch.network.transport));
+    for (const std::string& warning : objections.warnings) fmt::print(stderr, "mend: {}\n", warning);
+  }
+  if (arguments.verbose) fmt::print(stderr, "mend: {}\n", describe(launch.network, user));
   if (arguments.dry_run) {
     const StatusFile status;
     const auto environment = environment_of(launch, status);
@@ -448,9 +493,10 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
   run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
   run_command
-      ->add_option("--network", launch.network,
-                   "Interfaces or networks that MPI over TCP, mpirun and mend use, such as ib0 or 10.0.0.0/24 "
-                   "(default: all that lead to other nodes)")
+      ->add_option("--network", arguments->network,
+                   "What carries MPI's messages between nodes: auto (default: what the library finds and survives "
+                   "failures), tcp, ofi (libfabric) or uct (UCX); and the interfaces or networks that MPI over TCP, "
+                   "mpirun and mend use, such as ib0 or 10.0.0.0/24 (default: all that lead to other nodes)")
       ->type_name("NAME,...");
   run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
   run_command->add_option("--mpi", arguments->mpirun_options,
@@ -478,6 +524,10 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
           "lost; it goes on from disk (--mend-disk)")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
+  run_command->add_flag(
+      "--restart", launch.restarts,
+      "Go on from disk (--mend-disk), with any number of ranks, or end at once if no version is there. "
+      "Without it, such a job starts from the beginning");
   run_command->add_option(
       "--time-limit", arguments->time_limit,
       "How long the job may run (90s, 30min, 36h; default: as Slurm says of the allocation): before "
@@ -489,6 +539,11 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                    "What SIGTERM means: checkpoint asks the job to leave in the same way (default with --mend-disk); "
                    "kill ends it (default without). A second SIGTERM ends it always")
       ->check(CLI::IsMember({"checkpoint", "kill"}));
+  run_command->add_flag("--verbose", arguments->verbose, "Say which components of MPI carry the job's messages");
+  run_command->add_flag("--check-determinism", launch.checks_determinism,
+                        "Check that --mend-rollback local suits the program: one rank for each spare ends on purpose, "
+                        "from the second commit on, and the spare must send the same messages again. Exits with 2 if "
+                        "one does not");
   run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
   run_command->prefix_command();
   run_command->callback([run_command, arguments, &after_dashes, &chosen] {

@@ -159,6 +159,11 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
     // If not all processes are here, the one that has reported the error may be on another node.
     const bool nobody_spoke = !reports.said && reports.started >= processes;
     if (nobody_spoke && !reports.unsaid.empty()) return {*reports.finished, reports.unsaid};
+    if (mpirun.asked_to_end && *reports.finished == static_cast<int>(ExitCode::left_in_time)) {
+      return {*reports.finished, fmt::format("the job has left in time; its processes were ended by {} before they had "
+                                             "said more",
+                                             signal_name(*mpirun.asked_to_end))};
+    }
     return {*reports.finished, describe(reports.early_crashes)};
   }
   const bool was_ended_by_user = mpirun.asked_to_end.has_value();
@@ -191,6 +196,8 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
   if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {
     return judge_mpirun_alone(mpirun.exit_code);
   }
+  if (agreed_end && mpirun.was_stuck && sight.mpirun_was_stopped)
+    return {0, "the job has finished, but mpirun was stopped and had to be killed: output may be missing"};
   if (agreed_end) return {0, mpirun.ended_by ? "" : tell_killed(reports, sight)};
   return judge_without_end(mpirun, reports, processes, sight);
 }

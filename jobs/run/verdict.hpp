@@ -40,6 +40,7 @@ struct Sight {
   std::chrono::seconds start_limit{0};  ///< the time after which it was given up
   std::size_t late_reports = 0;         ///< of the start, in the last quarter of that time
   bool killed_at_start = false;         ///< before that, a stopped process was killed
+  bool mpirun_was_stopped = false;      ///< by a signal, for long
   std::set<pid_t> killed_at_end{};      ///< processes that the launcher has killed and reported
 };
 

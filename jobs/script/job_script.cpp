@@ -24,10 +24,17 @@ std::string hours_minutes_seconds(Seconds time) {
   return fmt::format("{:02}:{:02}:{:02}", hours, minutes, seconds);
 }
 
+/// For batch systems that mend run does not ask for the limit itself.
+std::string limit_of(const JobDescription& job) {
+  return fmt::format(" --time-limit {:.0f}s", std::ceil(job.time_limit.count()));
+}
+
 /// The command that runs the job. `where`: options for the nodes, for batch systems that Open MPI does not query
 /// itself.
 std::string run_line(const JobDescription& job, std::string_view where) {
-  std::string line = fmt::format("mend run -n {} --spares {}{} --", job.ranks, job.spares, where);
+  const std::string spares =
+      job.spare_nodes > 0 ? fmt::format("--spare-nodes {}", job.spare_nodes) : fmt::format("--spares {}", job.spares);
+  std::string line = fmt::format("mend run -n {} {}{} --", job.ranks, spares, where);
   for (const std::string& word : job.program) line += " " + shell_quoted(word);
   if (!job.disk.empty()) line += " --mend-disk " + shell_quoted(job.disk.string());
   return line + "\n";
@@ -49,6 +56,9 @@ exit $code
                      count, most, command);
 }
 
+/// Slurm ends a script that it requeues; if the script ended by itself, its exit code would be taken for the job's.
+constexpr std::string_view until_it_is_ended = " && sleep 60";
+
 std::string slurm(const JobDescription& job) {
   std::string text = fmt::format(
       "#!/bin/bash\n"
@@ -65,7 +75,8 @@ std::string slurm(const JobDescription& job) {
   if (job.requeues > 0) text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
   text += "\n" + run_line(job, "");
   if (job.requeues > 0)
-    text += requeue_lines("${SLURM_RESTART_COUNT:-0}", job.requeues, "scontrol requeue \"$SLURM_JOB_ID\"");
+    text += requeue_lines("${SLURM_RESTART_COUNT:-0}", job.requeues,
+                          fmt::format(R"(scontrol requeue "$SLURM_JOB_ID"{})", until_it_is_ended));
   return text;
 }
 
@@ -84,7 +95,7 @@ std::string pbs(const JobDescription& job) {
           "\n"
           "#PBS -W tolerate_node_failures=all\n";
   if (job.requeues > 0) text += "#PBS -r y\n";
-  text += "\ncd \"$PBS_O_WORKDIR\"\n" + run_line(job, " --hostfile \"$PBS_NODEFILE\"");
+  text += "\ncd \"$PBS_O_WORKDIR\"\n" + run_line(job, limit_of(job) + " --hostfile \"$PBS_NODEFILE\"");
   if (job.requeues > 0) {
     text += requeue_lines(R"($(qstat -f "$PBS_JOBID" | sed -n 's/.*run_count = //p'))", job.requeues + 1,
                           "qrerun \"$PBS_JOBID\"");
@@ -106,12 +117,12 @@ std::string lsf(const JobDescription& job) {
   text += optional_line("#BSUB -P ", job.account);
   if (job.requeues > 0) {
     text +=
-        R"(# 3: too many processes died to go on in place. The next launch goes on from the disk. How often, the queue)"
-        "\n"
-        "# says (MAX_JOB_REQUEUE).\n"
-        "#BSUB -Q 3\n";
+        R"(# 3: too many processes died to go on in place. 4: the job left before its time limit. The next launch goes on
+# from the disk. How often, the queue says (MAX_JOB_REQUEUE).
+#BSUB -Q "3 4"
+)";
   }
-  return text + "\n" + run_line(job, " --hostfile \"$LSB_DJOB_HOSTFILE\"");
+  return text + "\n" + run_line(job, limit_of(job) + " --hostfile \"$LSB_DJOB_HOSTFILE\"");
 }
 
 std::string flux(const JobDescription& job) {
@@ -133,7 +144,7 @@ std::string flux(const JobDescription& job) {
   text += "\n" +
           fmt::format(R"(hosts=$(flux hostlist --expand --delimiter=":{0}," local):{0})", job.processes_per_node) +
           "\n";
-  return text + run_line(job, " --host \"$hosts\"");
+  return text + run_line(job, limit_of(job) + " --host \"$hosts\"");
 }
 
 void check(const JobDescription& job) {

@@ -18,6 +18,7 @@ struct JobDescription {
   std::string name = "mend";
   int ranks = 1;
   int spares = 0;
+  int spare_nodes = 0;  ///< instead of `spares`: nodes in addition to those of the ranks
   int processes_per_node = 1;
   Seconds time_limit{};
   std::string queue;                 ///< Slurm's partition; empty: the default one
@@ -26,7 +27,7 @@ struct JobDescription {
   int requeues = 0;                  ///< how often it may be launched again after too many deaths
   std::vector<std::string> program;  ///< with its arguments
 
-  int nodes() const { return (ranks + spares + processes_per_node - 1) / processes_per_node; }
+  int nodes() const { return (ranks + spares + processes_per_node - 1) / processes_per_node + spare_nodes; }
 };
 
 /// The complete script. Pure. Throws UsageError if the scheduler cannot do what is asked.

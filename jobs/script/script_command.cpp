@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/plan/quantities.hpp"
+#include "jobs/run/placement.hpp"
 #include "jobs/script/job_script.hpp"
 
 #include <cstdio>
@@ -15,6 +16,7 @@ namespace {
 struct Arguments {
   std::string scheduler;
   std::string time_limit = "1h";
+  std::string spares = "0";  // as the user has typed it
   JobDescription job;
 };
 
@@ -23,6 +25,7 @@ const std::map<std::string, Scheduler> schedulers{
 
 int print_script(Arguments& arguments) {
   arguments.job.time_limit = parse_time(arguments.time_limit);
+  arguments.job.spares = spares_for(arguments.spares, arguments.job.ranks);
   std::fputs(job_script(schedulers.at(arguments.scheduler), arguments.job).c_str(), stdout);
   return static_cast<int>(ExitCode::ok);
 }
@@ -40,10 +43,20 @@ void add_script_command(CLI::App& mend, const std::vector<std::string>& after_da
   script->add_option("scheduler", arguments->scheduler, "slurm, pbs, lsf or flux")
       ->required()
       ->check(CLI::IsMember(schedulers));
-  script->add_option("-n,--ranks", job.ranks, "Ranks of the application")->required()->check(CLI::Range(1, 1'000'000));
-  script->add_option("-s,--spares", job.spares, "Processes that wait to replace dead ones")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
+  script->add_option("-n,--ranks", job.ranks, "Ranks of the application")
+      ->required()
+      ->check(CLI::Range(1, most_processes));
+  auto* const spares = script
+                           ->add_option("-s,--spares", arguments->spares,
+                                        "Processes that wait to replace dead ones: a number, or a share of the ranks "
+                                        "such as 10%")
+                           ->type_name("N|P%")
+                           ->capture_default_str();
+  script
+      ->add_option("--spare-nodes", job.spare_nodes,
+                   "Instead: so many nodes in addition to those of the ranks, which are spares as a whole")
+      ->check(CLI::Range(1, most_processes))
+      ->excludes(spares);
   script->add_option("--processes-per-node", job.processes_per_node, "Ranks and spares on each node")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -16,15 +16,27 @@ release_tarball=openmpi-$openmpi_version.tar.bz2
 release_url=https://download.open-mpi.org/release/open-mpi/v5.0/$release_tarball
 release_sha256=119f2009936a403334d0df3c0d74d5595a32d99497f9b1d41e90019fee2fc2dd
 
+# network_option LIBRARY PACKAGE: prints the option of configure for a network library, by whether its development
+# package is there (PACKAGE is its name for pkg-config).
+network_option() {
+  local prefix
+  if ! pkg-config --exists "$2" 2>/dev/null; then echo "--without-$1"; return; fi
+  prefix=$(pkg-config --variable=prefix "$2")
+  if [[ -z $prefix || $prefix == /usr ]]; then echo "--with-$1"; else echo "--with-$1=$prefix"; fi
+}
+
 # Bundled libraries, so that mend and Open MPI use the same PMIx. Parts that mend does not use are left out: that saves
-# minutes, and avoids network layers that do not survive failures.
+# minutes, and avoids network layers that do not survive failures: those that come with the network libraries too.
+has_networks() { [[ " ${configure_options[*]}" == *" --with-ucx"* || " ${configure_options[*]}" == *" --with-ofi"* ]]; }
+
 # Sets $configure_options and $openmpi_prefix. Called again after packages were installed, for the Fortran compiler.
 plan_openmpi() {
   configure_options=(
     --with-ft=ulfm --with-pmix=internal --with-prrte=internal --with-hwloc=internal --with-libevent=internal
     --disable-oshmem --disable-man-pages --disable-sphinx
-    --without-ucx --without-ofi --disable-io-romio --disable-debug CFLAGS=-O2
+    "$(network_option ucx ucx)" "$(network_option ofi libfabric)" --disable-io-romio --disable-debug CFLAGS=-O2
   )
+  if has_networks; then configure_options+=(--enable-mca-no-build=pml-ucx,pml-cm,mtl-ofi,osc-ucx,btl-usnic); fi
   # Programs in Fortran need the modules mpi and mpi_f08.
   if command -v gfortran >/dev/null; then
     configure_options+=(--enable-mpi-fortran=all)
@@ -196,19 +208,23 @@ fetch_openmpi() {
     give_up "the release of Open MPI is not the one expected (its SHA-256 differs)"
 }
 
-# Applies the corrections. They were made for the tested version and must all fit that; of another one, those count that
-# fit without a doubt. Copies the applied ones to the folder $applied, which marks the installation.
+# Applies the corrections. They were made for the tested version and must all fit that. Of another one, those count that
+# fit without a doubt; patches/later/ has those whose place has moved since the tested version. Copies the applied ones
+# to the folder $applied, which marks the installation.
 patch_openmpi() {
-  local patch exactly=()
+  local patch moved candidate exactly=()
   [[ $openmpi_version == "$tested_version" ]] || exactly=(--fuzz 0)
   mkdir -p "$applied"
   for patch in "$openmpi_patches"/*.patch; do
-    if patch --directory "$1" --strip 1 --forward "${exactly[@]}" --dry-run --input "$patch"; then
-      patch --directory "$1" --strip 1 --forward "${exactly[@]}" --input "$patch" || return
-      cp "$patch" "$applied" || return
-    elif [[ $openmpi_version == "$tested_version" ]]; then
-      return 1
-    fi
+    moved=$openmpi_patches/later/$(basename "$patch")
+    for candidate in "$patch" "$moved"; do
+      [[ -f $candidate ]] || continue
+      patch --directory "$1" --strip 1 --forward "${exactly[@]}" --dry-run --input "$candidate" || continue
+      patch --directory "$1" --strip 1 --forward "${exactly[@]}" --input "$candidate" || return
+      cp "$candidate" "$applied/" || return
+      break
+    done
+    if [[ $openmpi_version == "$tested_version" && ! -f $applied/$(basename "$patch") ]]; then return 1; fi
   done
 }
 
@@ -222,6 +238,21 @@ report_corrections() {
   ((${#lacks[@]} > 0)) || return 0
   say "corrections that fit Open MPI $openmpi_version: ${has[*]:-none}"
   say "corrections that do not: ${lacks[*]}"
+}
+
+# Says which networks this Open MPI can use.
+report_networks() {
+  local options=" ${configure_options[*]}"
+  if [[ $options == *" --with-ucx"* ]]; then
+    say "UCX is there: built with btl uct, for mend run --network uct (InfiniBand, RoCE)"
+  else
+    say "without UCX (its development package is not installed): InfiniBand is used through TCP"
+  fi
+  if [[ $options == *" --with-ofi"* ]]; then
+    say "libfabric is there: built with btl ofi, for mend run --network ofi"
+  else
+    say "without libfabric (its development package is not installed)"
+  fi
 }
 
 configure_openmpi() {
@@ -251,6 +282,7 @@ build_openmpi() {
   if [[ -z $wanted$uncorrected ]]; then say "no Open MPI with fault tolerance found"; fi
   say "building Open MPI $openmpi_version${uncorrected:+ without corrections}, about 8 minutes on 2 cores, into"
   say "  $openmpi_prefix"
+  report_networks
   fetch_openmpi "$source"
   rm -rf "$objects" "$source/openmpi" "$applied"
   mkdir -p "$objects" "$source/openmpi"

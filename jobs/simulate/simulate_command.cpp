@@ -88,11 +88,11 @@ int simulate(std::vector<std::string> words) {
                     words.empty() ? "this" : words.front()));
   }
   const auto program = program_of(words.front());
-  words.front() = program.string();
+  words.front() = "mend simulate " + words.front();  // as its --help and the user name it
   std::vector<char*> line;
   for (std::string& word : words) line.push_back(word.data());
   line.push_back(nullptr);
-  ::execv(line.front(), line.data());
+  ::execv(program.c_str(), line.data());
   throw EnvironmentError(fmt::format("{} cannot be run, which comes with mend's benchmarks (MEND_BUILD_BENCHMARKS): {}",
                                      program.string(), std::strerror(errno)));
 }

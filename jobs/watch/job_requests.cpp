@@ -14,9 +14,9 @@ void say(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
 void JobRequests::look() {
   if (!leave_at_ || Clock::now() < *leave_at_) return;
   leave_at_.reset();
-  say(ask_to_leave(board::Leave::time_limit)
-          ? "the time limit is near: the job is asked to leave at its next commit"
-          : "the time limit is near, but no process of the job runs on this machine that could be asked to leave");
+  say(ask_to_leave(board::Leave::time_limit) ? "the time limit is near: the job is asked to leave at its next commit"
+                                             : "the time limit is near: processes of the job that come on this machine "
+                                               "are asked to leave at their next commit");
 }
 
 bool JobRequests::heed(int signal) {

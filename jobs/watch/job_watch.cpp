@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -17,6 +18,9 @@ namespace {
 /// The longest time that counts between two looks. Time in which this process is stopped together with the job does not
 /// count.
 constexpr std::chrono::milliseconds longest_step{500};
+
+/// After this time, stopped processes are reported.
+constexpr std::chrono::milliseconds long_stopped{5'000};
 
 void say(const std::string& sentence) { std::fprintf(stderr, "mend: %s\n", sentence.c_str()); }
 
@@ -159,6 +163,37 @@ void JobWatch::tell_of_leftovers(const Children& own, bool over) {
       fmt::join(names, ", process ")));
 }
 
+/// Returns true once for each time that they are stopped, when that has lasted for long.
+bool JobWatch::is_to_tell(Stopped& stopped, bool now) const {
+  if (!now) {
+    stopped = {};
+    return false;
+  }
+  stopped.since = stopped.since.value_or(now_);
+  return now_ - *stopped.since >= long_stopped && !std::exchange(stopped.told, true);
+}
+
+/// Nobody else is left to report it. Processes that are stopped one by one are taken for hanging by the others.
+void JobWatch::tell_of_stopped(pid_t mpirun) {
+  if (is_to_tell(mpirun_stopped_, mpirun_stopped_.told || condition_of(mpirun) == Condition::stopped)) {
+    say(fmt::format(
+        "mpirun (process {}) is stopped since {} s: no output comes, and the job cannot end, until it goes on (kill "
+        "-CONT {})",
+        mpirun, long_stopped.count() / 1000, mpirun));
+  }
+  bool some_are_stopped = false;
+  bool some_run = false;  // the first that does is enough: this is asked again and again
+  for (auto stage = reports_.stages.begin(); stage != reports_.stages.end() && !some_run; ++stage) {
+    const Condition condition = condition_of(stage->first);
+    some_are_stopped = some_are_stopped || condition == Condition::stopped;
+    some_run = condition == Condition::alive;
+  }
+  if (is_to_tell(all_stopped_, some_are_stopped && !some_run)) {
+    say(fmt::format("all processes of the job on this machine are stopped since {} s: they go on after SIGCONT",
+                    long_stopped.count() / 1000));
+  }
+}
+
 Look JobWatch::look(const Children& own) {
   const pid_t child = own.child;
   advance_clock();
@@ -176,6 +211,7 @@ Look JobWatch::look(const Children& own) {
   const bool all_ran_here = settings_.all_here || std::ssize(reports_.stages) >= settings_.processes;
   const bool all_have_ended = had_processes_ && !has_children && all_ran_here;
   tell_of_leftovers(own, all_have_ended);
+  tell_of_stopped(child);
   look.over = all_have_ended || reports_.waits_for_the_lost();
   return look;
 }

@@ -43,6 +43,8 @@ class JobWatch {
   bool lost_at_start() const { return lost_at_start_; }
   /// Returns true if that process was stopped and was killed for it.
   bool killed_at_start() const { return killed_at_start_; }
+  /// Returns true if mpirun was stopped for long, which was said.
+  bool told_of_stopped_mpirun() const { return mpirun_stopped_.told; }
   /// The processes that this one has killed at the end.
   const std::set<pid_t>& killed_at_end() const { return killed_at_end_; }
   /// The number of processes that had been lost when the job was given up because not all were introduced; nothing if
@@ -57,6 +59,14 @@ class JobWatch {
   EndSight see_end() const;
   bool wanted(pid_t child);
   void tell_of_leftovers(const Children& own, bool over);
+  void tell_of_stopped(pid_t mpirun);
+
+  /// Processes that are stopped.
+  struct Stopped {
+    std::optional<std::chrono::milliseconds> since;
+    bool told = false;
+  };
+  bool is_to_tell(Stopped& stopped, bool now) const;
 
   std::filesystem::path status_file_;
   Settings settings_;
@@ -75,6 +85,8 @@ class JobWatch {
   bool had_processes_ = false;
   std::optional<std::chrono::milliseconds> over_since_;
   bool told_of_leftovers_ = false;
+  Stopped mpirun_stopped_;
+  Stopped all_stopped_;
 };
 
 }  // namespace mend::jobs

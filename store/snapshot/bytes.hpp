@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "store/snapshot/block_reserve.hpp"
+#include "store/snapshot/memory/block_reserve.hpp"
 
 #include <cstddef>
 #include <new>

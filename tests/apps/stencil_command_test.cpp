@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Stencil, WrongArguments,
                                          std::pair{Words{"--size", "1"}, "2 ranks cut the 1 x 1 x 1 grid"},
                                          std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
 
-TEST(Stencil, has_the_same_answer_when_one_rank_alone_goes_back) {
+TEST(Stencil, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
   const TemporaryFolder folder;
   const auto answer = [&](const std::string& name, int spares, const Words& more) {
     Words arguments{"--size",         "16", "--steps",  "12",
@@ -77,12 +77,24 @@ TEST(Stencil, has_the_same_answer_when_one_rank_alone_goes_back) {
     const Ended run = run_stencil(4, spares, arguments);
     EXPECT_EQ(run.code, 0) << run.errors;
     if (spares > 0) {
-      EXPECT_THAT(run.errors, HasSubstr("only rank 2 goes back to version"));
+      EXPECT_THAT(run.errors, HasSubstr(more.size() > 4 ? "only ranks 2, 3 go back to version"
+                                                        : "only rank 2 goes back to version"));
     }
     return json_of(folder.path() / name).at("field_hash");
   };
   const auto undisturbed = answer("undisturbed.json", 0, {});
   EXPECT_EQ(answer("local.json", 1, {"--mend-rollback", "local", "--kill", "2@7"}), undisturbed);
+  EXPECT_EQ(answer("clusters.json", 1, {"--mend-rollback", "local", "--kill", "2@7", "--mend-clusters", "2"}),
+            undisturbed);
+}
+
+TEST(Stencil, goes_back_locally_while_it_reports) {
+  // Rank 1 has reported the first recovery. The process that takes it over knows of two when it reports again.
+  const Ended run = run_stencil(4, 2,
+                                {"--size", "16", "--steps", "12", "--commit-every", "2", "--mend-rollback",
+                                 "local,strict", "--kill", "2@7", "--kill", "1@11:finish.before"});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_THAT(run.errors, HasSubstr("only rank 1 goes back to version 6"));
 }
 
 TEST(Stencil, help_is_printed_once) {

@@ -83,12 +83,13 @@ static int async_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
-/* Makes a persistent barrier, which local rollback does not cover. */
+/* Begins a partitioned send, which local rollback does not cover. */
 static int uncovered_body(mend_session *session, void *data) {
   MPI_Request request = MPI_REQUEST_NULL;
+  int number = 0;
   (void)data;
   if (mend_restore(session, NULL) != MEND_SUCCESS) return MEND_ERROR;
-  const int code = MPI_Barrier_init(mend_comm(session), MPI_INFO_NULL, &request);
+  const int code = MPI_Psend_init(&number, 1, 1, MPI_INT, 0, 0, mend_comm(session), MPI_INFO_NULL, &request);
   return code == MPI_SUCCESS ? MEND_SUCCESS : MEND_FAILURE;
 }
 
@@ -113,6 +114,29 @@ static int unlike_body(mend_session *session, void *data) {
   if (MPI_Allreduce(&sum, &highest, 1, MPI_LONG, MPI_MAX, mend_comm(session)) != MPI_SUCCESS) return MEND_FAILURE;
   snprintf(text, sizeof text, "%s in epoch %d", sum == highest ? "alike" : "unlike", mend_epoch(session));
   return say(session, text);
+}
+
+/* Returns the code of the MPI call that fails. If `data` is not NULL, rank 1 does so without a death. */
+static int code_body(mend_session *session, void *data) {
+  int value = 0;
+  if (mend_epoch(session) == 0 && mend_rank(session) == 1) {
+    if (data != NULL) return MPI_Send(&value, 1, MPI_INT, 4711, 0, mend_comm(session));
+    kill(getpid(), SIGKILL);
+  }
+  const int code = MPI_Barrier(mend_comm(session));
+  return code == MPI_SUCCESS ? say(session, "done") : code;
+}
+
+/* Passes NULL for what is needed. */
+static int null_body(mend_session *session, void *data) {
+  const char *which = data;
+  int committed = 0;
+  if (strcmp(which, "due") == 0) return mend_commit_due(session, NULL);
+  if (strcmp(which, "agree") == 0) return mend_agree(session, NULL);
+  if (strcmp(which, "split") == 0) return mend_comm_split(session, 0, 0, NULL);
+  if (strcmp(which, "derive") == 0) return mend_comm_derive(session, NULL, NULL, NULL);
+  if (strcmp(which, "callback") == 0) return mend_on_repair(session, NULL, NULL);
+  return mend_transaction(session, NULL, NULL, &committed);
 }
 
 static int die_on_rank_1(mend_session *session) {
@@ -420,8 +444,11 @@ static int leaving_body(mend_session *session, void *data) {
 int main(int argc, char **argv) {
   struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, argc > 1 && strcmp(argv[1], "async") == 0, 0, 0, MPI_COMM_NULL, 0};
   if (count.async) return mend_run(argc, argv, async_body, &count);
-  if (argc > 1 && strcmp(argv[1], "barrier") == 0) return mend_run(argc, argv, uncovered_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "partitioned") == 0) return mend_run(argc, argv, uncovered_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unlike") == 0) return mend_run(argc, argv, unlike_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "returns_a_code") == 0) return mend_run(argc, argv, code_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "returns_an_error") == 0) return mend_run(argc, argv, code_body, &count);
+  if (argc > 2 && strcmp(argv[1], "null") == 0) return mend_run(argc, argv, null_body, argv[2]);
   if (argc > 1 && strcmp(argv[1], "older") == 0) return mend_run(argc, argv, older_body, NULL);
   if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);

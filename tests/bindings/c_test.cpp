@@ -58,8 +58,39 @@ TEST(InC, one_rank_alone_goes_back) {
   EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1, from version ")));
 }
 
+TEST(InC, a_cluster_goes_back) {
+  std::vector<std::string> in_clusters = locally;
+  in_clusters.emplace_back("--mend-clusters=2");
+  const auto end = play_in_c("async", 1, in_clusters);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only ranks 0, 1 go back to version 1"));
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240 after 10 steps in epoch 1, from version ")));
+}
+
+TEST(InC, the_code_of_mpi_for_a_death_is_one_to_return) {
+  const auto end = play_in_c("returns_a_code", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: done", "rank 1: done", "rank 2: done", "rank 3: done"));
+}
+
+TEST(InC, another_code_of_mpi_is_told_by_its_rank) {
+  expect_end(play_in_c("returns_an_error", 0), 1,
+             "rank 1: the body, or a callback, returned MPI's code [0-9]+: .*rank");
+}
+
+TEST(InC, null_where_something_is_needed_is_told) {
+  for (const auto& [which, what] : {std::pair{"due", "due of mend_commit_due"},
+                                    {"agree", "flag of mend_agree"},
+                                    {"split", "made of mend_comm_split"},
+                                    {"derive", "factory of mend_comm_derive"},
+                                    {"callback", "callback of mend_on_repair"},
+                                    {"transaction", "work of mend_transaction"}})
+    expect_end(play("null", 2, 0, {which}, MEND_C_SUBJECT), 2, std::string(what) + " is NULL");
+}
+
 TEST(InC, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence) {
-  expect_end(play_in_c("barrier", 0, locally), 2, "MPI_Barrier_init on session.comm.. is not covered");
+  expect_end(play_in_c("partitioned", 0, locally), 2, "MPI_Psend_init on session.comm.. is not covered");
 }
 
 TEST(InC, all_go_back_when_a_rank_does_not_send_the_same_again) {

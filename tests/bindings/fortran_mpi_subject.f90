@@ -1,7 +1,8 @@
 ! A Fortran program that derives communicators by MPI itself, with the module that its first argument names: mpi or
 ! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator without rank 3, and rank 1 waits for all. Rank 0
 ! is only interrupted if mend knows of that communicator. If the first argument is window, the program makes a window.
-! If it is begun, rank 1 dies between steps of calls that do not block.
+! If it is begun, rank 1 dies between steps of calls that do not block. With --mend-world=session, calls name
+! MPI_COMM_WORLD.
 
 module by_mpi
   use mpi
@@ -50,6 +51,7 @@ module deriving
 
   logical, save :: f08 = .false.
   logical, save :: window = .false.
+  logical, save :: in_world = .false.
 
   interface
     integer(c_int) function raise(signal) bind(C)
@@ -70,6 +72,7 @@ contains
     status = MEND_FAILURE
     if (c_associated(data)) return
     whole = mend_comm_fortran(session)
+    if (in_world) whole = MPI_COMM_WORLD
     rank = mend_rank(session)
     if (window) then
       call MPI_Win_create(shared, 4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, whole, made, code)
@@ -107,6 +110,7 @@ contains
     if (status /= MEND_SUCCESS .or. c_associated(data)) return
     status = MEND_FAILURE
     whole = mend_comm_fortran(session)
+    if (in_world) whole = MPI_COMM_WORLD
     rank = mend_rank(session)
     ranks = mend_size(session)
     left = mod(rank + ranks - 1, ranks)
@@ -132,8 +136,13 @@ end module
 program fortran_mpi_subject
   use deriving
   implicit none
-  character(len=16) :: how
+  character(len=24) :: how
+  integer :: i
 
+  do i = 2, command_argument_count()
+    call get_command_argument(i, how)
+    if (how == "--mend-world=session") in_world = .true.
+  end do
   call get_command_argument(1, how)
   f08 = how == "mpi_f08"
   window = how == "window"

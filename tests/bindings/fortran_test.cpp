@@ -58,6 +58,14 @@ TEST(InFortran, one_rank_alone_goes_back) {
   EXPECT_THAT(said(end), Each(HasSubstr("total 240.0 after 10 steps in epoch 1, from version ")));
 }
 
+TEST(InFortran, a_cluster_goes_back) {
+  const auto end = play_in_fortran("async", 1, {"--mend-rollback=local", "--mend-commit-every=4", "--mend-clusters=2"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only ranks 0, 1 go back to version 1"));
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), Each(HasSubstr("total 240.0 after 10 steps in epoch 1, from version ")));
+}
+
 TEST(InFortran, older_versions_and_those_of_others_can_be_restored_after_a_death) {
   const auto end = play_in_fortran("older", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
@@ -117,20 +125,25 @@ TEST(InFortran, ranks_that_are_left_know_where_they_are) {
 #ifdef MEND_FORTRAN_MPI_SUBJECT
 TEST(InFortran, nobody_stays_blocked_in_a_communicator_made_by_mpi_in_fortran) {
   for (const std::string module : {"mpi", "mpi_f08"}) {
-    const auto end = play(module, 4, 1, {}, MEND_FORTRAN_MPI_SUBJECT);
-    EXPECT_EQ(end.exit_code, 0) << end.errors;
-    EXPECT_THAT(said(end), ElementsAre("rank 0: heard 1 in epoch 1", "rank 1: heard -1 in epoch 1",
-                                       "rank 2: heard 3 in epoch 1", "rank 3: heard -1 in epoch 1"))
-        << module;
+    for (const char* const world : {"--mend-world=launch", "--mend-world=session"}) {
+      const auto end = play(module, 4, 1, {world}, MEND_FORTRAN_MPI_SUBJECT);
+      EXPECT_EQ(end.exit_code, 0) << end.errors;
+      EXPECT_THAT(said(end), ElementsAre("rank 0: heard 1 in epoch 1", "rank 1: heard -1 in epoch 1",
+                                         "rank 2: heard 3 in epoch 1", "rank 3: heard -1 in epoch 1"))
+          << module << " " << world;
+    }
   }
 }
 
 TEST(InFortran, calls_that_do_not_block_are_begun_again) {
-  const auto end = play("begun", 4, 1, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT);
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(end.errors, HasSubstr("only rank 1 goes back to the beginning"));
-  EXPECT_THAT(said(end),
-              ElementsAre("rank 0: total 159", "rank 1: total 141", "rank 2: total 147", "rank 3: total 153"));
+  for (const char* const world : {"--mend-world=launch", "--mend-world=session"}) {
+    const auto end = play("begun", 4, 1, {"--mend-rollback=local", world}, MEND_FORTRAN_MPI_SUBJECT);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(end.errors, HasSubstr("only rank 1 goes back to the beginning"));
+    EXPECT_THAT(said(end),
+                ElementsAre("rank 0: total 159", "rank 1: total 141", "rank 2: total 147", "rank 3: total 153"))
+        << world;
+  }
 }
 
 TEST(InFortran, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence) {

@@ -16,6 +16,8 @@ using mend::ProcessId;
 using mend::RuntimeWitness;
 using support::world_rank;
 
+bool nobody(ProcessId) { return false; }
+
 class Death : public testing::Test {
  protected:
   Death() { MPI_Barrier(MPI_COMM_WORLD); }  // all are listening
@@ -53,7 +55,7 @@ TEST_F(Death, of_several_at_once_are_all_told) {
 
 TEST_F(Death, wakes_who_waits_for_it) {
   if (world_rank() == 1) support::die();
-  witness_.wait(Epoch{1}, [](ProcessId process) { return process == ProcessId{1}; });
+  witness_.wait({Epoch{1}, [](ProcessId process) { return process == ProcessId{1}; }, nobody});
   EXPECT_THAT(told(), testing::ElementsAre(ProcessId{1}));
 }
 
@@ -62,7 +64,7 @@ TEST_F(Death, that_does_not_matter_wakes_nobody) {
   EXPECT_TRUE(told_of(1));
   std::atomic<bool> woken = false;
   std::jthread waiting([&] {
-    witness_.wait(Epoch{1}, [](ProcessId process) { return process == ProcessId{0}; });
+    witness_.wait({Epoch{1}, [](ProcessId process) { return process == ProcessId{0}; }, nobody});
     woken = true;
   });
   let_time_pass();
@@ -75,7 +77,7 @@ TEST_F(Death, that_does_not_matter_wakes_nobody) {
 TEST_F(Death, before_the_waiting_began_counts) {
   if (world_rank() == 1) support::die();
   EXPECT_TRUE(told_of(1));
-  witness_.wait(Epoch{1}, [](ProcessId process) { return process == ProcessId{1}; });
+  witness_.wait({Epoch{1}, [](ProcessId process) { return process == ProcessId{1}; }, nobody});
   EXPECT_EQ(witness_.death_count(), 1U);
 }
 

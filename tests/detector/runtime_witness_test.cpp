@@ -47,36 +47,52 @@ TEST_F(Witness, has_nothing_to_tell_while_nobody_dies) {
 
 TEST_F(Witness, is_woken_by_a_call_with_everyone_else) {
   call_from_one(epoch_);
-  witness_.wait(epoch_, nobody);
+  witness_.wait({epoch_, nobody, nobody});
   EXPECT_EQ(witness_.death_count(), 0U);
 }
 
 TEST_F(Witness, is_woken_by_a_call_for_a_later_epoch) {
   call_from_one(epoch_.next());
-  witness_.wait(epoch_, nobody);
-  witness_.wait(epoch_.next(), nobody);
+  witness_.wait({epoch_, nobody, nobody});
+  witness_.wait({epoch_.next(), nobody, nobody});
   EXPECT_EQ(witness_.death_count(), 0U);
 }
 
 TEST_F(Witness, remembers_a_call_that_came_before_the_waiting) {
   call_from_one(epoch_);
-  witness_.wait(epoch_, nobody);
-  witness_.wait(epoch_, nobody);
+  witness_.wait({epoch_, nobody, nobody});
+  witness_.wait({epoch_, nobody, nobody});
   EXPECT_EQ(witness_.death_count(), 0U);
 }
 
 TEST_F(Witness, sleeps_through_calls_for_earlier_epochs) {
   std::atomic<bool> woken = false;
   std::jthread waiting([&] {
-    witness_.wait(epoch_, nobody);
+    witness_.wait({epoch_, nobody, nobody});
     woken = true;
   });
   call_from_one({epoch_.value - 1});
-  witness_.wait({epoch_.value - 1}, nobody);
+  witness_.wait({{epoch_.value - 1}, nobody, nobody});
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(woken);
   MPI_Barrier(MPI_COMM_WORLD);
   call_from_one(epoch_);
+  waiting.join();
+  EXPECT_TRUE(woken);
+}
+
+TEST_F(Witness, sleeps_through_calls_because_of_deaths_that_do_not_matter_to_it) {
+  std::atomic<bool> woken = false;
+  std::jthread waiting([&] {
+    witness_.wait({epoch_, nobody, [](ProcessId process) { return process == ProcessId{7}; }});
+    woken = true;
+  });
+  if (world_rank() == 0) witness_.call(epoch_, ProcessId{6});
+  witness_.wait({epoch_, nobody, [](ProcessId process) { return process == ProcessId{6}; }});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(woken);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank() == 0) witness_.call(epoch_, ProcessId{7});
   waiting.join();
   EXPECT_TRUE(woken);
 }
@@ -87,14 +103,15 @@ TEST_F(Witness, takes_the_last_advice_while_it_waits_and_before_that) {
     witness_.advise(std::vector<mend::ByteCount>{1, 2});
     witness_.advise(std::vector<mend::ByteCount>{30, 40, 50});
   }
-  witness_.wait(epoch_, nobody, [&](std::span<const mend::ByteCount> sizes, const std::function<bool()>& time) {
-    heard.assign(sizes.begin(), sizes.end());
-    EXPECT_TRUE(time());
-    if (heard.size() < 3) return;
-    MPI_Barrier(MPI_COMM_WORLD);
-    call_from_one(epoch_);
-    while (time()) std::this_thread::yield();
-  });
+  witness_.wait({epoch_, nobody, nobody},
+                [&](std::span<const mend::ByteCount> sizes, const std::function<bool()>& time) {
+                  heard.assign(sizes.begin(), sizes.end());
+                  EXPECT_TRUE(time());
+                  if (heard.size() < 3) return;
+                  MPI_Barrier(MPI_COMM_WORLD);
+                  call_from_one(epoch_);
+                  while (time()) std::this_thread::yield();
+                });
   EXPECT_THAT(heard, testing::ElementsAre(30, 40, 50));
 }
 
@@ -103,7 +120,7 @@ TEST_F(Witness, remembers_the_newest_version_that_was_announced) {
     for (const std::uint64_t version : {3, 7, 5}) witness_.announce(mend::Version{version});
     witness_.call(epoch_);  // and arrives after the announcements
   }
-  witness_.wait(epoch_, nobody);
+  witness_.wait({epoch_, nobody, nobody});
   EXPECT_EQ(witness_.announced(), mend::Version{7});
   witness_.hear(mend::Version{9});
   EXPECT_EQ(witness_.announced(), mend::Version{9});
@@ -120,7 +137,7 @@ TEST_F(Witness, waits_at_no_cost) {
     call_from_one(epoch_);
   });
   const auto before = cpu_time();
-  witness_.wait(epoch_, nobody);
+  witness_.wait({epoch_, nobody, nobody});
   EXPECT_LT(cpu_time() - before, std::chrono::milliseconds(20));
 }
 

@@ -116,6 +116,7 @@ TEST(StallWire, brings_every_message_back) {
        {StallMessage{}, StallMessage{Kind::question, 7, {}}, StallMessage{Kind::answer, 7, at(Place::commit, 3)},
         StallMessage{Kind::answer, 0xffffffff, spare},
         StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, last_mpi_call}},
+        StallMessage{Kind::answer, 7, {Place::commit, Rank{3}, 10s, 1, MpiCall::none, 9s, Turn{3, 5}, true}},
         StallMessage{Kind::leave, 0, {}}}) {
     EXPECT_EQ(read_stall_message(written(message)), message);
     EXPECT_TRUE(is_about_stalls(written(message)));
@@ -155,6 +156,7 @@ class StallJob : public testing::Test {
   /// The application of `process` comes to `place`.
   void go(ProcessId process, Place place) { places_[process] = {place, now_, MpiCall::none}; }
   void enter(ProcessId process, MpiCall call) { places_[process] = {Place::none, now_, call}; }
+  void wait_in_library(ProcessId process, Place place, Turn turn) { places_[process] = {place, now_, {}, turn}; }
   void die(ProcessId process) {
     watches_.erase(process);
     for (auto& [other, watch] : watches_) watch.died(ProcessSet{process});
@@ -180,6 +182,7 @@ class StallJob : public testing::Test {
 
   std::vector<std::string> said_;
   std::vector<std::string> last_words_;
+  std::vector<ProcessId> struck_;
   std::set<ProcessId> shows_stack_;
   bool stacks_are_shown_ = true;  // as soon as they are requested
   int messages_ = 0;
@@ -190,6 +193,7 @@ class StallJob : public testing::Test {
     Place place;
     Time since;
     MpiCall call;
+    std::optional<Turn> turn{};  ///< in the library
   };
   struct Letter {
     ProcessId from;
@@ -199,9 +203,14 @@ class StallJob : public testing::Test {
 
   Whereabouts where(ProcessId process) const {
     const Stay& stay = places_.at(process);
-    return {stay.place, Rank{static_cast<int>(process.value)},
-            std::chrono::duration_cast<std::chrono::milliseconds>(now_ - stay.since),
-            static_cast<std::uint64_t>(stay.since.count()), stay.call};
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - stay.since);
+    return {stay.place,
+            Rank{static_cast<int>(process.value)},
+            waited,
+            static_cast<std::uint64_t>(stay.since.count()),
+            stay.call,
+            stay.turn ? waited : std::chrono::milliseconds(0),
+            stay.turn.value_or(Turn{})};
   }
 
   void perform(ProcessId process, const StallActions& actions) {
@@ -216,6 +225,7 @@ class StallJob : public testing::Test {
         perform(process, more);
       }
     }
+    if (actions.stuck) struck_.push_back(*actions.stuck);
     if (actions.leave) die(process);
   }
 
@@ -396,6 +406,33 @@ TEST_F(StallJob, ends_soon_after_the_limit_though_stacks_do_not_come) {
   go({2}, Place::commit);
   run(30s + 5s);
   EXPECT_THAT(living(), IsEmpty());
+}
+
+TEST_F(StallJob, holds_one_dead_that_is_stuck_while_all_others_wait_for_it) {
+  begin(4, {10s, 0s, 15s});
+  for (std::uint32_t p = 0; p < 4; ++p) wait_in_library({p}, Place::recovery, {1, p == 2 ? 3U : 5U});
+  run(14s);
+  EXPECT_THAT(struck_, IsEmpty());
+  run(6s);
+  EXPECT_THAT(struck_, ElementsAre(ProcessId{2}));
+  EXPECT_THAT(said_, testing::Contains(StartsWith("0: rank 2 (process 2) is stuck in a recovery")));
+}
+
+TEST_F(StallJob, holds_another_dead_when_it_was_not_that_one) {
+  begin(3, {0s, 0s, 15s});
+  for (std::uint32_t p = 0; p < 3; ++p) wait_in_library({p}, Place::recovery, {1, 3});
+  run(20s);
+  EXPECT_THAT(struck_, ElementsAre(ProcessId{2}));
+  die({2});
+  run(20s);
+  EXPECT_THAT(struck_, ElementsAre(ProcessId{2}, ProcessId{1}));
+}
+
+TEST_F(StallJob, holds_nobody_dead_while_one_computes) {
+  begin(3, {0s, 0s, 15s});
+  for (std::uint32_t p = 0; p < 2; ++p) wait_in_library({p}, Place::commit, {0, 1});
+  run(200s);
+  EXPECT_THAT(struck_, IsEmpty());
 }
 
 TEST_F(StallJob, is_off_without_limits) {

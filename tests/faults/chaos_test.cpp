@@ -122,7 +122,15 @@ TEST(Chaos, leaves_the_result_as_it_was) {
     command.insert(command.end(), {"--mend-rollback", "local"});
     return command;
   };
-  std::vector<Solver> solvers{Solver("stencil", most_kills, stencil), Solver("minife", most_kills, minife),
+  const auto in_clusters = [&](const std::vector<std::string>& command) {
+    std::vector<std::string> words = locally(command);
+    words.insert(words.end(), {"--mend-clusters", "2"});
+    return words;
+  };
+  std::vector<Solver> solvers{Solver("stencil", most_kills, stencil),
+                              Solver("minife", most_kills, minife),
+                              Solver("stencil, rolled back in clusters", most_kills, in_clusters(stencil)),
+                              Solver("minife, rolled back in clusters", most_kills, in_clusters(minife)),
                               Solver("stencil, rolled back locally", most_kills, locally(stencil)),
                               Solver("minife, rolled back locally", most_kills, locally(minife))};
   if (std::getenv("MEND_SOAK_SECONDS") != nullptr) {  // on request, for longer: also with processes that are started

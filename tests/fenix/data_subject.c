@@ -162,6 +162,9 @@ static void check_restores(void) {
   for (int i = 0; i < 20; ++i) of_another[i] = -7;
   CHECK(Fenix_Data_member_restore_from_rank(growing_id, of_another, 20, 12, group, next) == FENIX_SUCCESS);
   CHECK(of_another[4 + next] == 4 + 2 * next && of_another[5 + next] == -7);
+  of_another[4 + next] = -7;
+  CHECK(Fenix_Data_member_restore_from_rank(group, growing_id, of_another, 20, 12, NULL, next) == FENIX_SUCCESS);
+  CHECK(of_another[4 + next] == 4 + 2 * next && of_another[5 + next] == -7);
 }
 
 static void check_roles(MPI_Comm comm, int my_role, int dead) {
@@ -171,6 +174,7 @@ static void check_roles(MPI_Comm comm, int my_role, int dead) {
   CHECK(Fenix_get_number_of_ranks_with_role(FENIX_ROLE_INITIAL_RANK, &number) == FENIX_SUCCESS && number == 0);
   CHECK(Fenix_get_number_of_ranks_with_role(FENIX_ROLE_RECOVERED_RANK, &number) == FENIX_SUCCESS && number == 1);
   CHECK(Fenix_get_number_of_ranks_with_role(FENIX_ROLE_SURVIVOR_RANK, &number) == FENIX_SUCCESS && number == 3);
+  CHECK(Fenix_get_role() == (Fenix_Rank_role)my_role);
   CHECK(Fenix_get_role(comm, rank, &role) == FENIX_SUCCESS && role == my_role);
   CHECK(Fenix_get_rank_role(comm, dead, &role) == FENIX_SUCCESS && role == FENIX_ROLE_RECOVERED_RANK);
   CHECK(Fenix_get_role(comm, 4, &role) == FENIX_ERROR_INVALID_ATTRIBUTE_VALUE);

@@ -43,6 +43,48 @@ TEST(FenixOf2026, starts_in_the_middle_of_a_program_whose_handlers_stay) {
   expect_no_check_failed(end, ranks + 1);  // one spare took over, the other was released
 }
 
+TEST(FenixOf2026, leaves_the_communicator_to_the_program_at_the_end) {
+  for (const char* death : {"--die=", "--die=working:0:1:1"}) {
+    expect_no_check_failed(play_fenix(MEND_FENIX_FINISHED, 1, {"keep", death}), ranks);
+    expect_no_check_failed(play_fenix(MEND_FENIX_FINISHED, 1, {"free", death}), ranks);
+  }
+}
+
+TEST(FenixOf2026, nobody_waits_at_the_end_for_a_rank_that_dies_there) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_FINISHED, 1, {"die", "--die=working:0:1:1"}), ranks - 1);
+}
+
+TEST(FenixOf2026, finds_members_that_were_stored_without_elements) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_EMPTY, 1, {"--die=committed:0:2:1"}), ranks);
+}
+
+TEST(FenixOf2026, a_log_without_messages_needs_no_sync) {
+  for (const char* how : {"detecting", "receiving", "duplicate"})
+    expect_no_check_failed(play_fenix(MEND_FENIX_EMPTY_LOG, 1, {how, "--die=working:0:2:1"}), ranks);
+}
+
+/// 4 ranks and `spares`, of which the processes `dead` die before Fenix_Init.
+std::vector<std::string> said_after_early_deaths(int spares, const char* dead) {
+  const auto end = play_fenix(MEND_FENIX_EARLY, spares, {std::to_string(spares), dead});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  return said(end);
+}
+
+TEST(FenixOf2026, tells_of_ranks_that_are_missing_since_before_init) {
+  EXPECT_THAT(said_after_early_deaths(2, "1"),
+              testing::AllOf(SizeIs(4), Each(EndsWith("role 0, error 0, 4 initial, 0 missing, 1 spare, 0 failed"))));
+  EXPECT_THAT(said_after_early_deaths(1, "0,2"),
+              testing::AllOf(SizeIs(3), Each(EndsWith("role 0, error 100, 3 initial, 1 missing, 0 spare, 0 failed"))));
+}
+
+TEST(FenixOf2026, a_rank_that_is_taken_over_comes_out_as_such_whatever_dies_before_it_does) {
+  const auto end = play_fenix(MEND_FENIX_ENTERING, 2, {});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::UnorderedElementsAre("rank 0: came out as 0", "rank 1: came out as 1",
+                                                       "rank 2: came out as 0", "rank 3: came out as 1"))
+      << end.errors;
+}
+
 TEST(FenixOf2026, does_about_a_failure_what_the_program_chooses) {
   for (const char* mode : {"noop", "ignore", "callback"})
     expect_no_check_failed(play_fenix(MEND_FENIX_MODES, 1, {mode, "--die=working:0:2:1"}), ranks);

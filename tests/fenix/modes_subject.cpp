@@ -12,6 +12,7 @@
 namespace {
 
 MPI_Comm comm = MPI_COMM_NULL;
+int role = -1;
 int before_recovery = 0;
 int after_recovery = 0;
 
@@ -38,7 +39,8 @@ void without_repair() {
     CHECK(failure.repaired_comm == broken && failure.mpi_err != MPI_SUCCESS);
   }
   CHECK(comm == broken && before_recovery == 1 && after_recovery == 1);
-  CHECK(fenix::role() == fenix::INITIAL_RANK);
+  CHECK(fenix::role() == fenix::SURVIVOR_RANK && role == fenix::SURVIVOR_RANK);
+  CHECK(fenix::rank_role(comm, rank) == fenix::SURVIVOR_RANK && fenix::n_ranks_with_role(fenix::INITIAL_RANK) == 0);
   repair_in_the_end();
   CHECK(before_recovery == 2 && after_recovery == 2);
 }
@@ -46,6 +48,10 @@ void without_repair() {
 /// The call throws; nobody is called.
 void ignored() {
   fenix::set_option(fenix::RECOVERY_MODE, fenix::IGNORE);
+  while (fenix::detect_failures(false) == FENIX_SUCCESS) {
+  }
+  CHECK(fenix::detect_failures(false) == FENIX_ERROR_PROCESS_FAILURE);
+  CHECK(Fenix_Process_detect_failures(1) == FENIX_ERROR_PROCESS_FAILURE);
   int nothing = 0;
   bool thrown = false;
   try {
@@ -78,7 +84,7 @@ void thrown_by_callback() {
 int main(int argc, char** argv) {
   read_deaths(argc, argv);
   MPI_Init(&argc, &argv);
-  fenix::init({.out_comm = &comm, .argc = &argc, .argv = &argv, .spares = 1});
+  fenix::init({.role = &role, .out_comm = &comm, .argc = &argc, .argv = &argv, .spares = 1});
   MPI_Comm_rank(comm, &rank);
   fenix::callback_register([](MPI_Comm, int) { ++after_recovery; });
   fenix::callback_register([](MPI_Comm, int) { ++before_recovery; }, fenix::PRE_RECOVERY);

@@ -74,6 +74,7 @@ TEST(Options, have_defaults) {
   EXPECT_EQ(options.log_level, mend::LogLevel::notice);
   EXPECT_EQ(options.stall, std::chrono::seconds(10));
   EXPECT_EQ(options.stall_limit, std::chrono::seconds(0));
+  EXPECT_EQ(options.stuck_limit, std::chrono::seconds(15));
   EXPECT_TRUE(options.trace.empty());
 }
 
@@ -103,6 +104,20 @@ TEST(Options, that_are_texts_are_read_as_they_are_written) {
     EXPECT_EQ(to_string(mend::Policy::parse(text)), text);
   }
   for (const char* text : {"debug", "notice", "off"}) EXPECT_EQ(to_string(mend::parse_log_level(text)), text);
+}
+
+TEST(ClusterChoice, is_read_and_written_in_the_same_words) {
+  for (const char* text : {"rank", "node", "4", "auto", "auto:16"})
+    EXPECT_EQ(to_string(mend::ClusterChoice::parse(text)), text);
+  const TomlFile file("0-2\n3, 4 # and\n");
+  const auto choice = mend::ClusterChoice::parse(file.path());
+  EXPECT_EQ(to_string(choice), file.path());
+  EXPECT_EQ(choice.lines, (std::vector<std::vector<int>>{{0, 1, 2}, {3, 4}}));
+}
+
+TEST(ClusterChoice, refuses_what_names_no_clusters) {
+  for (const char* nonsense : {"", "0", "-3", "nodes", "auto:", "auto:0", "auto:x", "99999999999999", "/"})
+    EXPECT_THROW(mend::ClusterChoice::parse(nonsense), mend::UsageError) << "'" << nonsense << "'";
 }
 
 TEST(CommitInterval, refuses_what_is_no_interval) {

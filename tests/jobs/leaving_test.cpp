@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <regex>
 #include <string>
 #include <vector>
@@ -76,6 +77,45 @@ TEST_F(Leaving, sigterm_brings_a_program_that_does_not_look_to_disk_and_ends_it_
   expect_to_go_on(version, 3);
   // Members that are the same on all ranks, or parts of an array, can be restored to any number of ranks.
   expect_to_go_on(std::to_string(std::stol(version)), 2);
+}
+
+TEST_F(Leaving, a_job_whose_commits_are_far_apart_leaves_soon_too) {
+  for (const char* const every : {"--mend-commit-every=1000000000", "--mend-commit-every=auto"}) {
+    MendProcess job(line("asks", {}, {disk(), every, "--mend-mtbf=1000000000"}));
+    job.wait_for_output("goes");
+    ::kill(job.pid(), SIGTERM);
+    EXPECT_EQ(job.wait(), 4) << job.errors();
+    EXPECT_NE(version_in(job.errors()), "0") << every << ": " << job.errors();
+  }
+}
+
+TEST_F(Leaving, what_the_user_interrupts_has_not_left_in_time) {
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT}) {
+    MendProcess job(line("ignores", {}, {disk()}));
+    job.wait_for_output("goes");
+    ::kill(job.pid(), signal);
+    EXPECT_EQ(job.wait(), 128 + signal) << job.errors();
+    EXPECT_THAT(job.errors(), HasSubstr("the job was ended by SIG"));
+  }
+}
+
+TEST_F(Leaving, restart_goes_on_from_disk_or_ends_at_once) {
+  MendProcess too_early(line("ends", {"--restart"}, {"--mend-disk=" + scratch_.path().string() + "/none"}));
+  EXPECT_EQ(too_early.wait(), 2) << too_early.errors();
+  EXPECT_THAT(support::lines_of(too_early.errors()), SizeIs(1)) << too_early.errors();
+  EXPECT_THAT(too_early.errors(), HasSubstr("--restart: there is no version in " + scratch_.path().string() + "/none"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "none"));
+  MendProcess without_disk(line("ends", {"--restart"}, {}));
+  EXPECT_EQ(without_disk.wait(), 2) << without_disk.errors();
+  EXPECT_THAT(without_disk.errors(), HasSubstr("--restart goes on from disk: name the folder, with --mend-disk DIR"));
+
+  MendProcess job(line("asks", {}, {disk()}));
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  MendProcess next(line("ends", {"--restart"}, {disk()}, 2, 0));
+  EXPECT_EQ(next.wait(), 0) << next.errors();
+  EXPECT_THAT(next.errors(), HasSubstr("continues from version " + version_in(job.errors())));
 }
 
 TEST_F(Leaving, should_exit_becomes_true_at_the_same_step_on_all_ranks) {

@@ -18,7 +18,6 @@
 
 namespace {
 
-constexpr std::chrono::seconds deadline{40};
 using Clock = std::chrono::steady_clock;
 
 void drain(int& pipe, std::string& text) {
@@ -91,15 +90,15 @@ bool MendProcess::read_some(std::chrono::milliseconds patience) {
 }
 
 void MendProcess::wait_for(const std::string& text, const std::string& stream, std::size_t from) {
-  const auto until = Clock::now() + deadline;
+  const auto until = Clock::now() + usual_deadline;
   while (stream.find(text, from) == std::string::npos) {
     ASSERT_LT(Clock::now(), until) << "'" << text << "' has not come; so far: " << output_ << errors_;
     ASSERT_TRUE(read_some(std::chrono::milliseconds(100))) << "'" << text << "' never came: " << output_ << errors_;
   }
 }
 
-int MendProcess::wait() {
-  const auto until = Clock::now() + deadline;
+int MendProcess::wait(std::chrono::seconds at_most) {
+  const auto until = Clock::now() + at_most;
   while (read_some(std::chrono::milliseconds(100))) {
     if (Clock::now() > until) {
       ADD_FAILURE() << "the command has not ended; so far: " << output_ << errors_;

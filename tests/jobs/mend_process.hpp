@@ -14,6 +14,7 @@
 class MendProcess {
  public:
   static constexpr int no_input = -1;
+  static constexpr std::chrono::seconds usual_deadline{40};
 
   explicit MendProcess(const std::vector<std::string>& arguments, int input = no_input,
                        const std::vector<std::string>& unset = {});
@@ -26,7 +27,7 @@ class MendProcess {
   /// Waits until standard error has this text after position `from`.
   void wait_for_errors(const std::string& text, std::size_t from = 0) { wait_for(text, errors_, from); }
   /// Waits for the end. Returns the exit code, or 1000 + the signal that ended it.
-  int wait();
+  int wait(std::chrono::seconds at_most = usual_deadline);
 
   pid_t pid() const { return pid_; }
   /// Complete once wait() has returned.

@@ -42,7 +42,9 @@ TEST(MpirunLine, carries_every_flag_that_fault_tolerance_needs) {
   EXPECT_EQ(value_of(line, {"--map-by"}), "slot:OVERSUBSCRIBE");
   EXPECT_EQ(value_of(line, {"--mca", "mpi_event_tick_rate"}), "100");
   EXPECT_EQ(value_of(line, {"--mca", "btl_sm_free_list_max"}), "-1");
-  EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4");
+  EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4,cuda");
+  EXPECT_EQ(value_of(line, {"--mca", "pml"}), "ob1");
+  EXPECT_EQ(value_of(line, {"--mca", "btl"}), "^ofi,usnic,smcuda,portals4");
   EXPECT_EQ(value_of(line, {"--mca", "async_mpi_finalize"}), "1");
   EXPECT_EQ(value_of(line, {"--prtemca", "state_base_recoverable"}), "1");
 }
@@ -66,6 +68,10 @@ TEST(MpirunLine, tells_processes_on_every_node_what_they_need) {
   EXPECT_THAT(line, Contains("MEND_SPARES=2"));
   EXPECT_THAT(line, Contains("MEND_TERMINAL=0"));
   EXPECT_THAT(line, Contains("MEND_STATUS_FILE=/tmp/job/status"));
+  EXPECT_THAT(line, Not(Contains("MEND_RESTART=1")));
+  auto again = four_and_two();
+  again.restarts = true;
+  EXPECT_THAT(line_of(again), Contains("MEND_RESTART=1"));
 }
 
 TEST(MpirunLine, puts_the_users_own_options_last_so_that_they_win) {
@@ -74,7 +80,7 @@ TEST(MpirunLine, puts_the_users_own_options_last_so_that_they_win) {
   launch.mpirun_options = {"--mca", "coll", "^han"};
   const auto line = line_of(launch);
   EXPECT_EQ(value_of(line, {"--host"}), "a:2,b:4");
-  const auto ours = std::find(line.begin(), line.end(), "^han,hcoll,portals4");
+  const auto ours = std::find(line.begin(), line.end(), "^han,hcoll,portals4,cuda");
   const auto theirs = std::find(line.begin(), line.end(), "^han");
   EXPECT_LT(ours, theirs);
 }

@@ -2,6 +2,7 @@
 
 #include "jobs/run/placement.hpp"
 
+#include "base/error.hpp"
 #include "jobs/allocation/silent_nodes.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/scoped_environment.hpp"
@@ -23,6 +24,15 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 Nodes three_nodes() { return {"Slurm", {}, {{"n1", 4}, {"n2", 4}, {"n3", 4}}, false}; }
+
+TEST(SparesFor, are_a_number_or_a_share_of_the_ranks_rounded_up) {
+  EXPECT_EQ(spares_for("0", 64), 0);
+  EXPECT_EQ(spares_for("3", 64), 3);
+  EXPECT_EQ(spares_for("10%", 64), 7);
+  EXPECT_EQ(spares_for("200%", 64), 128);
+  for (const char* text : {"", "%", "-1", "1.5", "10%%", "ten", "1000001", "101%", "99999999999999999999"})
+    EXPECT_THROW(spares_for(text, most_processes), UsageError) << text;
+}
 
 TEST(LeaveOut, keeps_what_the_other_nodes_have_slots_for) {
   Nodes nodes = three_nodes();

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -99,12 +100,25 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
       {"run", "-n", "2", "--", "/tmp"},
       {"run", "-n", "2", "--", "no-program-has-this-name"},
       {"run", "-n", "4", "--spares", "1000000", subject, "succeed"},
+      {"run", "-n", "2", "--time-margin", "soon", subject, "succeed"},
+      {"run", "-n", "2", "--time-limit", "nan", "--dry-run", subject, "succeed"},
+      {"run", "-n", "2", "--network", "nosuch0", subject, "succeed"},
+      {"run", "-n", "2", "--network", "192.0.2.77/32", subject, "succeed"},
+      {"status", "first"},
+      {"stop", "-3"},
   };
   for (const auto& mistake : mistakes) {
     const Ended run(mistake);
     EXPECT_EQ(run.code, 2) << testing::PrintToString(mistake);
     EXPECT_THAT(run.errors, AllOf(IsOneSentence(), HasSubstr("mend: "))) << testing::PrintToString(mistake);
     EXPECT_THAT(run.output, IsEmpty());
+  }
+}
+
+TEST(MendCommand, whose_output_cannot_be_written_has_failed) {
+  for (const char* words : {"--help", "run --help", "doctor --only limits", "man run", "status"}) {
+    const std::string line = std::string(MEND_COMMAND) + " " + words + " >/dev/full 2>/dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 1) << words;
   }
 }
 
@@ -143,6 +157,8 @@ TEST(MendRun, what_is_missing_or_contradicts_itself_is_named) {
   expect_refused({"report"}, "FILE is required: mend report --help describes it");
   expect_refused({"run", subject}, "--ranks is required: mend run --help describes it");
   expect_refused({"run", "-n", "2", "--result", "", "--", subject}, "--result has no name: name a file");
+  expect_refused({"run", "-n", "2", "--mpi", "--mca a 'b", "--", subject},
+                 "--mpi \"--mca a 'b\": a quote is not closed");
   const std::string remedy = " of mend run: give the number to mend run alone, as --spares";
   expect_refused({"run", "-n", "2", "--spares", "2", "--", subject, "succeed", "--mend-spares", "1"},
                  "the program's --mend-spares 1 contradicts --spares 2" + remedy);

@@ -170,6 +170,23 @@ TEST(Verdict, a_program_that_never_calls_mend_is_told_so_whatever_it_ends_with) 
   EXPECT_THAT(judge(exited(9), all_started(), launched, {.all_here = true}).sentence, Not(HasSubstr("never called")));
 }
 
+TEST(Verdict, a_second_signal_does_not_hide_that_the_job_has_left_in_time) {
+  ChildEnd ended = exited(128 + SIGTERM);
+  ended.asked_to_end = SIGTERM;
+  const auto verdict = judge(ended, agreed(4), launched);
+  EXPECT_EQ(verdict.exit_code, 4);
+  EXPECT_THAT(verdict.sentence, HasSubstr("the job has left in time; its processes were ended by SIGTERM"));
+}
+
+TEST(Verdict, an_mpirun_that_was_stopped_is_told_of) {
+  ChildEnd ended = exited(0);
+  ended.was_stuck = true;
+  EXPECT_THAT(judge(ended, agreed(0), launched).sentence, IsEmpty());
+  const auto verdict = judge(ended, agreed(0), launched, {.mpirun_was_stopped = true});
+  EXPECT_EQ(verdict.exit_code, 0);
+  EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was stopped and had to be killed: output may be missing"));
+}
+
 TEST(Verdict, a_job_that_was_told_to_end_says_by_which_signal) {
   auto end = exited(1);
   end.asked_to_end = SIGTERM;

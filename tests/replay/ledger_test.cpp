@@ -1,6 +1,8 @@
 // Jobs of ranks that run random programs and die at random times. The processes that take over go through the setup and
-// the interval again with the help of the other ranks' logs. The end must be that of a run without failures.
+// the interval again with the help of the other ranks' logs, together with all ranks of their clusters. The end must be
+// that of a run without failures.
 
+#include "replay/clusters/clusters.hpp"
 #include "replay/ledger.hpp"
 #include "tests/replay/hash.hpp"
 #include "tests/support/long_tests.hpp"
@@ -10,6 +12,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -60,12 +63,12 @@ int drawn(std::mt19937_64& random, int least, int most) {
   return std::uniform_int_distribution<int>(least, most)(random);
 }
 
-Program draw_program(std::mt19937_64& random) {
-  Program program{drawn(random, 1, 4), {}};
+Program draw_program(std::mt19937_64& random, int most_ranks = 4, int most_messages = 8) {
+  Program program{drawn(random, 1, most_ranks), {}};
   const int phases = drawn(random, 2, 5);
   for (int phase = 0; phase < phases; ++phase) {
     auto& of_ranks = program.steps.emplace_back(static_cast<std::size_t>(program.ranks));
-    for (int message = drawn(random, 0, 8); message > 0; --message) {
+    for (int message = drawn(random, 0, most_messages); message > 0; --message) {
       const int from = drawn(random, 0, program.ranks - 1);
       const int to = drawn(random, 0, program.ranks - 1);
       const int tag = drawn(random, 0, 1);
@@ -79,18 +82,35 @@ Program draw_program(std::mt19937_64& random) {
 /// Counts of what a job did, to check that the cases occur at all.
 struct Deeds {
   int resent = 0;
-  int spared = 0;    ///< sends that no receiver needed
-  int restored = 0;  ///< by a newcomer, from a commit
+  int between_mates = 0;  ///< of these
+  int acknowledged = 0;
+  int reentered = 0;  ///< survivors that went back with their clusters
+  int spared = 0;     ///< sends that no receiver needed
+  int restored = 0;   ///< by a newcomer, from a commit
+};
+
+/// What a job of a test does not keep to.
+enum class Without : std::uint8_t {
+  nothing,
+  whole_cluster,          ///< only those that died go back
+  copies,                 ///< messages within a cluster count as acknowledged when they are sent
+  phase_of_acknowledged,  ///< an acknowledgement counts after the phase in which it was made
 };
 
 class Job {
  public:
-  explicit Job(Program program) : program_(std::move(program)), snapshots_(of_all<std::uint64_t>(0)) {
+  explicit Job(Program program, Without without = Without::nothing) : Job(program, {}, without) {}
+  Job(Program program, Clusters clusters, Without without)
+      : program_(std::move(program)),
+        clusters_(clusters.empty() ? single_ranks(program_.ranks) : std::move(clusters)),
+        without_(without),
+        snapshots_(of_all<std::uint64_t>(0)) {
     for (int rank = 0; rank < program_.ranks; ++rank) processes_.push_back(newcomer(rank));
   }
 
   /// Lets one rank, drawn from those that can, do its next step. Returns false if none can.
   bool step(std::mt19937_64& random) {
+    if (!acknowledgements_.empty() && drawn(random, 0, 11) == 0) acknowledge();
     std::vector<int> able;
     for (int rank = 0; rank < program_.ranks; ++rank)
       if (is_able(rank)) able.push_back(rank);
@@ -102,12 +122,21 @@ class Job {
   /// All messages under way are lost, and processes without knowledge take over the ranks of the dead.
   void kill(const std::set<int>& dead) {
     network_.clear();
-    for (const int rank : dead) process(rank) = newcomer(rank);
+    acknowledgements_.clear();
+    std::vector<Life> lives(processes_.size(), 0);
+    for (const int rank : dead) lives[static_cast<std::size_t>(rank)].reset();
+    const std::vector<bool> apart = lives_apart(lives, clusters_);
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+      const bool reenters = without_ != Without::whole_cluster && apart[static_cast<std::size_t>(rank)];
+      if (reenters) ++deeds_.reentered;
+      if (reenters || dead.contains(rank)) process(rank) = newcomer(rank);
+    }
     for (int from = 0; from < program_.ranks; ++from) {
       for (int to = 0; to < program_.ranks; ++to) {
         for (const Ledger::Resent& resent : process(from).ledger.hear(to, process(to).ledger.receipts_for(from))) {
           network_[{from, to}].emplace_back(resent.channel.tag, number_in(resent.bytes));
           ++deeds_.resent;
+          if (are_mates(from, to)) ++deeds_.between_mates;
         }
       }
     }
@@ -137,13 +166,22 @@ class Job {
     std::uint64_t value;
     std::size_t phase = 0;
     std::size_t next = 0;  ///< step in the phase
+    std::uint64_t cuts = 0;
   };
 
   template <class T>
   std::vector<T> of_all(T value) const {
     return std::vector<T>(static_cast<std::size_t>(program_.ranks), value);
   }
-  Process newcomer(int rank) const { return {Ledger(rank, &hash), mixed(static_cast<std::uint64_t>(rank) + 1)}; }
+  bool are_mates(int one, int other) const {
+    return one != other && clusters_[static_cast<std::size_t>(one)] == clusters_[static_cast<std::size_t>(other)];
+  }
+  Process newcomer(int rank) const {
+    std::vector<bool> mates;
+    for (int other = 0; other < program_.ranks; ++other) mates.push_back(are_mates(rank, other));
+    constexpr Ledger::Window small{24, 2};
+    return {Ledger(rank, &hash, std::move(mates), small), mixed(static_cast<std::uint64_t>(rank) + 1)};
+  }
   Process& process(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
   const std::vector<Step>& steps_of(const Process& one) const {
     return program_.steps[one.phase][static_cast<std::size_t>(&one - processes_.data())];
@@ -176,12 +214,33 @@ class Job {
       const bool needed = send(one.ledger, channel, one.value).needed;
       if (needed) network_[{rank, step.peer}].emplace_back(step.tag, one.value);
       if (!needed) ++deeds_.spared;
+      if (without_ == Without::copies && are_mates(rank, step.peer)) forget_copies(one, step);
       return;
     }
     const auto message = message_for(rank, step);
     receive(one.ledger, channel, message->second);
     one.value = mixed(one.value ^ message->second);
     network_[{step.peer, rank}].erase(message);
+    for (Ledger::Acknowledgement& due : one.ledger.take_acknowledgements())
+      acknowledgements_.push_back({rank, due.to, std::move(due.words)});
+  }
+
+  /// The oldest acknowledgement comes.
+  void acknowledge() {
+    Acknowledged come = std::move(acknowledgements_.front());
+    acknowledgements_.pop_front();
+    Process& one = process(come.to);
+    if (without_ == Without::phase_of_acknowledged) come.words.front() = one.cuts;
+    const std::size_t before = one.ledger.retained_bytes();
+    one.ledger.acknowledged(come.by, come.words);
+    one.ledger.reuse_retained();
+    if (one.ledger.retained_bytes() < before) ++deeds_.acknowledged;
+  }
+
+  void forget_copies(Process& one, const Step& step) {
+    const std::array<std::uint64_t, 3> all{one.cuts, static_cast<std::uint64_t>(step.tag), UINT64_MAX};
+    one.ledger.acknowledged(step.peer, all);
+    one.ledger.reuse_retained();
   }
 
   /// Called when no rank can do anything else. If all are at the end of the same phase, ends it.
@@ -204,6 +263,7 @@ class Job {
   void cut(int rank) {
     Process& one = process(rank);
     one.ledger.cut();
+    ++one.cuts;
     if (one.phase == 0 && committed_ > 0) {
       one.value = snapshots_[static_cast<std::size_t>(rank)];
       ++deeds_.restored;
@@ -212,8 +272,17 @@ class Job {
     one.next = 0;
   }
 
+  struct Acknowledged {
+    int by;
+    int to;
+    std::vector<std::uint64_t> words;
+  };
+
   Program program_;
+  Clusters clusters_;
+  Without without_;
   std::vector<Process> processes_;
+  std::deque<Acknowledged> acknowledgements_;                                         ///< under way
   std::map<std::pair<int, int>, std::deque<std::pair<int, std::uint64_t>>> network_;  ///< the messages under way
   std::vector<std::uint64_t> snapshots_;
   std::size_t committed_ = 0;  ///< the last phase after which all committed
@@ -229,40 +298,118 @@ std::vector<std::uint64_t> undisturbed(const Program& program, std::mt19937_64& 
   return job.values();
 }
 
+/// Plays a program with deaths that are drawn. Returns what is wrong at the end; empty: nothing.
+std::string play(const Program& program, const Clusters& clusters, Without without, std::mt19937_64& random,
+                 Deeds& all) {
+  const auto expected = undisturbed(program, random);
+  Job job(program, clusters, without);
+  const int deaths = drawn(random, 0, 4);
+  int died = 0;
+  bool goes_on = true;
+  while (goes_on) {
+    if (died < deaths && drawn(random, 0, 12) == 0) {
+      std::set<int> dead;
+      for (int more = drawn(random, 1, program.ranks); more > 0; --more)
+        dead.insert(drawn(random, 0, program.ranks - 1));
+      const bool anybody_is_left = static_cast<int>(dead.size()) < program.ranks;
+      if (anybody_is_left) job.kill(dead);
+      ++died;
+    }
+    goes_on = job.step(random);
+  }
+  all.resent += job.deeds().resent;
+  all.between_mates += job.deeds().between_mates;
+  all.acknowledged += job.deeds().acknowledged;
+  all.reentered += job.deeds().reentered;
+  all.spared += job.deeds().spared;
+  all.restored += job.deeds().restored;
+  if (!job.has_ended()) return "has not ended";
+  if (job.values() != expected) return "other values";
+  if (!job.differences().empty()) return job.differences();
+  return job.is_balanced() ? "" : "not balanced";
+}
+
 TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
   const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 2'000);
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     std::mt19937_64 random(seed);
     const Program program = draw_program(random);
-    const auto expected = undisturbed(program, random);
-    Job job(program);
-    const int deaths = drawn(random, 0, 4);
-    int died = 0;
-    bool goes_on = true;
-    while (goes_on) {
-      if (died < deaths && drawn(random, 0, 12) == 0) {
-        std::set<int> dead;
-        for (int more = drawn(random, 1, program.ranks); more > 0; --more)
-          dead.insert(drawn(random, 0, program.ranks - 1));
-        const bool anybody_is_left = static_cast<int>(dead.size()) < program.ranks;
-        if (anybody_is_left) job.kill(dead);
-        ++died;
-      }
-      goes_on = job.step(random);
-    }
-    ASSERT_TRUE(job.has_ended()) << support::to_see_again(seed);
-    ASSERT_EQ(job.values(), expected) << support::to_see_again(seed);
-    ASSERT_EQ(job.differences(), "") << support::to_see_again(seed);
-    ASSERT_TRUE(job.is_balanced()) << support::to_see_again(seed);
-    all.resent += job.deeds().resent;
-    all.spared += job.deeds().spared;
-    all.restored += job.deeds().restored;
+    ASSERT_EQ(play(program, single_ranks(program.ranks), Without::nothing, random, all), "")
+        << support::to_see_again(seed);
   }
   if (seeds.count() < 100) return;
   EXPECT_GT(all.resent, 0);
   EXPECT_GT(all.spared, 0);
   EXPECT_GT(all.restored, 0);
+  EXPECT_EQ(all.between_mates, 0);
+}
+
+// --- clusters --------------------------------------------------------------------------------------------------
+
+/// Ranks in up to three clusters.
+Clusters draw_clusters(int ranks, std::mt19937_64& random) {
+  std::vector<NodeId> keys;
+  for (int rank = 0; rank < ranks; ++rank) keys.push_back(NodeId{static_cast<std::uint32_t>(drawn(random, 0, 2))});
+  return ranks_of_nodes(keys);
+}
+
+TEST(LedgerOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) {
+  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 2'000);
+  Deeds all;
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    std::mt19937_64 random(seed);
+    const Program program = draw_program(random, 5, 20);
+    const Clusters clusters = draw_clusters(program.ranks, random);
+    ASSERT_EQ(play(program, clusters, Without::nothing, random, all), "") << support::to_see_again(seed);
+  }
+  if (seeds.count() < 100) return;
+  EXPECT_GT(all.resent, all.between_mates);
+  EXPECT_GT(all.between_mates, 0);
+  EXPECT_GT(all.acknowledged, 0);
+  EXPECT_GT(all.reentered, 0);
+  EXPECT_GT(all.spared, 0);
+  EXPECT_GT(all.restored, 0);
+}
+
+class LedgerWithout : public testing::TestWithParam<Without> {};
+INSTANTIATE_TEST_SUITE_P(ARule, LedgerWithout,
+                         testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged));
+
+TEST_P(LedgerWithout, is_caught) {
+  Deeds all;
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    std::mt19937_64 random(seed);
+    const Program program = draw_program(random, 5, 20);
+    const Clusters clusters = draw_clusters(program.ranks, random);
+    if (!play(program, clusters, GetParam(), random, all).empty()) ++wrong;
+  }
+  EXPECT_GT(wrong, 0);
+}
+
+TEST(LedgerOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowledged) {
+  Ledger sender(0, &hash, {false, true, false}, {16, 2});
+  Ledger mate(1, &hash, {true, false, false}, {16, 2});
+  for (const std::uint64_t number : {1U, 2U, 3U}) send(sender, {1, 0, 7}, number);
+  send(sender, {2, 0, 7}, 4);
+  EXPECT_EQ(sender.bytes(), 8U);
+  EXPECT_EQ(sender.retained_bytes(), 24U);
+  receive(mate, {0, 0, 7}, 1);
+  EXPECT_THAT(mate.take_acknowledgements(), IsEmpty());
+  receive(mate, {0, 0, 7}, 2);
+  const auto due = mate.take_acknowledgements();
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due.front().to, 0);
+  sender.acknowledged(1, due.front().words);
+  const auto resent = sender.hear(1, mate.receipts_for(0));
+  ASSERT_THAT(resent, SizeIs(1));
+  EXPECT_EQ(number_in(resent.front().bytes), 3U);
+  sender.cut();
+  EXPECT_EQ(sender.retained_bytes(), 24U);  // a mate may not have come to its restore() yet
+  sender.cut();
+  EXPECT_EQ(sender.retained_bytes(), 0U);
+  EXPECT_EQ(sender.bytes(), 8U);  // of the setup
 }
 
 // --- one rank --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ using mend::first_plan;
 using mend::NodeId;
 using mend::Plan;
 using mend::Rank;
+using mend::SparePlacement;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -34,6 +35,21 @@ TEST(FirstPlan, spreads_the_spares_when_processes_alternate_between_nodes) {
   const Plan plan = first_plan(processes_on({0, 1, 0, 1, 0, 1}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
+}
+
+TEST(FirstPlan, has_the_last_of_all_processes_wait_if_asked) {
+  const Plan plan = first_plan(processes_on({0, 0, 0, 1, 1, 1}), 4, 0, SparePlacement::last);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
+  const Plan alternating = first_plan(processes_on({1, 0, 2, 1, 0, 2}), 3, 0, SparePlacement::last);
+  EXPECT_THAT(workers(alternating.roster), ElementsAre(0, 1, 2));
+  EXPECT_THAT(numbers(alternating.roster.spares), ElementsAre(3, 4, 5));
+  EXPECT_EQ(first_plan(processes_on({0, 1}), 3, 0, SparePlacement::last).vacant.size(), 1U);
+}
+
+TEST(FirstPlan, takes_whole_nodes_for_spares_wherever_the_others_are) {
+  const auto on_two_nodes = processes_on({1, 1, 0, 0});
+  EXPECT_THAT(numbers(first_plan(on_two_nodes, 2, 1, SparePlacement::last).roster.spares), ElementsAre(0, 1));
 }
 
 TEST(FirstPlan, takes_whole_nodes_for_spares_if_asked) {

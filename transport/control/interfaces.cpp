@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -41,6 +42,26 @@ bool joins(const Interface& wanted, std::span<const std::vector<Interface>> mach
     if (!address || !addresses.insert(*address).second) return false;
   }
   return true;
+}
+
+/// Passes each address of each interface that is up to `visit`.
+template <class Visit>
+void for_each_address(const Visit& visit) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) {
+    throw EnvironmentError(fmt::format("the machine's network interfaces cannot be listed: {}", std::strerror(errno)));
+  }
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, &::freeifaddrs);
+  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next)
+    if ((at->ifa_flags & IFF_UP) != 0) visit(*at);
+}
+
+bool has_ipv4(const ifaddrs& one) {
+  return one.ifa_addr != nullptr && one.ifa_netmask != nullptr && one.ifa_addr->sa_family == AF_INET;
+}
+
+Interface interface_of(const ifaddrs& one) {
+  return {{host_order(one.ifa_addr)}, static_cast<std::uint32_t>(std::popcount(host_order(one.ifa_netmask)))};
 }
 
 std::vector<std::string_view> names_in(std::string_view list) {
@@ -96,20 +117,30 @@ std::string objection_to_network(std::string_view wanted) {
 }
 
 std::vector<Interface> interfaces(std::string_view wanted) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) {
-    throw EnvironmentError(fmt::format("the machine's network interfaces cannot be listed: {}", std::strerror(errno)));
-  }
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, &::freeifaddrs);
   std::vector<Interface> found;
-  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
-    const bool leads_to_others = (at->ifa_flags & IFF_UP) != 0 && (at->ifa_flags & IFF_LOOPBACK) == 0;
-    if (!leads_to_others || !at->ifa_addr || !at->ifa_netmask || at->ifa_addr->sa_family != AF_INET) continue;
-    const auto prefix = static_cast<std::uint32_t>(std::popcount(host_order(at->ifa_netmask)));
-    const Interface interface { {host_order(at->ifa_addr)}, prefix };
-    if (wanted.empty() || is_wanted(wanted, at->ifa_name, interface)) found.push_back(interface);
-  }
+  for_each_address([&](const ifaddrs& one) {
+    const bool leads_to_others = (one.ifa_flags & IFF_LOOPBACK) == 0;
+    if (!leads_to_others || !has_ipv4(one)) return;
+    const Interface interface = interface_of(one);
+    if (wanted.empty() || is_wanted(wanted, one.ifa_name, interface)) found.push_back(interface);
+  });
   return found;
+}
+
+std::string obstacle_to_network(std::string_view wanted) {
+  const auto names = names_in(wanted);
+  bool is_there = false;
+  std::vector<std::string> known;
+  for_each_address([&](const ifaddrs& one) {
+    const bool is_named = std::ranges::find(names, std::string_view(one.ifa_name)) != names.end();
+    if (is_named || (has_ipv4(one) && is_wanted(wanted, one.ifa_name, interface_of(one)))) is_there = true;
+    if (!has_ipv4(one)) return;
+    const Interface interface = interface_of(one);
+    known.push_back(fmt::format("{} ({}/{})", one.ifa_name, to_string(interface.address), interface.prefix));
+  });
+  if (is_there) return {};
+  return fmt::format("this machine has no such network; it has {}",
+                     known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
 }
 
 std::optional<Ipv4> common_address(std::span<const std::vector<Interface>> machines, std::size_t which) {

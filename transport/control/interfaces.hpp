@@ -37,6 +37,10 @@ std::vector<Interface> interfaces(std::string_view wanted = {});
 /// "ib0,10.0.0.0/24". Pure.
 bool is_wanted(std::string_view wanted, std::string_view name, const Interface& interface);
 
+/// Returns why `wanted` leads nowhere on this machine, which has no interface that it names; empty if it has one. The
+/// loopback interface counts. Local. Throws EnvironmentError if the system does not list the interfaces.
+std::string obstacle_to_network(std::string_view wanted);
+
 /// Returns what is wrong with `wanted` as such a list; nothing if it is one. Pure.
 std::string objection_to_network(std::string_view wanted);
 

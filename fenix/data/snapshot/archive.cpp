@@ -113,6 +113,7 @@ void put(Writer& to, const Record& record) {
     to.number(member.bytes);
     put(to, member.known);
     put(to, member.fresh);
+    to.number(member.is_fresh ? 1 : 0);
   }
 }
 
@@ -149,6 +150,7 @@ Record read_record(std::span<const std::byte> from) {
     member.bytes = reader.number();
     member.known = get_regions(reader);
     member.fresh = get_regions(reader);
+    member.is_fresh = reader.number() != 0;
   }
   return record;
 }

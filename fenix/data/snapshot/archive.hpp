@@ -22,6 +22,7 @@ struct RecordedMember {
   std::size_t bytes;   ///< up to the last element known
   Regions known;       ///< elements that were ever stored
   Regions fresh;       ///< those that were stored for this snapshot
+  bool is_fresh;       ///< the member was stored for this snapshot, perhaps without elements
 };
 
 struct Record {

@@ -31,7 +31,7 @@ void RecoverySimulation::perform(ProcessId process, const Revoke& action) {
 
 void RecoverySimulation::perform(ProcessId process, const CallSpares& action) {
   for (const Placed& spare : at(process).core->position().roster.spares) {
-    send(process, spare.process, Note{Note::Kind::call_spares, no_comm, action.epoch.value + 1, 0, 0});
+    send(process, spare.process, Note{Note::Kind::call_spares, no_comm, action.epoch.value, 0, 0, action.because_of});
   }
 }
 
@@ -297,7 +297,7 @@ void RecoverySimulation::take_note(ProcessId process, ProcessId from, const Note
   switch (note.kind) {
     case Note::Kind::revoke: return hear_revocation(process, note.comm);
     case Note::Kind::call_spares:
-      one.called = std::max(one.called, note.number);
+      one.spare_calls.push_back({Epoch{note.number}, note.because_of});
       if (one.wait == Process::Wait::parked) wake_spare(process);
       return;
     case Note::Kind::step:

@@ -79,7 +79,7 @@ struct RecoverySimulation::Process {
   };
   std::vector<Later> later;
   SimulatedTime sends_until{0};
-  std::uint32_t called = 0;  // out of the epoch before this number
+  std::vector<CallSpares> spare_calls;  // that it has heard
 
   // hosting
   std::optional<ProcessId> guest;

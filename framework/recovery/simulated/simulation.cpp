@@ -209,13 +209,6 @@ void RecoverySimulation::enter_phase(ProcessId process, Phase phase) {
   if (phase == Phase::over) one.done = now(process);
 }
 
-/// A spare may be called out of an epoch in which nothing happens: by a process that met a death before it knew that
-/// the others had seen it too. It waits in the job decision, until the next one.
-bool RecoverySimulation::waits_ahead(ProcessId process) const {
-  const Process& one = at(process);
-  return one.core->state() == State::deciding && !one.core->rank() && one.core->position().epoch != Epoch{0};
-}
-
 bool RecoverySimulation::all_is_over() const {
   if (simulator_->clock() < last_death_) return false;
   for (std::uint32_t p = 0; p < processes_.size(); ++p) {
@@ -224,7 +217,7 @@ bool RecoverySimulation::all_is_over() const {
     if (one.core->state() == State::ended) continue;
     const bool rests = one.wait == Process::Wait::body || one.wait == Process::Wait::parked;
     const bool is_over = rests && (!struck_ || one.phase == Phase::over);
-    if (!is_over && !waits_ahead({p})) return false;
+    if (!is_over) return false;
     const bool has_dead =
         std::ranges::any_of(victims_, [&](ProcessId gone) { return struck_ && comms_[one.base].has(gone); });
     if (has_dead) return false;
@@ -359,7 +352,8 @@ void RecoverySimulation::learn(ProcessId process, const ProcessSet& gone) {
 void RecoverySimulation::wake_spare(ProcessId process) {
   Process& one = at(process);
   const Position& position = one.core->position();
-  const bool is_called = one.called > position.epoch.value;
+  const bool is_called =
+      std::ranges::any_of(one.spare_calls, [&](const CallSpares& call) { return position.heeds(call); });
   const bool rank_has_died = std::ranges::any_of(
       one.detector->known_dead().members(), [&](ProcessId dead) { return position.roster.rank_of(dead).has_value(); });
   if (!is_called && !rank_has_died) return;
@@ -398,7 +392,7 @@ std::optional<std::string> RecoverySimulation::verdict() const {
     const Process& one = *processes_[p];
     if (!lives({p}) || !one.core) continue;
     const State state = one.core->state();
-    if (end_ ? state != State::ended : one.phase != Phase::over && !waits_ahead({p}))
+    if (end_ ? state != State::ended : one.phase != Phase::over)
       return fmt::format("Termination: {} never gets on, {}", p, to_string(state));
     for (const ProcessId dead : one.detector->known_dead().members()) {
       if (processes_[dead.value]->core && lives(dead))

@@ -123,9 +123,10 @@ class RecoverySimulation {
     enum class Kind : std::uint8_t { revoke, call_spares, step, guest, restore };
     Kind kind = Kind::step;
     CommId comm = 0;
-    std::uint32_t number = 0;  // of the step, the epoch called out of, the part of the restore
+    std::uint32_t number = 0;  // of the step, the epoch of a call, the part of the restore
     std::uint32_t round = 0;
     ByteCount bytes = 0;
+    std::optional<ProcessId> because_of{};  // of a call
   };
   struct Agreeing {
     CommId comm = 0;
@@ -159,7 +160,6 @@ class RecoverySimulation {
   Phase phase_of(ProcessId process) const;
   void enter_phase(ProcessId process, Phase phase);
   bool all_is_over() const;
-  bool waits_ahead(ProcessId process) const;
   void drive(ProcessId process, Event event);
 
   // detection

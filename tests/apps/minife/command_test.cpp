@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(MiniFe, WrongArguments,
                                          std::pair{Words{"--steps", "-1"}, "--steps"},
                                          std::pair{Words{"--kill", "2:halo"}, "--kill"}));
 
-TEST(MiniFe, has_the_same_answer_when_one_rank_alone_goes_back) {
+TEST(MiniFe, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
   const TemporaryFolder folder;
   const auto answer = [&](const std::string& name, int spares, const Words& more) {
     Words arguments{"--nx", "6", "--steps", "6", "--commit-every", "2", "--result", (folder.path() / name).string()};
@@ -67,12 +67,15 @@ TEST(MiniFe, has_the_same_answer_when_one_rank_alone_goes_back) {
     const Ended run = run_minife(4, spares, arguments);
     EXPECT_EQ(run.code, 0) << run.errors;
     if (spares > 0) {
-      EXPECT_THAT(run.errors, HasSubstr("only rank 2 goes back to version"));
+      EXPECT_THAT(run.errors, HasSubstr(more.size() > 4 ? "only ranks 2, 3 go back to version"
+                                                        : "only rank 2 goes back to version"));
     }
     return json_of(folder.path() / name).at("field_hash");
   };
   const auto undisturbed = answer("undisturbed.json", 0, {});
   EXPECT_EQ(answer("local.json", 1, {"--mend-rollback", "local", "--kill", "2@3"}), undisturbed);
+  EXPECT_EQ(answer("clusters.json", 1, {"--mend-rollback", "local", "--kill", "2@3", "--mend-clusters", "2"}),
+            undisturbed);
 }
 
 TEST(MiniFe, more_ranks_than_can_be_cut_are_one_sentence_and_exit_code_2) {

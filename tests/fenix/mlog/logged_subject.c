@@ -115,6 +115,79 @@ static void collect(int step) {
   mix(gathered, 8 * size, 0.015);
 }
 
+/* Messages that are matched before they are received, and sends that wait for that. */
+static void exchange_matched(int step) {
+  double out[2][32];
+  double in[2][32];
+  int found = 0;
+  MPI_Message message[2];
+  MPI_Request requests[3];
+  const int left = (rank + size - 1) % size;
+  const int right = (rank + 1) % size;
+  for (int i = 0; i < 32; ++i) {
+    out[0][i] = field[i] - rank;
+    out[1][i] = field[cells - 1 - i] + rank;
+  }
+  LOGGED(MPI_Issend(out[0], 32, MPI_DOUBLE, right, 5, comm, &requests[0]));
+  LOGGED(MPI_Issend(out[1], 32, MPI_DOUBLE, left, 6, comm, &requests[1]));
+  die_at("sending", step, rank);
+  LOGGED(MPI_Mprobe(left, 5, comm, &message[0], MPI_STATUS_IGNORE));
+  while (!found) LOGGED(MPI_Improbe(right, 6, comm, &found, &message[1], MPI_STATUS_IGNORE));
+  die_at("matched", step, rank);
+  LOGGED(MPI_Mrecv(in[0], 32, MPI_DOUBLE, &message[0], MPI_STATUS_IGNORE));
+  LOGGED(MPI_Imrecv(in[1], 32, MPI_DOUBLE, &message[1], &requests[2]));
+  LOGGED(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+  mix(in[0], 32, 0.04);
+  mix(in[1], 32, 0.05);
+}
+
+/* Collective calls that are begun, and some that are over before others: each rank has its own way to wait. */
+static void collect_begun(int step) {
+  double from_root[8];
+  double sums[8];
+  double most[8];
+  double gathered[64];
+  double blocks[2][16];
+  int counts[16];
+  int offsets[16];
+  MPI_Datatype types[16];
+  MPI_Request requests[6];
+  const int root = step % size;
+  for (int i = 0; i < 8; ++i) {
+    from_root[i] = rank == root ? field[i] : 0;
+    most[i] = 0;
+  }
+  for (int i = 0; i < 64; ++i) gathered[i] = 0;
+  for (int i = 0; i < size; ++i) {
+    counts[i] = 1;
+    offsets[i] = i * (int)sizeof(double);
+    types[i] = MPI_DOUBLE;
+  }
+  LOGGED(MPI_Ibcast(from_root, 8, MPI_DOUBLE, root, comm, &requests[0]));
+  LOGGED(MPI_Iallreduce(field, sums, 8, MPI_DOUBLE, MPI_SUM, comm, &requests[1]));
+  LOGGED(MPI_Ireduce(field, most, 8, MPI_DOUBLE, MPI_MAX, root, comm, &requests[2]));
+  LOGGED(MPI_Igather(field, 8, MPI_DOUBLE, gathered, 8, MPI_DOUBLE, root, comm, &requests[3]));
+  die_at("begun", step, rank);
+  LOGGED(MPI_Ialltoallw(field, counts, offsets, types, blocks[0], counts, offsets, types, comm, &requests[4]));
+  LOGGED(MPI_Ibarrier(comm, &requests[5]));
+  if (rank % 2 == 0) {
+    LOGGED(MPI_Waitall(6, requests, MPI_STATUSES_IGNORE));
+  } else {
+    for (int i = 5; i >= 0; --i) {
+      int done = 0;
+      while (!done) LOGGED(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE));
+    }
+  }
+  mix(from_root, 8, 0.01);
+  mix(sums, 8, 0.02);
+  mix(most, 8, 0.015);
+  mix(gathered, 64, 0.01);
+  mix(blocks[0], size, 0.03);
+  die_at("transposing", step, rank);
+  LOGGED(MPI_Alltoallw(field, counts, offsets, types, blocks[1], counts, offsets, types, comm));
+  mix(blocks[1], size, 0.02);
+}
+
 static int commit_once(void) {
   die_at("committing", state.step, rank);
   return Fenix_Data_checkpoint(group, FENIX_DATA_SUBSET_FULL, 0, NULL, NULL);
@@ -210,6 +283,10 @@ int main(int argc, char **argv) {
     die_at("beginning", state.step, rank);
     exchange(state.step);
     collect(state.step);
+    if (state.step % 4 == 1) {
+      exchange_matched(state.step);
+      collect_begun(state.step);
+    }
     ++state.step;
     ++computed;
     if (state.step % every == 0) commit();

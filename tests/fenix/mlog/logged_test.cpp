@@ -104,6 +104,15 @@ TEST_P(MessageLogInC, survives_deaths_around_a_commit_and_at_the_end) {
   die_in_c(GetParam(), "finishing:24:0:1", 1, {4, 24, 24, 24});
 }
 
+TEST_P(MessageLogInC, has_only_the_dead_go_back_from_calls_that_are_begun_or_matched_first) {
+  die_in_c(GetParam(), "sending:9:1:1", 1, {24, 19, 24, 24});
+  die_in_c(GetParam(), "matched:9:0:1", 1, {19, 24, 24, 24});
+  die_in_c(GetParam(), "begun:9:2:1", 1, {24, 24, 19, 24});
+  die_in_c(GetParam(), "transposing:9:3:1", 1, {24, 24, 24, 19});
+  die_in_c(GetParam(), "matched:9:1:2,transposing:9:3:1", 2, {24, 19, 24, 19});
+  die_in_c(GetParam(), "begun:9:1:2,matched:9:1:1", 2, {24, 19, 24, 24});
+}
+
 TEST(MessageLog, is_of_use_without_being_committed) {
   die_in_c("autosync", "waiting:13:3:1", 1, {24, 24, 24, 14}, {"--kept=no"});
   die_in_c("autosync", "waiting:13:3:2,collecting:14:3:1", 2, {24, 24, 24, 14}, {"--kept=no"});
@@ -156,7 +165,7 @@ TEST(MessageLogs, refuse_wrong_arguments_and_go_on) {
 TEST(MessageLogs, refuse_in_a_sentence_what_they_do_not_cover) {
   const std::map<std::string, std::string> sentences{
       {"any_source", "a receive was called with MPI_ANY_SOURCE, which a message log does not cover"},
-      {"collective_not_covered", "a message log does not cover MPI_Barrier_init"},
+      {"call_not_covered", "a message log does not cover MPI_Psend_init"},
       {"duplicate", "a communicator is made while a message log is active"},
       {"same_tag", "message logs 2 and 5 both have messages to rank"}};
   for (const auto& [mode, sentence] : sentences) {

@@ -5,7 +5,7 @@
 //   autosync   FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC
 //   throw      exceptions: all repeat the region that they are in
 //   arguments  as the first, after wrong ones were refused
-//   any_source, collective_not_covered, duplicate, same_tag, random, unsynced: what is refused
+//   any_source, call_not_covered, duplicate, same_tag, random, unsynced: what is refused
 
 #include "../checks.h"
 #include "../die.h"
@@ -188,13 +188,13 @@ void compute() {
 
 /// What a log does not cover ends the job in a sentence.
 void do_what_is_refused() {
-  const std::vector<std::string> refused{"any_source", "collective_not_covered", "duplicate", "same_tag"};
+  const std::vector<std::string> refused{"any_source", "call_not_covered", "duplicate", "same_tag"};
   if (std::find(refused.begin(), refused.end(), mode) == refused.end()) return;
   int number = 0;
   mlog::activate(halo_log, 0);
   if (mode == "any_source") MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (mode == "collective_not_covered") MPI_Barrier_init(comm, MPI_INFO_NULL, &request);
+  if (mode == "call_not_covered") MPI_Psend_init(&number, 1, 1, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &request);
   MPI_Comm copy = MPI_COMM_NULL;
   if (mode == "duplicate") MPI_Comm_dup(comm, &copy);
   if (mode == "same_tag") {

@@ -1,5 +1,6 @@
-// Every MPI function that could go past --mend-rollback local is known: those that mpi.h declares with a communicator
-// are covered, refused, or ask and set only what the process itself has.
+// Every MPI function that could go past --mend-rollback local or --mend-world session is known: those that mpi.h
+// declares with a communicator are covered, refused, or ask and set only what the process itself has. All but a few
+// take MPI_COMM_WORLD for session.comm().
 
 #include "framework/mend.hpp"
 #include "tests/framework/process/refused_functions.hpp"
@@ -81,6 +82,45 @@ const Names covered{"MPI_Send",
                     "MPI_Comm_create",
                     "MPI_Cart_create",
                     "MPI_Cart_sub",
+                    "MPI_Barrier_init",
+                    "MPI_Bcast_init",
+                    "MPI_Reduce_init",
+                    "MPI_Allreduce_init",
+                    "MPI_Scan_init",
+                    "MPI_Exscan_init",
+                    "MPI_Reduce_scatter_init",
+                    "MPI_Reduce_scatter_block_init",
+                    "MPI_Gather_init",
+                    "MPI_Gatherv_init",
+                    "MPI_Scatter_init",
+                    "MPI_Scatterv_init",
+                    "MPI_Allgather_init",
+                    "MPI_Allgatherv_init",
+                    "MPI_Alltoall_init",
+                    "MPI_Alltoallv_init",
+                    "MPI_Alltoallw_init",
+                    "MPI_Neighbor_allgather",
+                    "MPI_Neighbor_allgatherv",
+                    "MPI_Neighbor_alltoall",
+                    "MPI_Neighbor_alltoallv",
+                    "MPI_Neighbor_alltoallw",
+                    "MPI_Ineighbor_allgather",
+                    "MPI_Ineighbor_allgatherv",
+                    "MPI_Ineighbor_alltoall",
+                    "MPI_Ineighbor_alltoallv",
+                    "MPI_Ineighbor_alltoallw",
+                    "MPI_Neighbor_allgather_init",
+                    "MPI_Neighbor_allgatherv_init",
+                    "MPI_Neighbor_alltoall_init",
+                    "MPI_Neighbor_alltoallv_init",
+                    "MPI_Neighbor_alltoallw_init",
+                    "MPI_Comm_idup",
+                    "MPI_Comm_idup_with_info",
+                    "MPI_Comm_split_type",
+                    "MPI_Comm_create_group",
+                    "MPI_Graph_create",
+                    "MPI_Dist_graph_create",
+                    "MPI_Dist_graph_create_adjacent",
                     "MPI_Comm_free",
                     "MPI_Comm_disconnect"};
 
@@ -132,6 +172,11 @@ const Names local{"MPI_Abort",
                   "MPIX_Comm_get_failed",
                   "MPIX_Comm_is_revoked"};
 
+/// On MPI_COMM_WORLD they do the same as on session.comm(), or cannot be called for it; or C++ does not let them be
+/// called any more.
+const Names left_alone{"MPI_Abort", "MPI_Comm_get_parent", "MPI_Errhandler_get", "MPI_Errhandler_set",
+                       "MPI_Pack",  "MPI_Pack_size",       "MPI_Unpack"};
+
 Names refused() {
   Names names;
   for (const RefusedFunction& one : refused_functions()) names.insert(one.name);
@@ -177,7 +222,11 @@ TEST(MpiFunctions, that_send_are_intercepted) {
   for (const Names& names : {covered, refused()})
     for (const std::string& name : names) EXPECT_TRUE(is_intercepted(name)) << name;
   for (const char* const of_matched : {"MPI_Mrecv", "MPI_Imrecv"}) EXPECT_TRUE(is_intercepted(of_matched));
-  EXPECT_FALSE(is_intercepted("MPI_Comm_group"));
+  EXPECT_FALSE(is_intercepted("MPI_Type_size"));
+}
+
+TEST(MpiFunctions, that_have_a_communicator_are_intercepted_for_the_world) {
+  for (const std::string& name : local) EXPECT_EQ(is_intercepted(name), !left_alone.contains(name)) << name;
 }
 
 }  // namespace

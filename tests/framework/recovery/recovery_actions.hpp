@@ -56,8 +56,7 @@ void System<Rules>::perform(std::size_t p, const Revoke& action, std::string*) {
 template <class Rules>
 void System<Rules>::perform(std::size_t p, const CallSpares& action, std::string*) {
   for (std::size_t q = 0; q < nodes_.size(); ++q) {
-    auto& called = calls_[q][p];
-    if (q != p && lives(q)) called = std::max(called, static_cast<std::uint8_t>(action.epoch.value + 1));
+    if (q != p && lives(q)) calls_[q][p].add(action);
   }
 }
 

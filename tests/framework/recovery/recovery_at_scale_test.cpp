@@ -53,8 +53,8 @@ TEST(RecoveryAtScale, everyone_gets_on_whatever_happens_to_the_ranks_of_the_dead
   }
 }
 
-/// Some spares are called once more, and wait in the job decision for the next failure.
-TEST(RecoveryAtScale, the_ranks_get_on_when_spares_are_called_too_early) {
+/// A call because of the second death reaches spares that have parked without it already. They must stay parked.
+TEST(RecoveryAtScale, no_spare_is_called_out_of_an_epoch_without_the_dead) {
   for (int step = 0; step <= 200; ++step) {
     SimulationOptions options = job_of(4, "shrink");
     options.spares = 2;  // which take part, and are woken by the death

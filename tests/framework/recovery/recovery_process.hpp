@@ -7,6 +7,7 @@
 #include "agreement/simulated/foretold.hpp"
 #include "tests/framework/recovery/recovery_communicators.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -16,6 +17,33 @@ using agreement::ballot_contribution;
 using agreement::Foretold;
 
 enum class Stage : std::uint8_t { unborn, at_line, admitted };
+
+/// The calls of spares that a process has heard from another one: those for the last epoch.
+struct CallsHeard {
+  std::uint8_t epoch = 0;  // plus one; 0: none
+  Mask because_of = 0;     // processes that have died
+  bool without_reason = false;
+
+  void add(const CallSpares& call) {
+    const auto called = static_cast<std::uint8_t>(call.epoch.value + 1);
+    if (called < epoch) return;
+    if (called > epoch) *this = {called};
+    if (call.because_of) because_of = static_cast<Mask>(because_of | 1U << call.because_of->value);
+    without_reason = without_reason || !call.because_of;
+  }
+  bool is_there() const { return epoch != 0; }
+  bool wakes(const Position& position) const {
+    if (!is_there()) return false;
+    const Epoch called{epoch - 1U};
+    if (without_reason && position.heeds({called})) return true;
+    return std::ranges::any_of(position.members, [&](ProcessId member) {
+      return (because_of >> member.value & 1U) != 0 && position.heeds({called, member});
+    });
+  }
+  void add_to(transport::Fingerprint& print) const {
+    print.add(epoch | std::uint64_t{because_of} << 8U | std::uint64_t{without_reason} << 32U);
+  }
+};
 
 /// A process: its core, the operation in which it waits, and its communicators.
 template <class Core>

@@ -160,7 +160,7 @@ class System {
     for (const Comm& comm : comms_.all) comm.add_to(print, living_, nodes_.size());
     for (const Point& point : comms_.points) point.add_to(print, comms_[point.comm], living_, nodes_.size());
     for (std::size_t p = 0; p < nodes_.size(); ++p) {
-      for (std::size_t by = 0; by < nodes_.size(); ++by) print.add(calls_[p][by]);
+      for (std::size_t by = 0; by < nodes_.size(); ++by) calls_[p][by].add_to(print);
     }
     print.add(complaint_.size());
     return print;
@@ -392,11 +392,11 @@ class System {
     while (!comms_.all.empty() && !comms_.all.back().used) comms_.all.pop_back();
     for (std::size_t p = 0; p < nodes_.size(); ++p) {
       if (!lives(p) || !nodes_[p]->core || nodes_[p]->end) {
-        for (auto& by : calls_[p]) by = 0;
+        for (auto& by : calls_[p]) by = {};
         continue;
       }
       for (auto& by : calls_[p]) {
-        if (by <= nodes_[p]->core->position().epoch.value) by = 0;
+        if (by.epoch <= nodes_[p]->core->position().epoch.value) by = {};
       }
     }
   }
@@ -429,7 +429,7 @@ class System {
   std::shared_ptr<const Scene> scene_;
   std::vector<std::shared_ptr<Node>> nodes_;
   Communicators comms_;
-  std::array<std::array<std::uint8_t, most>, most> calls_{};  // [called][by]: epoch + 1
+  std::array<std::array<CallsHeard, most>, most> calls_{};  // [called][by]
   Mask living_ = 0;
   Mask lost_ = 0;   // ranks whose data no living process has, or had at some time
   Mask saved_ = 0;  // ranks whose data is on disk

@@ -39,7 +39,7 @@ bool System<Rules>::is_woken(std::size_t p) const {
   const Node& node = *nodes_[p];
   const Position& position = node.core->position();
   for (std::size_t by = 0; by < nodes_.size(); ++by) {
-    if (calls_[p][by] > position.epoch.value) return true;  // stored as epoch + 1
+    if (calls_[p][by].wakes(position)) return true;
   }
   for (const Seat& seat : position.roster.seats) {
     if (!lives(seat.holder.process.value)) return true;
@@ -87,7 +87,7 @@ bool System<Rules>::would_disturb(std::size_t p) const {
     if ((point.entered & others & ~point.returned) != 0 && (point.returned & others) != 0) return true;
   }
   for (std::size_t q = 0; q < nodes_.size(); ++q) {
-    if (q != p && lives(q) && calls_[q][p] != 0) return true;
+    if (q != p && lives(q) && calls_[q][p].is_there()) return true;
   }
   return false;
 }
@@ -99,13 +99,13 @@ void System<Rules>::crash(std::size_t p, bool disturbs) {
     for (Point& point : comms_.points) {
       if (point.op == Op::agree && point.decided && (comms_[point.comm].members >> p & 1U)) point.disturbed = true;
     }
-    for (std::size_t q = 0; q < nodes_.size(); ++q) calls_[q][p] = 0;
+    for (std::size_t q = 0; q < nodes_.size(); ++q) calls_[q][p] = {};
   }
   const Stage stage = nodes_[p]->core ? Stage::admitted : nodes_[p]->stage;
   nodes_[p] = std::make_shared<Node>();
   nodes_[p]->stage = stage;
   nodes_[p]->base = 0;
-  for (auto& by : calls_[p]) by = 0;
+  for (auto& by : calls_[p]) by = {};
   note_losses();
 }
 

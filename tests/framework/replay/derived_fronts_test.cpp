@@ -9,7 +9,8 @@ namespace {
 
 using testing::Eq;
 
-const std::vector<Recipe> two_recipes{{1, {0, 1, 2, 3}, {{2, 0}, {3, 1}}, {}, {}}, {7, {2, 0}, {{2}}, {1}, {0}}};
+const std::vector<Recipe> two_recipes{{1, {0, 1, 2, 3}, {{2, 0}, {3, 1}}, {{1, 2}, {0, 1}, {}, {}, {}}, {4, 9}},
+                                      {7, {2, 0}, {{2}}, {{}, {}, {1, 2}, {1, 0}, {{1, 1, 0, 5, 0}, {0, 0, 0}}}, {}}};
 
 TEST(Recipes, are_the_same_after_they_were_sent) {
   std::vector<std::uint64_t> words{17};

@@ -4,7 +4,7 @@
 
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
-#include "store/snapshot/block_reserve.hpp"
+#include "store/snapshot/memory/block_reserve.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>

@@ -1,14 +1,17 @@
 // Bodies for --mend-rollback local: what they say shows who went back, and whether anything was lost.
 
 #include "tests/framework/process/refused_functions.hpp"
-#include "tests/framework/subject/any_source_work.hpp"
-#include "tests/framework/subject/begun_collectives_work.hpp"
-#include "tests/framework/subject/requests_work.hpp"
+#include "tests/framework/subject/work/any_source_work.hpp"
+#include "tests/framework/subject/work/begun_collectives_work.hpp"
+#include "tests/framework/subject/work/neighbours_work.hpp"
+#include "tests/framework/subject/work/place_in.hpp"
+#include "tests/framework/subject/work/requests_work.hpp"
 #include "tests/framework/subject/subject.hpp"
 
 #include "base/fault_point.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -68,8 +71,7 @@ void die_if_planned(const mend::Session& session, const std::vector<Death>& deat
 /// Many kinds of MPI calls, by which every rank's state depends on all others'.
 class Work {
  public:
-  explicit Work(const mend::Session& session)
-      : comm_(session.comm()), rank_(session.rank().value), size_(session.size()) {
+  explicit Work(MPI_Comm comm) : comm_(comm), rank_(rank_in(comm)), size_(size_of(comm)) {
     MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &column_);
     MPI_Type_commit(&column_);
     const int is_periodic = 1;
@@ -300,14 +302,18 @@ std::vector<unsigned long> reductions(MPI_Comm comm, int count, MPI_Datatype typ
   return all;
 }
 
-/// Steps of `Work`, with the deaths that `what` names.
+/// Steps of `Work`, with the deaths that `what` names. "in_world:" before them: in MPI_COMM_WORLD.
 template <class Work>
 mend::Body steps_of(std::string_view what) {
-  return [deaths = deaths_in(what), entries = std::make_shared<int>(0)](mend::Session& session) {
+  constexpr std::string_view prefix = "in_world:";
+  const bool in_world = what.starts_with(prefix);
+  if (in_world) what.remove_prefix(prefix.size());
+  return [deaths = deaths_in(what), in_world, entries = std::make_shared<int>(0)](mend::Session& session) {
+    const MPI_Comm comm = in_world ? MPI_COMM_WORLD : session.comm();
     ++*entries;
-    Work work(session);
+    Work work(comm);
     double seed = 17;
-    MPI_Bcast(&seed, 1, MPI_DOUBLE, 0, session.comm());
+    MPI_Bcast(&seed, 1, MPI_DOUBLE, 0, comm);
     std::vector<double> state(20'000);
     for (std::size_t i = 0; i < state.size(); ++i)
       state[i] = seed + session.rank().value + 0.01 * static_cast<double>(i % 11);
@@ -336,6 +342,42 @@ mend::Body steps_of(std::string_view what) {
 mend::Body roll_back_locally(std::string_view what) { return steps_of<Work>(what); }
 mend::Body roll_back_with_requests(std::string_view what) { return steps_of<RequestsWork>(what); }
 mend::Body roll_back_with_begun_collectives(std::string_view what) { return steps_of<BegunCollectivesWork>(what); }
+mend::Body fill_logs(std::string_view what) {
+  const bool commits = what.starts_with("commits:");
+  what.remove_prefix(what.find(':') + 1);
+  return [deaths = deaths_in(what), commits](mend::Session& session) {
+    constexpr int most_steps = 40;
+    const MPI_Comm comm = session.comm();
+    const int right = (session.rank().value + 1) % session.size();
+    const int left = (session.rank().value + session.size() - 1) % session.size();
+    std::vector<double> state(12'800, session.rank().value);  // 100 KiB
+    std::vector<int> commits_at(most_steps);
+    int commits_made = 0;
+    int step = 0;
+    session.store().protect("state", state);
+    session.store().protect("commits", commits_at);
+    session.store().protect("commits_made", mend::replicated(commits_made));
+    session.store().protect("step", mend::replicated(step));
+    session.store().restore();
+    int computed = 0;
+    while (step < most_steps) {
+      die_if_planned(session, deaths, step);
+      std::vector<double> in(state.size());
+      MPI_Sendrecv(state.data(), static_cast<int>(state.size()), MPI_DOUBLE, right, 0, in.data(),
+                   static_cast<int>(in.size()), MPI_DOUBLE, left, 0, comm, MPI_STATUS_IGNORE);
+      for (std::size_t i = 0; i < state.size(); ++i) state[i] = 0.5 * state[i] + 0.25 * in[i] + 1;
+      ++step;
+      ++computed;
+      if (!session.commit_due() || !commits) continue;
+      commits_at[static_cast<std::size_t>(commits_made++)] = step;
+      session.store().commit();
+    }
+    say(session, fmt::format("sum {:a} commits at {}, {} steps", std::accumulate(state.begin(), state.end(), 0.0),
+                             fmt::join(commits_at.begin(), commits_at.begin() + commits_made, " "), computed));
+  };
+}
+
+mend::Body roll_back_with_neighbours(std::string_view what) { return steps_of<NeighboursWork>(what); }
 mend::Body roll_back_from_any(std::string_view what) { return steps_of<AnySourceWork>(what); }
 
 Scenarios local_rollback_scenarios() {
@@ -383,6 +425,30 @@ Scenarios local_rollback_scenarios() {
     MPI_Op_free(&op);
     MPI_Type_free(&pair);
   });
+  all["has_neighbours_as_the_library"] = in_body([](mend::Session& session) {
+    const long seed = session.rank().value + 1;
+    std::vector<MPI_Comm> own = with_topologies(session.comm());
+    std::vector<MPI_Comm> of_library = with_topologies(MPI_COMM_WORLD);
+    // MPI does not say in which order neighbours are that others have named.
+    MPI_Comm_free(&of_library.back());
+    of_library.back() = with_neighbours_of(own.back(), MPI_COMM_WORLD);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if ((own[i] == MPI_COMM_NULL) != (of_library[i] == MPI_COMM_NULL))
+        throw std::runtime_error(fmt::format("communicator {} has other ranks", i));
+      if (own[i] == MPI_COMM_NULL) continue;
+      for (const Way way : {Way::blocking, Way::begun, Way::persistent}) {
+        // Open MPI 5.0 exchanges the blocks of a neighbour on both sides, where it does not block.
+        if (with_neighbours(own[i], seed, way) == with_neighbours(of_library[i], seed, Way::blocking)) continue;
+        throw std::runtime_error(fmt::format("neighbours of communicator {} differ", i));
+      }
+      MPI_Comm_free(&own[i]);
+      MPI_Comm_free(&of_library[i]);
+    }
+    std::vector<double> mine(static_cast<std::size_t>(session.size()), static_cast<double>(seed));
+    std::iota(mine.begin(), mine.end(), mine.front() * 10);
+    if (persistently(session.comm(), mine) != persistently(MPI_COMM_WORLD, mine))
+      throw std::runtime_error("persistent collectives differ");
+  });
   all["keeps_begun_collectives_going"] = in_body([](mend::Session& session) {
     const MPI_Comm comm = session.comm();
     const int rank = session.rank().value;
@@ -408,7 +474,7 @@ Scenarios local_rollback_scenarios() {
   });
   all["makes_a_communicator"] = in_body([](mend::Session& session) {
     MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_split_type(session.comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
+    MPI_Intercomm_create(session.comm(), 0, MPI_COMM_WORLD, 1, 0, &made);
   });
   all["is_refused_each"] = [](mend::Session& session) {
     std::string not_refused;
@@ -465,7 +531,45 @@ Scenarios local_rollback_scenarios() {
       for (const int tag : {2, 1, 0}) MPI_Recv(&value, 1, MPI_INT, 0, tag, comm, MPI_STATUS_IGNORE);
     }
   });
+  // 8,000 bytes to the next rank in each of 8 steps
+  const auto send_in_a_ring = [](mend::Session& session, int dies_at) {
+    std::vector<double> out(1000, session.rank().value);
+    std::vector<double> in(out.size());
+    int step = 0;
+    session.store().protect("step", mend::replicated(step));
+    session.store().restore();
+    const int right = (session.rank().value + 1) % session.size();
+    const int left = (session.rank().value + session.size() - 1) % session.size();
+    while (step < 8) {
+      if (step == dies_at && session.size() == session.original_size() && session.rank().value == 1) die();
+      MPI_Sendrecv(out.data(), 1000, MPI_DOUBLE, right, 0, in.data(), 1000, MPI_DOUBLE, left, 0, session.comm(),
+                   MPI_STATUS_IGNORE);
+      if (in.front() != left) throw std::runtime_error("a value is wrong");
+      ++step;
+      if (session.commit_due()) session.store().commit();
+    }
+    say(session, "has sent");
+  };
+  all["sends_in_a_ring"] = [=](mend::Session& session) { send_in_a_ring(session, -1); };
+  all["sends_in_a_ring_that_becomes_smaller"] = [=](mend::Session& session) { send_in_a_ring(session, 6); };
   all["restores_twice"] = in_body([](mend::Session& session) { session.store().restore(); });
+  all["sends_its_process"] = [](mend::Session& session) {
+    long sum = 0;
+    int step = 0;
+    session.store().protect("sum", sum);
+    session.store().protect("step", step);
+    session.store().restore();
+    for (; step < 8; ++step) {
+      long mine = step;
+      MPI_Bcast(&mine, 1, MPI_LONG, 0, session.comm());
+      if (session.rank() == mend::Rank{0}) mine = ::getpid();
+      if (session.rank() == mend::Rank{0}) MPI_Send(&mine, 1, MPI_LONG, 1, 42, session.comm());
+      if (session.rank() == mend::Rank{1}) MPI_Recv(&mine, 1, MPI_LONG, 0, 42, session.comm(), MPI_STATUS_IGNORE);
+      sum += mine;
+      if (session.commit_due()) session.store().commit();
+    }
+    say(session, "has ended");
+  };
   all["is_not_send_deterministic"] = [](mend::Session& session) {
     long sum = 0;
     int step = 0;
@@ -476,6 +580,20 @@ Scenarios local_rollback_scenarios() {
       long mine = ::getpid();
       MPI_Bcast(&mine, 1, MPI_LONG, 1, session.comm());
       sum += mine;
+      if (step == 2 && is_first(session, 1)) die();
+    }
+    session.store().commit();
+    say(session, fmt::format("epoch {}", session.epoch().value));
+  };
+  all["receives_less_again"] = [](mend::Session& session) {
+    session.store().restore();
+    const int next = (session.rank().value + 1) % session.size();
+    const int previous = (session.rank().value + session.size() - 1) % session.size();
+    for (int step = 0; step < 4; ++step) {
+      const std::vector<long> out(2, step);
+      std::vector<long> in(session.role() == mend::Role::newcomer ? 1 : 2);
+      MPI_Sendrecv(out.data(), 2, MPI_LONG, next, 0, in.data(), static_cast<int>(in.size()), MPI_LONG, previous, 0,
+                   session.comm(), MPI_STATUS_IGNORE);
       if (step == 2 && is_first(session, 1)) die();
     }
     session.store().commit();

@@ -202,11 +202,17 @@ int main(int argc, char** argv) {
   constexpr std::string_view locally = "rolls_back_locally:";
   constexpr std::string_view with_requests = "rolls_back_with_requests:";
   constexpr std::string_view with_begun_collectives = "rolls_back_with_begun_collectives:";
+  constexpr std::string_view with_neighbours = "rolls_back_with_neighbours:";
   constexpr std::string_view from_any = "rolls_back_from_any:";
   if (wanted.starts_with(from_any))
     return mend::run(argc, argv, subject::roll_back_from_any(wanted.substr(from_any.size())));
   if (wanted.starts_with(with_requests))
     return mend::run(argc, argv, subject::roll_back_with_requests(wanted.substr(with_requests.size())));
+  constexpr std::string_view fills_logs = "fills_logs:";
+  if (wanted.starts_with(fills_logs))
+    return mend::run(argc, argv, subject::fill_logs(wanted.substr(fills_logs.size())));
+  if (wanted.starts_with(with_neighbours))
+    return mend::run(argc, argv, subject::roll_back_with_neighbours(wanted.substr(with_neighbours.size())));
   if (wanted.starts_with(with_begun_collectives))
     return mend::run(argc, argv,
                      subject::roll_back_with_begun_collectives(wanted.substr(with_begun_collectives.size())));

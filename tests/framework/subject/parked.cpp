@@ -1,6 +1,7 @@
 // A spare that is parked, as the kernel sees it.
 
 #include "base/fault_point.hpp"
+#include "base/launch.hpp"
 #include "base/telemetry/job_board.hpp"
 #include "tests/framework/subject/subject.hpp"
 
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -87,10 +89,15 @@ void watch(std::chrono::seconds time, const std::filesystem::path& into) {
 mend::Body watch_a_parked_spare(std::string_view what) {
   const std::chrono::seconds time(std::atoi(std::string(what).c_str()));
   const std::filesystem::path seen = std::filesystem::path(what.substr(what.find(';') + 1)) / "seen";
-  mend::on_fault_point([time, seen](std::string_view point) {
-    if (point == "spare.parked") std::thread([time, seen] { watch(time, seen); }).detach();
+  const bool with_deaths = what.substr(0, what.find(';')).ends_with(" after deaths");
+  const auto parked = std::make_shared<int>(0);
+  mend::on_fault_point([=](std::string_view point) {
+    const bool is_watched = point == "spare.parked" && ++*parked == (with_deaths ? 2 : 1);
+    if (is_watched) std::thread([time, seen] { watch(time, seen); }).detach();
+    if (with_deaths && point == "recovery.split" && mend::launch::self() == mend::ProcessId{1}) die();
   });
-  return [seen](mend::Session& session) {
+  return [=](mend::Session& session) {
+    if (with_deaths && is_first(session, 2)) die();
     for (int go_on = 1; go_on != 0;) {
       go_on = session.rank() == mend::Rank{0} && std::filesystem::exists(seen) ? 0 : 1;
       MPI_Bcast(&go_on, 1, MPI_INT, 0, session.comm());

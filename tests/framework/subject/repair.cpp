@@ -9,10 +9,12 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <stdexcept>
 #include <thread>
 
 namespace subject {
@@ -54,6 +56,39 @@ Scenarios repair_scenarios() {
     count_in_place(session, 10, [&](long step) {
       if (step == 5 && is_first(session, 1)) die();
     });
+  };
+  all["asks_the_world"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    while (step < 6) {
+      try {
+        if (step == 3 && is_first(session, 1)) die();
+        const int one = 1;
+        int count = 0;
+        MPI_Allreduce(&one, &count, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (count != session.size()) throw std::runtime_error("the world has other ranks than the session");
+        ++step;
+        session.store().commit();
+      } catch (const mend::ProcessFailure&) {
+        session.repair();
+        session.store().restore();
+      }
+    }
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(MPI_COMM_WORLD, session.comm(), &result);
+    int is_revoked = 1;
+    MPIX_Comm_is_revoked(MPI_COMM_WORLD, &is_revoked);
+    if (result != MPI_IDENT || is_revoked != 0) throw std::runtime_error("the world is not the session's communicator");
+    int rank = -1;
+    int size = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_name(MPI_COMM_WORLD, "of my program");
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    MPI_Comm_get_name(session.comm(), name.data(), &length);
+    say(session, fmt::format("is {} of {}, named {}, in epoch {}", rank, size, name.data(), session.epoch().value));
   };
   // In each epoch the survivors add 1 to the committed value. Then the ranks die that are to die in this epoch.
   const auto keep_data = [](mend::Session& session, const std::function<bool()>& dies) {

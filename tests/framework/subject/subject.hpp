@@ -85,6 +85,9 @@ mend::Body run_until_asked(std::string_view what);
 mend::Body roll_back_locally(std::string_view what);
 mend::Body roll_back_with_requests(std::string_view what);
 mend::Body roll_back_with_begun_collectives(std::string_view what);
+mend::Body roll_back_with_neighbours(std::string_view what);
+/// Logs of messages grow by 100 KiB a step; "commits:" or "goes_on:" when commit_due() says so.
+mend::Body fill_logs(std::string_view what);
 /// The same in a program that receives from any source.
 mend::Body roll_back_from_any(std::string_view what);
 

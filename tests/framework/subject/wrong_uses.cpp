@@ -73,6 +73,43 @@ mend::Body in_a_child(std::function<void(mend::Session&)> wrong) {
   });
 }
 
+/// Persistent requests that send a number round the ranks, or those of a barrier.
+class Persistent {
+ public:
+  Persistent(const mend::Session& session, bool barrier) : requests_(barrier ? 1 : 2) {
+    const int rank = session.rank();
+    const int size = session.size();
+    if (barrier) {
+      MPI_Barrier_init(session.comm(), MPI_INFO_NULL, requests_.data());
+    } else {
+      MPI_Send_init(&sent_, 1, MPI_INT, (rank + 1) % size, 0, session.comm(), &requests_[0]);
+      MPI_Recv_init(&received_, 1, MPI_INT, (rank + size - 1) % size, 0, session.comm(), &requests_[1]);
+    }
+  }
+  void use() {
+    MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  int sent_ = 1;
+  int received_ = 0;
+  std::vector<MPI_Request> requests_;
+};
+
+/// Survivors use the requests of before the repair, and the newcomer has made its own.
+void keep_over_a_repair(mend::Session& session, bool barrier) {
+  Persistent requests(session, barrier);
+  try {
+    requests.use();
+    if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+    MPI_Barrier(session.comm());
+  } catch (const mend::ProcessFailure&) {
+    session.repair();
+  }
+  requests.use();
+}
+
 }  // namespace
 
 Scenarios wrong_uses() {
@@ -99,6 +136,7 @@ Scenarios wrong_uses() {
   all["has_a_child_that_throws"] = in_a_child([](mend::Session&) { throw std::runtime_error("no such program"); });
   all["has_a_child_that_commits"] = in_a_child([](mend::Session& session) { session.store().commit(); });
   all["has_a_child_that_finalizes_MPI"] = in_a_child([](mend::Session&) { MPI_Finalize(); });
+  all["has_a_child_that_aborts"] = in_a_child([](mend::Session& session) { MPI_Abort(session.comm(), 5); });
   all["has_a_child_that_returns"] = [](mend::Session& session) {
     const pid_t child = session.rank() == mend::Rank{1} ? ::fork() : 1;
     if (child == 0) return;
@@ -123,6 +161,25 @@ Scenarios wrong_uses() {
     MPI_Errhandler_free(&own);
   };
   all["meets_in_the_world"] = in_the_third_step([](mend::Session&) { MPI_Barrier(MPI_COMM_WORLD); });
+  all["wants_codes_of_the_world"] = in_the_third_step([](mend::Session&) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD);
+  });
+  all["wants_errors_of_the_world_to_be_fatal"] = in_the_third_step([](mend::Session&) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Barrier(MPI_COMM_WORLD);
+  });
+  all["wants_codes_of_the_world_after_a_death"] = [](mend::Session& session) {
+    if (session.epoch() == mend::Epoch{0}) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (session.epoch() == mend::Epoch{0} && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+    MPI_Barrier(session.comm());
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  all["sends_in_partitions"] = in_the_third_step([](mend::Session& session) {
+    int word = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Psend_init(&word, 1, 1, MPI_INT, 0, 0, session.comm(), MPI_INFO_NULL, &request);
+  });
   all["sends_in_the_world"] = on_rank_1([](mend::Session&) {
     const int word = 5;
     MPI_Send(&word, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
@@ -188,6 +245,16 @@ Scenarios wrong_uses() {
       session.repair();
     }
     MPI_Barrier(first);
+  };
+  all["keeps_persistent_requests_over_a_repair"] = [](mend::Session& session) { keep_over_a_repair(session, false); };
+  all["keeps_a_persistent_barrier_over_a_repair"] = [](mend::Session& session) { keep_over_a_repair(session, true); };
+  all["makes_a_communicator_of_the_world_as_a_set"] = [](mend::Session&) {
+    MPI_Session library = MPI_SESSION_NULL;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &library);
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Group_from_session_pset(library, "mpi://WORLD", &world);
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_create_from_group(world, "a test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
   };
   all["restores_a_version_that_is_not_kept"] =
       in_the_third_step([](mend::Session& session) { session.store().restore(mend::Version{77}); });

@@ -7,11 +7,17 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -143,6 +149,18 @@ TEST_F(Control, watch_ends_with_the_job) {
   EXPECT_THAT(watch.output(), HasSubstr(" has ended\n"));
 }
 
+TEST_F(Control, watch_ends_when_nobody_reads_any_more) {
+  MendProcess job = start("ignores");
+  job.wait_for_output("rank 1: goes");
+  const std::string command = "timeout 30 " MEND_COMMAND " status " + name_of(job) + " --watch --json";
+  FILE* const output = ::popen(command.c_str(), "r");
+  ASSERT_NE(output, nullptr);
+  EXPECT_EQ(std::fgetc(output), '{');
+  // Closes the pipe, and waits for the command. timeout would exit with 124.
+  const int status = ::pclose(output);
+  EXPECT_EQ(WEXITSTATUS(status), 1) << "the output could not be written";
+}
+
 TEST_F(Control, what_cannot_be_is_said) {
   // Another job of the user, in a folder where this test does not look.
   const support::ScopedEnvironment elsewhere{{"XDG_RUNTIME_DIR", ""}};
@@ -157,6 +175,47 @@ TEST_F(Control, what_cannot_be_is_said) {
   EXPECT_EQ(commit.code, 1);
   EXPECT_THAT(commit.errors, HasSubstr("has no disk: start it with --mend-disk"));
   EXPECT_THAT(Ended({"stop", name_of(job)}).output, HasSubstr("leaves only if it asks should_exit()"));
+}
+
+/// What the job's socket answers a process of the user `uid`, as far as its buffer goes.
+std::string answer_to(uid_t uid, const std::filesystem::path& socket_file) {
+  int ends[2] = {-1, -1};
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t asker = ::fork();
+  if (asker == 0) {
+    const int line = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket_file.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    const bool asks = ::setuid(uid) == 0 &&
+                      ::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+                      ::send(line, "status\n", 7, MSG_NOSIGNAL) == 7;
+    char bytes[64];
+    const ssize_t got = asks ? ::recv(line, bytes, sizeof bytes, 0) : -1;
+    const std::string answer =
+        !asks && errno == EACCES ? "cannot connect" : std::string(bytes, std::max<ssize_t>(got, 0));
+    const bool is_told = ::write(ends[1], answer.data(), answer.size()) >= 0;
+    ::_exit(is_told ? 0 : 1);
+  }
+  ::close(ends[1]);
+  char bytes[64];
+  const ssize_t got = ::read(ends[0], bytes, sizeof bytes);
+  ::close(ends[0]);
+  ::waitpid(asker, nullptr, 0);
+  return std::string(bytes, std::max<ssize_t>(got, 0));
+}
+
+TEST_F(Control, another_user_gets_no_answer_even_if_the_folder_lets_him_in) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can ask as another user";
+  constexpr uid_t nobody = 65534;
+  MendProcess job = start("ignores");
+  job.wait_for_output("rank 1: goes");
+  const auto folder = scratch_.path() / "mend";
+  const auto file = folder / (name_of(job) + ".sock");
+  for (const auto& open : {scratch_.path(), folder, file})
+    std::filesystem::permissions(open, std::filesystem::perms::all);
+  EXPECT_THAT(answer_to(::geteuid(), file), HasSubstr("asked_to_leave"));
+  EXPECT_EQ(answer_to(nobody, file), "");
 }
 
 TEST_F(Control, the_folder_is_the_users_alone_and_empty_when_the_job_has_ended) {

@@ -42,7 +42,7 @@ std::vector<std::string> commands() {
 
 TEST(MendHelp, is_there_on_every_level_and_says_how_a_command_exits) {
   for (const std::string& command : commands()) EXPECT_THAT(printed({command, "--help"}), HasSubstr("--help"));
-  for (const char* command : {"run", "report", "plan", "doctor", "script"})
+  for (const char* command : {"run", "status", "commit", "stop", "report", "plan", "doctor", "script", "simulate"})
     EXPECT_THAT(printed({command, "--help"}), HasSubstr("Exits with"));
   EXPECT_TRUE(printed({"--version"}).starts_with("mend "));
 }
@@ -85,6 +85,12 @@ TEST(MendCompletion, offers_commands_and_their_options_in_bash) {
   EXPECT_THAT(offered(script, "mend plan --no", 2), AllOf(HasSubstr(" --nodes "), HasSubstr(" --node-mtbf ")));
   EXPECT_THAT(offered(script, "mend run --sp", 2), HasSubstr(" --spares "));
   EXPECT_EQ(offered(script, "mend run -- ./a --sp", 4), "  \n") << "the program's own";
+}
+
+TEST(MendCompletion, does_not_offer_what_help_hides) {
+  EXPECT_THAT(printed({"completion", "bash"}), Not(HasSubstr("slurm-agent")));
+  EXPECT_THAT(printed({"completion", "zsh"}), Not(HasSubstr("slurm-agent")));
+  EXPECT_THAT(printed({"man"}), Not(HasSubstr("slurm\\-agent")));
 }
 
 TEST(MendCompletion, describes_every_option_for_zsh) {

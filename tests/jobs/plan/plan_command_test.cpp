@@ -51,12 +51,23 @@ TEST(MendPlan, takes_state_and_commit_cost_from_a_result) {
   const auto json = nlohmann::json::parse(plan.output());
   EXPECT_EQ(json["state_bytes_per_rank"], 1048576);
   EXPECT_DOUBLE_EQ(json["choices"][0]["commit_s"], 0.25);
+
+  MendProcess larger(plan_of({"--measured", file, "--state-per-rank", "4MiB", "--redundancy", "partner", "--json"}));
+  EXPECT_EQ(larger.wait(), 0) << larger.errors();
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(larger.output())["choices"][0]["commit_s"], 1.0);
 }
 
 TEST(MendPlan, exits_with_1_when_nothing_keeps_the_chances_low) {
   MendProcess plan(plan_of({"--state-per-rank", "2GiB", "--spare-nodes", "0"}));
   EXPECT_EQ(plan.wait(), 1);
   EXPECT_THAT(plan.errors(), HasSubstr("within 1%"));
+}
+
+/// Nodes and spares that all fail: the chance must not be summed term by term.
+TEST(MendPlan, of_a_job_without_end_ends) {
+  MendProcess plan({"plan", "--nodes", "100", "--node-mtbf", "5y", "--length", "1e9y", "--state-per-rank", "1GiB"});
+  EXPECT_EQ(plan.wait(), 1);
+  EXPECT_THAT(plan.errors(), HasSubstr("no redundancy and number of spares that fit keep both chances within 1%"));
 }
 
 TEST(MendPlan, draws_into_a_file) {
@@ -71,7 +82,9 @@ TEST(MendPlan, refuses_what_makes_no_sense_in_one_sentence) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{}, "give --state-per-rank, or --measured"},
       {{"--state-per-rank", "2 apples"}, "'2 apples' is not a size"},
+      {{"--state-per-rank", "2GiB", "--picture", "plan.png"}, "--picture plan.png would be an SVG"},
       {{"--state-per-rank", "1GB", "--requeue", "an hour"}, "'an hour' is not a time"},
+      {{"--state-per-rank", "1GB", "--requeue", "1e300y"}, "'1e300y' is not a time"},
       {{"--state-per-rank", "1GB", "--risk", "3"}, "'3' is not a probability"},
       {{"--state-per-rank", "1GB", "--redundancy", "raid5"}, "'raid5' is not a redundancy"},
       {{"--state-per-rank", "1GB", "--commit-cost", "5d"}, "makes no progress"},

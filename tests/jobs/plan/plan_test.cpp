@@ -280,6 +280,7 @@ TEST(PlanPicture, is_a_drawing_with_the_planned_values_in_it) {
   EXPECT_TRUE(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
   EXPECT_THAT(picture, HasSubstr(">" + text_of(planned.interval) + ": "));
   EXPECT_THAT(picture, HasSubstr(">37: "));
+  for (const char* const spares : {">0<", ">19<", ">37<", ">56<", ">74<"}) EXPECT_THAT(picture, HasSubstr(spares));
   EXPECT_THAT(picture, testing::Not(testing::AnyOf(HasSubstr("nan"), HasSubstr("inf"))));
 }
 

@@ -116,6 +116,13 @@ TEST(Timeline, counts_the_commits_that_were_published_at_the_cost_of_the_slowest
   EXPECT_EQ(economy.failures, 1U);
 }
 
+TEST(Timeline, has_no_recovery_where_the_processes_agreed_that_the_job_ends) {
+  json events = a_job();
+  events.push_back(moment(0, "dead", 7000, {{"process", 2}}));
+  events.push_back(moment(0, "epoch", 7100, {{"epoch", 2}, {"rank", 0}}));
+  EXPECT_EQ(timeline_of(parsed(events)).recoveries.size(), 1U);
+}
+
 TEST(Timeline, of_no_events_is_empty) {
   const Timeline timeline = timeline_of({});
   EXPECT_TRUE(timeline.rows.empty());

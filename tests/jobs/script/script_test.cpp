@@ -53,6 +53,18 @@ TEST(JobScript, asks_for_the_nodes_that_ranks_and_spares_fill) {
   EXPECT_EQ(job.nodes(), 10);
 }
 
+TEST(JobScript, asks_for_the_spare_nodes_beside_those_of_the_ranks) {
+  JobDescription job = heat();
+  job.spares = 0;
+  job.spare_nodes = 2;
+  EXPECT_EQ(job.nodes(), 10);
+  for (const Scheduler scheduler : {Scheduler::slurm, Scheduler::pbs, Scheduler::lsf, Scheduler::flux}) {
+    const std::string text = job_script(scheduler, job);
+    EXPECT_THAT(text, HasSubstr(" --spare-nodes 2 "));
+    EXPECT_THAT(text, testing::Not(HasSubstr("--spares")));
+  }
+}
+
 TEST(JobScript, refuses_what_a_scheduler_cannot_do) {
   JobDescription job = heat();
   job.requeues = 1;

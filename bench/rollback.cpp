@@ -1,0 +1,153 @@
+// Local rollback in whole programs, beside the global one:
+//
+//   programs    the mini-apps without a death: what the logs cost
+//   recoveries  the stencil with a death some steps after the commit: the time that it costs, from which both kinds of
+//               rollback are compared
+//
+// Launches jobs with `mend run`. The kinds take turns, so that disturbances of the machine affect all alike. A time is
+// the program's own, from its start until it has its result.
+
+#include "base/median.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace mend::bench {
+namespace {
+
+// What is aimed at.
+constexpr double most_with_two_clusters = 1.05;
+
+struct Arguments {
+  int samples = 7;
+  std::vector<int> ranks{2, 4};
+  int steps = 400;
+};
+
+struct Kind {
+  std::string name;
+  std::string options;
+};
+
+/// Runs a job, and returns its result. Throws if it fails.
+nlohmann::json result_of(int ranks, int spares, const std::string& program) {
+  const auto file = std::filesystem::temp_directory_path() / fmt::format("mend-bench-{}.json", ::getpid());
+  const std::string line = fmt::format("{} run -n {} --spares {} -- {} --result {} >/dev/null 2>&1", MEND_COMMAND,
+                                       ranks, spares, program, file.string());
+  if (std::system(line.c_str()) != 0) throw std::runtime_error("this job has failed: " + line);
+  std::ifstream in(file);
+  nlohmann::json result = nlohmann::json::parse(in);
+  std::filesystem::remove(file);
+  std::filesystem::remove(file.string() + ".kills");
+  return result;
+}
+
+/// The times of one kind of job.
+struct Times {
+  std::vector<double> milliseconds;
+  std::string answer;  // the hash of the field
+
+  void add(const nlohmann::json& result) {
+    milliseconds.push_back(1000 * result.at("phase_seconds").at("total").get<double>());
+    answer = result.at("field_hash").get<std::string>();
+  }
+  double typical() const { return median(milliseconds); }
+};
+
+void require_same_answer(const std::vector<Times>& all) {
+  for (const Times& one : all)
+    if (one.answer != all.front().answer) throw std::runtime_error("two jobs have different answers");
+}
+
+/// The times of jobs that take turns, by kind.
+std::vector<Times> measure(int samples, int ranks, int spares, const std::string& program,
+                           const std::vector<Kind>& kinds) {
+  std::vector<Times> times(kinds.size());
+  for (int sample = 0; sample < samples; ++sample)
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      times[i].add(result_of(ranks, spares, program + " " + kinds[i].options));
+  require_same_answer(times);
+  return times;
+}
+
+void compare_programs(const Arguments& arguments) {
+  const std::vector<Kind> kinds{{"global", ""},
+                                {"1 cluster", "--mend-rollback local --mend-clusters 1"},
+                                {"2 clusters", "--mend-rollback local --mend-clusters 2"},
+                                {"each rank", "--mend-rollback local"}};
+  fmt::print(
+      "without a death: ms, medians of {}; beside them the ratio to the global rollback (aim: {} with 2 clusters)\n",
+      arguments.samples, most_with_two_clusters);
+  fmt::print("{:<8} {:>5}", "", "ranks");
+  for (const Kind& kind : kinds) fmt::print(" {:>16}", kind.name);
+  fmt::print("\n");
+  const std::vector<Kind> programs{
+      {"stencil", fmt::format("{} --size 64 --steps {} --commit-every 20", MEND_STENCIL, arguments.steps)},
+      {"minife", fmt::format("{} --nx 24 --steps {} --commit-every 2", MEND_MINIFE, arguments.steps / 10)}};
+  for (const Kind& program : programs) {
+    for (const int ranks : arguments.ranks) {
+      const auto times = measure(arguments.samples, ranks, 0, program.options, kinds);
+      fmt::print("{:<8} {:>5}", program.name, ranks);
+      for (const Times& one : times)
+        fmt::print(" {:>8.0f} ({:.3f})", one.typical(), one.typical() / times.front().typical());
+      fmt::print("\n");
+    }
+  }
+}
+
+void compare_recoveries(const Arguments& arguments) {
+  constexpr int ranks = 8;
+  const int commit = arguments.steps / 2;
+  const std::vector<Kind> kinds{{"global", ""}, {"4 clusters", "--mend-rollback local --mend-clusters 4"}};
+  const std::string program =
+      fmt::format("{} --size 64 --steps {} --commit-every {}", MEND_STENCIL, arguments.steps, commit);
+  fmt::print("\nrank 2 of {} dies; the stencil takes so much longer: ms, medians of {}\n{:>18} {:>10} {:>10} {:>6}\n",
+             ranks, arguments.samples, "steps since commit", "global", "local", "ratio");
+  for (const int lost : {1, 10, 100}) {
+    if (commit + lost >= arguments.steps) continue;
+    std::vector<Kind> jobs = kinds;  // with a death, and after those without
+    for (const Kind& kind : kinds)
+      jobs.push_back({kind.name, fmt::format("{} --kill 2@{}", kind.options, commit + lost)});
+    const auto times = measure(arguments.samples, ranks, 1, program, jobs);
+    const double global = times[2].typical() - times[0].typical();
+    const double local = times[3].typical() - times[1].typical();
+    fmt::print("{:>18} {:>10.1f} {:>10.1f} {:>6.2f}\n", lost, global, local, local / global);
+  }
+}
+
+}  // namespace
+}  // namespace mend::bench
+
+int main(int argc, char** argv) {
+  mend::bench::Arguments arguments;
+  CLI::App app("What local rollback costs and saves in whole programs. Launches jobs with mend run.", "bench_rollback");
+  app.add_option("--samples", arguments.samples, "Jobs of each kind")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--ranks", arguments.ranks, "Numbers of ranks of the programs without a death")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  app.add_option("--steps", arguments.steps, "Steps of the stencil")
+      ->check(CLI::Range(20, 1'000'000))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    mend::bench::compare_programs(arguments);
+    mend::bench::compare_recoveries(arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_rollback: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

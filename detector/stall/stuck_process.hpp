@@ -1,0 +1,34 @@
+// Finds a process that is stuck in the MPI library: it waits there on behalf of mend, and what it waits for has
+// happened, or will not happen. Defects of the library cause that when processes die (docs/open-mpi.md). Nothing but
+// its death helps such a process, and the others need it, so it is held dead. Pure.
+//
+// A process is held if it has been in one call of MPI for longer than the limit, and nothing has moved in it. A process
+// is never taken for stuck while any process computes, is not in a call of MPI, or does not answer: the others may wait
+// for that one. If all are held, the one that is behind the others (the lowest turn, base/telemetry/library_wait.hpp)
+// is stuck
+//   - in an agreement: all others have come to it, or have its result;
+//   - in another call, if all others are in the same call of mend, or all others have come to the recovery;
+//   - as a spare that was called and did not come.
+// Ranks that wait for each other in calls that do not belong together are a mistake of the program: nobody is stuck.
+// If several are behind alike, one in which the library does not even look for messages counts as stuck, or else the
+// one with the highest number. If it was another one, the job meets the same again after the recovery, and has one
+// process less. So the job ends or goes on in every case.
+
+#pragma once
+
+#include "detector/stall/stall_report.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace mend::detector {
+
+/// Returns the process that is stuck, if one is. `answers`: of all living processes. Pure.
+std::optional<ProcessId> find_stuck(const Answers& answers, std::chrono::milliseconds limit);
+
+/// Returns "rank 2 (process 5) is stuck in a recovery: nothing has moved for 15 s in the MPI library, where all others
+/// wait for it (--mend-stuck-limit)". Pure.
+std::string describe_stuck(ProcessId process, const Whereabouts& where);
+
+}  // namespace mend::detector

@@ -1,0 +1,64 @@
+// Notes the keys of communicators' attributes, with their callbacks. MPI copies attributes only when it duplicates a
+// communicator itself. Under local rollback it does not: beneath a duplicate are communicators of the epoch, which have
+// no attributes (framework/replay/derived_fronts.hpp). The functions of MPI's profiling interface are intercepted, as
+// in communicator_hooks.cpp.
+
+#include "framework/process/hooks/attribute_hooks.hpp"
+
+#include "framework/process/library_function.hpp"
+#include "framework/replay/plain_calls.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace mend {
+namespace {
+
+struct Key {
+  int number;
+  MPI_Comm_copy_attr_function* copy;
+  void* extra;
+};
+
+std::vector<Key>& keys() {
+  static std::vector<Key> all;
+  return all;
+}
+
+}  // namespace
+
+int copy_attributes(MPI_Comm from, MPI_Comm to) {
+  for (const Key& key : keys()) {
+    void* value = nullptr;
+    int is_set = 0;
+    // A key that was freed still has its attributes. One without attributes does not exist any more.
+    const int known = quietly([&] { return PMPI_Comm_get_attr(from, key.number, &value, &is_set); });
+    if (known != MPI_SUCCESS || is_set == 0) continue;
+    void* copied = nullptr;
+    int is_copied = 0;
+    if (const int code = key.copy(from, key.number, key.extra, value, &copied, &is_copied); code != MPI_SUCCESS)
+      return code;
+    if (is_copied == 0) continue;
+    if (const int code = PMPI_Comm_set_attr(to, key.number, copied); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace mend
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* number,
+                            void* extra) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_create_keyval)>("PMPI_Comm_create_keyval");
+  const int code = library(copy, remove, number, extra);
+  if (code != MPI_SUCCESS) return code;
+  std::erase_if(mend::keys(), [&](const mend::Key& one) { return one.number == *number; });  // of a key that was freed
+  mend::keys().push_back({*number, copy, extra});
+  return code;
+}
+MEND_SAME_AS_PMPI(MPI_Comm_create_keyval);
+
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,526 @@
+// Blocking MPI calls of the application. Each call is recorded while it lasts (base/telemetry/activity.hpp), so that a
+// report can say in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted,
+// as in communicator_hooks.cpp.
+
+#include "base/telemetry/activity.hpp"
+#include "framework/process/hooks/communicator_hooks.hpp"
+#include "framework/process/hooks/meant.hpp"
+#include "framework/process/library_function.hpp"
+#include "framework/replay/blocks.hpp"
+#include "framework/replay/logged_calls.hpp"
+
+#include <mpi.h>
+
+#include <span>
+#include <vector>
+
+namespace {
+
+int note_if_found(int code, const int* flag) {
+  if (code == MPI_SUCCESS && *flag != 0) mend::note_activity();
+  return code;
+}
+
+}  // namespace
+
+namespace mend {
+namespace {
+
+/// Replaces an MPI_Sendrecv that receives from MPI_PROC_NULL by a send and a receive. If the send fails on a revoked
+/// communicator, Open MPI (5.0 and 6.0) cancels the receive even if it was not begun, and crashes.
+int send_without_source(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                        MPI_Status* status) {
+  static const auto send = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
+  static const auto receive = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
+  const int code = send(data, count, type, to, tag, comm);
+  return code == MPI_SUCCESS ? receive(nullptr, 0, type, MPI_PROC_NULL, MPI_ANY_TAG, comm, status) : code;
+}
+
+/// Has the library complete requests, some of which are logged receives. `finish` completes those first.
+/// They are forgotten when the library has completed them.
+template <class Finish, class Library>
+int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finish, Library library) {
+  return logged.in_call([&] {
+    const std::span<MPI_Request> all(requests, static_cast<std::size_t>(count));
+    const LoggedMessages::PersistentReplaced replaced(logged.messages(), all);
+    const std::vector<MPI_Request> before(all.begin(), all.end());
+    const int code = finish(before);
+    if (code != MPI_SUCCESS) return code;
+    const int of_library = library();
+    logged.messages().forget(before, all);
+    return of_library;
+  });
+}
+
+/// Returns what logs calls if it has one of the requests; otherwise null.
+LoggedCalls* owner_of(int count, const MPI_Request* requests) {
+  LoggedCalls* const logged = logged_calls();
+  const bool has_any =
+      logged != nullptr && count > 0 && logged->messages().has_any({requests, static_cast<std::size_t>(count)});
+  return has_any ? logged : nullptr;
+}
+
+}  // namespace
+}  // namespace mend
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
+// them.
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
+
+using mend::InMpiCall;
+using mend::MpiCall;
+using mend::of_the_library;
+
+int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
+  const InMpiCall call(MpiCall::send);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+                                     mend::LoggedMessages::SendEnds::as_send);
+    });
+  }
+  return library(buf, count, type, to, tag, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Send);
+
+int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ssend)>("PMPI_Ssend");
+  const InMpiCall call(MpiCall::ssend);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+                                     mend::LoggedMessages::SendEnds::as_synchronous);
+    });
+  }
+  return library(buf, count, type, to, tag, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Ssend);
+
+int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
+  const InMpiCall call(MpiCall::recv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().receive(front, mend::Traffic::messages, buf, count, type, from, tag, status);
+    });
+  }
+  return library(buf, count, type, from, tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Recv);
+
+int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
+                  MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
+  const InMpiCall call(MpiCall::sendrecv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const int code = logged->messages().send(front, mend::Traffic::messages, out, out_count, out_type, to, out_tag,
+                                               mend::LoggedMessages::SendEnds::at_once);
+      if (code != MPI_SUCCESS) return code;
+      return logged->messages().receive(front, mend::Traffic::messages, in, in_count, in_type, from, in_tag, status);
+    });
+  }
+  if (from == MPI_PROC_NULL) return mend::send_without_source(out, out_count, out_type, to, out_tag, comm, status);
+  return library(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Sendrecv);
+
+int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+                          MPI_Comm comm, MPI_Status* status) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
+  const InMpiCall call(MpiCall::sendrecv_replace);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const int code = logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, out_tag,
+                                               mend::LoggedMessages::SendEnds::at_once);
+      return code != MPI_SUCCESS
+                 ? code
+                 : logged->messages().receive(front, mend::Traffic::messages, buf, count, type, from, in_tag, status);
+    });
+  }
+  if (from == MPI_PROC_NULL) return mend::send_without_source(buf, count, type, to, out_tag, comm, status);
+  return library(buf, count, type, to, out_tag, from, in_tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Sendrecv_replace);
+
+int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Probe)>("PMPI_Probe");
+  const InMpiCall call(MpiCall::probe);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->messages().probe(front, from, tag, nullptr, status); });
+  }
+  return library(from, tag, comm, status);
+}
+MEND_SAME_AS_PMPI(MPI_Probe);
+
+int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Wait)>("PMPI_Wait");
+  const InMpiCall call(MpiCall::wait);
+  if (auto* logged = mend::owner_of(1, request)) {
+    return mend::complete(
+        *logged, 1, request, [&](const auto& before) { return logged->messages().finish(before); },
+        [&] { return library(request, status); });
+  }
+  return mend::notice_made(1, request, [&] { return library(request, status); });
+}
+MEND_SAME_AS_PMPI(MPI_Wait);
+
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Waitall)>("PMPI_Waitall");
+  const InMpiCall call(MpiCall::waitall);
+  if (auto* logged = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *logged, count, requests, [&](const auto& before) { return logged->messages().finish(before); },
+        [&] { return library(count, requests, statuses); });
+  }
+  return mend::notice_made(count, requests, [&] { return library(count, requests, statuses); });
+}
+MEND_SAME_AS_PMPI(MPI_Waitall);
+
+int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Waitany)>("PMPI_Waitany");
+  const InMpiCall call(MpiCall::waitany);
+  if (auto* logged = mend::owner_of(count, requests)) {
+    for (;;) {
+      int flag = 0;
+      const int code = mend::complete(
+          *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+          [&] { return PMPI_Testany(count, requests, index, &flag, status); });
+      if (code != MPI_SUCCESS || flag != 0) return code;
+    }
+  }
+  return mend::notice_made(count, requests, [&] { return library(count, requests, index, status); });
+}
+MEND_SAME_AS_PMPI(MPI_Waitany);
+
+int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
+  const InMpiCall call(MpiCall::waitsome);
+  if (auto* logged = mend::owner_of(count, requests)) {
+    for (;;) {
+      const int code = mend::complete(
+          *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+          [&] { return PMPI_Testsome(count, requests, done, indices, statuses); });
+      if (code != MPI_SUCCESS || *done != 0) return code;
+    }
+  }
+  return mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); });
+}
+MEND_SAME_AS_PMPI(MPI_Waitsome);
+
+int PMPI_Barrier(MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Barrier)>("PMPI_Barrier");
+  const InMpiCall call(MpiCall::barrier);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().barrier(front); });
+  }
+  return library(comm);
+}
+MEND_SAME_AS_PMPI(MPI_Barrier);
+
+int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Bcast)>("PMPI_Bcast");
+  const InMpiCall call(MpiCall::bcast);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().bcast(front, buf, count, type, root); });
+  }
+  return library(buf, count, type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Bcast);
+
+int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Reduce)>("PMPI_Reduce");
+  const InMpiCall call(MpiCall::reduce);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().reduce(front, out, in, count, type, op, root); });
+  }
+  return library(out, in, count, type, op, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Reduce);
+
+int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
+  const InMpiCall call(MpiCall::allreduce);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().allreduce(front, out, in, count, type, op); });
+  }
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Allreduce);
+
+int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
+  const InMpiCall call(MpiCall::reduce_scatter);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().reduce_scatter(front, out, in, counts, type, op); });
+  }
+  return library(out, in, counts, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
+
+int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
+  const InMpiCall call(MpiCall::reduce_scatter_block);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const auto blocks = mend::Blocks::equal(front.size, count);
+      return logged->collectives().reduce_scatter(front, out, in, blocks.counts.data(), type, op);
+    });
+  }
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);
+
+int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Scan)>("PMPI_Scan");
+  const InMpiCall call(MpiCall::scan);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().scan(front, out, in, count, type, op); });
+  }
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Scan);
+
+int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Exscan)>("PMPI_Exscan");
+  const InMpiCall call(MpiCall::exscan);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->collectives().exscan(front, out, in, count, type, op); });
+  }
+  return library(out, in, count, type, op, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Exscan);
+
+int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                int root, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
+  const InMpiCall call(MpiCall::gather);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const auto blocks = mend::Blocks::equal(front.size, in_count);
+      return logged->collectives().gatherv(front, out, out_count, out_type, in, blocks.counts.data(),
+                                           blocks.offsets.data(), in_type, root);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Gather);
+
+int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                 const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
+  const InMpiCall call(MpiCall::gatherv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root);
+    });
+  }
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Gatherv);
+
+int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                 int root, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
+  const InMpiCall call(MpiCall::scatter);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const auto blocks = mend::Blocks::equal(front.size, out_count);
+      return logged->collectives().scatterv(front, out, blocks.counts.data(), blocks.offsets.data(), out_type, in,
+                                            in_count, in_type, root);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Scatter);
+
+int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in,
+                  int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
+  const InMpiCall call(MpiCall::scatterv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root);
+    });
+  }
+  return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Scatterv);
+
+int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                   MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
+  const InMpiCall call(MpiCall::allgather);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const auto blocks = mend::Blocks::equal(front.size, in_count);
+      return logged->collectives().allgatherv(front, out, out_count, out_type, in, blocks.counts.data(),
+                                              blocks.offsets.data(), in_type);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Allgather);
+
+int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                    const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
+  const InMpiCall call(MpiCall::allgatherv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type);
+    });
+  }
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Allgatherv);
+
+int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                  MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
+  const InMpiCall call(MpiCall::alltoall);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      const auto sent = mend::Blocks::equal(front.size, out_count);
+      const auto received = mend::Blocks::equal(front.size, in_count);
+      return logged->collectives().alltoallv(front, out, sent.counts.data(), sent.offsets.data(), out_type, in,
+                                             received.counts.data(), received.offsets.data(), in_type);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Alltoall);
+
+int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in,
+                   const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
+  const InMpiCall call(MpiCall::alltoallv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] {
+      return logged->collectives().alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
+                                             in_type);
+    });
+  }
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Alltoallv);
+
+// These calls do not block. If they find a request complete, the job has made progress.
+
+int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
+  if (auto* logged = mend::owner_of(1, request)) {
+    return mend::complete(
+        *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(request, flag, status), flag); });
+  }
+  return note_if_found(mend::notice_made(1, request, [&] { return library(request, flag, status); }), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Test);
+
+int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
+  if (auto* logged = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(count, requests, flag, statuses), flag); });
+  }
+  return note_if_found(mend::notice_made(count, requests, [&] { return library(count, requests, flag, statuses); }),
+                       flag);
+}
+MEND_SAME_AS_PMPI(MPI_Testall);
+
+int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
+  if (auto* logged = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(count, requests, index, flag, status), flag); });
+  }
+  return note_if_found(
+      mend::notice_made(count, requests, [&] { return library(count, requests, index, flag, status); }), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Testany);
+
+int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
+  if (auto* logged = mend::owner_of(count, requests)) {
+    return mend::complete(
+        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(count, requests, done, indices, statuses), done); });
+  }
+  return note_if_found(
+      mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); }), done);
+}
+MEND_SAME_AS_PMPI(MPI_Testsome);
+
+int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  static const auto library = of_the_library<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
+  if (auto* logged = mend::owner_of(1, &request)) {
+    return mend::complete(
+        *logged, 1, &request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+        [&] { return note_if_found(library(request, flag, status), flag); });
+  }
+  return note_if_found(library(request, flag, status), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Request_get_status);
+
+int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    const mend::Front& front = *logged->front_of(comm);
+    return logged->in_call([&] { return logged->messages().probe(front, from, tag, flag, status); });
+  }
+  return note_if_found(library(from, tag, comm, flag, status), flag);
+}
+MEND_SAME_AS_PMPI(MPI_Iprobe);
+
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,289 @@
+// Collective MPI calls that do not block, and MPI_Alltoallw. On session.comm() under --mend-rollback local, they are
+// logged. The functions of MPI's profiling interface are intercepted, as in call_hooks.cpp.
+
+#include "base/telemetry/activity.hpp"
+#include "framework/process/library_function.hpp"
+#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/refused_hooks.hpp"
+#include "framework/replay/blocks.hpp"
+#include "framework/replay/logged_calls.hpp"
+
+#include <mpi.h>
+
+namespace mend {
+
+void intercept_begun_collectives() {}
+
+}  // namespace mend
+
+namespace {
+
+/// Does `work` with what makes the call on `comm` of logged messages.
+template <class Work>
+int in_call(mend::LoggedCalls& logged, MPI_Comm comm, Work work) {
+  const mend::Front& front = *logged.front_of(comm);
+  return logged.in_call([&] { return work(logged.collectives(), front); });
+}
+
+using Collectives = mend::LoggedCollectives;
+using mend::Front;
+using mend::of_the_library;
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
+// them.
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
+
+int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ibarrier)>("PMPI_Ibarrier");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_barrier(front, request);
+    });
+  }
+  return library(comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ibarrier);
+
+int PMPI_Ibcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ibcast)>("PMPI_Ibcast");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_bcast(front, buf, count, type, root, request);
+    });
+  }
+  return library(buf, count, type, root, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ibcast);
+
+int PMPI_Ireduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                 MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ireduce)>("PMPI_Ireduce");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_reduce(front, out, in, count, type, op, root, request);
+    });
+  }
+  return library(out, in, count, type, op, root, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ireduce);
+
+int PMPI_Iallreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iallreduce)>("PMPI_Iallreduce");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_allreduce(front, out, in, count, type, op, request);
+    });
+  }
+  return library(out, in, count, type, op, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iallreduce);
+
+int PMPI_Iscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+               MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iscan)>("PMPI_Iscan");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_scan(front, out, in, count, type, op, request);
+    });
+  }
+  return library(out, in, count, type, op, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iscan);
+
+int PMPI_Iexscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                 MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iexscan)>("PMPI_Iexscan");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_exscan(front, out, in, count, type, op, request);
+    });
+  }
+  return library(out, in, count, type, op, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iexscan);
+
+int PMPI_Ireduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter)>("PMPI_Ireduce_scatter");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_reduce_scatter(front, out, in, counts, type, op, request);
+    });
+  }
+  return library(out, in, counts, type, op, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ireduce_scatter);
+
+int PMPI_Ireduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter_block)>("PMPI_Ireduce_scatter_block");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      const auto blocks = mend::Blocks::equal(front.size, count);
+      return collectives.begin_reduce_scatter(front, out, in, blocks.counts.data(), type, op, request);
+    });
+  }
+  return library(out, in, count, type, op, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ireduce_scatter_block);
+
+int PMPI_Igather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                 int root, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Igather)>("PMPI_Igather");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      const auto blocks = mend::Blocks::equal(front.size, in_count);
+      return collectives.begin_gatherv(front, out, out_count, out_type, in, blocks.counts.data(), blocks.offsets.data(),
+                                       in_type, root, request);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, root, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Igather);
+
+int PMPI_Igatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                  const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Igatherv)>("PMPI_Igatherv");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root, request);
+    });
+  }
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Igatherv);
+
+int PMPI_Iscatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                  int root, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iscatter)>("PMPI_Iscatter");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      const auto blocks = mend::Blocks::equal(front.size, out_count);
+      return collectives.begin_scatterv(front, out, blocks.counts.data(), blocks.offsets.data(), out_type, in, in_count,
+                                        in_type, root, request);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, root, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iscatter);
+
+int PMPI_Iscatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in,
+                   int in_count, MPI_Datatype in_type, int root, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iscatterv)>("PMPI_Iscatterv");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root,
+                                        request);
+    });
+  }
+  return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iscatterv);
+
+int PMPI_Iallgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                    MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      const auto blocks = mend::Blocks::equal(front.size, in_count);
+      return collectives.begin_allgatherv(front, out, out_count, out_type, in, blocks.counts.data(),
+                                          blocks.offsets.data(), in_type, request);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iallgather);
+
+int PMPI_Iallgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                     const int offsets[], MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Iallgatherv)>("PMPI_Iallgatherv");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, request);
+    });
+  }
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Iallgatherv);
+
+int PMPI_Ialltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+                   MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ialltoall)>("PMPI_Ialltoall");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      const auto from = mend::Blocks::equal(front.size, out_count);
+      const auto to = mend::Blocks::equal(front.size, in_count);
+      return collectives.begin_alltoallv(front, out, from.counts.data(), from.offsets.data(), out_type, in,
+                                         to.counts.data(), to.offsets.data(), in_type, request);
+    });
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ialltoall);
+
+int PMPI_Ialltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in,
+                    const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm,
+                    MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ialltoallv)>("PMPI_Ialltoallv");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
+                                         in_type, request);
+    });
+  }
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ialltoallv);
+
+int PMPI_Ialltoallw(const void* out, const int out_counts[], const int out_offsets[], const MPI_Datatype out_types[],
+                    void* in, const int in_counts[], const int in_offsets[], const MPI_Datatype in_types[],
+                    MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ialltoallw)>("PMPI_Ialltoallw");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.begin_alltoallw(front, out, out_counts, out_offsets, out_types, in, in_counts, in_offsets,
+                                         in_types, request);
+    });
+  }
+  return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ialltoallw);
+
+int PMPI_Alltoallw(const void* out, const int out_counts[], const int out_offsets[], const MPI_Datatype out_types[],
+                   void* in, const int in_counts[], const int in_offsets[], const MPI_Datatype in_types[],
+                   MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Alltoallw)>("PMPI_Alltoallw");
+  const mend::InMpiCall call(mend::MpiCall::alltoallw);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
+      return collectives.alltoallw(front, out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types);
+    });
+  }
+  return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Alltoallw);
+
+// NOLINTEND(readability-identifier-naming)

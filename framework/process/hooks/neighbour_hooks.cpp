@@ -1,0 +1,204 @@
+// Neighbourhood collectives. On communicators that are made of session.comm() under --mend-rollback local, they are
+// logged. The functions of MPI's profiling interface are intercepted, as in call_hooks.cpp.
+
+#include "base/telemetry/activity.hpp"
+#include "framework/process/library_function.hpp"
+#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/refused_hooks.hpp"
+#include "framework/replay/logged_calls.hpp"
+#include "framework/replay/collectives/neighbours.hpp"
+#include "framework/replay/values.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace mend {
+
+void intercept_neighbours() {}
+
+namespace {
+
+using Blocks = std::vector<LoggedMessages::Expected>;
+
+/// Makes the exchange of `out` and `in`, which are called with the number of a neighbour, on `comm` of logged messages.
+/// `request`: null for a call that blocks.
+template <class Out, class In>
+int exchange(LoggedCalls& logged, MPI_Comm comm, MPI_Request* request, Out out, In in) {
+  const Front& front = *logged.front_of(comm);
+  return logged.in_call([&] {
+    Neighbours neighbours;
+    if (const int code = find_neighbours(front, neighbours); code != MPI_SUCCESS) return code;
+    Blocks given;
+    Blocks expected;
+    for (int i = 0; i < static_cast<int>(neighbours.destinations.size()); ++i) given.push_back(out(i));
+    for (int i = 0; i < static_cast<int>(neighbours.sources.size()); ++i) expected.push_back(in(i));
+    return logged.collectives().exchange_with_neighbours(front, given, expected, request);
+  });
+}
+
+/// What is sent is only read.
+LoggedMessages::Expected block(const void* data, int count, MPI_Datatype type) {
+  return {MPI_PROC_NULL, const_cast<void*>(data), count, type};
+}
+
+/// The same block for each neighbour.
+auto same(const void* data, int count, MPI_Datatype type) {
+  return [=](int) { return block(data, count, type); };
+}
+/// Blocks of equal length.
+auto equal(const void* data, int count, MPI_Datatype type) {
+  return [=](int i) { return block(at(data, MPI_Aint{i} * count, type), count, type); };
+}
+/// Offsets are numbers of values.
+auto varying(const void* data, const int* counts, const int* offsets, MPI_Datatype type) {
+  return [=](int i) { return block(at(data, offsets[i], type), counts[i], type); };
+}
+/// Offsets are numbers of bytes.
+auto typed(const void* data, const int* counts, const MPI_Aint* offsets, const MPI_Datatype* types) {
+  return [=](int i) { return block(static_cast<const std::byte*>(data) + offsets[i], counts[i], types[i]); };
+}
+
+}  // namespace
+}  // namespace mend
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
+// them.
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
+
+using mend::of_the_library;
+
+int PMPI_Neighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                            MPI_Datatype in_type, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_allgather)>("PMPI_Neighbor_allgather");
+  const mend::InMpiCall call(mend::MpiCall::neighbor_allgather);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, nullptr, mend::same(out, out_count, out_type),
+                          mend::equal(in, in_count, in_type));
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_allgather);
+
+int PMPI_Neighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                             const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_allgatherv)>("PMPI_Neighbor_allgatherv");
+  const mend::InMpiCall call(mend::MpiCall::neighbor_allgatherv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, nullptr, mend::same(out, out_count, out_type),
+                          mend::varying(in, in_counts, offsets, in_type));
+  }
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_allgatherv);
+
+int PMPI_Neighbor_alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                           MPI_Datatype in_type, MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoall)>("PMPI_Neighbor_alltoall");
+  const mend::InMpiCall call(mend::MpiCall::neighbor_alltoall);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, nullptr, mend::equal(out, out_count, out_type),
+                          mend::equal(in, in_count, in_type));
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_alltoall);
+
+int PMPI_Neighbor_alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type,
+                            void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type,
+                            MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoallv)>("PMPI_Neighbor_alltoallv");
+  const mend::InMpiCall call(mend::MpiCall::neighbor_alltoallv);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, nullptr, mend::varying(out, out_counts, out_offsets, out_type),
+                          mend::varying(in, in_counts, in_offsets, in_type));
+  }
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_alltoallv);
+
+int PMPI_Neighbor_alltoallw(const void* out, const int out_counts[], const MPI_Aint out_offsets[],
+                            const MPI_Datatype out_types[], void* in, const int in_counts[],
+                            const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoallw)>("PMPI_Neighbor_alltoallw");
+  const mend::InMpiCall call(mend::MpiCall::neighbor_alltoallw);
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, nullptr, mend::typed(out, out_counts, out_offsets, out_types),
+                          mend::typed(in, in_counts, in_offsets, in_types));
+  }
+  return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm);
+}
+MEND_SAME_AS_PMPI(MPI_Neighbor_alltoallw);
+
+int PMPI_Ineighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                             MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgather)>("PMPI_Ineighbor_allgather");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, request, mend::same(out, out_count, out_type),
+                          mend::equal(in, in_count, in_type));
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_allgather);
+
+int PMPI_Ineighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
+                              const int offsets[], MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgatherv)>("PMPI_Ineighbor_allgatherv");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, request, mend::same(out, out_count, out_type),
+                          mend::varying(in, in_counts, offsets, in_type));
+  }
+  return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_allgatherv);
+
+int PMPI_Ineighbor_alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                            MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoall)>("PMPI_Ineighbor_alltoall");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, request, mend::equal(out, out_count, out_type),
+                          mend::equal(in, in_count, in_type));
+  }
+  return library(out, out_count, out_type, in, in_count, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoall);
+
+int PMPI_Ineighbor_alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type,
+                             void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type,
+                             MPI_Comm comm, MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallv)>("PMPI_Ineighbor_alltoallv");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, request, mend::varying(out, out_counts, out_offsets, out_type),
+                          mend::varying(in, in_counts, in_offsets, in_type));
+  }
+  return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoallv);
+
+int PMPI_Ineighbor_alltoallw(const void* out, const int out_counts[], const MPI_Aint out_offsets[],
+                             const MPI_Datatype out_types[], void* in, const int in_counts[],
+                             const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm,
+                             MPI_Request* request) {
+  comm = mend::meant(comm);
+  static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallw)>("PMPI_Ineighbor_alltoallw");
+  if (auto* logged = mend::logged_calls_of(comm)) {
+    return mend::exchange(*logged, comm, request, mend::typed(out, out_counts, out_offsets, out_types),
+                          mend::typed(in, in_counts, in_offsets, in_types));
+  }
+  return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm, request);
+}
+MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoallw);
+
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,54 @@
+// Which components of Open MPI carry a job's messages. Only the point-to-point layer ob1 is adapted to failures, with
+// the transports that it drives; other layers take networks over silently where they are built in. So mend names the
+// layer in every job, and refuses or warns of what the user asks for beyond that. Pure.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mend::jobs {
+
+enum class Transport {
+  automatic,  ///< the library's choice among the transports that are adapted to failures
+  tcp,        ///< TCP between nodes, shared memory within
+  ofi,        ///< libfabric
+  uct,        ///< the lower layer of UCX
+};
+
+struct NetworkChoice {
+  Transport transport = Transport::automatic;
+  std::string interfaces{};  ///< for TCP, mpirun's daemons and mend; empty: all
+};
+
+/// Reads the value of --network: auto, tcp, ofi or uct, and names of interfaces or networks, separated by commas, in
+/// any order. Throws UsageError for two transports or an empty name.
+NetworkChoice read_network(std::string_view text);
+
+/// Settings of the library: a component framework or a parameter, and its value.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the settings that choose this transport.
+Settings settings_for(Transport transport);
+
+/// Returns the name of the transport's component in the library; empty if every library has it.
+std::string component_of(Transport transport);
+
+/// What the user has set of these settings, in the environment (OMPI_MCA_...) and among the options for mpirun (--mca).
+Settings settings_of_user(const std::map<std::string, std::string>& environment,
+                          const std::vector<std::string>& mpirun_options);
+
+/// What is to be said of the user's settings.
+struct Objections {
+  std::string refusal{};                ///< the job cannot survive failures with them; empty: it can
+  std::vector<std::string> warnings{};  ///< it may not
+};
+Objections objections_to(const Settings& user);
+
+/// Returns the line of mend run --verbose: "MPI: ob1 over self,sm,tcp; interfaces: ib0". `user`: overrides the choice.
+std::string describe(const NetworkChoice& choice, const Settings& user);
+
+}  // namespace mend::jobs

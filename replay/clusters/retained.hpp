@@ -1,0 +1,62 @@
+// Copies of the messages within a cluster. They are not a log: no rank that goes back needs them. But when a process of
+// another cluster dies, messages under way are lost with the communicator, and are sent again from here. So a copy is
+// kept until its receiver acknowledges it, or until the next commit.
+//
+// Pure: no MPI, no clock.
+
+#pragma once
+
+#include "replay/channel.hpp"
+#include "replay/log_memory.hpp"
+#include "replay/message_log.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace mend::replay {
+
+class Retained {
+ public:
+  /// Memory is returned in pieces of `piece` bytes.
+  explicit Retained(std::size_t piece) : piece_(piece) {}
+
+  /// Memory for a copy; keep() keeps it, or the next drop_all() returns it.
+  std::span<std::byte> take(std::size_t size);
+  /// The copy, of take(), is message `number` of `channel`, from 0 on.
+  void keep(const Channel& channel, std::uint64_t number, std::span<const std::byte> copy);
+  /// The first `count` messages of the channel were received.
+  void received(const Channel& channel, std::uint64_t count);
+  /// All were received.
+  void drop_all();
+  /// Reuses the memory of copies that are not kept any more. Nothing may use it.
+  void reuse();
+  /// What is kept for `peer`, in the order in which it was sent.
+  std::vector<Resent> of(int peer) const;
+  /// Returns how many bytes are used, also by copies that are not kept any more.
+  std::size_t bytes() const;
+
+ private:
+  struct Piece {
+    LogMemory memory;
+    std::size_t kept = 0;
+  };
+  struct Entry {
+    std::uint64_t number;
+    std::uint64_t order;
+    std::span<const std::byte> bytes;
+    Piece* piece;
+  };
+
+  std::size_t piece_;
+  std::list<Piece> pieces_;  // entries point to them
+  Piece* current_ = nullptr;
+  std::map<Channel, std::deque<Entry>> entries_;
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace mend::replay

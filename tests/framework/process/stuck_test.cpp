@@ -1,0 +1,46 @@
+// Jobs in which the MPI library forgets a process: it is held dead and replaced, and the job goes on with the right
+// result. Without that, these jobs would hang.
+
+#include "tests/framework/subject_job.hpp"
+
+namespace {
+
+using testing::ContainsRegex;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+support::JobEnd play_with_limit(const std::string& call, int spares, std::vector<std::string> options = {}) {
+  options.insert(options.end(), {"--mend-stuck-limit", "1.5"});
+  return play(call, 4, spares, options, MEND_STUCK);
+}
+
+TEST(AProcessThatTheLibraryForgets, in_a_recovery_is_replaced) {
+  const auto end = play_with_limit("shrink", 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAreArray(counted(4, 6, 1)));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in a recovery: nothing has moved for "
+                                        "[0-9]+ s in the MPI library, where all others wait for it"));
+  EXPECT_THAT(end.errors, HasSubstr("stuck in the MPI library for"));
+}
+
+TEST(AProcessThatTheLibraryForgets, in_an_agreement_of_the_library_is_replaced) {
+  const auto end = play_with_limit("agree", 2, {"--mend-agreement", "mpi"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAreArray(counted(4, 6, 1)));
+  EXPECT_THAT(end.errors, ContainsRegex("\\(process 3\\) is stuck "));
+}
+
+TEST(AProcessThatTheLibraryForgets, in_the_exchange_of_a_commit_is_replaced) {
+  const auto end = play_with_limit("waitall", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAreArray(counted(4, 6, 1)));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in commit\\(\\): nothing has moved for "));
+}
+
+TEST(AProcessThatTheLibraryForgets, ends_the_job_when_nobody_can_take_over) {
+  const auto end = play_with_limit("waitall", 0);
+  EXPECT_EQ(end.exit_code, 3) << end.errors;
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3.* died and no spare is left"));
+}
+
+}  // namespace

@@ -1,0 +1,43 @@
+// A program whose MPI library forgets a process (forgetful_library.cpp):
+//     PROGRAM CALL      CALL: shrink, agree (with --mend-agreement mpi), waitall
+// The processes count; rank 1 dies after the first steps, and then process 3 is forgotten. With "waitall", nobody dies.
+
+#include "framework/mend.hpp"
+#include "tests/framework/subject/forgetful_library.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+int main(int argc, char** argv) {
+  const std::string call = argc > 1 ? argv[1] : "";
+  return mend::run(argc, argv, [call](mend::Session& session) {
+    constexpr long steps = 6;
+    constexpr long last_before = 3;
+    long step = 0;
+    long total = 0;
+    session.store().protect("step", step);
+    session.store().protect("total", total);
+    session.store().restore();
+    while (step < steps) {
+      const bool is_time = step == last_before && session.epoch() == mend::Epoch{0};
+      if (is_time && session.rank() == mend::Rank{3}) forget_this_process_in(call.c_str());
+      if (is_time && call != "waitall") {
+        MPI_Barrier(session.comm());
+        if (session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+      }
+      long sum = 0;
+      const long mine = step + session.rank().value;
+      MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+      total += sum;
+      ++step;
+      session.store().commit();
+    }
+    const std::string line = fmt::format("rank {}: total {} after {} steps in epoch {}\n", session.rank().value, total,
+                                         step, session.epoch().value);
+    [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+  });
+}

@@ -1,0 +1,55 @@
+// `mend report` as users call it.
+
+#include "tests/jobs/mend_process.hpp"
+#include "tests/support/job.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* a_result = R"({"app": "heat", "ranks": 2, "spares": 0, "recoveries": []})";
+
+class MendReport : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder() / "traces");
+    std::ofstream(result()) << a_result;
+    std::ofstream(trace()) << R"({"traceEvents":[
+{"name":"epoch","ph":"i","pid":0,"ts":1,"args":{"epoch":0,"rank":0}}]})";
+  }
+  std::filesystem::path folder() const { return scratch_.path(); }
+  std::string result() const { return (folder() / "result.json").string(); }
+  std::string trace() const { return (folder() / "traces" / "process-0.json").string(); }
+  static void expect_refusal(const std::vector<std::string>& line, const std::string& sentence) {
+    MendProcess report(line);
+    EXPECT_EQ(report.wait(), 2) << report.errors();
+    EXPECT_THAT(report.errors(), HasSubstr(sentence));
+  }
+
+ private:
+  support::ScratchFolder scratch_;
+};
+
+TEST_F(MendReport, says_which_page_cannot_be_written) {
+  expect_refusal({"report", result(), "--html", "/nonexistent/page.html"}, "--html /nonexistent/page.html cannot be");
+}
+
+TEST_F(MendReport, does_not_overwrite_what_it_reports_on) {
+  expect_refusal({"report", result(), "--html", result()}, "would overwrite what is reported on: name another file");
+  expect_refusal({"report", (folder() / "traces").string(), "--perfetto", trace()},
+                 "would overwrite what is reported on");
+  std::ifstream in(result());
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), a_result);
+  MendProcess beside({"report", result(), "--html", (folder() / "page.html").string()});
+  EXPECT_EQ(beside.wait(), 0) << beside.errors();
+}
+
+}  // namespace
