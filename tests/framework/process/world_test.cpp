@@ -1,6 +1,6 @@
 // --mend-world session: MPI_COMM_WORLD is session.comm() in the body.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/framework/replay/rolled_back_job.hpp"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
-
-/// What the ranks say of their results, without how many steps it took.
-std::vector<std::string> results_of(const support::JobEnd& end) {
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  std::vector<std::string> lines = said(end);
-  for (std::string& line : lines) line = line.substr(0, line.find(','));
-  return lines;
-}
 
 class InTheWorld : public testing::TestWithParam<const char*> {
  protected:

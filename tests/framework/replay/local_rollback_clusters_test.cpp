@@ -1,6 +1,6 @@
 // --mend-rollback local with --mend-clusters: the ranks of a cluster go back together.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/framework/replay/rolled_back_job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,47 +27,23 @@ support::JobEnd play_in(const std::string& clusters, const std::string& scenario
                "--mend-clusters", clusters});
 }
 
-/// What the ranks say of the scenario's result without a death, and without clusters; the part before the steps. The
-/// library's own neighbourhood collectives are not compared: Open MPI 5.0 has defects in those that do not block.
-std::vector<std::string> undisturbed(const std::string& scenario) {
+/// What the ranks say of the scenario's result without a death, and without clusters. The library's own neighbourhood
+/// collectives are not compared: Open MPI 5.0 has defects in those that do not block.
+const std::vector<std::string>& undisturbed(const std::string& scenario) {
   static std::map<std::string, std::vector<std::string>> results;
   std::vector<std::string>& lines = results[scenario];
   if (lines.empty()) {
     std::vector<std::string> options{"--mend-commit-every", "4"};
     if (scenario == with_neighbours) options.insert(options.end(), {"--mend-rollback", "local"});
-    lines = said(play(scenario, 4, 0, options));
-    for (std::string& line : lines) line = line.substr(0, line.find(','));
+    lines = results_of(play(scenario, 4, 0, options));
   }
   return lines;
 }
 
-/// What a rank has done in its last entry of the body: -1 where any number is right.
-struct Done {
-  int steps = -1;
-  int entry = -1;
-};
 constexpr Done stayed{12, 1};
 
 void expect_right(const support::JobEnd& end, const std::vector<Done>& done, const std::string& scenario = named) {
-  const std::vector<std::string> results = undisturbed(scenario);
-  ASSERT_THAT(results, SizeIs(4));
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  std::vector<std::string> lines = said(end);
-  // A rank that goes back after its body says its result twice.
-  const auto of_same_rank = [](const std::string& one, const std::string& other) {
-    return one.substr(0, one.find(',')) == other.substr(0, other.find(','));
-  };
-  lines.erase(std::ranges::unique(lines, of_same_rank).begin(), lines.end());
-  ASSERT_THAT(lines, SizeIs(4)) << end.errors;
-  for (std::size_t rank = 0; rank < lines.size(); ++rank) {
-    EXPECT_THAT(lines[rank], testing::StartsWith(results[rank] + ",")) << end.errors;
-    if (done[rank].steps >= 0) {
-      EXPECT_THAT(lines[rank], HasSubstr(fmt::format(", {} steps,", done[rank].steps))) << end.errors;
-    }
-    if (done[rank].entry >= 0) {
-      EXPECT_THAT(lines[rank], testing::EndsWith(fmt::format("entry {}", done[rank].entry))) << end.errors;
-    }
-  }
+  expect_rolled_back(end, undisturbed(scenario), done);
 }
 
 class WhoeverOfAClusterDies : public testing::TestWithParam<int> {};
@@ -176,17 +152,11 @@ TEST(LocalRollbackOfClusters, ends_a_strict_job_if_no_rank_stays) {
 TEST(LocalRollbackOfClusters, commits_before_logs_are_full_at_the_same_steps_after_it_went_back) {
   const std::vector<std::string> with_small_logs{"--mend-rollback",     "local", "--mend-log-limit", "1",
                                                  "--mend-commit-every", "1000",  "--mend-clusters",  "2"};
-  const auto without_steps = [](const support::JobEnd& end) {
-    std::vector<std::string> lines = said(end);
-    for (std::string& line : lines) line = line.substr(0, line.find(','));
-    return lines;
-  };
-  const auto expected = without_steps(play("fills_logs:commits:", 3, 0, with_small_logs));
+  const auto expected = results_of(play("fills_logs:commits:", 3, 0, with_small_logs));
   ASSERT_THAT(expected, SizeIs(3));
   EXPECT_THAT(expected[0], testing::ContainsRegex("commits at( [0-9]+){3,10}$"));
   const auto end = play("fills_logs:commits:1@23,2@37", 3, 2, with_small_logs);
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_EQ(without_steps(end), expected) << end.errors;
+  EXPECT_EQ(results_of(end), expected) << end.errors;
   EXPECT_THAT(end.errors, testing::Not(HasSubstr("is full")));
   EXPECT_THAT(end.errors, HasSubstr("only ranks 0, 1 go back"));
   EXPECT_THAT(end.errors, HasSubstr("only rank 2 goes back"));

@@ -1,6 +1,6 @@
 // --mend-rollback local: only the process that takes over a rank goes back.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/framework/replay/rolled_back_job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,14 +30,11 @@ support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spare
 }
 support::JobEnd play_from_any(const std::string& deaths) { return play(from_any + deaths, 4, 3, locally); }
 
-/// What the ranks say of the scenario's result without a death; the part before the steps.
-std::vector<std::string> undisturbed(const std::string& scenario) {
+/// What the ranks say of the scenario's result without a death.
+const std::vector<std::string>& undisturbed(const std::string& scenario) {
   static std::map<std::string, std::vector<std::string>> results;
   std::vector<std::string>& lines = results[scenario];
-  if (lines.empty()) {
-    lines = said(play(scenario, 4, 0, locally));
-    for (std::string& line : lines) line = line.substr(0, line.find(','));
-  }
+  if (lines.empty()) lines = results_of(play(scenario, 4, 0, locally));
   return lines;
 }
 
@@ -48,25 +45,9 @@ enum class Entries { once, any };
 /// by rank, -1 where any number is right.
 void expect_right(const support::JobEnd& end, const std::vector<int>& steps, const std::string& scenario = named,
                   Entries entries = Entries::once) {
-  const std::vector<std::string> results = undisturbed(scenario);
-  ASSERT_THAT(results, SizeIs(4));
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  std::vector<std::string> lines = said(end);
-  // A rank that dies after its body says its result twice.
-  const auto of_same_rank = [](const std::string& one, const std::string& other) {
-    return one.substr(0, one.find(',')) == other.substr(0, other.find(','));
-  };
-  lines.erase(std::ranges::unique(lines, of_same_rank).begin(), lines.end());
-  ASSERT_THAT(lines, SizeIs(4)) << end.errors;
-  for (std::size_t rank = 0; rank < lines.size(); ++rank) {
-    EXPECT_THAT(lines[rank], testing::StartsWith(results[rank] + ",")) << end.errors;
-    if (entries == Entries::once) {
-      EXPECT_THAT(lines[rank], testing::EndsWith("entry 1")) << end.errors;
-    }
-    if (steps[rank] >= 0) {
-      EXPECT_THAT(lines[rank], HasSubstr(fmt::format(", {} steps", steps[rank])));
-    }
-  }
+  std::vector<Done> done;
+  for (const int count : steps) done.push_back({count, entries == Entries::once ? 1 : -1});
+  expect_rolled_back(end, undisturbed(scenario), done);
 }
 
 TEST(LocalRollback, gives_the_same_result_as_the_global_one_without_a_death) {

@@ -1,0 +1,50 @@
+// Jobs in which some ranks go back and others stay: their results, how many steps each rank has computed, and how often
+// it has entered the body. A rank says "rank 0: RESULT, 12 steps, entry 1".
+
+#pragma once
+
+#include "tests/framework/subject_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+/// What the ranks say of their results, in rank order, after an exit code of 0.
+inline std::vector<std::string> results_of(const support::JobEnd& end) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  std::vector<std::string> lines = said(end);
+  for (std::string& line : lines) line = line.substr(0, line.find(','));
+  return lines;
+}
+
+/// What a rank has done in its last entry of the body: -1 where any number is right.
+struct Done {
+  int steps = -1;
+  int entry = -1;
+};
+
+/// Fails the current test unless the job ended well, all ranks have `results`, and each has done what `done` says of
+/// it.
+inline void expect_rolled_back(const support::JobEnd& end, const std::vector<std::string>& results,
+                               const std::vector<Done>& done) {
+  ASSERT_THAT(results, testing::SizeIs(done.size()));
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  std::vector<std::string> lines = said(end);
+  // A rank that goes back after its body says its result twice.
+  const auto of_same_rank = [](const std::string& one, const std::string& other) {
+    return one.substr(0, one.find(',')) == other.substr(0, other.find(','));
+  };
+  lines.erase(std::ranges::unique(lines, of_same_rank).begin(), lines.end());
+  ASSERT_THAT(lines, testing::SizeIs(done.size())) << end.errors;
+  for (std::size_t rank = 0; rank < lines.size(); ++rank) {
+    EXPECT_THAT(lines[rank], testing::StartsWith(results[rank] + ",")) << end.errors;
+    if (done[rank].steps >= 0) {
+      EXPECT_THAT(lines[rank], testing::HasSubstr(fmt::format(", {} steps,", done[rank].steps))) << end.errors;
+    }
+    if (done[rank].entry >= 0) {
+      EXPECT_THAT(lines[rank], testing::EndsWith(fmt::format("entry {}", done[rank].entry))) << end.errors;
+    }
+  }
+}
