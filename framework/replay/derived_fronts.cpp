@@ -6,17 +6,6 @@
 namespace mend {
 namespace {
 
-void put(std::vector<std::uint64_t>& words, const std::vector<int>& values) {
-  words.push_back(values.size());
-  for (const int value : values) words.push_back(static_cast<std::uint64_t>(value));
-}
-
-std::vector<int> values_from(const std::vector<std::uint64_t>& words, std::size_t& at) {
-  std::vector<int> values(words.at(at++));
-  for (int& value : values) value = static_cast<int>(words.at(at++));
-  return values;
-}
-
 Communicator part_of(MPI_Comm over, int color, int key) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(PMPI_Comm_split(over, color, key, &made), "MPI_Comm_split");
@@ -56,49 +45,7 @@ Communicator handle_of(const Topology& topology, int rank, MPI_Comm line) {
   return Communicator(made);
 }
 
-void put(std::vector<std::uint64_t>& words, const std::vector<std::vector<int>>& lists) {
-  words.push_back(lists.size());
-  for (const std::vector<int>& one : lists) put(words, one);
-}
-
-std::vector<std::vector<int>> lists_from(const std::vector<std::uint64_t>& words, std::size_t& at) {
-  std::vector<std::vector<int>> lists(words.at(at++));
-  for (std::vector<int>& one : lists) one = values_from(words, at);
-  return lists;
-}
-
 }  // namespace
-
-void put(std::vector<std::uint64_t>& words, const std::vector<Recipe>& recipes) {
-  words.push_back(recipes.size());
-  for (const Recipe& one : recipes) {
-    words.push_back(one.number);
-    put(words, one.parent);
-    put(words, one.parts);
-    put(words, one.topology.dims);
-    put(words, one.topology.periods);
-    put(words, one.topology.index);
-    put(words, one.topology.edges);
-    put(words, one.topology.links);
-    put(words, one.nodes);
-  }
-}
-
-std::vector<Recipe> recipes_from(const std::vector<std::uint64_t>& words, std::size_t& at) {
-  std::vector<Recipe> recipes(words.at(at++));
-  for (Recipe& one : recipes) {
-    one.number = static_cast<std::uint32_t>(words.at(at++));
-    one.parent = values_from(words, at);
-    one.parts = lists_from(words, at);
-    one.topology.dims = values_from(words, at);
-    one.topology.periods = values_from(words, at);
-    one.topology.index = values_from(words, at);
-    one.topology.edges = values_from(words, at);
-    one.topology.links = lists_from(words, at);
-    one.nodes = values_from(words, at);
-  }
-  return recipes;
-}
 
 const Front* DerivedFronts::find(MPI_Comm handle) const {
   if (handle == MPI_COMM_NULL) return nullptr;

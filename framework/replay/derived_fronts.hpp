@@ -58,10 +58,6 @@ struct Recipe {
   auto operator<=>(const Recipe&) const = default;
 };
 
-/// As 64-bit words, and back; `at` is moved behind what was read. Pure.
-void put(std::vector<std::uint64_t>& words, const std::vector<Recipe>& recipes);
-std::vector<Recipe> recipes_from(const std::vector<std::uint64_t>& words, std::size_t& at);
-
 class DerivedFronts {
  public:
   /// `self`: this rank.

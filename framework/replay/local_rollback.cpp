@@ -30,23 +30,11 @@
 namespace mend {
 namespace {
 
-using Phase = replay::Ledger::Phase;
-
-constexpr std::size_t header_words = 13;
-
 /// A tenth of the machine's memory, for all processes on it alike: what a log may have.
 std::size_t most_log_bytes() {
   static const std::size_t most =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE)) / 10;
   return most;
-}
-
-void put(std::vector<std::uint64_t>& packet, const std::vector<replay::Ledger::Receipt>& receipts) {
-  packet.push_back(receipts.size());
-  for (const replay::Ledger::Receipt& one : receipts) {
-    const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.tag));
-    packet.insert(packet.end(), {std::uint64_t{one.context} << 32U | tag, one.count, one.hash});
-  }
 }
 
 /// A communicator of these ranks of `line`. Collective over them.
@@ -63,27 +51,6 @@ Communicator group_of(MPI_Comm line, const std::vector<int>& ranks, int tag) {
   check_mpi(code, "MPI_Comm_create_group");
   return Communicator(made);
 }
-
-class Reader {
- public:
-  explicit Reader(const std::vector<std::uint64_t>& packet, std::size_t at = 0) : packet_(packet), at_(at) {}
-  std::uint64_t next() { return packet_.at(at_++); }
-  std::vector<Recipe> recipes() { return recipes_from(packet_, at_); }
-  std::vector<replay::Ledger::Receipt> receipts() {
-    std::vector<replay::Ledger::Receipt> all(next());
-    for (replay::Ledger::Receipt& one : all) {
-      const std::uint64_t channel = next();
-      one = {static_cast<std::uint32_t>(channel >> 32U), static_cast<int>(static_cast<std::uint32_t>(channel)), next(),
-             0};
-      one.hash = next();
-    }
-    return all;
-  }
-
- private:
-  const std::vector<std::uint64_t>& packet_;
-  std::size_t at_;
-};
 
 const char* text_of(replay::Ledger::Difference::What what) {
   using What = replay::Ledger::Difference::What;
@@ -362,22 +329,22 @@ void LocalRollback::begin_epoch() {
   }
   meet();
   make_lines();
-  others_.assign(static_cast<std::size_t>(ranks_), Header{});
+  others_.assign(static_cast<std::size_t>(ranks_), PeerState{});
   if (engine_.world().epoch == Epoch{0}) {
     is_newcomer_ = false;
     engine_.cluster_standing().begin_life(Epoch{0});
     return;
   }
   const int self = session_.rank;
-  std::vector<std::vector<std::uint64_t>> packets(static_cast<std::size_t>(ranks_));
+  std::vector<PeerPacket> packets(static_cast<std::size_t>(ranks_));
   packets[static_cast<std::size_t>(self)] = packet_for(self);
   for (int distance = 1; distance < ranks_; ++distance) {
     const int to = (self + distance) % ranks_;
     const int from = (self - distance + ranks_) % ranks_;
-    packets[static_cast<std::size_t>(from)] = exchanged(to, from, packet_for(to));
+    packets[static_cast<std::size_t>(from)] = PeerPacket::from(exchanged(to, from, packet_for(to).words()));
   }
-  for (int peer = 0; peer < ranks_; ++peer) hear(peer, packets[static_cast<std::size_t>(peer)]);
-  const bool go_on = std::ranges::none_of(others_, [](const Header& one) { return one.refuses != 0; });
+  std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
+  const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
   if (!engine_.ballot().vote(agreement::Motion::flag, go_on)) {  // so that all leave, or none
     if (options_.is_strict) end_strictly();
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
@@ -385,18 +352,12 @@ void LocalRollback::begin_epoch() {
   }
   exchange_histories();  // before messages of the application are sent on the same line
   std::set<Recipe> recipes;
-  for (const std::vector<std::uint64_t>& packet : packets)
-    for (Recipe& one : Reader(packet, header_words).recipes()) recipes.insert(std::move(one));
+  for (const PeerPacket& packet : packets) recipes.insert(packet.recipes.begin(), packet.recipes.end());
   for (const Recipe& one : recipes) derived_.make(one, session_.line(Traffic::messages));
   std::uint64_t resent = 0;
   std::uint64_t resent_bytes = 0;
   for (int peer = 0; peer < ranks_; ++peer) {
-    Reader reader(packets[static_cast<std::size_t>(peer)], header_words);
-    reader.recipes();
-    replay::Ledger::Receipts receipts{static_cast<Phase>(others_[static_cast<std::size_t>(peer)].phase), {}, {}};
-    receipts.setup = reader.receipts();
-    receipts.interval = reader.receipts();
-    for (const replay::Ledger::Resent& one : ledger_.hear(peer, receipts)) {
+    for (const replay::Ledger::Resent& one : ledger_.hear(peer, packets[static_cast<std::size_t>(peer)].receipts)) {
       const Front& front = front_with(one.channel.context / 2);
       const MPI_Comm line = front.line(static_cast<Traffic>(one.channel.context % 2));
       check_mpi(messages_.resend(line, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
@@ -433,25 +394,21 @@ void LocalRollback::make_lines() {
   session_.lines = {application, collectives_line_.get()};
 }
 
-std::vector<std::uint64_t> LocalRollback::packet_for(int peer) const {
-  const replay::Ledger::Receipts receipts = ledger_.receipts_for(peer);
-  std::vector<std::uint64_t> packet{static_cast<std::uint64_t>(receipts.phase),
-                                    version_.value,
-                                    steps_,
-                                    refusal_.empty() && !log_is_full_ ? 0U : 1U,
-                                    static_cast<std::uint64_t>(engine_.steps_since_commit()),
-                                    ledger_.bytes(),
-                                    number_,
-                                    static_cast<std::uint64_t>(standing()),
-                                    receives_from_any_ || messages_.receives_from_any() ? 1U : 0U,
-                                    log_limit_,
-                                    log_of_setup_,
-                                    log_pacing_at_version_.steps,
-                                    log_pacing_at_version_.next_ask};
-  put(packet, derived_.recipes());
-  put(packet, receipts.setup);
-  put(packet, receipts.interval);
-  return packet;
+PeerPacket LocalRollback::packet_for(int peer) const {
+  return {.state = {.phase = ledger_.phase(),
+                    .standing = standing(),
+                    .refuses = !refusal_.empty() || log_is_full_,
+                    .receives_from_any = receives_from_any_ || messages_.receives_from_any(),
+                    .version = version_,
+                    .steps = steps_,
+                    .kept = static_cast<std::uint64_t>(engine_.steps_since_commit()),
+                    .logged = ledger_.bytes(),
+                    .log_limit = log_limit_,
+                    .log_of_setup = log_of_setup_,
+                    .log_pacing = log_pacing_at_version_,
+                    .next_number = number_},
+          .recipes = derived_.recipes(),
+          .receipts = ledger_.receipts_for(peer)};
 }
 
 std::vector<std::uint64_t> LocalRollback::exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const {
@@ -468,39 +425,19 @@ std::vector<std::uint64_t> LocalRollback::exchanged(int to, int from, const std:
   return got;
 }
 
-void LocalRollback::hear(int peer, const std::vector<std::uint64_t>& packet) {
-  Reader reader(packet);
-  Header& header = others_[static_cast<std::size_t>(peer)];
-  header.phase = reader.next();
-  header.version = reader.next();
-  header.steps = reader.next();
-  header.refuses = reader.next();
-  header.kept = reader.next();
-  header.logged = reader.next();
-  header.number = reader.next();
-  header.standing = reader.next();
-  header.receives_from_any = reader.next();
-  header.log_limit = reader.next();
-  header.log_of_setup = reader.next();
-  header.log_steps = reader.next();
-  header.log_next_ask = reader.next();
-}
-
 // --- what a recovery has meant -----------------------------------------------------------------------------------
 
-bool LocalRollback::restores_alone() const {
-  return std::ranges::any_of(others_, [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; });
-}
+bool LocalRollback::restores_alone() const { return std::ranges::any_of(others_, &PeerState::has_restored); }
 
 /// For the trace and the result: what the recovery has meant for this rank, and for all.
 void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   const auto note = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-  const Header& own = others_[static_cast<std::size_t>(session_.rank)];
-  const bool stays = static_cast<Phase>(own.phase) != Phase::setup;
+  const PeerState& own = others_[static_cast<std::size_t>(session_.rank)];
+  const bool stays = own.has_restored();
   trace::instant("rollback", {{"epoch", engine_.world().epoch.value},
                               {"stays", stays ? 1 : 0},
                               {"back", !stays && engine_.cluster_standing().is_back(Rank{session_.rank}) ? 1 : 0},
-                              {"version", note(own.version)},
+                              {"version", note(own.version.value)},
                               {"kept", stays ? note(own.kept) : 0},
                               {"logged", note(own.logged)},
                               {"resent", note(resent)},
@@ -508,11 +445,10 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   RollbackReport told{engine_.world().epoch, {}, {}, {}};
   for (int rank = 0; rank < ranks_; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
-    const Header& header = others_[index];
-    const bool has_restored = static_cast<Phase>(header.phase) != Phase::setup;
-    told.version = std::max(told.version, Version{header.version});
-    told.ranks.push_back({has_restored ? header.kept : 0, header.logged});
-    if (!has_restored && engine_.cluster_standing().is_back(Rank{rank})) told.back.push_back(Rank{rank});
+    const PeerState& one = others_[index];
+    told.version = std::max(told.version, one.version);
+    told.ranks.push_back({one.has_restored() ? one.kept : 0, one.logged});
+    if (!one.has_restored() && engine_.cluster_standing().is_back(Rank{rank})) told.back.push_back(Rank{rank});
   }
   engine_.note(std::move(told));
 }
@@ -520,16 +456,15 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
 /// The lowest rank that stays says once of each process that takes over a rank to what it goes back, and what the
 /// others keep.
 void LocalRollback::tell_who_goes_back() {
-  const auto stays = [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; };
-  const auto speaker = std::ranges::find_if(others_, stays);
+  const auto speaker = std::ranges::find_if(others_, &PeerState::has_restored);
   std::vector<Rank> back;
   std::uint64_t kept = 0;
   std::uint64_t logged = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
-    const Header& header = others_[static_cast<std::size_t>(rank)];
-    if (stays(header)) {
-      kept += header.kept;
-      logged = std::max(logged, header.logged);
+    const PeerState& one = others_[static_cast<std::size_t>(rank)];
+    if (one.has_restored()) {
+      kept += one.kept;
+      logged = std::max(logged, one.logged);
     } else if (engine_.cluster_standing().is_back(Rank{rank})) {
       back.push_back(Rank{rank});
     }
@@ -542,7 +477,7 @@ void LocalRollback::tell_who_goes_back() {
   log::notice(fmt::format(
       "only {} {} back to {}: the others keep {}; a rank has logged {:.1f} MiB at most", name_ranks(back),
       back.size() == 1 ? "goes" : "go",
-      speaker->version == 0 ? "the beginning" : fmt::format("version {}", speaker->version),
+      speaker->version == Version{} ? "the beginning" : fmt::format("version {}", speaker->version.value),
       kept == 0 ? "what they have computed" : fmt::format("{} that they have computed since", counted(kept, "step")),
       static_cast<double>(logged) / (1U << 20U)));
 }
@@ -562,21 +497,19 @@ void LocalRollback::count_steps() {
 
 /// A newcomer restores: those who are past that give it its data.
 void LocalRollback::serve() {
-  const auto is_in_setup = [](const Header& one) { return static_cast<Phase>(one.phase) == Phase::setup; };
-  if (!has_restored() || std::ranges::none_of(others_, is_in_setup)) return;
+  if (!has_restored() || std::ranges::all_of(others_, &PeerState::has_restored)) return;
   if (engine_.store().restore_others() != version_) leave();
 }
 
 void LocalRollback::restored(Version version) {
-  const auto is_past = [](const Header& one) { return static_cast<Phase>(one.phase) != Phase::setup; };
-  const auto other = std::ranges::find_if(others_, is_past);
+  const auto other = std::ranges::find_if(others_, &PeerState::has_restored);
   if (other != others_.end()) {
-    if (Version{other->version} != version) leave();
+    if (other->version != version) leave();
     engine_.set_steps_since_commit(static_cast<int>(other->steps));
-    agreed_number_ = static_cast<std::uint32_t>(other->number);
+    agreed_number_ = other->next_number;
     log_limit_ = other->log_limit;
     log_of_setup_ = other->log_of_setup;
-    log_pacing_.set_state({other->log_steps, other->log_next_ask});
+    log_pacing_.set_state(other->log_pacing);
   }
   log_pacing_at_version_ = log_pacing_.state();
   derived_.end_setup();

@@ -21,6 +21,7 @@
 
 #include "framework/replay/log_pacing.hpp"
 #include "framework/replay/logged_calls.hpp"
+#include "framework/replay/peer_packet.hpp"
 #include "replay/clusters/clusters.hpp"
 #include "replay/ledger.hpp"
 
@@ -116,29 +117,7 @@ class LocalRollback final : public LoggedCalls {
   LoggedCollectives& collectives() override { return collectives_; }
 
  private:
-  /// What each rank tells all others of itself after a recovery.
-  struct Header {
-    std::uint64_t phase;              ///< replay::Ledger::Phase
-    std::uint64_t version;            ///< restored or committed last
-    std::uint64_t steps;              ///< since the commit before that, as commit_due() counts
-    std::uint64_t refuses;            ///< cannot give others what they need
-    std::uint64_t kept;               ///< steps since the version
-    std::uint64_t logged;             ///< bytes
-    std::uint64_t number;             ///< of the next derived communicator, at the version
-    std::uint64_t standing;           ///< Standing
-    std::uint64_t receives_from_any;  ///< has done so, or knows of another that has
-    std::uint64_t log_limit;          ///< that all agreed on; 0: they have not
-    std::uint64_t log_of_setup;       ///< the largest, when they agreed
-    std::uint64_t log_steps;          ///< LogPacing::State, at the version
-    std::uint64_t log_next_ask;
-  };
-
-  /// Of a rank, as it tells others after a recovery.
-  enum class Standing : std::uint8_t {
-    settled,
-    newcomer,  ///< has begun, and met nobody
-    replays,   ///< has met the others before, and has not done again what they know of it
-  };
+  using Standing = PeerState::Standing;
 
   int run(Call call, void* work) override;
   void begin_epoch();
@@ -146,9 +125,8 @@ class LocalRollback final : public LoggedCalls {
   void make_lines();
   const Front& front_with(std::uint32_t number) const;
   int node_for(const Front& parent) const;
-  std::vector<std::uint64_t> packet_for(int peer) const;
+  PeerPacket packet_for(int peer) const;
   std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
-  void hear(int peer, const std::vector<std::uint64_t>& packet);
   void tell_who_goes_back();
   void report(std::uint64_t resent, std::uint64_t resent_bytes);
   void serve();
@@ -187,7 +165,7 @@ class LocalRollback final : public LoggedCalls {
   Version version_{};
   std::uint64_t steps_ = 0;
   int ranks_;
-  std::vector<Header> others_;                               // by rank, this one too
+  std::vector<PeerState> others_;                            // by rank, this one too
   std::string refusal_;                                      // why this rank refuses, if it does
   bool log_is_full_ = false;                                 // it refuses until the next commit
   std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase

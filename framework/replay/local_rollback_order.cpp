@@ -35,16 +35,15 @@ std::vector<std::uint64_t> LocalRollback::histories() const {
   return words;
 }
 
-LocalRollback::Standing LocalRollback::standing() const {
+PeerState::Standing LocalRollback::standing() const {
   if (messages_.replays()) return Standing::replays;
   return is_newcomer_ ? Standing::newcomer : Standing::settled;
 }
 
 /// Returns true if the rank has to do again what others know of it. Where all are newcomers, all begin anew.
 bool LocalRollback::goes_back(int rank) const {
-  const auto of = [](const Header& one) { return static_cast<Standing>(one.standing); };
-  const auto is_old = [&](const Header& one) { return of(one) != Standing::newcomer; };
-  const Standing own = of(others_[static_cast<std::size_t>(rank)]);
+  const auto is_old = [](const PeerState& one) { return one.standing != Standing::newcomer; };
+  const Standing own = others_[static_cast<std::size_t>(rank)].standing;
   return own == Standing::replays || (own == Standing::newcomer && std::ranges::any_of(others_, is_old));
 }
 
@@ -52,7 +51,7 @@ bool LocalRollback::goes_back(int rank) const {
 void LocalRollback::exchange_histories() {
   const int self = session_.rank;
   receives_from_any_ =
-      receives_from_any_ || std::ranges::any_of(others_, [](const Header& one) { return one.receives_from_any != 0; });
+      receives_from_any_ || std::ranges::any_of(others_, [](const PeerState& one) { return one.receives_from_any; });
   histories_ = {};
   ranks_back_ = 0;
   for (int rank = 0; rank < ranks_; ++rank) ranks_back_ += goes_back(rank) ? 1 : 0;
