@@ -56,6 +56,10 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
+/// The runtime reports a cause within milliseconds, on a busy machine within some hundred. It may never report one, as
+/// that of a process that died before this one listened, or whose node is lost.
+constexpr Seconds patience_for_causes{1};
+
 /// PMIx's thread puts events here, and the application's thread reads them.
 class Mailbox {
  public:
@@ -118,9 +122,9 @@ class Mailbox {
     const auto known = causes_.find(process);
     return known == causes_.end() ? DeathCause{} : known->second;
   }
-  void wait_for_causes(std::span<const ProcessId> dead, Milliseconds patience) {
+  void wait_for_causes(std::span<const ProcessId> dead) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [&] {
+    changed_.wait_for(lock, patience_for_causes, [&] {
       return std::ranges::all_of(dead, [&](ProcessId process) { return causes_[process].is_known(); });
     });
   }
@@ -402,9 +406,7 @@ void RuntimeWitness::tell_own_cause(ProcessId self, DeathCause cause) {
   wait_for_daemon();
 }
 
-void RuntimeWitness::wait_for_causes(std::span<const ProcessId> dead, Milliseconds patience) const {
-  mailbox().wait_for_causes(dead, patience);
-}
+void RuntimeWitness::wait_for_causes(std::span<const ProcessId> dead) const { mailbox().wait_for_causes(dead); }
 
 void RuntimeWitness::on_news(std::function<void()> listener) { mailbox().listen_to_news(std::move(listener)); }
 

@@ -79,8 +79,8 @@ class RuntimeWitness {
   /// control thread.
   void tell_own_cause(ProcessId self, DeathCause cause);
 
-  /// Returns when the causes of all these deaths are known, or after `patience`. Local.
-  void wait_for_causes(std::span<const ProcessId> dead, Milliseconds patience) const;
+  /// Returns when the causes of all these deaths are known, or after a second. Local.
+  void wait_for_causes(std::span<const ProcessId> dead) const;
 
   /// Calls `listener`, in any thread, whenever a death or the cause of one has been recorded. An empty function stops
   /// that; when this returns, no call is under way. One listener per process.

@@ -12,9 +12,6 @@
 namespace mend {
 namespace {
 
-/// The longest time that the start and the end of the job wait for reports on how processes have died.
-constexpr Milliseconds patience{200};
-
 /// "; 1 spare is left"; empty for a job that had no spares.
 std::string count_spares(std::optional<std::size_t> left) {
   if (!left) return "";
@@ -108,7 +105,7 @@ void Announcer::tell_of_start(const ProcessSet& dead, RanksAtStart ranks) {
   if (dead.empty()) return;
   const std::vector<ProcessId> who = dead.members();
   for (const ProcessId process : who) witness_.report(process);  // it may have died before anybody listened
-  if (is_speaker()) witness_.wait_for_causes(who, patience);
+  if (is_speaker()) witness_.wait_for_causes(who);
   const std::lock_guard lock(mutex_);
   told_.insert(who.begin(), who.end());
   if (!is_speaker()) return;
@@ -137,7 +134,7 @@ void Announcer::finish() {
       for (const Waiting& line : waiting_) dead.insert(dead.end(), line.dead.begin(), line.dead.end());
     }
   }
-  witness_.wait_for_causes(dead, patience);
+  witness_.wait_for_causes(dead);
   const std::lock_guard lock(mutex_);
   say_all();
   over_ = true;

@@ -5,12 +5,6 @@
 #include <algorithm>
 
 namespace mend {
-namespace {
-
-/// The longest time that the last message of a job waits for reports on how processes have died.
-constexpr Milliseconds patience_for_causes{200};
-
-}  // namespace
 
 CauseOf Casualties::cause_of() const {
   return [this](ProcessId process) { return witness_.cause_of(process); };
@@ -87,7 +81,7 @@ void Casualties::judge(bool in_vain, std::span<const RecoveryReport> before, con
 std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
                                  std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
                                  const ProcessSet& dead, std::optional<int> tries, Between between) const {
-  witness_.wait_for_causes(dead.members(), patience_for_causes);
+  witness_.wait_for_causes(dead.members());
   ProcessSet all = known();
   all.insert(dead);
   Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_, {}};

@@ -114,8 +114,8 @@ TEST(AJob, that_loses_more_than_its_spares_at_the_start_begins_with_fewer_ranks_
   const auto end = play("process_1_dies_at:start.introduce", 3, 0, {"--mend-on-failure=shrink"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_EQ(said(end), counted(2, 10, 0));
-  EXPECT_THAT(end.errors, HasSubstr("note: process 1 died (SIGKILL) before the job had begun; the job begins with 2 "
-                                    "ranks instead of 3\n"));
+  EXPECT_THAT(end.errors, testing::ContainsRegex("note: process 1 died( .SIGKILL.)? before the job had begun; the job "
+                                                 "begins with 2 ranks instead of 3\n"));
 }
 
 TEST(AJob, whose_processes_die_in_MPI_Init_goes_on_though_some_come_too_late_to_meet_them) {
@@ -229,13 +229,17 @@ TEST(Log, tells_of_a_spare_that_is_lost) {
                                          "the ranks are complete after [0-9.]+ ms; no spare is left$")));
 }
 
+/// The runtime does not tell the cause to a process that listens only afterwards.
 TEST(Log, tells_of_a_process_that_is_lost_between_MPI_Init_and_the_first_epoch) {
   for (const std::string point : {"init.after", "start.introduce", "start.introduced", "recovery.shrink",
                                   "recovery.shrunk", "recovery.split", "recovery.split_store"}) {
     const auto end = play("process_1_dies_at:" + point, 3, 2);
     EXPECT_EQ(end.exit_code, 0) << point << end.errors;
     EXPECT_EQ(said(end), counted(3, 10, 0)) << point;
-    EXPECT_THAT(notes(end), ElementsAre("process 1 died (SIGKILL) before the job had begun; 1 spare is left")) << point;
+    EXPECT_THAT(
+        notes(end),
+        ElementsAre(testing::ContainsRegex("^process 1 died( .SIGKILL.)? before the job had begun; 1 spare is left$")))
+        << point;
   }
 }
 
