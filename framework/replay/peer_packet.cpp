@@ -1,7 +1,8 @@
 #include "framework/replay/peer_packet.hpp"
 
+#include "base/assert.hpp"
+
 #include <cstddef>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -83,7 +84,8 @@ struct Reader {
 
   template <Word Value>
   void operator()(Value& value) {
-    value = static_cast<Value>(words.at(at++));
+    require(at < words.size(), "a packet has all words of its parts");
+    value = static_cast<Value>(words[at++]);
   }
   void operator()(Recipe& one) { visit_recipe(one, *this); }
   void operator()(replay::Ledger::Receipt& one) { visit_receipt(one, *this); }
@@ -91,7 +93,7 @@ struct Reader {
   void operator()(std::vector<Element>& all) {
     std::uint64_t count = 0;
     (*this)(count);
-    if (count > words.size() - at) throw std::out_of_range("a list is longer than the packet");
+    require(count <= words.size() - at, "a packet has all words of its lists");
     all.resize(count);
     for (Element& one : all) (*this)(one);
   }

@@ -44,7 +44,7 @@ struct PeerPacket {
   std::vector<Recipe> recipes;
   replay::Ledger::Receipts receipts;  ///< of its messages from the other; in the phase of `state`
 
-  /// As 64-bit words, and back. Pure. from() throws std::out_of_range if there are too few words.
+  /// As 64-bit words, and back: `words` are those of a packet. Pure.
   std::vector<std::uint64_t> words() const;
   static PeerPacket from(const std::vector<std::uint64_t>& words);
   bool operator==(const PeerPacket&) const = default;

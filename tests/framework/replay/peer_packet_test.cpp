@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <stdexcept>
-
 namespace mend {
 namespace {
 
@@ -34,16 +32,12 @@ TEST(PeerPacket, is_the_same_after_it_was_sent) {
   EXPECT_EQ(PeerPacket::from(PeerPacket{}.words()), PeerPacket{});
 }
 
-TEST(PeerPacket, that_breaks_off_is_refused) {
-  const std::vector<std::uint64_t> words = full_packet().words();
-  for (auto end = words.begin(); end != words.end(); ++end)
-    EXPECT_THROW(PeerPacket::from({words.begin(), end}), std::out_of_range);
-}
-
-TEST(PeerPacket, that_claims_a_long_list_is_refused) {
+TEST(PeerPacketDeathTest, that_breaks_off_or_claims_a_long_list_ends_the_process) {
   std::vector<std::uint64_t> words = PeerPacket{}.words();
-  words.back() = ~std::uint64_t{0};  // the number of receipts
-  EXPECT_THROW(PeerPacket::from(words), std::out_of_range);
+  words.back() = 1;  // the number of receipts
+  EXPECT_DEATH(PeerPacket::from(words), "a packet has all words of its lists");
+  words.pop_back();
+  EXPECT_DEATH(PeerPacket::from(words), "a packet has all words of its parts");
 }
 
 }  // namespace
