@@ -1,6 +1,7 @@
 #include "jobs/doctor/program.hpp"
 
 #include "base/error.hpp"
+#include "jobs/pipe.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,34 +20,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Pipe {
-  Pipe() {
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+/// Adds what is there to `text`; closes the pipe when there will be no more.
+void read_into(std::string& text, Pipe& pipe) {
+  std::array<char, 4096> buffer;
+  const auto count = ::read(pipe.reading(), buffer.data(), buffer.size());
+  if (count > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  } else if (count == 0 || errno != EINTR) {
+    pipe.close_reading();
   }
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  void close_end(std::size_t end) {
-    if (ends[end] >= 0) ::close(ends[end]);
-    ends[end] = -1;
-  }
-  void read_into(std::string& text) {
-    std::array<char, 4096> buffer;
-    const auto count = ::read(ends[0], buffer.data(), buffer.size());
-    if (count > 0) {
-      text.append(buffer.data(), static_cast<std::size_t>(count));
-    } else if (count == 0 || errno != EINTR) {
-      close_end(0);
-    }
-  }
-
-  std::array<int, 2> ends{-1, -1};
-};
+}
 
 }  // namespace
 
@@ -74,28 +57,28 @@ ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::second
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     std::signal(SIGPIPE, SIG_DFL);
     ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-    ::dup2(output.ends[1], STDOUT_FILENO);
-    ::dup2(errors.ends[1], STDERR_FILENO);
+    ::dup2(output.writing(), STDOUT_FILENO);
+    ::dup2(errors.writing(), STDERR_FILENO);
     ::execvp(words.front(), words.data());
     ::_exit(127);
   }
   ::setpgid(child, child);
-  output.close_end(1);
-  errors.close_end(1);
+  output.close_writing();
+  errors.close_writing();
 
   ProgramEnd end;
   const auto deadline = Clock::now() + limit;
-  while (output.ends[0] >= 0 || errors.ends[0] >= 0) {
+  while (output.reading() >= 0 || errors.reading() >= 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
       end.in_time = false;
       ::kill(-child, SIGKILL);
       break;
     }
-    std::array<pollfd, 2> streams{{{output.ends[0], POLLIN, 0}, {errors.ends[0], POLLIN, 0}}};
+    std::array<pollfd, 2> streams{{{output.reading(), POLLIN, 0}, {errors.reading(), POLLIN, 0}}};
     ::poll(streams.data(), streams.size(), static_cast<int>(left));
-    if (streams[0].revents != 0) output.read_into(end.output);
-    if (streams[1].revents != 0) errors.read_into(end.errors);
+    if (streams[0].revents != 0) read_into(end.output, output);
+    if (streams[1].revents != 0) read_into(end.errors, errors);
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "jobs/pipe.hpp"
 #include "jobs/run/guard.hpp"
 #include "jobs/run/output_filter.hpp"
 #include "jobs/watch/process_table.hpp"
@@ -50,15 +51,10 @@ sigset_t block_signals() {
 /// it.
 class ErrorStream {
  public:
-  ErrorStream() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
-      throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    }
-  }
+  ErrorStream() = default;
   ~ErrorStream() {
-    close_write_end();
+    pipe_.close_writing();
     if (reader_.joinable()) reader_.join();
-    close(ends_[0]);
   }
   ErrorStream(const ErrorStream&) = delete;
   ErrorStream& operator=(const ErrorStream&) = delete;
@@ -66,21 +62,17 @@ class ErrorStream {
   /// For the child. It keeps the reading end open too: if this process is killed, mpirun must be able to write messages
   /// while it ends the job, instead of dying of a broken pipe and leaving the job behind.
   void become_standard_error() const {
-    dup2(ends_[1], STDERR_FILENO);
-    fcntl(ends_[0], F_SETFD, 0);
+    dup2(pipe_.writing(), STDERR_FILENO);
+    fcntl(pipe_.reading(), F_SETFD, 0);
   }
 
   /// For the parent.
   void start_reading() {
-    close_write_end();
+    pipe_.close_writing();
     reader_ = std::thread([this] { read_all(); });
   }
 
  private:
-  void close_write_end() {
-    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
-  }
-
   void read_all() const {
     // A closed terminal must not end the job.
     sigset_t broken_pipe;
@@ -91,13 +83,13 @@ class ErrorStream {
     OutputFilter filter;
     std::array<char, 4096> buffer;
     for (;;) {
-      pollfd readable{.fd = ends_[0], .events = POLLIN, .revents = 0};
+      pollfd readable{.fd = pipe_.reading(), .events = POLLIN, .revents = 0};
       const bool quiet = poll(&readable, 1, filter.holds_back() ? hold_back.count() : -1) == 0;
       if (quiet) {
         show(filter.flush());
         continue;
       }
-      const ssize_t count = read(ends_[0], buffer.data(), buffer.size());
+      const ssize_t count = read(pipe_.reading(), buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) break;
       show(filter.feed({buffer.data(), static_cast<std::size_t>(count)}));
@@ -114,7 +106,7 @@ class ErrorStream {
     }
   }
 
-  std::array<int, 2> ends_{-1, -1};
+  Pipe pipe_;
   std::thread reader_;
 };
 

@@ -1,11 +1,9 @@
 #include "jobs/run/executable.hpp"
 
-#include "base/error.hpp"
+#include "jobs/pipe.hpp"
 #include "jobs/run/find_mpirun.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,11 +19,11 @@
 namespace mend::jobs {
 namespace {
 
-/// In a child process of `parent`: tries to become the program, and writes the error to `errors` if that fails. If the
-/// parent dies, nobody stops the program any more, so this process dies too.
-[[noreturn]] void try_to_become(const char* file, int errors, pid_t parent) {
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(0);
-  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(0);  // otherwise the program would run
+/// In a child process: tries to become the program once it is told that it is traced, and writes the error to `errors`
+/// if that fails. Without a tracer the program would run.
+[[noreturn]] void try_to_become(const char* file, int when_traced, int errors) {
+  char told = 0;
+  if (read(when_traced, &told, 1) != 1) _exit(0);
   std::array<char*, 2> arguments{const_cast<char*>(file), nullptr};
   execv(file, arguments.data());
   const int error = errno;
@@ -33,23 +31,29 @@ namespace {
   _exit(0);
 }
 
-/// The error of execve for `file`; 0 if there is none.
+/// The error of execve for `file`; 0 if there is none, or if processes cannot be traced here. The child stops before
+/// the program's first instruction, and is killed; the kernel kills it also if this process dies first.
 int error_of_running(const std::filesystem::path& file) {
-  std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0)
-    throw EnvironmentError(fmt::format("cannot make a pipe: {}", strerror(errno)));
-  const pid_t self = getpid();
+  Pipe when_traced;
+  Pipe errors;
   const pid_t child = fork();
-  if (child == 0) try_to_become(file.c_str(), pipe[1], self);
-  close(pipe[1]);
+  if (child == 0) {
+    when_traced.close_writing();  // so that it learns of its parent's death
+    try_to_become(file.c_str(), when_traced.reading(), errors.writing());
+  }
+  errors.close_writing();
+  if (child > 0 && ptrace(PTRACE_SEIZE, child, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) == 0) {
+    const char told = 1;
+    [[maybe_unused]] const auto written = write(when_traced.writing(), &told, sizeof told);
+  }
+  when_traced.close_writing();
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
   int error = 0;
-  const bool has_failed = read(pipe[0], &error, sizeof error) == sizeof error;
-  close(pipe[0]);
+  const bool has_failed = read(errors.reading(), &error, sizeof error) == sizeof error;
   return has_failed ? error : 0;
 }
 
