@@ -6,6 +6,7 @@
 
 #include "base/ids.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,12 @@ std::string job();
 
 /// Returns the address at which this process is expected, if the job has started it later than the others.
 std::optional<std::string> door();
+
+/// Set by mend run: how many processes it launches.
+inline constexpr const char* processes_variable = "MEND_PROCESSES";
+
+/// Returns how many processes were launched with this one; nothing if mend run has not launched it.
+std::optional<std::uint32_t> processes();
 
 /// Set by mend run --restart.
 inline constexpr const char* restart_variable = "MEND_RESTART";

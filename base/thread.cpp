@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <array>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -16,7 +17,9 @@ void work_in_thread(const char* name, const std::function<void()>& work) {
   try {
     work();
   } catch (const std::exception& error) {
-    fail_stop(fmt::format("its thread {} failed: {}", name, error.what()));
+    std::array<char, 256> why{};  // memory may be exhausted
+    fmt::format_to_n(why.data(), why.size() - 1, "its thread {} failed: {}", name, error.what());
+    fail_stop(why.data());
   }
 }
 

@@ -64,6 +64,18 @@ bool refuses(Start all) { return (static_cast<int>(all) & static_cast<int>(Start
 /// The exit code of a job that some processes do not begin.
 ExitCode code_of(Start all) { return all == Start::in_disagreement ? ExitCode::usage : ExitCode::failed; }
 
+/// A process that cannot reach the launcher's daemon is a world of its own, and the others wait for it in MPI_Init.
+void require_whole_world() {
+  int size = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto launched = launch::processes();
+  if (!launched || static_cast<std::uint32_t>(size) >= *launched) return;
+  fail_stop(
+      fmt::format("MPI knows only {} of the {} processes that were launched: this one has not reached the launcher's "
+                  "daemon; its network, or variables that the launcher has set (PMIX_...), are missing",
+                  size, *launched));
+}
+
 }  // namespace
 
 Start start_together(Start mine) {
@@ -96,6 +108,7 @@ Job::Job(const Options& options) {
     log::set_level(options.log_level);
     if (launch::speaks_for_all()) std::ranges::for_each(doubts_about_environment(), log::warn);
     mpi_.emplace();
+    require_whole_world();
     if (!mpi_->tolerates_failures() && launch::speaks_for_all()) {
       log::warn(
           "unprotected: the MPI library runs with its fault tolerance switched off, and the first death ends the job: "

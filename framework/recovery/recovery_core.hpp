@@ -42,7 +42,8 @@
 //     and call the spares back from the next epoch, so that all come back and answer. If the round is repeated instead,
 //     the next epoch is without the dead process, and spares that have parked there ignore the call;
 //   - a newcomer or its host dies: until the last agreement on it, it is not in the job, and all take another round;
-//   - one process cannot get a communicator, although no process died: all agree on that, and the job ends;
+//   - one process cannot get a communicator, although no process died: when all have agreed on that, this process ends,
+//     and the others take another round. If no process can, the job ends;
 //   - a rank dies again and again by a fault of the program: a process that knows this contributes it to the job
 //     decision, so no spare and no new process takes that rank;
 //   - no process is left for a rank: what is left is saved if there is a disk, and the job ends with a sentence.
@@ -94,8 +95,9 @@
 
 namespace mend::recovery {
 
-/// How the making of an epoch's communicators ended for one process. The result for all is the bitwise and.
-enum class Making : std::uint32_t { done = 0b11, interrupted = 0b10, broken = 0b00 };
+/// How the making of an epoch's communicators ended for one process. The result for all is the bitwise and: done if all
+/// are done, broken if all are broken, interrupted if none is broken, and 0 if some are.
+enum class Making : std::uint32_t { done = 0b011, interrupted = 0b010, broken = 0b100 };
 
 // --- events -----------------------------------------------------------------------------------------------------
 
@@ -229,7 +231,7 @@ enum class Ending : std::uint8_t {
   finished,
   abandoned,      ///< a rank has ended the job
   no_shrink,      ///< the library could not make a candidate, and deaths do not explain it
-  no_split,       ///< a process could not make its communicators
+  no_split,       ///< no process could make its communicators
   program_fails,  ///< recoveries fail although no process dies
   nobody_left,    ///< ranks are vacant, and --mend-on-failure allows nothing more
   rank_fails,     ///< ranks are vacant, because the program fails there repeatedly
@@ -268,7 +270,7 @@ enum class Rule : std::uint8_t {
   agree_on_shrinking,         ///< a candidate counts when all processes have one
   agree_on_splitting,         ///< the communicators count when all processes have theirs
   revoke_failed_candidates,   ///< a process that fails in a split revokes the candidate
-  broken_is_agreed,           ///< an error of one process in a split is agreed on, not acted on
+  broken_ends_some,           ///< of the processes in a split, those that have an error end unless all have one
   errors_end_one,             ///< any other error of one process ends that process
   survivors_keep_data,        ///< a process that held a rank before is not a newcomer
   save_before_ending,         ///< with a disk, the remaining data are saved
@@ -461,6 +463,7 @@ class BasicCore {
   std::vector<ProcessId> candidate_;
   std::optional<Plan> plan_;
   std::size_t failed_shrinks_ = 0;
+  bool broken_ = false;  // the last split, by an error of this process
   bool hosting_ = false;
   End end_{ExitCode::ok, Ending::finished};
 };

@@ -203,6 +203,7 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
     if (course_.row_with(dead).length > setup_.spawn_tries) policy_.spawn = false;
     plan_ = plan(position_.roster, position_.roster.absent(candidate_), policy_);
   }
+  broken_ = false;
   if (!plan_->complete())
     return agree(State::confirming, Among::candidate, static_cast<std::uint32_t>(Making::done), actions);
   state_ = State::splitting;
@@ -211,6 +212,7 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
 
 template <class Rules>
 void BasicCore<Rules>::on(const SplitEnded& ended, Actions& actions) {
+  broken_ = ended.how == Making::broken;
   if (ended.how != Making::done && keeps(Rule::revoke_failed_candidates)) actions.push_back(Revoke{What::candidate});
   if (!keeps(Rule::agree_on_splitting)) {
     state_ = State::confirming;
@@ -224,8 +226,11 @@ void BasicCore<Rules>::confirm(const agreement::Outcome& outcome, Actions& actio
   if (outcome.somebody_died || outcome.value == static_cast<std::uint32_t>(Making::interrupted))
     return begin_round(actions);
   if (outcome.value == static_cast<std::uint32_t>(Making::done)) return adopt(actions);
-  if (!keeps(Rule::broken_is_agreed)) return begin_round(actions);
-  end(ExitCode::unrecoverable, Ending::no_split, actions);
+  if (outcome.value == static_cast<std::uint32_t>(Making::broken))
+    return end(ExitCode::unrecoverable, Ending::no_split, actions);
+  if (!broken_ || !keeps(Rule::broken_ends_some)) return begin_round(actions);
+  state_ = State::ended;
+  actions.push_back(Die{});
 }
 
 template <class Rules>
@@ -430,7 +435,6 @@ void BasicCore<Rules>::on(const ProcessDied& died, Actions& actions) {
 template <class Rules>
 void BasicCore<Rules>::on(const LocalError&, Actions& actions) {
   switch (state_) {
-    case State::saving: return on(BodyLeft{agreement::Motion::finish}, actions);
     case State::splitting: return on(SplitEnded{Making::broken}, actions);
     case State::finding: return on(NewcomerLost{}, actions);
     case State::connecting:

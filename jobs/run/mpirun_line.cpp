@@ -9,6 +9,7 @@ namespace mend::jobs {
 
 Environment job_environment(const Launch& launch, const std::filesystem::path& status_file, bool terminal, bool root) {
   Environment environment{
+      {launch::processes_variable, std::to_string(launch.processes())},
       {"MEND_SPARES", std::to_string(launch.spares)},
       {"MEND_TERMINAL", terminal ? "1" : "0"},
       {job_status::environment_variable, status_file.string()},

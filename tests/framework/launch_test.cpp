@@ -129,6 +129,26 @@ TEST(AJob, whose_processes_die_in_MPI_Init_goes_on_though_some_come_too_late_to_
              "4 of 6 processes died while the job was starting, and it has only 2 spares");
 }
 
+/// A process that does not find the launcher's daemon is a world of its own in MPI.
+TEST(AJob, of_which_a_process_does_not_reach_the_launcher_ends_with_a_sentence) {
+  const std::string cut_off =
+      "if [ \"$PMIX_RANK\" = 0 ]; then for v in $(env | grep -o '^\\(PMIX\\|OMPI\\|PRTE\\)_[^=]*'); do unset $v; done; "
+      "fi; exec \"$0\" \"$@\"";
+  const auto end = support::run_job(support::mend_run(3, 1, {"/bin/sh", "-c", cut_off, MEND_SUBJECT, "nobody_dies"}));
+  EXPECT_EQ(end.exit_code, 1) << end.errors;
+  EXPECT_THAT(said(end), IsEmpty());
+  EXPECT_THAT(end.errors, HasSubstr("MPI knows only 1 of the 4 processes that were launched"));
+}
+
+TEST(AProcess, that_alone_cannot_split_in_a_recovery_ends_and_the_others_go_on) {
+  for (const std::string who : {"0", "2", "3"}) {  // the first rank, another, and the spare that takes over
+    const auto end = play("cannot_split:" + who, 3, 3, {"--mend-redundancy=replicas:2"});
+    EXPECT_EQ(end.exit_code, 0) << who << end.errors;
+    EXPECT_THAT(said(end), SizeIs(3)) << who;
+    EXPECT_THAT(end.errors, HasSubstr("process " + who + " cannot go on: nothing to split with")) << who;
+  }
+}
+
 TEST(ByItself, a_program_runs_as_a_single_rank) {
   Job job;
   job.command = {MEND_SUBJECT, "nobody_dies"};

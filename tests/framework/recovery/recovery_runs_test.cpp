@@ -132,10 +132,10 @@ TEST(RecoveryRuns, a_process_has_an_error_of_its_own) {
 }
 
 TEST(RecoveryRuns, a_process_cannot_make_its_communicators) {
-  ScriptedRun run({.ranks = 3, .spares = 1});
+  ScriptedRun run({.ranks = 3, .spares = 2});
   run.dies(1);
-  run.until(2, State::splitting);
-  run.errs(2);
+  run.until(4, State::splitting);
+  run.errs(4);
   run.expect_golden("error_in_a_split");
 }
 

@@ -55,6 +55,21 @@ void count(mend::Session& session, long steps, const std::function<void(long)>& 
 
 namespace {
 
+/// Rank 1 dies, and process `who` has an error of its own when communicators are made in the recovery.
+int run_with_failing_split(int argc, char** argv, std::string_view who) {
+  const char* const launched = std::getenv("PMIX_RANK");
+  if (launched != nullptr && who == launched) {
+    mend::on_fault_point([made = 0](std::string_view reached) mutable {
+      if (reached == "recovery.split" && ++made > 1) throw std::runtime_error("nothing to split with");
+    });
+  }
+  return mend::run(argc, argv, [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  });
+}
+
 int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, wanted_level, &provided);
@@ -123,6 +138,9 @@ int main(int argc, char** argv) {
     }
     return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
   }
+  constexpr std::string_view cannot_split = "cannot_split:";
+  if (wanted.starts_with(cannot_split))
+    return subject::run_with_failing_split(argc, argv, wanted.substr(cannot_split.size()));
   if (wanted == "process_1_has_no_place_for_a_trace") {
     if (launched != nullptr && std::string_view(launched) == "1") ::setenv("MEND_TRACE", "/proc/nothing", 1);
     return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
