@@ -21,6 +21,7 @@ constexpr std::array rooms{"base",   "transport", "agreement", "detector", "spar
 /// Files with sentences of Open MPI, or of checks that only tests make.
 constexpr std::array not_said_to_users{
     "jobs/run/output_filter.cpp",
+    "jobs/manual/completion.cpp",  // its words are in scripts for shells
     "transport/simulated/explorer.hpp",
     "transport/simulated/interned.hpp",
     "transport/simulated/timed_explorer.hpp",
