@@ -27,6 +27,12 @@ std::string job();
 /// Returns the address at which this process is expected, if the job has started it later than the others.
 std::optional<std::string> door();
 
+/// Set by mend run when it launches the job anew: which launch of it this is, from 2.
+inline constexpr const char* number_variable = "MEND_LAUNCH";
+
+/// Returns which launch of the job by one mend run this is: 1, or more if it was launched anew (--relaunch).
+int number();
+
 /// Set by mend run --restart.
 inline constexpr const char* restart_variable = "MEND_RESTART";
 

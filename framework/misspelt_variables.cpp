@@ -19,9 +19,10 @@ constexpr std::string_view for_tests = "MEND_TEST_";
 /// The variables of options, and those of the launcher, of mend's own processes and of its tests.
 std::vector<std::string> known_variables() {
   std::vector<std::string> known = option_variables();
-  for (const char* name : {"MEND_MPIRUN", "MEND_SOCKETS", "MEND_TERMINAL", "MEND_PREFIX", "MEND_SOAK_SECONDS",
-                           job_status::environment_variable, launch::process_variable, launch::job_variable,
-                           launch::door_variable, launch::parent_death_variable, launch::restart_variable}) {
+  for (const char* name :
+       {"MEND_MPIRUN", "MEND_SOCKETS", "MEND_TERMINAL", "MEND_PREFIX", "MEND_SOAK_SECONDS",
+        job_status::environment_variable, launch::process_variable, launch::job_variable, launch::door_variable,
+        launch::parent_death_variable, launch::restart_variable, launch::number_variable}) {
     known.emplace_back(name);
   }
   return known;

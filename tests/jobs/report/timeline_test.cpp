@@ -227,10 +227,10 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
 {"name":"a","pid":1,"ts":1},
 {"name":"b","pid":1,"ts":2}
 ]})";
-  EXPECT_EQ(events_in(whole).size(), 2U);
+  EXPECT_EQ(events_in(whole, "trace").size(), 2U);
   const std::size_t first_end = whole.find("},") + 1;
   for (std::size_t length = first_end; length < whole.size(); ++length) {
-    const json events = events_in(whole.substr(0, length));
+    const json events = events_in(whole.substr(0, length), "trace");
     ASSERT_FALSE(events.is_discarded()) << length;
     EXPECT_EQ(events.at(0).at("name"), "a") << length;
     EXPECT_EQ(events.size(), length > whole.find("2}") + 1 ? 2U : 1U) << length;
@@ -238,9 +238,9 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
 }
 
 TEST(TraceFiles, that_are_none_are_refused) {
-  EXPECT_TRUE(events_in("").is_discarded());
-  EXPECT_TRUE(events_in("[]").is_discarded());
-  EXPECT_TRUE(events_in("{\"traceEvents\": 3}").is_discarded());
+  EXPECT_TRUE(events_in("", "trace").is_discarded());
+  EXPECT_TRUE(events_in("[]", "trace").is_discarded());
+  EXPECT_TRUE(events_in("{\"traceEvents\": 3}", "trace").is_discarded());
   EXPECT_THROW(read_trace("/nowhere"), UsageError);
 }
 
