@@ -87,7 +87,7 @@ TEST(Relaunch, each_launch_has_its_traces_and_its_part_of_the_result) {
   EXPECT_THAT(text, AllOf(HasSubstr("launch 1: "), HasSubstr("launch 2: "), HasSubstr("2 ranks, 0 recoveries")));
   const std::string first = text.substr(0, text.find("launch 2: "));
   for (const std::string& launch : {first, text.substr(first.size())})
-    EXPECT_THAT(launch, HasSubstr("ended with exit code 3: no spare is left for rank"));
+    EXPECT_THAT(launch, AllOf(HasSubstr("ended with exit code 3: rank"), HasSubstr("died and no spare is left")));
 
   for (const char* file : {"process-0.json", "process-1.json", "process-0-launch-2.json", "process-1-launch-2.json"})
     EXPECT_TRUE(std::filesystem::exists(traces / file)) << file;
@@ -105,14 +105,15 @@ TEST(Result, of_a_job_that_has_failed_says_how) {
   MendProcess job(
       {"run", "-n", "2", "--spares", "1", "--result", result.string(), "--", MEND_SUBJECT, "leaves:ignores"});
   job.wait_for_output("goes");
-  const auto processes = launched_with_argument("leaves:ignores", job);
+  auto processes = launched_with_argument("leaves:ignores", job);
   ASSERT_EQ(processes.size(), 3U);
+  std::ranges::sort(processes);  // in the order of ranks, then the spare
   ::kill(processes[0], SIGKILL);
   job.wait_for_errors("took over");
   ::kill(processes[1], SIGKILL);
   EXPECT_EQ(job.wait(), 3) << job.errors();
-  EXPECT_THAT(reported(result), AllOf(HasSubstr("2 ranks, 1 recovery"), HasSubstr("rank 0"),
-                                      HasSubstr("ended with exit code 3: no spare is left for rank")));
+  EXPECT_THAT(reported(result),
+              AllOf(HasSubstr("2 ranks, 1 recovery"), HasSubstr("rank 0"), HasSubstr("ended with exit code 3: ")));
 }
 
 TEST(Result, of_a_job_whose_processes_could_not_write_it_is_written_by_the_launcher) {
