@@ -18,8 +18,9 @@ using Json = nlohmann::ordered_json;
 /// What the job has written; nothing if it has not come to that, or not into a file.
 std::optional<Json> written_to(const std::filesystem::path& file) {
   const Destination destination = destination_of(file);
+  if (destination.kind != Destination::Kind::file) return std::nullopt;  // a pipe would be waited for
   std::ifstream in(destination.path);
-  if (destination.kind != Destination::Kind::file || !in) return std::nullopt;
+  if (!in) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return document.is_object() ? std::optional(std::move(document)) : std::nullopt;
@@ -60,6 +61,7 @@ std::string JobResult::end_job(const LaunchEnd& end) {
   try {
     write_whole(file_, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const EnvironmentError& error) {
+    if (!is_file) return "";  // nobody reads it, which may be why the job has failed
     return fmt::format("the result {} cannot be written: {}", file_.string(), error.what());
   }
   return "";
