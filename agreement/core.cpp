@@ -7,20 +7,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 namespace mend::agreement {
-namespace {
-
-constexpr std::array<std::pair<std::string_view, Protocol>, 4> protocols{{
-    {"era", Protocol::era},
-    {"log2phases", Protocol::log2phases},
-    {"validate-all", Protocol::validate_all},
-    {"validate-all-loose", Protocol::validate_all_loose},
-}};
-
-}  // namespace
 
 Protocol parse_protocol(std::string_view name) {
   for (const auto& [known, protocol] : protocols) {
@@ -28,13 +17,6 @@ Protocol parse_protocol(std::string_view name) {
   }
   throw UsageError(fmt::format(
       "\"{}\" is not an agreement protocol: give era, log2phases, validate-all or validate-all-loose", name));
-}
-
-std::string_view name_of(Protocol protocol) {
-  for (const auto& [name, known] : protocols) {
-    if (protocol == known) return name;
-  }
-  return "?";
 }
 
 std::unique_ptr<Core> make_core(Protocol protocol, Member self, std::shared_ptr<const Tree> tree,

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace mend::agreement {
 
@@ -13,9 +15,21 @@ enum class Protocol : std::uint8_t {
   validate_all_loose,  ///< "validate-all-loose": two-phase, agreement among the living only
 };
 
+inline constexpr std::array<std::pair<std::string_view, Protocol>, 4> protocols{{
+    {"era", Protocol::era},
+    {"log2phases", Protocol::log2phases},
+    {"validate-all", Protocol::validate_all},
+    {"validate-all-loose", Protocol::validate_all_loose},
+}};
+
 /// Returns the protocol of this name. Throws UsageError if there is none. Local.
 Protocol parse_protocol(std::string_view name);
 /// Returns the name as parse_protocol takes it. Local.
-std::string_view name_of(Protocol protocol);
+constexpr std::string_view name_of(Protocol protocol) {
+  for (const auto& [name, known] : protocols) {
+    if (protocol == known) return name;
+  }
+  return "?";
+}
 
 }  // namespace mend::agreement

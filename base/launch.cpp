@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -15,19 +16,19 @@ std::optional<std::string> variable(const char* name) {
   return text == nullptr || *text == '\0' ? std::nullopt : std::optional<std::string>(text);
 }
 
-std::optional<std::uint32_t> number(const char* name) {
+std::optional<std::uint32_t> number_in(const char* name) {
   const std::string digits = variable(name).value_or("");
   const char* const end = digits.data() + digits.size();
-  std::uint32_t value = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+  std::uint32_t found = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), end, found);
+  return error == std::errc{} && stop == end ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<ProcessId> self() {
   for (const char* name : {process_variable, "PMIX_RANK", "OMPI_COMM_WORLD_RANK"}) {
-    if (const auto process = number(name)) return ProcessId{*process};
+    if (const auto process = number_in(name)) return ProcessId{*process};
   }
   return std::nullopt;
 }
@@ -36,7 +37,8 @@ std::string job() { return variable(job_variable).value_or(variable("PMIX_NAMESP
 
 std::optional<std::string> door() { return variable(door_variable); }
 
-std::optional<std::uint32_t> processes() { return number(processes_variable); }
+std::optional<std::uint32_t> processes() { return number_in(processes_variable); }
+int number() { return static_cast<int>(number_in(number_variable).value_or(1)); }
 
 bool must_continue() { return variable(restart_variable).has_value(); }
 

@@ -34,6 +34,12 @@ inline constexpr const char* processes_variable = "MEND_PROCESSES";
 /// Returns how many processes were launched with this one; nothing if mend run has not launched it.
 std::optional<std::uint32_t> processes();
 
+/// Set by mend run when it launches the job anew: which launch of it this is, from 2.
+inline constexpr const char* number_variable = "MEND_LAUNCH";
+
+/// Returns which launch of the job by one mend run this is: 1, or more if it was launched anew (--relaunch).
+int number();
+
 /// Set by mend run --restart.
 inline constexpr const char* restart_variable = "MEND_RESTART";
 

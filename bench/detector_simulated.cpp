@@ -422,10 +422,10 @@ int run(int argc, char** argv) {
   Effort effort{10'000, 100, 200, true};
   app.add_flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
   auto* runs = app.add_option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
-                   ->check(CLI::PositiveNumber)
+                   ->check(CLI::Range(1, 1'000'000'000))
                    ->capture_default_str();
   app.add_option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--json", json_file, "Also write all numbers to this file");
   if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;

@@ -262,6 +262,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--another-after", given.another_after, "So long after them, one more rank dies");
   app.add_option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")
+      ->type_name(Policy::forms)
       ->capture_default_str();
   app.add_option("--spares", given.spares, "Processes that wait; default: as many as die, with spare")
       ->check(CLI::Range(0, 8192));
@@ -288,7 +289,9 @@ int run(int argc, char** argv) {
   app.add_option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes")
       ->capture_default_str();
   app.add_option("--state-per-rank", given.state, "What a rank has committed")->capture_default_str();
-  app.add_option("--redundancy", given.redundancy, "As --mend-redundancy")->capture_default_str();
+  app.add_option("--redundancy", given.redundancy, "As --mend-redundancy")
+      ->type_name(Redundancy::forms)
+      ->capture_default_str();
   app.add_option("--seed", given.seed, "Decides which ranks die, and when between two heartbeats")
       ->capture_default_str();
   app.add_option("--json", given.json, "Also write all numbers to this file");

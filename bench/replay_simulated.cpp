@@ -387,10 +387,10 @@ CLI::Option* add_failures(CLI::App& app, Failures& given) {
       ->check(CLI::Range(0.01, 1000.0))
       ->capture_default_str();
   option("--watts-busy", given.watts_busy, "Of a rank that computes or commits")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   option("--watts-waiting", given.watts_waiting, "Of a rank that waits")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   option("--runs", given.runs, "Jobs for each mean")->check(CLI::Range(1, 1'000'000))->capture_default_str();
   option("--seed", given.seed, "Of the first; each next one has the next number")->capture_default_str();

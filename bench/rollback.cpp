@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
   CLI::App app("What local rollback costs and saves in whole programs. Launches jobs with mend run.", "bench_rollback");
   app.add_option("--samples", arguments.samples, "Jobs of each kind")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--ranks", arguments.ranks, "Numbers of ranks of the programs without a death")
       ->delimiter(',')

@@ -6,16 +6,23 @@
 #include "base/error.hpp"
 #include "base/telemetry/written_output.hpp"
 
+#include "jobs/manual/description.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <string_view>
 
 namespace mend::bench {
 
-/// Returns the exit code if the command line is wrong or asks for help only.
+/// Returns the exit code if the command line is wrong, or asks for help or for the description alone.
 inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == jobs::describe_argument) {
+    std::puts(nlohmann::json(jobs::describe(app)).dump().c_str());
+    return 0;
+  }
   try {
     app.parse(argc, argv);
     return std::nullopt;

@@ -1,12 +1,15 @@
 #include "detector/service.hpp"
 
+#include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
+#include "base/launch.hpp"
 #include "base/telemetry/job_board.hpp"
 #include "base/telemetry/trace.hpp"
 #include "base/thread.hpp"
 #include "detector/local/scheduler_slice.hpp"
 #include "detector/wire.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -196,6 +199,12 @@ void Service::turn() {
   const Time deadline = std::min({due, stalls_.next_deadline(), next_question});
   network_.run_one_until(Clock::time_point(std::chrono::duration_cast<Clock::duration>(deadline)));
   network_.drain();
+  if (!network_.has_its_descriptors()) {
+    stop_job(fmt::format(
+        "process {} has closed descriptors that belong to mend and to the MPI library: close only what the program has "
+        "opened",
+        launch::self().value_or(ProcessId{}).value));
+  }
   const Time now = time_now();
   if (now >= stalls_.next_deadline()) stalls_.tick(now);
   ask_for_causes(now);

@@ -158,7 +158,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                  "over), spawn (one more process is started for it), shrink (it is given up and the others close up), "
                  "blank\n"
                  "(the same, but mend's reports go on naming the others by their original numbers)")
-          ->type_name("RUNG,...")
+          ->type_name(Policy::forms)
           ->default_str(to_string(options.on_failure)),
       "MEND_ON_FAILURE");
   from_environment(
@@ -184,7 +184,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
       "MEND_TRIES");
   from_environment(add_parsed(app, prefix + "commit-every", options.commit_every, CommitInterval::parse,
                               "Steps between commits, or auto for Daly's interval")
-                       ->type_name("N|auto")
+                       ->type_name("{auto}|N")
                        ->default_str(to_string(options.commit_every)),
                    "MEND_COMMIT_EVERY");
   from_environment(
@@ -199,7 +199,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
       add_parsed(app, prefix + "redundancy", options.redundancy, Redundancy::parse,
                  "How committed data survives: partner (one copy), replicas:K (K copies), xor:G (one parity a group\n"
                  "of G ranks), rs:K+M (groups that survive M losses), or local (not at all)")
-          ->type_name("SCHEME")
+          ->type_name(Redundancy::forms)
           ->default_str(to_string(options.redundancy)),
       "MEND_REDUNDANCY");
   from_environment(app.add_option(prefix + "versions", options.versions, "How many versions of the data are kept")
@@ -238,7 +238,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                               "Who goes back to the last commit when a process has died: all ranks, or only the one\n"
                               "that takes over (local; the program must send the same messages again, otherwise all\n"
                               "go back; with local,strict the job ends then)")
-                       ->check(CLI::IsMember({"all", "local", "local,strict"}))
+                       ->check(CLI::IsMember({"all", "local", "local,strict"}).description(""))
+                       ->type_name("{all,local}[,strict]")
                        ->default_str("all"),
                    "MEND_ROLLBACK");
   from_environment(
@@ -248,7 +249,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
           "(each alone), K blocks of consecutive ranks, node (those of a machine), auto (by the traffic until the\n"
           "first commit; auto:M: M ranks at most), or as a file says, with the ranks of a cluster in each line,\n"
           "as \"0-3, 8\"")
-          ->type_name("K|node|auto[:M]|rank|FILE")
+          ->type_name("{rank,node,auto,auto:M}|K|FILE")
           ->default_str(to_string(options.clusters)),
       "MEND_CLUSTERS");
   from_environment(app.add_option_function<int>(
@@ -288,7 +289,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   from_environment(app.add_option(prefix + "network", options.network,
                                   "Interfaces or networks for mend's own connections, such as ib0 or 10.0.0.0/24\n"
                                   "(set by mend run --network; default: the first network that all machines are in)")
-                       ->check(CLI::Validator(transport::objection_to_network, "NAME,...")),
+                       ->check(CLI::Validator(transport::objection_to_network, ""))
+                       ->type_name("INTERFACE,..."),
                    "MEND_NETWORK");
   from_environment(milliseconds("heartbeat", options.heartbeat, "Time between a process's heartbeats"),
                    "MEND_HEARTBEAT");

@@ -15,6 +15,9 @@ struct Policy {
   bool blank = false;   ///< as shrink, but reports and messages keep the original numbers of the other ranks
   bool operator==(const Policy&) const = default;
 
+  /// The words of which parse() takes a list.
+  static constexpr const char* forms = "{spare,spawn,shrink,blank},...";
+
   /// Reads a list such as "spare,shrink". Throws UsageError for any other text.
   static Policy parse(std::string_view text);
 

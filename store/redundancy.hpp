@@ -27,6 +27,9 @@ struct Redundancy {
   int parity = 1;  ///< parities, or copies when `data` is 1
   auto operator<=>(const Redundancy&) const = default;
 
+  /// What parse() takes.
+  static constexpr const char* forms = "{partner,replicas:K,xor:G,rs:K+M,local}";
+
   /// "partner", "replicas:2", "xor:4", "rs:4+2" or "local". Throws UsageError for anything else.
   static Redundancy parse(std::string_view text);
 

@@ -32,4 +32,9 @@ void fail_stop(std::string_view why) noexcept {
   std::abort();  // not reached
 }
 
+void stop_job(const std::string& why) noexcept {
+  if (!job_status::aborted(static_cast<int>(ExitCode::usage), why)) fail_stop(why);
+  for (;;) ::pause();  // until the launcher ends this process
+}
+
 }  // namespace mend

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 
 #include <exception>
+#include <string>
 #include <string_view>
 
 namespace mend {
@@ -16,6 +17,11 @@ namespace mend {
 /// while this process is about to learn of it, no process recovers from that: the launcher is told, and the job fails.
 /// Local.
 [[noreturn]] void fail_stop(std::string_view why) noexcept;
+
+/// Ends the whole job, with exit code 2, for a mistake of the program after which this process can neither recover nor
+/// agree with the others on the end. The launcher says `why`, so that one sentence is said if several processes call
+/// this. Without a launcher, this process says it, and ends. Local.
+[[noreturn]] void stop_job(const std::string& why) noexcept;
 
 /// Returns the result of `work`. Lets a CommonError pass, because every process has it; any other exception ends this
 /// process. Local.

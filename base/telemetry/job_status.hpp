@@ -31,8 +31,10 @@
 //   skipped N Q P
 //                the same, if P has called neither mend::run nor MPI_Init, where the others will wait for it, and its
 //                parent is process Q.
-//   aborted N    when it has called MPI_Abort with N for other processes too: the launcher ends the job.
-//   said         when it has printed on standard error why the job does not begin.
+//   aborted N TEXT
+//                when it has called MPI_Abort with N for other processes too, or has done what leaves it no other way:
+//                the launcher ends the job, and says why: TEXT, which is empty for MPI_Abort.
+//   said TEXT    when it has printed on standard error why the job does not begin, or why it ends: TEXT.
 //   unsaid TEXT  that reason, from a process that leaves the printing to another process, which may be dead.
 //
 // On another node the file does not exist and nothing is written; see jobs/run/verdict.hpp for what the launcher
@@ -47,6 +49,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -162,14 +165,26 @@ inline void closed() { detail::append("closed " + detail::self() + "\n"); }
 /// A process that knows of deaths that the runtime has not reported, before it writes `finished`. Local.
 inline void unseen() { detail::append("unseen\n"); }
 
-/// A process that is to end the job. Returns true if the launcher will end it. Local.
-inline bool aborted(int code) { return detail::append("aborted " + std::to_string(code) + "\n"); }
+namespace detail {
+/// `text` in one line.
+inline std::string line_of(const char* word, std::string_view text) {
+  std::string line = std::string(word) + " " + std::string(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line + "\n";
+}
+}  // namespace detail
 
-/// A process that has told the user why the job does not begin. Local.
-inline void said() { detail::append("said\n"); }
+/// A process that is to end the job; `why`: what the launcher says of it, empty for MPI_Abort. Returns true if the
+/// launcher will end it. Local.
+inline bool aborted(int code, std::string_view why = {}) {
+  return detail::append(detail::line_of(("aborted " + std::to_string(code)).c_str(), why));
+}
+
+/// A process that has told the user why the job does not begin, or why it ends: `why`. Local.
+inline void said(std::string_view why) { detail::append(detail::line_of("said", why)); }
 
 /// A process that leaves the printing to another. `why`: one sentence. Local.
-inline void unsaid(std::string_view why) { detail::append("unsaid " + std::string(why) + "\n"); }
+inline void unsaid(std::string_view why) { detail::append(detail::line_of("unsaid", why)); }
 
 /// Every living process, after all have agreed on `code` and before MPI_Finalize; with its number and rank, if it knows
 /// them. Local.

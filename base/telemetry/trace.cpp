@@ -1,5 +1,6 @@
 #include "base/telemetry/trace.hpp"
 
+#include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 
 #include <fcntl.h>
@@ -87,7 +88,7 @@ void start(const std::filesystem::path& file, ProcessId self, bool messages) {
   const json name{{"name", "process_name"},
                   {"ph", "M"},
                   {"pid", self.value},
-                  {"args", {{"name", fmt::format("process {}", self.value)}}}};
+                  {"args", {{"name", fmt::format("process {}", self.value)}, {"launch", launch::number()}}}};
   r.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + name.dump());
   detail::on = true;
   detail::messages = messages;

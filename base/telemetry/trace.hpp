@@ -3,7 +3,8 @@
 // Switched off, a span costs one branch. Switched on, each event is written at once, by one system call, so that the
 // file of a process that is killed holds its events until then. The format is Chrome's trace events, which Perfetto
 // opens. There is one file per process (the process number is the `pid` of every event, times are wall-clock
-// microseconds). `mend report` makes a page of all files of a job, or one file for Perfetto. The events are:
+// microseconds); a job that was launched anew has one for each launch, which says its number. `mend report` makes a
+// page of all files of a job, or one file for Perfetto. The events are:
 //
 //   event              is a     with                    meaning
 //   epoch              moment   epoch, rank             an epoch has begun; without a rank, the process is a spare

@@ -1,6 +1,7 @@
 #include "framework/process/body_guard.hpp"
 
 #include "base/death/catchable.hpp"
+#include "base/death/fail_stop.hpp"
 #include "base/death/forked_child.hpp"
 #include "base/error.hpp"
 #include "base/launch.hpp"
@@ -15,7 +16,9 @@
 #include <fmt/format.h>
 #include <mpi-ext.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -56,6 +59,13 @@ void refuse_to_exit(int status, void*) {
   const ProcessContext& context = process_context();
   const bool is_ours = !context.is_forked() && is_thread_of_body();
   if (!is_ours || context.body == BodyState::outside || context.body == BodyState::over) return;
+  const bool was_jumped_over =
+      std::less<>()(context.frame_of_body, static_cast<const void*>(__builtin_frame_address(0)));
+  if (context.body == BodyState::inside && was_jumped_over) {  // what leads the job is gone with the stack
+    stop_job(fmt::format(
+        "exit({}) was called after the body had been left by longjmp: return from it, or throw to end the job",
+        status));
+  }
   if (context.body == BodyState::inside)
     refuse_in_body(fmt::format("exit({}) was called in the body: return from it, or throw to end the job", status));
   context.body_rules.leave();
@@ -119,6 +129,17 @@ MPI_Comm meant_by_world() {
   return context.world_is_session && is_inside() ? context.body_rules.session_comm() : MPI_COMM_WORLD;
 }
 
+MPI_Comm allowed(MPI_Comm comm) {
+  const ProcessContext& context = process_context();
+  if (!context.forbids_world || context.worlds.empty() || !is_inside() || current_place().place != Place::none)
+    return comm;
+  if (errors_are_returned() || std::ranges::find(context.worlds, comm) == context.worlds.end()) return comm;
+  refuse_wrong_use(
+      "an MPI call used a duplicate of MPI_COMM_WORLD from before mend::run, which also contains spares and dead "
+      "processes: make it of session.comm(), in the body");
+  return MPI_COMM_NULL;
+}
+
 int refuse_in_body(const std::string& sentence) {
   end_forked_child("called MPI");
   process_context().body = BodyState::refused;
@@ -161,6 +182,7 @@ InBody::InBody() {
   ProcessContext& context = process_context();
   if (!std::exchange(context.refuses_exit, true)) ::on_exit(&refuse_to_exit, nullptr);
   context.thread_of_body = std::this_thread::get_id();
+  context.frame_of_body = __builtin_frame_address(0);
   context.body = BodyState::inside;
 }
 
@@ -208,12 +230,13 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 
 int PMPI_Comm_disconnect(MPI_Comm* comm) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  std::erase(mend::process_context().worlds, *comm);
   auto* logged = mend::logged_calls_of(*comm);
   return logged == nullptr ? library(comm) : logged->free(comm);
 }
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
-  comm = mend::meant(comm);
+  comm = mend::meant_by(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_set_errhandler)>("PMPI_Comm_set_errhandler");
   // Otherwise the errors of calls that are refused there would be returned, and might not be seen.
   if (mend::is_forbidden(comm) && mend::is_inside()) return MPI_SUCCESS;
@@ -228,7 +251,7 @@ extern "C" decltype(MPI_Comm_set_errhandler) MPI_Comm_set_errhandler
     __attribute__((weak, alias("PMPI_Comm_set_errhandler")));
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
-  comm = mend::meant(comm);
+  comm = mend::meant_by(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");
   mend::warn_of_world(comm, "MPI_Comm_size");
   return library(comm, size);
@@ -236,7 +259,7 @@ int PMPI_Comm_size(MPI_Comm comm, int* size) {
 extern "C" decltype(MPI_Comm_size) MPI_Comm_size __attribute__((weak, alias("PMPI_Comm_size")));
 
 int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
-  comm = mend::meant(comm);
+  comm = mend::meant_by(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_rank)>("PMPI_Comm_rank");
   mend::warn_of_world(comm, "MPI_Comm_rank");
   return library(comm, rank);

@@ -129,6 +129,8 @@ FailureDetector::FailureDetector(const Options& options)
         "only the ring watches processes that are started later: with --mend-detector runtime, leave spawn out of "
         "--mend-on-failure");
   }
+  const std::string obstacle = network_.empty() ? "" : transport::obstacle_to_network(network_);
+  if (!obstacle.empty()) throw UsageError(fmt::format("--mend-network {}: {}", network_, obstacle));
   if (wanted_ && timing_.delta < 2 * timing_.eta) {
     throw UsageError(
         fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "

@@ -626,10 +626,16 @@ void Engine::report_on_job() {
 /// Has one process report why the job ends. Returns the exit code of all processes.
 ExitCode Engine::report_error(ExitCode code) {
   const auto& error = end_.error;
+  std::optional<std::string> said;
   const auto why = [&] {
-    return error->text + (code == ExitCode::unrecoverable && error->disk_may_help ? disk_.advice() : "");
+    said = error->text + (code == ExitCode::unrecoverable && error->disk_may_help ? disk_.advice() : "");
+    return *said;
   };
   say_why(world_.base.get(), error ? std::function<std::string()>(why) : nullptr);
+  if (said) {
+    job_status::said(*said);
+    reporter_.end_in_failure({code, *said}, store_.statistics(), store_.version(), pacing_.run_time());
+  }
   return code;
 }
 

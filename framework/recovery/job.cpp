@@ -30,7 +30,7 @@ namespace {
 void say_for_all(const char* text) {
   if (launch::speaks_for_all()) {
     log::error(text);
-    job_status::said();
+    job_status::said(text);
   } else {
     job_status::unsaid(text);
   }
@@ -50,6 +50,18 @@ std::string make_trace_folder(const std::filesystem::path& folder) {
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
   if (!error) return "";
   return fmt::format("no timelines can be written into '{}': {} (--mend-trace)", folder.string(), error.message());
+}
+
+/// Each launch of a job (mend run --relaunch) has files of its own.
+std::filesystem::path trace_of(const std::filesystem::path& folder, ProcessId self, int launch) {
+  return folder / (launch == 1 ? fmt::format("process-{}.json", self.value)
+                               : fmt::format("process-{}-launch-{}.json", self.value, launch));
+}
+
+/// Removes the traces of an earlier job that would be taken for later launches of this one.
+void remove_later_launches(const std::filesystem::path& folder, ProcessId self) {
+  std::error_code ignored;  // as of files that belong to another user
+  for (int launch = 2; std::filesystem::remove(trace_of(folder, self, launch), ignored);) ++launch;
 }
 
 bool is_initialised() {
@@ -152,7 +164,7 @@ void Job::refuse(const std::exception& error) {
   const bool all_alike = !is_initialised() || refuse_together(*refused_);
   if (!all_alike && !launch::speaks_for_all()) {
     log::error(sentence);
-    job_status::said();
+    job_status::said(sentence);
   }
 }
 
@@ -214,8 +226,8 @@ void Job::start_trace(const Options& options) {
     return;
   }
   const ProcessId self = engine_->self();
-  trace::start(options.trace / fmt::format("process-{}.json", self.value), self,
-               options.trace_detail == TraceDetail::messages);
+  if (launch::number() == 1) remove_later_launches(options.trace, self);
+  trace::start(trace_of(options.trace, self, launch::number()), self, options.trace_detail == TraceDetail::messages);
   engine_->trace_epoch();
 }
 

@@ -42,6 +42,7 @@ void JobReporter::join_job(const JobRecord& record) {
 
 void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) {
   history_.begin_epoch(store);
+  has_written_result_ = false;
   casualties_.begin_epoch();
   announcer_.enter(world.roster, world.members);
 }
@@ -89,6 +90,20 @@ void JobReporter::end_of_body(const World& world, const StoreStatistics& store, 
   write_result(result_.path,
                {first_spares_, run_time, version, store, of_all_ranks_, over_all_ranks(rollbacks_, epochs, comm)},
                result_.answer, comm);
+  has_written_result_ = true;
+}
+
+void JobReporter::end_in_failure(const FailedEnd& end, const StoreStatistics& store, Version version,
+                                 Seconds run_time) {
+  if (result_.path.empty() || has_written_result_) return;
+  const auto own = recoveries(store);
+  try {
+    write_result_of_failure(result_.path,
+                            {first_spares_, run_time, version, store, {own.begin(), own.end()}, rollbacks_},
+                            result_.answer, first_ranks_, end);
+  } catch (const EnvironmentError& error) {
+    log::warn(error.what());
+  }
 }
 
 std::span<const RecoveryReport> JobReporter::recoveries(const StoreStatistics& store) {

@@ -57,6 +57,9 @@ class JobReporter {
   /// Combines the reports of all ranks at the end of the body, and writes the result file if one is wanted. Collective
   /// over the ranks of `world`. Throws ProcessFailure, EnvironmentError.
   void end_of_body(const World& world, const StoreStatistics& store, Version version, Seconds run_time);
+  /// Writes the result file of a job that has failed, if one is wanted and end_of_body() has not written it. Only in
+  /// the process that reports the reason. Local.
+  void end_in_failure(const FailedEnd& end, const StoreStatistics& store, Version version, Seconds run_time);
   /// Announces at the end of the job what has not been announced. Local.
   void end_job() { announcer_.finish(); }
 
@@ -82,6 +85,7 @@ class JobReporter {
   Casualties casualties_;
   Announcer announcer_;
   ResultFile result_;
+  bool has_written_result_ = false;  ///< in this epoch
   bool rolls_back_locally_;
   std::vector<RecoveryReport> of_all_ranks_;
   std::vector<RollbackReport> rollbacks_;

@@ -54,6 +54,34 @@ Json document_of(const RollbackReport& rollback) {
   return document;
 }
 
+Json document_of(const JobFacts& facts, const Answer& answer, int ranks, std::optional<std::uint64_t> hash) {
+  Json document{{"app", program_invocation_short_name}, {"ranks", ranks}, {"spares", facts.spares}};
+  if (hash) document["hash"] = fmt::format("{:016x}", *hash);
+  document["reported"] = Json::object();
+  for (const auto& [name, value] : answer.fields())
+    std::visit([&, &key = name](const auto& plain) { document["reported"][key] = plain; }, value);
+  document["recoveries"] = Json::array();
+  for (const RecoveryReport& recovery : facts.recoveries) {
+    document["recoveries"].push_back(document_of(recovery));
+    const auto rollback = std::ranges::find(facts.rollbacks, recovery.epoch, &RollbackReport::epoch);
+    if (rollback != facts.rollbacks.end()) document["recoveries"].back()["local"] = document_of(*rollback);
+  }
+  document["phase_seconds"] = {{"commit", facts.store.commit_time.count()},
+                               {"restore", facts.store.restore_time.count()},
+                               {"total", facts.total.count()}};
+  document["commits"] = facts.version.value;
+  document["snapshot_bytes"] = facts.store.snapshot_bytes;
+  return document;
+}
+
+void write(const std::filesystem::path& file, const Json& document) {
+  try {
+    write_whole(file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  } catch (const EnvironmentError& error) {
+    throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.what()));
+  }
+}
+
 /// On rank 0, one hash of the hashes of all ranks; nothing if no rank has reported one.
 std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, int rank, int size) {
   const std::array<std::uint64_t, 2> mine{answer.hash() ? 1U : 0U, answer.hash().value_or(0)};
@@ -107,29 +135,16 @@ void write_result(const std::filesystem::path& file, const JobFacts& facts, cons
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const auto hash = hash_of_all(answer, comm, rank, size);
-  if (rank != 0) return;
+  if (rank == 0) write(file, document_of(facts, answer, size, hash));
+}
 
-  Json document{{"app", program_invocation_short_name}, {"ranks", size}, {"spares", facts.spares}};
-  if (hash) document["hash"] = fmt::format("{:016x}", *hash);
-  document["reported"] = Json::object();
-  for (const auto& [name, value] : answer.fields())
-    std::visit([&, &key = name](const auto& plain) { document["reported"][key] = plain; }, value);
-  document["recoveries"] = Json::array();
-  for (const RecoveryReport& recovery : facts.recoveries) {
-    document["recoveries"].push_back(document_of(recovery));
-    const auto rollback = std::ranges::find(facts.rollbacks, recovery.epoch, &RollbackReport::epoch);
-    if (rollback != facts.rollbacks.end()) document["recoveries"].back()["local"] = document_of(*rollback);
-  }
-  document["phase_seconds"] = {{"commit", facts.store.commit_time.count()},
-                               {"restore", facts.store.restore_time.count()},
-                               {"total", facts.total.count()}};
-  document["commits"] = facts.version.value;
-  document["snapshot_bytes"] = facts.store.snapshot_bytes;
-  try {
-    write_whole(file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  } catch (const EnvironmentError& error) {
-    throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.what()));
-  }
+void write_result_of_failure(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, int ranks,
+                             const FailedEnd& end) {
+  if (destination_of(file).kind != Destination::Kind::file) return;
+  Json document = document_of(facts, answer, ranks, std::nullopt);
+  document["exit_code"] = static_cast<int>(end.code);
+  document["reason"] = end.reason;
+  write(file, document);
 }
 
 }  // namespace mend

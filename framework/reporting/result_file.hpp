@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/error.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/rollback_report.hpp"
 #include "store/store.hpp"
@@ -55,6 +56,18 @@ std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, 
 /// Rank 0 of `comm` writes the result file completely or not at all. Collective over `comm`, whose errors are thrown.
 /// Throws EnvironmentError on rank 0 if the file cannot be written.
 void write_result(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, MPI_Comm comm);
+
+/// Why a job has not finished.
+struct FailedEnd {
+  ExitCode code = ExitCode::failed;
+  std::string reason;
+};
+
+/// The same for a job that has failed, by this process alone: with its own recoveries, and what it has reported. Writes
+/// only regular files: the launcher, which has more to say of the end, writes into others. `ranks`: at the start of the
+/// job. Throws EnvironmentError if the file cannot be written. Local.
+void write_result_of_failure(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, int ranks,
+                             const FailedEnd& end);
 
 /// The result file that a job shall write.
 struct ResultFile {

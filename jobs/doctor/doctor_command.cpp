@@ -40,9 +40,9 @@ const std::array checks{Check{"mpi", check_mpi},
                         Check{"clock", [](const Patient&) { return check_clock(); }},
                         Check{"scheduler", [](const Patient&) { return check_scheduler(); }}};
 
-std::string names_of_checks() {
+std::string names_of_checks(const char* separator) {
   std::string names;
-  for (const Check& check : checks) names += fmt::format("{}{}", names.empty() ? "" : ", ", check.name);
+  for (const Check& check : checks) names += fmt::format("{}{}", names.empty() ? "" : separator, check.name);
   return names;
 }
 
@@ -50,7 +50,7 @@ void check_names(const std::vector<std::string>& only) {
   for (const std::string& name : only) {
     const bool known =
         std::any_of(checks.begin(), checks.end(), [&](const Check& check) { return check.name == name; });
-    if (!known) throw UsageError(fmt::format("'{}' is not a check: the checks are {}", name, names_of_checks()));
+    if (!known) throw UsageError(fmt::format("'{}' is not a check: the checks are {}", name, names_of_checks(", ")));
   }
 }
 
@@ -110,7 +110,9 @@ void add_doctor_command(CLI::App& mend, Action& chosen) {
       ->envname("MEND_TIMEOUT")
       ->check(is_milliseconds)
       ->capture_default_str();
-  doctor->add_option("--only", arguments->only, "Look at these alone: " + names_of_checks())->delimiter(',');
+  doctor->add_option("--only", arguments->only, "Look at these alone")
+      ->delimiter(',')
+      ->type_name("{" + names_of_checks(",") + "},...");
   doctor->add_flag("--json", arguments->json, "Print what was found as JSON");
   doctor->callback([arguments, &chosen] { chosen = [arguments] { return examine(*arguments); }; });
 }

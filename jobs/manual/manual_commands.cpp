@@ -1,13 +1,19 @@
 // mend completion and mend man: print shell completions and man pages.
 
 #include "base/error.hpp"
+#include "framework/options.hpp"
 #include "jobs/commands.hpp"
+#include "jobs/doctor/program.hpp"
+#include "jobs/manual/completion.hpp"
 #include "jobs/manual/pages.hpp"
+#include "jobs/simulate/simulations.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 namespace mend::jobs {
 namespace {
@@ -17,12 +23,60 @@ int print(const std::string& text) {
   return static_cast<int>(ExitCode::ok);
 }
 
-int print_page(const CLI::App& mend, const std::string& command) {
-  if (command.empty()) return print(man_page(mend, "mend", MEND_VERSION));
-  for (const CLI::App* one : mend.get_subcommands([](const CLI::App*) { return true; })) {
-    if (one->get_name() == command) return print(man_page(*one, "mend-" + command, MEND_VERSION));
+/// What the simulations say of themselves: programs of their own, which may not be installed.
+std::vector<Description> simulations() {
+  constexpr std::chrono::seconds patience{20};
+  std::vector<Description> found;
+  for (const std::string_view subject : simulated_subjects) {
+    const ProgramEnd asked = run_program({program_simulating(subject).string(), describe_argument}, patience);
+    const auto said = nlohmann::json::parse(asked.output, nullptr, /*allow_exceptions=*/false);
+    if (!asked.succeeded() || said.is_discarded()) continue;
+    found.push_back(said.get<Description>());
+    found.back().name = subject;
   }
+  return found;
+}
+
+Description described(const CLI::App& mend) {
+  Description all = describe(mend);
+  for (Description& command : all.commands)
+    if (command.name == "simulate") command.commands = simulations();
+  return all;
+}
+
+Description options_of_programs() {
+  Options unused;
+  CLI::App program;
+  program.set_help_flag();
+  add_options(program, unused);
+  return describe(program);
+}
+
+/// The command of these words, joined by dashes: "run", "simulate-agreement".
+const Description* command_named(const Description& among, std::string_view words) {
+  for (const Description& one : among.commands) {
+    if (one.name == words) return &one;
+    const bool is_below = words.starts_with(one.name) && words.substr(one.name.size()).starts_with('-');
+    const Description* const found = is_below ? command_named(one, words.substr(one.name.size() + 1)) : nullptr;
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+int print_page(const CLI::App& mend, const std::string& command) {
+  const Description all = described(mend);
+  if (command.empty()) return print(man_page(all, "mend", MEND_VERSION));
+  const Description* const named = command_named(all, command);
+  if (named != nullptr) return print(man_page(*named, "mend-" + command, MEND_VERSION));
   throw UsageError(fmt::format("{} is not a command of mend that has a page: mend --help lists the commands", command));
+}
+
+/// "{run,report,...}", for the help and for completions.
+std::string names_of_commands(const CLI::App& mend) {
+  std::string names;
+  for (const Description& one : describe(mend).commands) names += (names.empty() ? "" : ",") + one.name;
+  for (const std::string_view subject : simulated_subjects) names += fmt::format(",simulate-{}", subject);
+  return "{" + names + "}";
 }
 
 }  // namespace
@@ -33,13 +87,16 @@ void add_manual_commands(CLI::App& mend, Action& chosen) {
   completion->footer("bash: source <(mend completion bash)\nzsh: mend completion zsh > ~/.zfunc/_mend");
   completion->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
   completion->callback([shell, &mend, &chosen] {
-    chosen = [shell, &mend] { return print(*shell == "bash" ? bash_completion(mend) : zsh_completion(mend)); };
+    chosen = [shell, &mend] {
+      auto* const make = *shell == "bash" ? &bash_completion : &zsh_completion;
+      return print(make(described(mend), options_of_programs()));
+    };
   });
 
   auto command = std::make_shared<std::string>();
   auto* man = mend.add_subcommand("man", "Print the man page of mend, or of one of its commands");
   man->footer("To read it: mend man run | man -l -");
-  man->add_option("command", *command, "The command; none: mend itself");
+  man->add_option("command", *command, "The command; none: mend itself")->type_name(names_of_commands(mend));
   man->callback([command, &mend, &chosen] { chosen = [command, &mend] { return print_page(mend, *command); }; });
 }
 

@@ -318,7 +318,8 @@ void add_plan_command(CLI::App& mend, Action& chosen) {
   plan->add_option("--recovery", arguments->recovery,
                    "From a failure until the data is back; else detection and the time of a commit");
   plan->add_option("--memory", arguments->memory, "The most that a rank may spend on committed data");
-  plan->add_option("--redundancy", arguments->redundancy, "Look at this one alone, as --mend-redundancy takes it");
+  plan->add_option("--redundancy", arguments->redundancy, "Look at this one alone, as --mend-redundancy takes it")
+      ->type_name(Redundancy::forms);
   plan->add_option("--spare-nodes", arguments->spare_nodes, "So many, instead of as many as are needed")
       ->check(CLI::Range(0, 1'000'000));
   plan->add_option("--risk", arguments->risk, "Chance of running out of spares, and of losing data, that is accepted")

@@ -54,13 +54,26 @@ json kind_names() {
   return all;
 }
 
+/// The recoveries of all launches, each with the number of its launch if it is not the first.
+json recoveries_of_launches(const json& result) {
+  json all = json::array();
+  for_each_launch(result, [&all](const json& launch, int number) {
+    for (json recovery : launch.at("recoveries")) {
+      if (number > 1) recovery["launch"] = number;
+      all.push_back(std::move(recovery));
+    }
+  });
+  return all;
+}
+
 /// The recoveries with the columns of the text table, under the names that the page uses.
 json recoveries_of(const JobRecords& job, const Timeline& timeline) {
   json recoveries =
-      job.result.is_object() ? with_rollbacks(job.result, timeline).at("recoveries") : timeline.recoveries;
+      job.result.is_object() ? recoveries_of_launches(with_rollbacks(job.result, timeline)) : timeline.recoveries;
   for (json& recovery : recoveries) {
     const RecoveryLine line = recovery_line(recovery);
-    recovery["who"] = line.died;
+    const int launch = number_of_launch(recovery);
+    recovery["who"] = (launch > 1 ? fmt::format("launch {}: ", launch) : "") + line.died;
     recovery["phases"] = line.phases;
     recovery["sum_ms"] = line.sum;
     if (const auto local = rollback_line(recovery)) {
@@ -72,6 +85,17 @@ json recoveries_of(const JobRecords& job, const Timeline& timeline) {
     }
   }
   return recoveries;
+}
+
+/// How the launches have ended that have failed.
+json ends_of(const json& result) {
+  json ends = json::array();
+  if (!result.is_object()) return ends;
+  for_each_launch(result, [&](const json& launch, int number) {
+    const std::string end = end_of_job(launch);
+    if (!end.empty()) ends.push_back(result.contains("launches") ? fmt::format("launch {} {}", number, end) : end);
+  });
+  return ends;
 }
 
 /// The commit costs of the whole run. Without a timeline, from the sums in the result.
@@ -96,12 +120,24 @@ std::string for_script(const json& model) {
 
 }  // namespace
 
-json with_rollbacks(json result, const Timeline& timeline) {
-  for (json& recovery : result.at("recoveries")) {
-    const auto same = std::ranges::find_if(
-        timeline.recoveries, [&](const json& other) { return other.at("epoch") == recovery.value("epoch", 0); });
+namespace {
+
+void add_rollbacks(json& recoveries, int launch, const Timeline& timeline) {
+  for (json& recovery : recoveries) {
+    const auto same = std::ranges::find_if(timeline.recoveries, [&](const json& other) {
+      return other.at("epoch") == recovery.value("epoch", 0) && number_of_launch(other) == launch;
+    });
     if (same != timeline.recoveries.end() && same->contains("local")) recovery["local"] = same->at("local");
   }
+}
+
+}  // namespace
+
+json with_rollbacks(json result, const Timeline& timeline) {
+  if (result.contains("launches")) {
+    for (json& launch : result["launches"]) add_rollbacks(launch.at("recoveries"), number_of_launch(launch), timeline);
+  }
+  add_rollbacks(result.at("recoveries"), number_of_launch(result), timeline);
   return result;
 }
 
@@ -130,6 +166,7 @@ json model_of(const JobRecords& job) {
                {"commits", economy.commits},
                {"commit_s", economy.commit_time.count()},
                {"advice", economy.to_string()}}},
+             {"ends", ends_of(job.result)},
              {"reported", job.result.is_object() ? job.result.value("reported", json::object()) : json::object()}};
   if (job.timeline) {
     model["processes"] = timeline.processes;

@@ -49,6 +49,7 @@ Inputs read(const std::vector<fs::path>& files) {
       throw UsageError(fmt::format("{} is a second result: mend report takes one, and its traces", file.string()));
     }
   }
+  inputs.events = joined_launches(std::move(inputs.events));
   if (inputs.result.is_object() && inputs.result.contains("app") && inputs.result["app"].is_string())
     inputs.name = inputs.result["app"];
   return inputs;

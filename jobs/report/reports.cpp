@@ -27,11 +27,11 @@ class Reader {
     if (word == "unseen") ++reports_.unseen;
     if (word == "ended") ended(words);
     if (word == "erred") erred(words);
-    if (word == "said") reports_.said = true;
+    if (word == "said") said(words);
     if (word == "unsaid") std::getline(words >> std::ws, reports_.unsaid);
     if (word == "closed") mark(words, &Stage::closed);
     int code = 0;
-    if (word == "aborted" && words >> code) reports_.aborted = reports_.aborted.value_or(code);
+    if (word == "aborted" && words >> code) aborted(code, words);
     if (word == "finished" && words >> code) finished(code, words);
     if (word == "left" && words >> code) left(code, words);
     if (word == "quit" && words >> code) quit(code, words);
@@ -71,6 +71,19 @@ class Reader {
     if (found == reports_.stages.end()) return nullptr;
     found->second.*what = true;
     return &found->second;
+  }
+
+  void aborted(int code, std::istringstream& words) {
+    if (reports_.aborted) return;
+    reports_.aborted = code;
+    std::getline(words >> std::ws, reports_.why_aborted);
+  }
+
+  void said(std::istringstream& words) {
+    reports_.said = true;
+    std::string reason;
+    std::getline(words >> std::ws, reason);
+    if (reports_.reason.empty()) reports_.reason = reason;
   }
 
   void introduced(std::istringstream& words) {

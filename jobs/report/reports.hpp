@@ -64,10 +64,12 @@ struct Reports {
   std::optional<int> error_afterwards{};
   std::optional<int> crashed_afterwards{};  ///< the signal that ended a process by its own fault after it had finished
   std::vector<EarlyCrash> early_crashes{};
-  int erred = 0;                    ///< processes with an error in mend's part when the end was decided, or after
-  std::optional<int> aborted{};     ///< the code of the first call of MPI_Abort
-  bool said = false;                ///< a process has told the user why the job does not begin
-  std::string unsaid{};             ///< that reason, from processes that left the message to another one
+  int erred = 0;                 ///< processes with an error in mend's part when the end was decided, or after
+  std::optional<int> aborted{};  ///< the code of the first process that has called MPI_Abort, or ended the job like it
+  std::string why_aborted{};     ///< what that process has said; empty for MPI_Abort
+  bool said = false;             ///< a process has told the user why the job does not begin, or why it ends
+  std::string reason{};          ///< that reason, as the first has told it
+  std::string unsaid{};          ///< that reason, from processes that left the message to another one
   std::map<pid_t, Stage> stages{};  ///< of the processes on this machine
   std::size_t lines = 0;            ///< reports of any kind
 

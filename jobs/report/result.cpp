@@ -3,12 +3,14 @@
 #include "base/error.hpp"
 #include "base/rounding.hpp"
 #include "base/telemetry/user_text.hpp"
+#include "jobs/report/shallow_json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -120,6 +122,20 @@ std::optional<RollbackLine> rollback_line(const json& recovery) {
   return line;
 }
 
+int number_of_launch(const json& result) { return result.value("launch", 1); }
+
+void for_each_launch(const json& result, const std::function<void(const json& launch, int number)>& visit) {
+  for (const json& launch : result.value("launches", json::array())) visit(launch, number_of_launch(launch));
+  visit(result, number_of_launch(result));
+}
+
+std::string end_of_job(const json& result) {
+  const auto code = result.find("exit_code");
+  if (code == result.end()) return "";
+  const std::string reason = result.value("reason", std::string());
+  return fmt::format("ended with exit code {}{}{}", code->get<int>(), reason.empty() ? "" : ": ", reason);
+}
+
 UsageError not_a_result(const std::string& file, const json::exception& error) {
   const std::string_view text = error.what();  // "[json.exception.type_error.302] type must be number, but is string"
   const auto after = text.find("] ");
@@ -132,7 +148,8 @@ json read_result(const std::filesystem::path& file) {
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file, ignored))
     throw UsageError(fmt::format("the result {} cannot be read", file.string()));
-  const json result = json::parse(in, nullptr, /*allow_exceptions=*/false);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const json result = parse_shallow(text, file.string());
   if (!result.is_object() || !result.contains("ranks") || !result.contains("recoveries")) {
     throw UsageError(fmt::format("{} is not a result file: it does not have ranks and recoveries", file.string()));
   }
@@ -180,14 +197,20 @@ std::string timeline_of(const json& result) {
   const std::vector<std::string> columns = phases_of(lines);
   if (!lines.empty()) text += heading(columns);
   for (const RecoveryLine& line : lines) text += text_of(line, columns);
-  return text + rollbacks_of(recoveries);
+  const std::string end = end_of_job(result);
+  return text + rollbacks_of(recoveries) + (end.empty() ? "" : fmt::format("  {}\n", end));
 }
 
 }  // namespace
 
 std::string timeline(const json& result) {
   try {
-    return printable(timeline_of(result));
+    std::string text;
+    for_each_launch(result, [&](const json& launch, int number) {
+      const bool is_only = !result.contains("launches");
+      text += (is_only ? "" : fmt::format("launch {}: ", number)) + timeline_of(launch);
+    });
+    return printable(text);
   } catch (const json::exception& error) {
     throw not_a_result("it", error);
   }

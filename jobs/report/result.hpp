@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,8 +23,20 @@ nlohmann::json read_result(const std::filesystem::path& file);
 /// What is thrown for a field of `file` that is missing or of another kind.
 UsageError not_a_result(const std::string& file, const nlohmann::json::exception& error);
 
-/// Describes the run: a line on the run, and a table with a line for each recovery, phases in milliseconds.
+/// Describes the run: for each launch a line, a table with a line for each recovery, phases in milliseconds, and how it
+/// has ended if it has failed.
 std::string timeline(const nlohmann::json& result);
+
+/// The number of the launch that a result, or a recovery, is of.
+int number_of_launch(const nlohmann::json& result);
+
+/// Calls `visit` for each launch of the job, in order, with its own part of the result and its number. A job that was
+/// not launched anew (mend run --relaunch) has one, which is the whole.
+void for_each_launch(const nlohmann::json& result,
+                     const std::function<void(const nlohmann::json& launch, int number)>& visit);
+
+/// "ended with exit code 3: REASON"; empty for a job, or a launch of it, that has finished.
+std::string end_of_job(const nlohmann::json& result);
 
 /// A recovery of a result, as a line of the table.
 struct RecoveryLine {

@@ -8,6 +8,7 @@
 #include <map>
 #include <ranges>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace mend::jobs {
@@ -271,7 +272,8 @@ class Drawing {
 /// Finds the commits. A commit has two parts; it is complete at the end of the second one, which notes the bytes. The
 /// time of a failed attempt counts towards the attempt that succeeds.
 std::vector<Commit> commits_in(const Lives& lives, std::int64_t origin_us) {
-  std::map<std::pair<std::int64_t, int>, Commit> commits;  // by version, and by the number of commits of that version
+  // By launch, version, and the number of commits of that version.
+  std::map<std::tuple<int, std::int64_t, int>, Commit> commits;
   for (const auto& [process, life] : lives) {
     std::map<std::int64_t, Commit> under_way;
     std::map<std::int64_t, int> times;
@@ -282,7 +284,7 @@ std::vector<Commit> commits_in(const Lives& lives, std::int64_t origin_us) {
       own.cost += event->length_us;
       const auto bytes = event->note("bytes");
       if (!bytes) continue;
-      Commit& all = commits.try_emplace({*version, times[*version]++}, own).first->second;
+      Commit& all = commits.try_emplace({event->launch, *version, times[*version]++}, own).first->second;
       all.begin = std::min(all.begin, own.begin);
       all.cost = std::max(all.cost, own.cost);
       all.bytes = std::max(all.bytes, *bytes);
@@ -352,6 +354,12 @@ std::optional<OwnRecovery> slowest_recovery(const Lives& lives, int epoch) {
   return slowest;
 }
 
+/// An event of a process that was in `epoch`.
+const TraceEvent& event_in(const Lives& lives, int epoch) {
+  const auto is_in = [epoch](const auto& one) { return one.second.in(epoch) != nullptr; };
+  return *std::ranges::find_if(lives, is_in)->second.events.front();
+}
+
 json recovery_into(const Lives& lives, int epoch, const std::vector<int>& dead, const OwnRecovery& slowest) {
   const auto milliseconds = [&](std::size_t phase) { return static_cast<double>(slowest.phases[phase]) / 1000; };
   json recovery{{"epoch", epoch},
@@ -373,6 +381,10 @@ json recovery_into(const Lives& lives, int epoch, const std::vector<int>& dead, 
     }
   }
   if (json local = local_of(lives, epoch); !local.is_null()) recovery["local"] = std::move(local);
+  if (const TraceEvent& seen = event_in(lives, epoch); seen.launch > 1) {
+    recovery["launch"] = seen.launch;
+    recovery["epoch"] = epoch - seen.epochs_before;  // as the launch itself numbers it
+  }
   return recovery;
 }
 

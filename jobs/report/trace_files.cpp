@@ -1,12 +1,17 @@
 #include "jobs/report/trace_files.hpp"
 
 #include "base/error.hpp"
+#include "jobs/report/shallow_json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <ranges>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -31,15 +36,67 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-json parse(const std::string& text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
+/// The integer in `field` of an object, if it is in a range that can be added to.
+std::optional<std::int64_t> small_integer(const json& object, const char* field) {
+  constexpr std::int64_t most = 1'000'000'000;
+  const auto found = object.is_object() ? object.find(field) : object.end();
+  if (!object.is_object() || found == object.end() || !found->is_number_integer()) return std::nullopt;
+  const auto value = found->get<std::int64_t>();
+  return value >= 0 && value <= most ? std::optional(value) : std::nullopt;
+}
+
+/// Marks the events of a file whose first event says that they are of a later launch.
+void mark_launch(json& events) {
+  std::optional<std::int64_t> launch;
+  for (const json& event : events) {
+    if (event.is_object() && event.contains("args")) launch = small_integer(event["args"], "launch");
+    if (launch) break;
+  }
+  if (launch.value_or(1) <= 1) return;
+  for (json& event : events)
+    if (event.is_object()) event["launch"] = *launch;
+}
 
 json read_file(const fs::path& file) {
   const std::string content = content_of(file);
   if (content.empty()) return json::array();  // killed before it wrote anything
-  json events = events_in(content);
+  json events = events_in(content, file.string());
   if (events.is_discarded()) throw UsageError(fmt::format("{} is not a trace: it has no trace events", file.string()));
+  mark_launch(events);
   return events;
 }
+
+std::int64_t launch_of(const json& event) {
+  return std::max<std::int64_t>(small_integer(event, "launch").value_or(1), 1);
+}
+
+/// How many processes and epochs a launch has, by the highest numbers in its events.
+struct Numbers {
+  std::int64_t processes = 0;
+  std::int64_t epochs = 0;
+
+  static constexpr std::array process_notes{"process", "from", "to"};
+
+  void include(const json& event) {
+    const json notes = event.value("args", json());
+    processes = std::max(processes, small_integer(event, "pid").value_or(-1) + 1);
+    for (const char* note : process_notes) processes = std::max(processes, small_integer(notes, note).value_or(-1) + 1);
+    epochs = std::max(epochs, small_integer(notes, "epoch").value_or(-1) + 1);
+  }
+
+  /// Moves the numbers of `event` behind these.
+  void add_to(json& event) const {
+    const auto shift = [](json& object, const char* field, std::int64_t by) {
+      if (const auto value = small_integer(object, field)) object[field] = *value + by;
+    };
+    shift(event, "pid", processes);
+    event["epochs_before"] = epochs;
+    if (!event.contains("args")) return;
+    json& notes = event["args"];
+    for (const char* note : process_notes) shift(notes, note, processes);
+    shift(notes, "epoch", epochs);
+  }
+};
 
 /// Returns true if the field is an integer, or if it may be missing and is.
 bool has_integer(const json& event, const char* key, bool may_miss = false) {
@@ -70,12 +127,12 @@ bool is_trace(const fs::path& path) {
   return beginning.find("\"traceEvents\"") != std::string::npos;
 }
 
-json events_in(const std::string& text) {
+json events_in(const std::string& text, const std::string& file) {
   const std::string whole_events = text.substr(0, text.find_last_not_of(", \n") + 1);
   const std::string whole_lines = text.substr(0, text.rfind(",\n"));
-  json document = parse(text);
+  json document = parse_shallow(text, file);
   for (const std::string& mended : {text + "}", whole_events + "]}", whole_lines + "]}"})
-    if (document.is_discarded()) document = parse(mended);
+    if (document.is_discarded()) document = parse_shallow(mended, file);
   if (!document.is_object() || !document.contains("traceEvents") || !document.at("traceEvents").is_array())
     return json(json::value_t::discarded);
   return document.at("traceEvents");
@@ -91,6 +148,22 @@ json read_trace(const fs::path& path) {
   return events;
 }
 
+json joined_launches(json events) {
+  std::map<std::int64_t, Numbers> used;
+  for (const json& event : events)
+    if (event.is_object()) used[launch_of(event)].include(event);
+  if (used.size() < 2) return events;
+  Numbers before;
+  for (Numbers& numbers : used | std::views::values) {
+    const Numbers own = std::exchange(numbers, before);
+    before.processes += own.processes;
+    before.epochs += own.epochs;
+  }
+  for (json& event : events)
+    if (event.is_object()) used.at(launch_of(event)).add_to(event);
+  return events;
+}
+
 std::vector<TraceEvent> parsed(const json& events) {
   std::vector<TraceEvent> found;
   found.reserve(events.size());
@@ -98,7 +171,8 @@ std::vector<TraceEvent> parsed(const json& events) {
     if (!is_event(event)) continue;
     found.push_back({event.at("name").get<std::string>(), event.at("pid").get<std::uint32_t>(),
                      event.at("ts").get<std::int64_t>(), event.value("dur", std::int64_t{0}),
-                     event.value("args", json())});
+                     event.value("args", json()), static_cast<int>(launch_of(event)),
+                     small_integer(event, "epochs_before").value_or(0)});
   }
   std::ranges::stable_sort(found, {}, &TraceEvent::begin_us);
   return found;

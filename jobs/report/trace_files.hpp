@@ -18,7 +18,9 @@ struct TraceEvent {
   std::uint32_t process = 0;
   std::int64_t begin_us = 0;  ///< wall-clock time
   std::int64_t length_us = 0;
-  nlohmann::json notes;  ///< numbers by name; null if there are none
+  nlohmann::json notes{};          ///< numbers by name; null if there are none
+  int launch = 1;                  ///< of the job
+  std::int64_t epochs_before = 0;  ///< in the launches before that; included in the numbers of epochs
 
   std::int64_t end_us() const { return begin_us + length_us; }
   std::optional<std::int64_t> note(const char* which) const;
@@ -31,8 +33,13 @@ bool is_trace(const std::filesystem::path& path);
 /// if a file is not a trace.
 nlohmann::json read_trace(const std::filesystem::path& path);
 
-/// The events in the text of a complete trace file, or of one that ends anywhere. Discarded if it is neither.
-nlohmann::json events_in(const std::string& text);
+/// The events in the text of a complete trace file, or of one that ends anywhere. Discarded if it is neither. Throws
+/// UsageError, which names `file`, if it is nested too deep.
+nlohmann::json events_in(const std::string& text, const std::string& file);
+
+/// Joins the launches of a job that was launched anew (mend run --relaunch). The processes and epochs of each go on
+/// from the numbers of the one before it, so that they are those of one job.
+nlohmann::json joined_launches(nlohmann::json events);
 
 /// The events of mend, ordered by beginning. Other events are left out.
 std::vector<TraceEvent> parsed(const nlohmann::json& events);

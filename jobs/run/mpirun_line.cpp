@@ -24,6 +24,7 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
     environment.emplace("MEND_ROLLBACK", "local,strict");
   }
   if (!launch.on_term.empty()) environment.emplace("MEND_ON_TERM", launch.on_term);
+  if (launch.number > 1) environment.emplace(launch::number_variable, std::to_string(launch.number));
   if (launch.restarts) environment.emplace(launch::restart_variable, "1");
   if (root) {
     // The user has chosen to be root; in containers there is often no other way.
@@ -56,10 +57,8 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
     append({"--prtemca", "plm_ssh_agent", launch.agent});
     append({"--prtemca", "plm_ssh_no_tree_spawn", "1"});  // the agent works on the nodes of mpirun's own allocation
   }
-  if (!launch.network.interfaces.empty()) {
-    append({"--mca", "btl_tcp_if_include", launch.network.interfaces});
-    append({"--prtemca", "prte_if_include", launch.network.interfaces});
-  }
+  if (!launch.network.for_mpi.empty()) append({"--mca", "btl_tcp_if_include", launch.network.for_mpi});
+  if (!launch.network.for_daemons.empty()) append({"--prtemca", "prte_if_include", launch.network.for_daemons});
   if (!launch.hosts.empty()) append({"--host", launch.hosts});
   if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});
   // mpirun passes on OMPI_ variables by itself.

@@ -26,6 +26,7 @@ struct Launch {
   bool checks_determinism = false;            ///< ranks end on purpose (--mend-check-determinism)
   std::string on_term{};                      ///< in the form of --mend-on-term; empty: the program's own choice
   bool restarts = false;                      ///< the job must continue from disk
+  int number = 1;                             ///< which launch of the job this is (--relaunch, --start-tries)
   std::vector<std::string> mpirun_options{};  ///< passed on unchanged, after mend's own options, which they override
   std::vector<std::string> program{};         ///< with its arguments
 

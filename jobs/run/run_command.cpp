@@ -10,6 +10,7 @@
 #include "jobs/control/job_state.hpp"
 #include "jobs/doctor/program.hpp"
 #include "jobs/run/find_mpirun.hpp"
+#include "jobs/report/job_result.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/run/placement.hpp"
 #include "jobs/run/time_limit.hpp"
@@ -101,8 +102,14 @@ void check(const Launch& launch) {
   }
   if (const std::string& wanted = launch.network.interfaces; !wanted.empty()) {
     const std::string objection = transport::objection_to_network(wanted);
-    const std::string obstacle = objection.empty() ? transport::obstacle_to_network(wanted) : objection;
-    if (!obstacle.empty()) throw UsageError(fmt::format("--network {}: {}", wanted, obstacle));
+    if (!objection.empty()) throw UsageError(fmt::format("--network {}: {}", wanted, objection));
+    // Of several machines, each may have another one of them.
+    for (const std::string& one : all_here(launch) ? CLI::detail::split(wanted, ',') : std::vector{wanted}) {
+      const std::string obstacle = transport::obstacle_to_network(one);
+      if (!obstacle.empty()) throw UsageError(fmt::format("--network {}: {}", one, obstacle));
+    }
+    if (launch.network.for_mpi.empty() && !all_here(launch))
+      throw UsageError(fmt::format("--network {}: the loopback interface leads to no other machine", wanted));
   }
   const std::string& program = launch.program.front();
   if (program.starts_with('-')) {
@@ -200,6 +207,7 @@ struct Launched {
   std::vector<EarlyCrash> crashes{};
   bool has_disk = false;  ///< true also if unknown, because its processes are on other nodes
   bool was_asked_to_leave = false;
+  std::string reason{};  ///< why it has failed, as a process or the launcher says it
 
   /// Returns true if so many processes died that only a new launch can continue.
   bool has_lost_too_much() const {
@@ -311,6 +319,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   launched.crashes = watch.reports().early_crashes;
   launched.has_disk = requests.has_disk() || !all_here(launch);
   launched.was_asked_to_leave = requests.leaves();
+  launched.reason = launched.verdict.sentence.empty() ? watch.reports().reason : launched.verdict.sentence;
   return launched;
 }
 
@@ -339,8 +348,17 @@ bool leave_out_lost_nodes(Launch& launch, Nodes& nodes) {
   return true;
 }
 
+LaunchEnd end_of(const Launch& launch, const Launched& launched) {
+  return {launch.program.front(),    launch.ranks, launch.spares, launch.number, launched.verdict.exit_code,
+          printable(launched.reason)};
+}
+
 void tell(const Verdict& verdict) {
   if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", printable(verdict.sentence).c_str());
+}
+
+void tell_of_result(const std::string& obstacle) {
+  if (!obstacle.empty()) fmt::print(stderr, "mend: {}\n", obstacle);
 }
 
 std::map<std::string, std::string> inherited_environment() {
@@ -391,6 +409,11 @@ int run(Arguments& arguments) {
   if (has_open_quote(arguments.mpirun_options))
     throw UsageError(fmt::format("--mpi \"{}\": a quote is not closed", arguments.mpirun_options));
   launch.network = read_network(arguments.network);
+  if (!launch.network.interfaces.empty()) {
+    auto [for_mpi, for_daemons] = transport::leading_to_others(launch.network.interfaces);
+    launch.network.for_mpi = std::move(for_mpi);
+    launch.network.for_daemons = std::move(for_daemons);
+  }
   check(launch);
   const Settings user = settings_of_user(inherited_environment(), launch.mpirun_options);
   const Objections objections = objections_to(user);
@@ -417,16 +440,23 @@ int run(Arguments& arguments) {
   }
   const auto leave_at = time_to_leave(arguments);
   const RepeatableInput input;
+  JobResult result(launch.result);
   std::optional<Launched> before;
   int relaunched = 0;
   for (int number = 1;; ++number) {
     const Launched launched = launch_once(arguments, mpirun, leave_at);
     if (relaunched < arguments.relaunches && goes_on_from_disk(launched) && input.rewind()) {
       tell(launched.verdict);
-      if (!leave_out_lost_nodes(launch, nodes)) return launched.verdict.exit_code;
+      const LaunchEnd end = end_of(launch, launched);  // which has its own number of spares
+      if (!leave_out_lost_nodes(launch, nodes)) {
+        tell_of_result(result.end_job(end));
+        return launched.verdict.exit_code;
+      }
+      result.end_launch(end);
       fmt::print(stderr, "mend: too much has died to go on in place: the job is launched anew (relaunch {} of {})\n",
                  ++relaunched, arguments.relaunches);
       number = 0;
+      ++launch.number;
       before.reset();
       continue;
     }
@@ -435,16 +465,14 @@ int run(Arguments& arguments) {
     if (!again) {
       const Verdict& verdict = launched.verdict;
       tell(verdict);
-      if (verdict.exit_code == 0 && !launch.result.empty() && !std::filesystem::exists(launch.result)) {
-        std::fprintf(stderr, "mend: there is no result in %s: the program does not use mend, or ran on another disk\n",
-                     launch.result.c_str());
-      }
+      tell_of_result(result.end_job(end_of(launch, launched)));
       return verdict.exit_code;
     }
     fmt::print(stderr, "mend: {}\n",
                fmt::format("{}; nothing has been computed yet, and the job is launched anew (launch {} of {})",
                            launched.loss(), number + 1, arguments.start_tries));
     before = launched;
+    ++launch.number;
   }
 }
 
@@ -497,7 +525,7 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                    "What carries MPI's messages between nodes: auto (default: what the library finds and survives "
                    "failures), tcp, ofi (libfabric) or uct (UCX); and the interfaces or networks that MPI over TCP, "
                    "mpirun and mend use, such as ib0 or 10.0.0.0/24 (default: all that lead to other nodes)")
-      ->type_name("NAME,...");
+      ->type_name("{auto,tcp,ofi,uct}|INTERFACE,...");
   run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
   run_command->add_option("--mpi", arguments->mpirun_options,
                           "Further options for mpirun, in one word: \"--bind-to none\"");

@@ -148,7 +148,9 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
   if (reports.aborted) {
     const int code = *reports.aborted & 0xff;  // the part that an exit code can hold
     return {code == 0 ? failed : code,
-            fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)};
+            reports.why_aborted.empty()
+                ? fmt::format("a process ended the job by MPI_Abort with code {}", *reports.aborted)
+                : reports.why_aborted};
   }
   const bool agreed_end = reports.finished.has_value();
   const bool killed_by_others = mpirun.ended_by && !mpirun.was_stuck && !mpirun.gave_up && !mpirun.asked_to_end;

@@ -4,24 +4,21 @@
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/shell_words.hpp"
+#include "jobs/simulate/simulations.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace mend::jobs {
 namespace {
-
-constexpr std::array<std::string_view, 4> subjects{"agreement", "detector", "recovery", "rollback"};
 
 /// A figure of a paper, and the arguments that simulate it. The number of runs is small enough for all to take seconds.
 struct Preset {
@@ -43,13 +40,9 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
-std::filesystem::path program_of(std::string_view subject) {
-  return std::filesystem::canonical("/proc/self/exe").parent_path() / fmt::format("mend-simulate-{}", subject);
-}
-
 /// The output of the simulation, without spaces at the ends of lines and without empty lines at its end.
 std::string printed_by(const Preset& preset) {
-  std::string line = shell_quoted(program_of(preset.words.front()).string());
+  std::string line = shell_quoted(program_simulating(preset.words.front()).string());
   for (std::size_t i = 1; i < preset.words.size(); ++i) line += " " + shell_quoted(preset.words[i]);
   std::FILE* const pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) throw EnvironmentError(fmt::format("{} cannot be run: {}", line, std::strerror(errno)));
@@ -82,12 +75,12 @@ int simulate(std::vector<std::string> words) {
     if (words.size() > 1) throw UsageError(fmt::format("--all-figures stands alone: leave {} out", words[1]));
     return all_figures();
   }
-  if (words.empty() || std::ranges::find(subjects, words.front()) == subjects.end()) {
+  if (words.empty() || std::ranges::find(simulated_subjects, words.front()) == simulated_subjects.end()) {
     throw UsageError(
         fmt::format("{} cannot be simulated: give agreement, detector, recovery, rollback or --all-figures",
                     words.empty() ? "this" : words.front()));
   }
-  const auto program = program_of(words.front());
+  const auto program = program_simulating(words.front());
   words.front() = "mend simulate " + words.front();  // as its --help and the user name it
   std::vector<char*> line;
   for (std::string& word : words) line.push_back(word.data());
@@ -111,7 +104,8 @@ void add_simulate_command(CLI::App& mend, Action& chosen) {
       "mend simulate rollback --figure replay-I\n"
       "mend simulate rollback --failures --nodes 1024 --state-per-rank 1GiB    what failures cost a job\n"
       "mend simulate --all-figures                              all figures of the papers, in Markdown\n"
-      "mend simulate agreement --help                           all figures and options\n\n"
+      "mend simulate agreement --help                           all figures and options; mend man "
+      "simulate-agreement\n\n"
       "Exits with 0; with 1 when a simulated protocol breaks its promises; with 2 for wrong arguments.");
   command->prefix_command();
   command->callback([command, &chosen] { chosen = [command] { return simulate(command->remaining()); }; });

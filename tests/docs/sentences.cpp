@@ -27,6 +27,22 @@ std::string callee_before(std::string_view source, std::size_t at) {
   return std::string(source.substr(begin, end - begin));
 }
 
+/// Returns true if the brace at `at` begins the body of a function or a lambda, or a block in it.
+bool begins_body(std::string_view source, std::size_t at) {
+  const auto last_before = [source](std::size_t end) {
+    while (end > 0 && std::isspace(static_cast<unsigned char>(source[end - 1])) != 0) --end;
+    return end;
+  };
+  const std::size_t end = last_before(at);
+  if (end == 0) return false;
+  if (source[end - 1] == ')' || source[end - 1] == ']') return true;
+  std::size_t begin = end;
+  while (begin > 0 && is_part_of_name(source[begin - 1])) --begin;
+  return source.substr(0, last_before(begin)).ends_with("->");
+}
+
+constexpr std::string_view body = "{";
+
 std::string longest_constant_run(const std::string& text) {
   static const std::regex values(R"(\{[^}]*\}|%[-+ 0-9.*]*[a-z]+|\\n)");
   std::string longest;
@@ -93,7 +109,11 @@ class Reader {
       at_ += source_[at_ + 1] == '\\' ? 3 : 1;
       return skip_past("'");
     }
-    if (c == '(' || c == '{') calls_.push_back(callee_before(source_, at_));
+    if (c == '{' && begins_body(source_, at_)) {
+      calls_.emplace_back(body);
+    } else if (c == '(' || c == '{') {
+      calls_.push_back(callee_before(source_, at_));
+    }
     if ((c == ')' || c == '}') && !calls_.empty()) calls_.pop_back();
     ++at_;
   }
@@ -112,7 +132,9 @@ class Reader {
   void flush() {
     const std::string run = longest_constant_run(std::exchange(text_, {}));
     if (!has_four_words(run)) return;
-    const bool is_for_users = std::ranges::none_of(calls_, [](std::string_view call) {
+    // A lambda among the arguments of a call says what it says by itself.
+    const auto innermost = std::ranges::find(calls_.rbegin(), calls_.rend(), body).base();
+    const bool is_for_users = std::none_of(innermost, calls_.end(), [](std::string_view call) {
       return std::ranges::find(not_for_users, call.substr(call.rfind(':') + 1)) != not_for_users.end();
     });
     if (is_for_users) found_.push_back(squeezed(run));

@@ -419,6 +419,21 @@ TEST(OwnMpi, in_whose_world_calls_are_made_after_the_job_is_told_that_it_is_revo
   EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("MPI_COMM_WORLD after mend::run"), HasSubstr("code 2")));
 }
 
+TEST(OwnMpi, whose_duplicate_of_the_world_is_used_in_the_body_is_told_so_if_there_are_spares) {
+  const auto without = play("has_a_duplicate:meets_in_body", 3, 0);
+  EXPECT_EQ(without.exit_code, 0) << without.errors;
+  const auto end = play("has_a_duplicate:meets_in_body", 2, 1);
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(support::complaints(end),
+              ElementsAre(testing::ContainsRegex("rank [01]: an MPI call used a duplicate of MPI_COMM_WORLD")));
+}
+
+TEST(OwnMpi, whose_duplicate_of_the_world_is_used_after_the_job_is_served) {
+  const auto end = play("has_a_duplicate:meets_afterwards", 2, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.output, HasSubstr("there are 3"));
+}
+
 TEST(ASecondRun, after_the_first_is_refused) {
   const auto end = play("runs_twice", 3, 1);
   EXPECT_EQ(end.exit_code, 20) << end.errors;

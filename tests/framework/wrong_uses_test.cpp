@@ -120,6 +120,8 @@ std::vector<WrongUse> of_porting() {
       {run(3, 0, "finalizes_MPI_on_one_rank"), 2, "rank 1: MPI_Finalize was called in the body"},
       {run(3, 1, "exits_with_success"), 2, "rank [0-2]: exit.0. was called in the body"},
       {run(3, 1, "exits_on_one_rank"), 2, "rank 1: exit.3. was called in the body"},
+      {run(3, 1, "closes_all_descriptors"), 2, "process [0-3] has closed descriptors that belong to mend"},
+      {run(3, 1, "jumps_out_of_the_body"), 2, "exit.0. was called after the body had been left by longjmp"},
       {run(3, 0, "frees_the_communicator"), 2, "rank [0-2]: MPI_Comm_free was called for session.comm"},
       {run(3, 1, "frees_the_communicator_in_a_destructor"), 2, "rank 1: MPI_Comm_free was called for session.comm"},
       {run(3, 0, "disconnects_the_communicator"), 2, "rank 1: MPI_Comm_disconnect was called for session.comm"},

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -53,6 +56,74 @@ TEST(Relaunch, a_job_that_cannot_go_on_in_place_goes_on_from_disk_as_often_as_is
   kill_a_rank(job);
   EXPECT_EQ(job.wait(), 3) << job.errors();
   EXPECT_THAT(job.errors(), Not(HasSubstr("relaunch 3")));
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string reported(const std::filesystem::path& what) {
+  MendProcess report({"report", what.string()});
+  EXPECT_EQ(report.wait(), 0) << report.errors();
+  return report.output();
+}
+
+TEST(Relaunch, each_launch_has_its_traces_and_its_part_of_the_result) {
+  const support::ScratchFolder scratch;
+  const auto result = scratch.path() / "result.json";
+  const auto traces = scratch.path() / "traces";
+  MendProcess job({"run", "-n", "2", "--relaunch", "1", "--result", result.string(), "--", MEND_SUBJECT,
+                   "leaves:ignores", "--mend-disk=" + (scratch.path() / "disk").string() + ",every=2",
+                   "--mend-trace=" + traces.string()});
+  job.wait_for_errors("is on disk");
+  kill_a_rank(job);
+  job.wait_for_errors("(relaunch 1 of 1)");
+  wait_for_count(job, "continues from version", 1);
+  kill_a_rank(job);
+  EXPECT_EQ(job.wait(), 3) << job.errors();
+
+  const std::string text = reported(result);
+  EXPECT_THAT(text, AllOf(HasSubstr("launch 1: "), HasSubstr("launch 2: "), HasSubstr("2 ranks, 0 recoveries")));
+  const std::string first = text.substr(0, text.find("launch 2: "));
+  for (const std::string& launch : {first, text.substr(first.size())})
+    EXPECT_THAT(launch, AllOf(HasSubstr("ended with exit code 3: rank"), HasSubstr("died and no spare is left")));
+
+  for (const char* file : {"process-0.json", "process-1.json", "process-0-launch-2.json", "process-1-launch-2.json"})
+    EXPECT_TRUE(std::filesystem::exists(traces / file)) << file;
+  EXPECT_THAT(reported(traces), HasSubstr("2 ranks, 0 recoveries"));
+  MendProcess joined({"report", traces.string(), "--perfetto", (scratch.path() / "all.json").string()});
+  EXPECT_EQ(joined.wait(), 0) << joined.errors();
+  EXPECT_THAT(text_of(scratch.path() / "all.json"),
+              AllOf(HasSubstr("process 0: rank 0"), HasSubstr("process 2: rank 0"), HasSubstr("process 3: rank 1"),
+                    Not(HasSubstr("process 4"))));
+}
+
+TEST(Result, of_a_job_that_has_failed_says_how) {
+  const support::ScratchFolder scratch;
+  const auto result = scratch.path() / "result.json";
+  MendProcess job(
+      {"run", "-n", "2", "--spares", "1", "--result", result.string(), "--", MEND_SUBJECT, "leaves:ignores"});
+  job.wait_for_output("goes");
+  auto processes = launched_with_argument("leaves:ignores", job);
+  ASSERT_EQ(processes.size(), 3U);
+  std::ranges::sort(processes);  // in the order of ranks, then the spare
+  ::kill(processes[0], SIGKILL);
+  job.wait_for_errors("took over");
+  ::kill(processes[1], SIGKILL);
+  EXPECT_EQ(job.wait(), 3) << job.errors();
+  EXPECT_THAT(reported(result),
+              AllOf(HasSubstr("2 ranks, 1 recovery"), HasSubstr("rank 0"), HasSubstr("ended with exit code 3: ")));
+}
+
+TEST(Result, of_a_job_whose_processes_could_not_write_it_is_written_by_the_launcher) {
+  const support::ScratchFolder scratch;
+  const auto result = scratch.path() / "result.json";
+  MendProcess job({"run", "-n", "2", "--result", result.string(), "--", MEND_SUBJECT, "leaves:ignores"});
+  job.wait_for_output("goes");
+  for (const pid_t process : launched_with_argument("leaves:ignores", job)) ::kill(process, SIGKILL);
+  EXPECT_EQ(job.wait(), 3) << job.errors();
+  EXPECT_THAT(reported(result), AllOf(HasSubstr("2 ranks, 0 recoveries"), HasSubstr("ended with exit code 3: ")));
 }
 
 TEST(Relaunch, without_a_disk_it_is_said_that_the_job_is_not_launched_anew) {

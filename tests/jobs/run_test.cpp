@@ -49,6 +49,12 @@ TEST(MendRun, a_run_in_which_nothing_dies_says_nothing_and_exits_0) {
   EXPECT_THAT(run.errors, IsEmpty());
 }
 
+TEST(MendRun, keeps_to_the_loopback_interface_on_one_machine) {
+  const Ended run({"run", "-n", "2", "--network", "lo", "--", subject, "succeed"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.errors, IsEmpty());
+}
+
 TEST(MendRun, launches_ranks_and_spares_and_tells_them) {
   const Ended run({"run", "-n", "2", "--spares", "1", subject, "print-environment"});
   EXPECT_EQ(run.code, 0);
@@ -104,6 +110,8 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
       {"run", "-n", "2", "--time-limit", "nan", "--dry-run", subject, "succeed"},
       {"run", "-n", "2", "--network", "nosuch0", subject, "succeed"},
       {"run", "-n", "2", "--network", "192.0.2.77/32", subject, "succeed"},
+      {"run", "-n", "2", "--network", "lo,192.0.2.77/32", subject, "succeed"},
+      {"run", "-n", "2", "--network", "lo", "--host", "localhost:1,nosuch:1", subject, "succeed"},
       {"status", "first"},
       {"stop", "-3"},
   };
@@ -116,7 +124,15 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
 }
 
 TEST(MendCommand, whose_output_cannot_be_written_has_failed) {
-  for (const char* words : {"--help", "run --help", "doctor --only limits", "man run", "status"}) {
+  const support::ScratchFolder scratch;
+  const std::string result = (scratch.path() / "result.json").string();
+  std::ofstream(result) << R"({"app": "heat", "ranks": 2, "recoveries": []})";
+  const std::string plan = "plan --nodes 100 --ranks-per-node 4 --node-mtbf 5y --state-per-rank 2GiB --length 24h";
+  for (const std::string& words :
+       {std::string("--help"), std::string("run --help"), std::string("doctor --only limits"), std::string("man run"),
+        std::string("status"), "report " + result, "report " + result + " --same-as " + result, plan, plan + " --json",
+        std::string("script slurm -n 4 -- ./program"), std::string("completion bash"),
+        std::string("run --dry-run -n 1 -- true")}) {
     const std::string line = std::string(MEND_COMMAND) + " " + words + " >/dev/full 2>/dev/null";
     EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 1) << words;
   }

@@ -8,6 +8,7 @@ using mend::transport::common_address;
 using mend::transport::Interface;
 using mend::transport::Ipv4;
 using mend::transport::is_wanted;
+using mend::transport::leading_to_others;
 using mend::transport::objection_to_network;
 
 constexpr Ipv4 ip(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
@@ -62,6 +63,24 @@ TEST(WantedInterfaces, are_refused_where_a_network_is_none) {
 
 TEST(WantedInterfaces, are_the_only_ones_of_this_machine) {
   EXPECT_TRUE(mend::transport::interfaces("no-such-interface").empty());
+}
+
+TEST(WantedInterfaces, are_told_to_Open_MPI_without_the_loopback_interface) {
+  EXPECT_EQ(leading_to_others("lo,127.0.0.0/8").for_mpi, "");
+  EXPECT_EQ(leading_to_others("lo,127.0.0.0/8").for_daemons, "");
+  EXPECT_EQ(leading_to_others("lo,nosuch0").for_mpi, "nosuch0") << "other machines may have it";
+  EXPECT_EQ(leading_to_others("lo,nosuch0").for_daemons, "nosuch0");
+}
+
+TEST(WantedInterfaces, are_told_to_the_daemons_by_their_names) {
+  const auto found = mend::transport::interfaces();
+  if (found.empty()) GTEST_SKIP() << "this machine has no interface that leads to others";
+  const std::string network = to_string(found.front().network()) + "/" + std::to_string(found.front().prefix);
+  EXPECT_EQ(leading_to_others(network).for_mpi, network);
+  const std::string names = leading_to_others(network).for_daemons;
+  EXPECT_EQ(names.find('/'), std::string::npos);
+  EXPECT_FALSE(names.empty());
+  EXPECT_EQ(leading_to_others(names).for_daemons, names);
 }
 
 TEST(Interfaces, of_this_machine_lead_to_others) {

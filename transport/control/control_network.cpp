@@ -133,6 +133,12 @@ class ControlNetwork::Impl {
     io_.poll();
   }
   void post(std::function<void()> work) { asio::post(io_, std::move(work)); }
+  bool has_its_descriptors() {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    const bool is_socket = ::getsockopt(acceptor_.native_handle(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0;
+    return is_socket && listens != 0;
+  }
 
  private:
   // ---- Connections to other processes
@@ -436,6 +442,7 @@ void ControlNetwork::retry() { impl_->retry(); }
 void ControlNetwork::drop(ProcessId peer) { impl_->drop(peer); }
 void ControlNetwork::run_one_until(Clock::time_point deadline) { impl_->run_one_until(deadline); }
 void ControlNetwork::drain() { impl_->drain(); }
+bool ControlNetwork::has_its_descriptors() const { return impl_->has_its_descriptors(); }
 void ControlNetwork::post(std::function<void()> work) { impl_->post(std::move(work)); }
 
 }  // namespace mend::transport

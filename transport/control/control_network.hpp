@@ -95,6 +95,8 @@ class ControlNetwork {
   void run_one_until(Clock::time_point deadline);
   /// Processes all that has arrived. Never blocks.
   void drain();
+  /// Returns false if something has closed the descriptors of this object, as a program does that closes all. Local.
+  bool has_its_descriptors() const;
   /// Makes run_one_until() or drain() run `work`. Any thread.
   void post(std::function<void()> work);
 

@@ -17,6 +17,7 @@
 #include <memory>
 #include <ranges>
 #include <set>
+#include <utility>
 
 namespace mend::transport {
 namespace {
@@ -141,6 +142,33 @@ std::string obstacle_to_network(std::string_view wanted) {
   if (is_there) return {};
   return fmt::format("this machine has no such network; it has {}",
                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+}
+
+LeadingToOthers leading_to_others(std::string_view wanted) {
+  std::vector<std::string> for_mpi;
+  std::vector<std::string> for_daemons;
+  const auto append = [](std::vector<std::string>& to, std::string name) {
+    if (std::ranges::find(to, name) == to.end()) to.push_back(std::move(name));
+  };
+  for (const std::string_view one : names_in(wanted)) {
+    bool is_loopback = false;
+    std::vector<std::string> leading;
+    for_each_address([&](const ifaddrs& address) {
+      const bool is_meant =
+          one == address.ifa_name || (has_ipv4(address) && is_wanted(one, address.ifa_name, interface_of(address)));
+      if (!is_meant) return;
+      if ((address.ifa_flags & IFF_LOOPBACK) == 0) {
+        append(leading, address.ifa_name);
+      } else {
+        is_loopback = true;
+      }
+    });
+    if (is_loopback && leading.empty()) continue;
+    append(for_mpi, std::string(one));
+    if (!network_in(one)) leading = {std::string(one)};  // other machines may have it
+    for (std::string& name : leading) append(for_daemons, std::move(name));
+  }
+  return {fmt::format("{}", fmt::join(for_mpi, ",")), fmt::format("{}", fmt::join(for_daemons, ","))};
 }
 
 std::optional<Ipv4> common_address(std::span<const std::vector<Interface>> machines, std::size_t which) {

@@ -41,6 +41,17 @@ bool is_wanted(std::string_view wanted, std::string_view name, const Interface& 
 /// loopback interface counts. Local. Throws EnvironmentError if the system does not list the interfaces.
 std::string obstacle_to_network(std::string_view wanted);
 
+/// What of `wanted` leads to other machines, in the forms that Open MPI takes. Both are empty if that is nothing.
+struct LeadingToOthers {
+  std::string for_mpi;      ///< without the names and networks that this machine has for its loopback interface alone
+  std::string for_daemons;  ///< the same, with this machine's interfaces in the place of networks
+};
+
+/// The daemons (PRRTE 3.0) do not recognise networks ("Did not find interface matching this subnet") and do not start
+/// with the loopback interface alone. A network that this machine is not in is left out for them. Local. Throws
+/// EnvironmentError if the system does not list the interfaces.
+LeadingToOthers leading_to_others(std::string_view wanted);
+
 /// Returns what is wrong with `wanted` as such a list; nothing if it is one. Pure.
 std::string objection_to_network(std::string_view wanted);
 

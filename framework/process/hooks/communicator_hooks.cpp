@@ -17,6 +17,19 @@
 namespace mend {
 namespace {
 
+/// Notes a communicator that the program makes of all processes before mend::run.
+void note_if_world(MPI_Comm parent, MPI_Comm made) {
+  ProcessContext& context = process_context();
+  const bool is_of_world =
+      parent == MPI_COMM_WORLD || std::ranges::find(context.worlds, parent) != context.worlds.end();
+  if (context.has_run || !is_of_world || made == MPI_COMM_NULL) return;
+  int all = 0;
+  int size = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &all);
+  PMPI_Comm_size(made, &size);
+  if (size == all) context.worlds.push_back(made);
+}
+
 /// Runs `make`, with which `call` derives a communicator. Errors may jump out of it, so nothing here must be destroyed.
 template <class Make>
 int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) {
@@ -25,6 +38,7 @@ int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) 
   const int code = make();
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
+  if (code == MPI_SUCCESS) note_if_world(parent, *made);
   return code;
 }
 
@@ -404,6 +418,7 @@ MEND_SAME_AS_PMPI(MPI_Cart_create);
 
 int PMPI_Comm_free(MPI_Comm* comm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_free)>("PMPI_Comm_free");
+  std::erase(mend::process_context().worlds, *comm);
   auto* logged = mend::logged_calls_of(*comm);
   return logged == nullptr ? library(comm) : logged->free(comm);
 }

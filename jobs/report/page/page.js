@@ -281,7 +281,13 @@ function fillReported() {
   element("reported").append(make("tbody", entries.map(([name, value]) => make("tr", [make("td", name), cell(String(value))]))));
 }
 
+function fillEnds() {
+  if (!model.ends.length) return element("ends").remove();
+  element("ends").append(...model.ends.flatMap(end => [end, document.createElement("br")]));
+}
+
 fillFigures();
+fillEnds();
 const timeline = fillTimeline();
 fillRecoveries(timeline);
 fillRollbacks();

@@ -105,7 +105,10 @@ TEST(AResult, is_not_waited_for_by_a_rank_whose_body_has_ended_while_another_com
   const auto result = folder.path() / "result.json";
   expect_end(run_with_result("reports_while_rank_1_commits", result), 2,
              "rank 1 is in commit\\(\\), ranks 0, 2 are at the end of the body");
-  EXPECT_FALSE(std::filesystem::exists(result));
+  const auto failed = nlohmann::json::parse(std::ifstream(result));
+  EXPECT_EQ(failed.at("exit_code"), 2);
+  EXPECT_THAT(failed.at("reason"), HasSubstr("rank 1 is in commit()"));
+  EXPECT_EQ(failed.at("reported"), nlohmann::json::object()) << "no rank has come to the end";
 }
 
 TEST(AResult, that_cannot_be_written_is_refused_before_the_job_starts) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +69,38 @@ int run_with_failing_split(int argc, char** argv, std::string_view who) {
       if (step == 5 && is_first(session, 1)) die();
     });
   });
+}
+
+std::jmp_buf before_the_job;
+
+int jump_out(int argc, char** argv) {
+  if (setjmp(before_the_job) != 0) return 0;
+  return mend::run(argc, argv, [](mend::Session& session) {
+    count(session, 3, {});
+    std::longjmp(before_the_job, 1);
+  });
+}
+
+/// The program has a duplicate of MPI_COMM_WORLD from before the job, and uses it in the body or only after the job.
+int run_beside_duplicate(int argc, char** argv) {
+  const bool meets_in_body = std::string_view(argv[1]).ends_with(":meets_in_body");
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  const int code = mend::run(argc, argv, [&](mend::Session& session) {
+    int size = 0;
+    MPI_Comm_size(all, &size);
+    if (meets_in_body) MPI_Barrier(all);
+    count(session, 3, {});
+  });
+  int there = 0;
+  const int one = 1;
+  if (code == 0) MPI_Allreduce(&one, &there, 1, MPI_INT, MPI_SUM, all);
+  std::printf("there are %d\n", there);
+  MPI_Comm_free(&all);
+  MPI_Finalize();
+  return code;
 }
 
 int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
@@ -193,6 +226,8 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
   }
+  if (wanted == "jumps_out_of_the_body") return subject::jump_out(argc, argv);
+  if (wanted.starts_with("has_a_duplicate:")) return subject::run_beside_duplicate(argc, argv);
   if (wanted == "inside_own_mpi_of_several_threads")
     return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_MULTIPLE);
   if (wanted == "inside_own_mpi_of_too_low_a_level") return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_SINGLE);

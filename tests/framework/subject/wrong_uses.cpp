@@ -116,6 +116,10 @@ Scenarios wrong_uses() {
   Scenarios all;
   all["finalizes_MPI"] = in_the_third_step([](mend::Session&) { MPI_Finalize(); });
   all["finalizes_MPI_on_one_rank"] = on_rank_1([](mend::Session&) { MPI_Finalize(); });
+  all["closes_all_descriptors"] = in_the_third_step([](mend::Session&) {
+    ::close_range(3, ~0U, 0);
+    ::pause();  // nothing comes any more
+  });
   all["exits_with_success"] = in_the_third_step([](mend::Session&) { std::exit(0); });
   all["exits_on_one_rank"] = on_rank_1([](mend::Session&) { std::exit(3); });
   all["frees_the_communicator"] = in_the_third_step([](mend::Session& session) {

@@ -60,6 +60,20 @@ TEST(MendMan, has_a_page_for_each_command_and_the_installed_are_all_of_them) {
   EXPECT_THAT(printed({"man", "plan"}), HasSubstr("\\fB\\-\\-node\\-mtbf\\fR"));
 }
 
+TEST(MendMan, has_a_page_for_each_simulation) {
+  if (!MEND_HAS_SIMULATIONS) GTEST_SKIP() << "built without benchmarks";
+  EXPECT_THAT(printed({"man", "simulate"}), HasSubstr("see \\fBmend\\-simulate\\-agreement\\fR(1)"));
+  for (const std::string subject : {"agreement", "detector", "recovery", "rollback"}) {
+    const std::string page = printed({"man", "simulate-" + subject});
+    EXPECT_THAT(page, AllOf(HasSubstr(".SH NAME\nmend\\-simulate\\-" + subject + " "), HasSubstr("\\-\\-")));
+    std::ifstream installed(std::filesystem::path(MEND_MANUAL) / ("mend-simulate-" + subject + ".1"));
+    std::ostringstream text;
+    text << installed.rdbuf();
+    EXPECT_EQ(text.str(), page);
+  }
+  EXPECT_THAT(printed({"man", "simulate-recovery"}), HasSubstr("\\-\\-found\\-by"));
+}
+
 TEST(MendMan, refuses_a_command_that_there_is_not) {
   MendProcess process({"man", "fly"});
   EXPECT_EQ(process.wait(), 2);
@@ -85,6 +99,36 @@ TEST(MendCompletion, offers_commands_and_their_options_in_bash) {
   EXPECT_THAT(offered(script, "mend plan --no", 2), AllOf(HasSubstr(" --nodes "), HasSubstr(" --node-mtbf ")));
   EXPECT_THAT(offered(script, "mend run --sp", 2), HasSubstr(" --spares "));
   EXPECT_EQ(offered(script, "mend run -- ./a --sp", 4), "  \n") << "the program's own";
+}
+
+TEST(MendCompletion, offers_the_words_that_options_and_arguments_take_in_bash) {
+  const std::string script = printed({"completion", "bash"});
+  EXPECT_EQ(offered(script, "mend run --on-term ''", 3), " checkpoint kill \n");
+  EXPECT_THAT(offered(script, "mend run --network ''", 3), AllOf(HasSubstr(" uct "), HasSubstr(" lo ")));
+  EXPECT_EQ(offered(script, "mend run --network tcp,of", 3), " tcp,ofi \n");
+  EXPECT_EQ(offered(script, "mend run --on-term = che", 4), " checkpoint \n") << "--on-term=che";
+  EXPECT_THAT(offered(script, "mend script ''", 2), HasSubstr(" flux lsf pbs slurm "));
+  EXPECT_EQ(offered(script, "mend completion z", 2), " zsh \n");
+  EXPECT_EQ(offered(script, "mend man simulate-r", 2), " simulate-recovery simulate-rollback \n");
+  EXPECT_EQ(offered(script, "mend doctor --only limits,sp", 3), " limits,spawn \n");
+  EXPECT_EQ(offered(script, "mend plan --redundancy rep", 3), " replicas: \n");
+}
+
+TEST(MendCompletion, offers_the_options_of_mend_after_a_program_in_bash) {
+  const std::string script = printed({"completion", "bash"});
+  EXPECT_EQ(offered(script, "mend run -n 4 -- ./a --mend-red", 6), " --mend-redundancy \n");
+  EXPECT_EQ(offered(script, "mend run -n 4 -- ./a --mend-redundancy ''", 7), " partner replicas: xor: rs: local \n");
+  EXPECT_EQ(offered(script, "mend run -n 4 ./a --mend-on-failure = spare,sh", 7), " spare,shrink \n");
+  EXPECT_EQ(offered(script, "mend run -n 4 ./a --mend-agreement e", 6), " era \n");
+}
+
+TEST(MendCompletion, offers_what_the_simulations_take_in_bash) {
+  if (!MEND_HAS_SIMULATIONS) GTEST_SKIP() << "built without benchmarks";
+  const std::string script = printed({"completion", "bash"});
+  EXPECT_THAT(offered(script, "mend simulate ''", 2), HasSubstr(" agreement detector recovery rollback "));
+  EXPECT_EQ(offered(script, "mend simulate detector --figure ring-e", 4), " ring-equation-1 \n");
+  EXPECT_EQ(offered(script, "mend simulate recovery --found-by ''", 4), " told silence \n");
+  EXPECT_EQ(offered(script, "mend simulate agreement --lat", 3), " --latency \n");
 }
 
 TEST(MendCompletion, does_not_offer_what_help_hides) {

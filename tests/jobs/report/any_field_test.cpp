@@ -24,6 +24,8 @@ using nlohmann::json;
 
 json a_result() {
   return json::parse(R"({"app": "heat", "ranks": 3, "spares": 1, "reported": {"heat": 0.5}, "commits": 8,
+    "exit_code": 3, "reason": "lost", "launch": 2, "launches": [{"app": "heat", "ranks": 3, "exit_code": 3,
+      "recoveries": [{"epoch": 1, "dead": [1]}]}],
     "snapshot_bytes": 4096, "phase_seconds": {"commit": 0.5, "restore": 0.1, "total": 9.0},
     "recoveries": [{"epoch": 1, "dead": [1, 3], "replacements": [{"rank": 1, "dead": 1, "newcomer": 4}],
       "given_up": [{"rank": 2, "dead": 3}], "noticed_us": 5000, "interrupt_ms": 1.5, "agree_ms": 0.4,
@@ -46,7 +48,8 @@ json some_events() {
     {"name": "rollback", "ph": "i", "pid": 2, "ts": 5650, "args": {"version": 1, "kept": 0, "logged": 7}},
     {"name": "restore", "ph": "X", "pid": 2, "ts": 5700, "dur": 440, "args": {"version": 1}},
     {"name": "message", "ph": "i", "pid": 2, "ts": 5800, "args": {"to": 0}},
-    {"name": "finished", "ph": "i", "pid": 0, "ts": 9000}])");
+    {"name": "finished", "ph": "i", "pid": 0, "ts": 9000},
+    {"name": "epoch", "ph": "i", "pid": 0, "ts": 10000, "launch": 2, "args": {"epoch": 0, "rank": 0}}])");
 }
 
 /// Every field in `value`, and itself.
@@ -124,7 +127,7 @@ TEST(AnyField, of_a_trace_is_read_and_an_event_that_is_none_left_out) {
     if (!events.is_array()) continue;  // events_in
     SCOPED_TRACE(events.dump());
     EXPECT_NO_THROW({
-      const Timeline traced = timeline_of(parsed(events));
+      const Timeline traced = timeline_of(parsed(joined_launches(events)));
       page_model({"heat", traced, {}}).dump();
       timeline(as_result("heat", traced));
       for_perfetto(events).dump();

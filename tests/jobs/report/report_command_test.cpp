@@ -42,6 +42,17 @@ TEST_F(MendReport, says_which_page_cannot_be_written) {
   expect_refusal({"report", result(), "--html", "/nonexistent/page.html"}, "--html /nonexistent/page.html cannot be");
 }
 
+TEST_F(MendReport, refuses_what_is_nested_too_deep) {
+  constexpr std::size_t levels = 100'000;
+  const std::string nest = std::string(levels, '[') + std::string(levels, ']');
+  std::ofstream(result()) << R"({"app": "heat", "ranks": 2, "recoveries": [], "reported": )" << nest << "}";
+  expect_refusal({"report", result()}, "is nested more than 100 levels deep");
+  expect_refusal({"report", result(), "--same-as", result()}, "is nested more than 100 levels deep");
+  std::ofstream(trace()) << R"({"traceEvents":[{"name":"epoch","ph":"i","pid":0,"ts":1,"args":{"epoch":)" << nest
+                         << "}}]}";
+  expect_refusal({"report", trace()}, "is nested more than 100 levels deep");
+}
+
 TEST_F(MendReport, does_not_overwrite_what_it_reports_on) {
   expect_refusal({"report", result(), "--html", result()}, "would overwrite what is reported on: name another file");
   expect_refusal({"report", (folder() / "traces").string(), "--perfetto", trace()},

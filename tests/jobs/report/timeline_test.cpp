@@ -227,10 +227,10 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
 {"name":"a","pid":1,"ts":1},
 {"name":"b","pid":1,"ts":2}
 ]})";
-  EXPECT_EQ(events_in(whole).size(), 2U);
+  EXPECT_EQ(events_in(whole, "trace").size(), 2U);
   const std::size_t first_end = whole.find("},") + 1;
   for (std::size_t length = first_end; length < whole.size(); ++length) {
-    const json events = events_in(whole.substr(0, length));
+    const json events = events_in(whole.substr(0, length), "trace");
     ASSERT_FALSE(events.is_discarded()) << length;
     EXPECT_EQ(events.at(0).at("name"), "a") << length;
     EXPECT_EQ(events.size(), length > whole.find("2}") + 1 ? 2U : 1U) << length;
@@ -238,10 +238,53 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
 }
 
 TEST(TraceFiles, that_are_none_are_refused) {
-  EXPECT_TRUE(events_in("").is_discarded());
-  EXPECT_TRUE(events_in("[]").is_discarded());
-  EXPECT_TRUE(events_in("{\"traceEvents\": 3}").is_discarded());
+  EXPECT_TRUE(events_in("", "trace").is_discarded());
+  EXPECT_TRUE(events_in("[]", "trace").is_discarded());
+  EXPECT_TRUE(events_in("{\"traceEvents\": 3}", "trace").is_discarded());
   EXPECT_THROW(read_trace("/nowhere"), UsageError);
+}
+
+/// The same job launched a second time, when the first launch had lost too much.
+json launched_twice() {
+  json all = a_job();
+  for (json event : a_job()) {
+    event["launch"] = 2;
+    event["ts"] = event["ts"].get<int>() + 20'000;
+    all.push_back(std::move(event));
+  }
+  return joined_launches(std::move(all));
+}
+
+TEST(Launches, are_joined_to_one_job) {
+  const Timeline once = timeline_of(parsed(a_job()));
+  const Timeline twice = timeline_of(parsed(launched_twice()));
+  EXPECT_EQ(twice.ranks, once.ranks);
+  EXPECT_EQ(twice.processes, 2 * once.processes);
+  EXPECT_EQ(twice.deaths, 2 * once.deaths);
+  ASSERT_EQ(twice.commits.size(), 2 * once.commits.size()) << "the same version in each launch";
+  EXPECT_EQ(twice.commits.front().cost, once.commits.front().cost);
+  ASSERT_EQ(twice.recoveries.size(), 2U);
+  EXPECT_FALSE(twice.recoveries[0].contains("launch"));
+  EXPECT_EQ(twice.recoveries[1].at("launch"), 2);
+  EXPECT_EQ(twice.recoveries[1].at("epoch"), 1) << "as the launch itself numbers it";
+  EXPECT_EQ(twice.recoveries[1].at("replacements"), json::parse(R"([{"rank": 1, "dead": 4, "newcomer": 5}])"));
+}
+
+TEST(Launches, of_a_result_are_told_one_by_one) {
+  const json part = as_result("heat", timeline_of(parsed(a_job())));
+  json result = part;
+  result["launch"] = 3;  // the second was lost at its start
+  result["launches"] = {part};
+  result["launches"][0]["exit_code"] = 3;
+  result["launches"][0]["reason"] = "no spare is left";
+  const std::string text = timeline(result);
+  EXPECT_THAT(text, testing::ContainsRegex("^launch 1: heat: 2 ranks, 1 recovery\n.*\n.*rank 1 .*\n"
+                                           "  ended with exit code 3: no spare is left\nlaunch 3: heat: 2 ranks"));
+  const json model = page_model({"heat", std::nullopt, result});
+  EXPECT_EQ(model.at("ends"), json::array({"launch 1 ended with exit code 3: no spare is left"}));
+  ASSERT_EQ(model.at("recoveries").size(), 2U);
+  EXPECT_EQ(model.at("recoveries")[0].at("who"), "rank 1");
+  EXPECT_EQ(model.at("recoveries")[1].at("who"), "launch 3: rank 1");
 }
 
 TEST(Perfetto, is_told_which_ranks_a_process_has_had) {

@@ -1,0 +1,44 @@
+// What the command line's own description says of a command: man pages and completions are made from it, so that they
+// agree with --help. As JSON, programs that are commands too (mend simulate) say it of themselves.
+
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace mend::jobs {
+
+/// The argument with which such a program prints its description as JSON.
+inline constexpr const char* describe_argument = "--mend-describe";
+
+struct DescribedOption {
+  std::vector<std::string> flags;  ///< "-n" and "--ranks", short ones first; empty for a positional argument
+  std::string name;                ///< of a positional argument
+  std::string type;                ///< of its value, as --help shows it
+  bool takes_value = false;
+  std::vector<std::string> values;  ///< the words that it takes, as far as --help names them: those in {} of the type
+  bool takes_list = false;          ///< of such words, separated by commas
+  bool takes_interfaces = false;    ///< or names of network interfaces
+  std::string text;                 ///< in one line
+  std::string initial;              ///< its default
+  std::string variable;             ///< of the environment
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribedOption, flags, name, type, takes_value, values, takes_list,
+                                   takes_interfaces, text, initial, variable)
+
+struct Description {
+  std::string name;  ///< "run"
+  std::string text;  ///< in one line
+  std::string footer;
+  std::vector<DescribedOption> options;
+  std::vector<Description> commands;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Description, name, text, footer, options, commands)
+
+/// Describes what --help shows of `app` and of its subcommands. Pure.
+Description describe(const CLI::App& app);
+
+}  // namespace mend::jobs
