@@ -12,6 +12,7 @@
 #include "transport/collectives.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -181,6 +182,25 @@ void Group::commit_history_anew() {
   }
 }
 
+/// What the store says, but for the end of the sentence: here the job goes on. And whose deaths may have come together:
+/// those since this rank has committed.
+std::string Group::describe(const DataLoss& loss) const {
+  const std::string text = loss.what();
+  std::vector<std::string> dead;
+  for (const RecoveryReport& recovery : engine_.recoveries().subspan(recoveries_)) {
+    for (const Replacement& one : recovery.replacements)
+      dead.push_back(fmt::format("rank {} (process {})", one.rank.value, one.dead.value));
+  }
+  return fmt::format("{}; the Fenix data group is empty; since the last commit have died: {}",
+                     text.substr(0, text.rfind("; ")), fmt::join(dead, ", "));
+}
+
+/// One of those says it that have committed: `teller`, if anybody is left of them.
+void Group::warn_of_loss(std::optional<int> teller) {
+  if (loss_ && engine_.rank().value == teller.value_or(0)) log::warn(*loss_);
+  loss_.reset();
+}
+
 void Group::restore() {
   history_.clear();
   const Seconds before = store_.statistics().restore_time;
@@ -189,7 +209,7 @@ void Group::restore() {
     versions = store_.restore_with_older(settings_.depth);
     engine_.note_restore(store_.statistics().restore_time - before);
   } catch (const DataLoss& loss) {
-    if (engine_.rank() == Rank{0}) log::warn(loss.what());
+    loss_ = describe(loss);
     return;
   }
   if (versions.empty()) return;
@@ -228,6 +248,7 @@ void Group::share_definitions() {
   if (teller) broadcast_bytes(comm, *teller, bytes);
   vote(engine_);
   learn(read_definitions(bytes));
+  warn_of_loss(teller);
   informed_ = true;
 }
 
@@ -449,6 +470,7 @@ int Group::commit() {
     throw;
   }
   ++commits_;
+  recoveries_ = engine_.recoveries().size();
   new_members_.clear();
   staged_ = staging_of(history_.front());
   return time_stamp;

@@ -153,8 +153,10 @@ class Group {
   void keep_own_history(const RecoveryReport& recovery);
   void commit_history_anew();
   void restore();
+  std::string describe(const DataLoss& loss) const;
   void stage_newest();
   void share_definitions();
+  void warn_of_loss(std::optional<int> teller);
   Image::Sizes expected_sizes() const;
   void reserve();
   void begin_image();
@@ -176,6 +178,8 @@ class Group {
   bool informed_;  // of all members that were ever created
   Epoch caught_up_{};
   std::uint64_t commits_ = 0;
+  std::size_t recoveries_ = 0;       // of the job, when this rank committed last
+  std::optional<std::string> loss_;  // what was lost, until one rank has told it
   std::vector<Definition> definitions_;
   std::set<int> new_members_;          // since the last commit: they are likely to be stored for the next
   std::deque<FenixSnapshot> history_;  // newest first
