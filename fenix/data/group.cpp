@@ -137,6 +137,7 @@ void Group::catch_up() {
   if (fewer != nullptr) commit_history_anew();
   if (!keeps_staged) stage_newest();
   caught_up_ = now;
+  recoveries_ = engine_.recoveries().size();
 }
 
 /// Returns the recovery that began this epoch, if it gave up ranks. The same on all ranks.
@@ -183,7 +184,7 @@ void Group::commit_history_anew() {
 }
 
 /// What the store says, but for the end of the sentence: here the job goes on. And whose deaths may have come together:
-/// those since this rank has committed.
+/// those since all was safe.
 std::string Group::describe(const DataLoss& loss) const {
   const std::string text = loss.what();
   std::vector<std::string> dead;
@@ -191,7 +192,7 @@ std::string Group::describe(const DataLoss& loss) const {
     for (const Replacement& one : recovery.replacements)
       dead.push_back(fmt::format("rank {} (process {})", one.rank.value, one.dead.value));
   }
-  return fmt::format("{}; the Fenix data group is empty; since the last commit have died: {}",
+  return fmt::format("{}; the Fenix data group is empty; since the last commit or restore have died: {}",
                      text.substr(0, text.rfind("; ")), fmt::join(dead, ", "));
 }
 
@@ -288,6 +289,11 @@ void Group::remove(int id) {
   new_members_.erase(id);
   staged_.erase(id);
   image_.forget(id);
+}
+
+bool Group::has_data(int id) const {
+  return staged_.contains(id) ||
+         std::ranges::any_of(history_, [id](const FenixSnapshot& snapshot) { return snapshot.members.contains(id); });
 }
 
 // --- the image --------------------------------------------------------------------------------------------------
@@ -478,10 +484,11 @@ int Group::commit() {
 
 // --- snapshots -------------------------------------------------------------------------------------------------
 
-const FenixSnapshot* Group::snapshot_or_newest(int time_stamp) const {
-  if (history_.empty()) return nullptr;
+const FenixSnapshot* Group::snapshot_at(int time_stamp) const {
+  constexpr std::array means_newest{FENIX_DATA_SNAPSHOT_LATEST, FENIX_DATA_SNAPSHOT_ALL, FENIX_TIME_STAMP_MAX};
+  if (std::ranges::find(means_newest, time_stamp) != means_newest.end()) return newest();
   const auto found = std::ranges::find(history_, time_stamp, &FenixSnapshot::time_stamp);
-  return found != history_.end() ? &*found : &history_.front();
+  return found != history_.end() ? &*found : nullptr;
 }
 
 bool Group::forget(int time_stamp) {

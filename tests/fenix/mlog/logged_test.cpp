@@ -1,7 +1,7 @@
 // Programs for Fenix with message logs, in C and in C++: after real deaths their results have the bits of an
 // undisturbed run, and those who stay compute no step twice.
 
-#include "tests/fenix/lost_data.hpp"
+#include "tests/fenix/snapshot/lost_data.hpp"
 #include "tests/framework/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 

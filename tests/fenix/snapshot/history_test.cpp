@@ -1,6 +1,6 @@
 // Every snapshot that a program for Fenix keeps comes back to the last bit, whoever is killed and where.
 
-#include "tests/fenix/lost_data.hpp"
+#include "tests/fenix/snapshot/lost_data.hpp"
 #include "tests/framework/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
@@ -89,8 +89,9 @@ TEST(FenixHistory, begins_anew_and_tells_who_died_when_data_is_lost) {
   expect_whole(end, "two ranks at once");
   ASSERT_TRUE(lost_data_of_ranks_that_died_together(end)) << end.errors;
   EXPECT_THAT(end.errors, testing::HasSubstr("the data of rank 1 at version 8 is lost: "));
-  EXPECT_THAT(end.errors, testing::HasSubstr("the Fenix data group is empty; since the last commit have died: rank 1 "
-                                             "(process 1), rank 2 (process 2)\n"));
+  EXPECT_THAT(end.errors,
+              testing::HasSubstr("the Fenix data group is empty; since the last commit or restore have died: rank 1 "
+                                 "(process 1), rank 2 (process 2)\n"));
   EXPECT_THAT(end.output, testing::HasSubstr("began at time stamp 8\n"));
 }
 

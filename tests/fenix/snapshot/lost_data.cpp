@@ -1,4 +1,4 @@
-#include "tests/fenix/lost_data.hpp"
+#include "tests/fenix/snapshot/lost_data.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ bool lost_data_of_ranks_that_died_together(const support::JobEnd& end) {
     any = true;
     static const std::regex sentence(
         "the data of ranks? ([0-9, ]+) at version [0-9]+ is lost: the ranks that held its copies or parities died as "
-        "well, or these are corrupt; the Fenix data group is empty; since the last commit have died: (.*)$");
+        "well, or these are corrupt; the Fenix data group is empty; since the last commit or restore have died: (.*)$");
     std::smatch parts;
     if (!std::regex_search(line, parts, sentence)) {
       ADD_FAILURE() << "not of ranks that died together: " << line;
