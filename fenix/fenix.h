@@ -194,7 +194,8 @@ int Fenix_Data_group_created(int group_id);
  * Local. */
 int Fenix_Data_member_create(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype);
 int Fenix_Data_member_created(int group_id, int member_id);
-/** The same as Fenix_Data_member_create, which here may be called for a member that is there. Local. */
+/** The same as Fenix_Data_member_create, which here may be called for a member that is there. One that has data keeps its
+ * number of elements, and the size of one. Takes a serializer away. Local. */
 int Fenix_Data_member_define(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype);
 /** The same, with a function that writes and reads the elements; NULL takes it away. A process that takes over a rank sets
  * it anew, before it restores. Local. */
@@ -205,7 +206,7 @@ int Fenix_Data_member_fdefine(int group_id, int member_id, void *buffer, int cou
 /** `*cohort` becomes the group of the ranks that share the data of this one: all ranks, or only this one with
  * FENIX_DATA_POLICY_LOCAL. The program frees it. Local. */
 int Fenix_Data_group_get_cohort(int group_id, MPI_Group *cohort);
-/** `*policy_value` becomes an array as Fenix_Data_group_create takes. Local. */
+/** `*policy_value` becomes an array as Fenix_Data_group_create takes, `*flag` what is returned. Local. */
 int Fenix_Data_group_get_redundancy_policy(int group_id, int *policy_name, void *policy_value, int *flag);
 
 /** Takes a copy of these elements, for the next commit; the buffer may change then. Collective over the ranks. */
@@ -280,11 +281,14 @@ int Fenix_Data_group_get_number_of_members(int group_id, int *number_of_members)
 int Fenix_Data_group_get_member_at_position(int group_id, int *member_id, int position);
 int Fenix_Data_group_get_number_of_snapshots(int group_id, int *number_of_snapshots);
 int Fenix_Data_group_get_snapshot_at_position(int group_id, int position, int *time_stamp);
-/** `attributevalue` points to a void *, an int, an MPI_Datatype, an int (bytes of an element). `*flag`: whether there is
- * an answer; of other ranks' members there is none. */
+/** With the six arguments of Fenix 1.0: `attributevalue` points to a void *, an int, an MPI_Datatype, an int (bytes of an
+ * element). `*flag`: whether there is an answer; of other ranks' members there is none. With five, without `source_rank`,
+ * as in Fenix as of 2026: the MPI_Datatype is a duplicate that the program frees, the size is a size_t, of all elements,
+ * and `*flag` becomes what is returned. */
 int Fenix_Data_member_attr_get(int group_id, int member_id, int attributename, void *attributevalue, int *flag,
                                int source_rank);
-/** `attribute_value` is the buffer itself, or points to an int, an MPI_Datatype. */
+/** `attribute_value` is the buffer itself, or points to an int, an MPI_Datatype; as Fenix_Data_member_define. `*flag`
+ * becomes what is returned. */
 int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name, void *attribute_value, int *flag);
 
 /** Forgets a snapshot, or FENIX_DATA_SNAPSHOT_ALL. Local. */
@@ -316,10 +320,11 @@ int Fenix_Mlog_create_data_member(int mlog_id, int group_id, int member_id);
 int Fenix_Mlog_define_data_member(int mlog_id, int group_id, int member_id);
 int Fenix_Mlog_delete(int mlog_id);
 
-/* Fenix_get_role() and Fenix_Data_member_restore_from_rank with the arguments that they have in Fenix as of 2026. */
+/* Functions with the arguments that they have in Fenix as of 2026, if 1.0 had others. */
 Fenix_Rank_role mend_fenix_own_role(void);
 int mend_fenix_restore_from_rank(int group_id, int member_id, void *target_buffer, int max_count, int time_stamp,
                                  Fenix_Data_subset *found_data, int source_rank);
+int mend_fenix_member_attr_get(int group_id, int member_id, int attributename, void *attributevalue, int *flag);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -337,6 +342,9 @@ inline int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void
                                                int time_stamp, Fenix_Data_subset* found_data, int source_rank) {
   return mend_fenix_restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank);
 }
+inline int Fenix_Data_member_attr_get(int group_id, int member_id, int attributename, void* attributevalue, int* flag) {
+  return mend_fenix_member_attr_get(group_id, member_id, attributename, attributevalue, flag);
+}
 #else
 /* The same in C: the number of arguments tells which is meant. */
 #define Fenix_get_role(...) \
@@ -344,6 +352,9 @@ inline int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void
 #define Fenix_Data_member_restore_from_rank(...)                                                                 \
   MEND_FENIX_EIGHTH(__VA_ARGS__, mend_fenix_restore_from_rank, Fenix_Data_member_restore_from_rank, 0, 0, 0, 0, 0, 0) \
   (__VA_ARGS__)
+#define Fenix_Data_member_attr_get(...)                                                                           \
+  MEND_FENIX_SEVENTH(__VA_ARGS__, Fenix_Data_member_attr_get, mend_fenix_member_attr_get, 0, 0, 0, 0, 0)(__VA_ARGS__)
+#define MEND_FENIX_SEVENTH(a1, a2, a3, a4, a5, a6, seventh, ...) seventh
 #define MEND_FENIX_FOURTH(a1, a2, a3, fourth, ...) fourth
 #define MEND_FENIX_EIGHTH(a1, a2, a3, a4, a5, a6, a7, eighth, ...) eighth
 #endif

@@ -40,6 +40,8 @@ typedef enum {
   FENIX_ERROR_MLOG_EXISTS,
   FENIX_ERROR_MLOG_LIBRARY_UNAVAILABLE,
   FENIX_ERROR_PROCESS_FAILURE,
+  FENIX_ERROR_INVALID_POLICY_VALUE, /**< the policy's mode, or the size of its groups for so few ranks */
+  FENIX_ERROR_MEMBER_UNSTORED,      /**< never returned: a commit takes also what was only staged */
   FENIX_WARNING_SPARE_RANKS_DEPLETED = 100,
   FENIX_WARNING_PARTIAL_RESTORE
 } Fenix_Return_codes;

@@ -50,12 +50,34 @@ std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ran
   return workers;
 }
 
+/// The first `ranks` processes of the launch have the ranks of their own numbers. Where one is missing, the first of
+/// the others has its rank. If there are too few, the last of these ranks stay vacant: they have no seat, and the
+/// others have the origins that they would have with them.
+Plan plan_by_number(std::span<const Placed> processes, int ranks) {
+  const auto is_worker = [&](const Placed& one) { return static_cast<std::int64_t>(one.process.value) < ranks; };
+  const auto others = std::ranges::find_if_not(processes, is_worker);
+  Plan result;
+  result.roster.spares.assign(others, processes.end());
+  auto worker = processes.begin();
+  for (int number = 0; number < ranks; ++number) {
+    const Rank rank{number};
+    if (worker != others && static_cast<std::int64_t>(worker->process.value) == number) {
+      result.roster.seats.push_back({*worker++, 0, rank});
+    } else if (!result.roster.spares.empty()) {
+      result.roster.seats.push_back({result.roster.spares.front(), 0, rank});
+      result.roster.spares.erase(result.roster.spares.begin());
+    } else {
+      result.vacant.push_back(rank);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes, SparePlacement placement) {
-  const bool are_last = placement == SparePlacement::last && spare_nodes == 0;
-  const auto first = processes.first(std::min(processes.size(), static_cast<std::size_t>(ranks)));
-  std::map<NodeId, int> workers = are_last ? count_by_node(first) : workers_by_node(processes, ranks, spare_nodes);
+  if (placement == SparePlacement::last && spare_nodes == 0) return plan_by_number(processes, ranks);
+  std::map<NodeId, int> workers = workers_by_node(processes, ranks, spare_nodes);
   Plan result;
   for (const Placed& process : processes) {
     if (workers[process.node]-- > 0) {

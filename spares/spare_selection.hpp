@@ -30,7 +30,7 @@ struct Plan {
 /// Which processes become spares, unless whole nodes do.
 enum class SparePlacement {
   spread,  ///< the last of each node, so that the loss of one node does not take all spares
-  last,    ///< the last of all, so that each rank has the number of its process
+  last,    ///< the last of all: ranks have the numbers of processes, and spares those of processes that are missing
 };
 
 /// Returns the roster at the start: `ranks` of `processes` hold the ranks, in ascending order of process, and the

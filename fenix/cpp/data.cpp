@@ -32,13 +32,15 @@ std::shared_ptr<const SerializeFunc> shared(SerializeFunc serializer) {
   return holds ? std::make_shared<const SerializeFunc>(std::move(serializer)) : nullptr;
 }
 
-int define(const char* function, int group_id, int member_id, void* buffer, int count, MPI_Datatype datatype,
-           SerializeFunc serializer) {
+using Defining = int(int group_id, const mend::fenix::Definition& wanted);
+
+int define(const char* function, Defining* defining, int group_id, int member_id, void* buffer, int count,
+           MPI_Datatype datatype, SerializeFunc serializer) {
   return require(mend::fenix::local(function,
                                     [&]() -> int {
                                       auto wanted = mend::fenix::definition_of(member_id, buffer, count, datatype);
                                       wanted.serializer = shared(std::move(serializer));
-                                      return mend::fenix::define_member(group_id, wanted);
+                                      return defining(group_id, wanted);
                                     }),
                  function);
 }
@@ -94,23 +96,23 @@ int member_create(int group_id, int member_id, void* buffer, int count, MPI_Data
 }
 int member_create(int group_id, int member_id, void* buffer, int count, MPI_Datatype datatype,
                   SerializeFunc serializer) {
-  return define("member_create", group_id, member_id, buffer, count, datatype, std::move(serializer));
+  return define("member_create", &mend::fenix::create_member, group_id, member_id, buffer, count, datatype,
+                std::move(serializer));
 }
 int member_define(int group_id, int member_id, void* buffer, int count, MPI_Datatype datatype) {
   return require(Fenix_Data_member_define(group_id, member_id, buffer, count, datatype), "member_define");
 }
 int member_define(int group_id, int member_id, void* buffer, int count, MPI_Datatype datatype,
                   SerializeFunc serializer) {
-  return define("member_define", group_id, member_id, buffer, count, datatype, std::move(serializer));
+  return define("member_define", &mend::fenix::define_member, group_id, member_id, buffer, count, datatype,
+                std::move(serializer));
 }
 bool member_created(int group_id, int member_id) { return Fenix_Data_member_created(group_id, member_id) != 0; }
 int member_attr_set(int group_id, int member_id, int attribute, void* value, int* flag) {
   return require(Fenix_Data_member_attr_set(group_id, member_id, attribute, value, flag), "member_attr_set");
 }
 int member_attr_get(int group_id, int member_id, int attribute, void* value, int* flag) {
-  const auto& now = mend::fenix::state();
-  const int self = now.active ? now.job->engine().rank().value : 0;
-  return require(Fenix_Data_member_attr_get(group_id, member_id, attribute, value, flag, self), "member_attr_get");
+  return require(mend_fenix_member_attr_get(group_id, member_id, attribute, value, flag), "member_attr_get");
 }
 int member_delete(int group_id, int member_id) {
   return require(Fenix_Data_member_delete(group_id, member_id), "member_delete");

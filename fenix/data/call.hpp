@@ -84,6 +84,8 @@ int hand_out(Definition& definition, const Found& found, void* target, int max_c
 
 /// A member's definition is new, or replaces what there is of it. Throws Refused. Local.
 int define_member(int group_id, const Definition& wanted);
+/// The same for a member that should be new: if it is there, its elements have the same size. Throws Refused. Local.
+int create_member(int group_id, const Definition& wanted);
 Definition definition_of(int member_id, void* buffer, int count, MPI_Datatype datatype);
 
 /// Opens a member that the application stages, or loads, through a file or a stream. Throws Refused. Local.

@@ -17,7 +17,7 @@ using namespace mend::fenix;
 std::vector<int> policy_value_of(int policy_name, const void* policy_value) {
   if (policy_name == FENIX_DATA_POLICY_LOCAL) return {};
   const auto* values = static_cast<const int*>(policy_value);
-  if (values == nullptr) return {1, 1};
+  if (values == nullptr) return {1, state().engine().world().roster.size() / 2};
   std::vector<int> copy(values, values + 2);
   if (values[0] == 5) copy.push_back(values[2]);
   return copy;
@@ -27,7 +27,7 @@ std::unique_ptr<Group> make_group(const GroupSettings& settings) {
   try {
     return std::make_unique<Group>(settings, state().engine());
   } catch (const mend::UsageError& mistake) {
-    throw Refused(FENIX_ERROR_GROUP_CREATE, mistake.what());
+    throw Refused(FENIX_ERROR_INVALID_POLICY_VALUE, mistake.what());
   }
 }
 
@@ -94,13 +94,14 @@ int Fenix_Data_member_created(int group_id, int member_id) {
 }
 
 int Fenix_Data_group_get_redundancy_policy(int group_id, int* policy_name, void* policy_value, int* flag) {
-  return local("Fenix_Data_group_get_redundancy_policy", [&]() -> int {
+  const int code = local("Fenix_Data_group_get_redundancy_policy", [&]() -> int {
     const GroupSettings& settings = group_of(group_id).settings();
     if (policy_name != nullptr) *policy_name = settings.policy_name;
     if (policy_value != nullptr) std::ranges::copy(settings.policy_value, static_cast<int*>(policy_value));
-    if (flag != nullptr) *flag = policy_value != nullptr ? 1 : 0;
     return FENIX_SUCCESS;
   });
+  if (flag != nullptr) *flag = code;
+  return code;
 }
 
 int Fenix_Data_group_delete(int group_id) {

@@ -12,6 +12,7 @@
 #include "transport/collectives.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -136,6 +137,7 @@ void Group::catch_up() {
   if (fewer != nullptr) commit_history_anew();
   if (!keeps_staged) stage_newest();
   caught_up_ = now;
+  recoveries_ = engine_.recoveries().size();
 }
 
 /// Returns the recovery that began this epoch, if it gave up ranks. The same on all ranks.
@@ -181,6 +183,25 @@ void Group::commit_history_anew() {
   }
 }
 
+/// What the store says, but for the end of the sentence: here the job goes on. And whose deaths may have come together:
+/// those since all was safe.
+std::string Group::describe(const DataLoss& loss) const {
+  const std::string text = loss.what();
+  std::vector<std::string> dead;
+  for (const RecoveryReport& recovery : engine_.recoveries().subspan(recoveries_)) {
+    for (const Replacement& one : recovery.replacements)
+      dead.push_back(fmt::format("rank {} (process {})", one.rank.value, one.dead.value));
+  }
+  return fmt::format("{}; the Fenix data group is empty; since the last commit or restore have died: {}",
+                     text.substr(0, text.rfind("; ")), fmt::join(dead, ", "));
+}
+
+/// One of those says it that have committed: `teller`, if anybody is left of them.
+void Group::warn_of_loss(std::optional<int> teller) {
+  if (loss_ && engine_.rank().value == teller.value_or(0)) log::warn(*loss_);
+  loss_.reset();
+}
+
 void Group::restore() {
   history_.clear();
   const Seconds before = store_.statistics().restore_time;
@@ -189,7 +210,7 @@ void Group::restore() {
     versions = store_.restore_with_older(settings_.depth);
     engine_.note_restore(store_.statistics().restore_time - before);
   } catch (const DataLoss& loss) {
-    if (engine_.rank() == Rank{0}) log::warn(loss.what());
+    loss_ = describe(loss);
     return;
   }
   if (versions.empty()) return;
@@ -228,6 +249,7 @@ void Group::share_definitions() {
   if (teller) broadcast_bytes(comm, *teller, bytes);
   vote(engine_);
   learn(read_definitions(bytes));
+  warn_of_loss(teller);
   informed_ = true;
 }
 
@@ -267,6 +289,11 @@ void Group::remove(int id) {
   new_members_.erase(id);
   staged_.erase(id);
   image_.forget(id);
+}
+
+bool Group::has_data(int id) const {
+  return staged_.contains(id) ||
+         std::ranges::any_of(history_, [id](const FenixSnapshot& snapshot) { return snapshot.members.contains(id); });
 }
 
 // --- the image --------------------------------------------------------------------------------------------------
@@ -449,6 +476,7 @@ int Group::commit() {
     throw;
   }
   ++commits_;
+  recoveries_ = engine_.recoveries().size();
   new_members_.clear();
   staged_ = staging_of(history_.front());
   return time_stamp;
@@ -456,10 +484,11 @@ int Group::commit() {
 
 // --- snapshots -------------------------------------------------------------------------------------------------
 
-const FenixSnapshot* Group::snapshot_or_newest(int time_stamp) const {
-  if (history_.empty()) return nullptr;
+const FenixSnapshot* Group::snapshot_at(int time_stamp) const {
+  constexpr std::array means_newest{FENIX_DATA_SNAPSHOT_LATEST, FENIX_DATA_SNAPSHOT_ALL, FENIX_TIME_STAMP_MAX};
+  if (std::ranges::find(means_newest, time_stamp) != means_newest.end()) return newest();
   const auto found = std::ranges::find(history_, time_stamp, &FenixSnapshot::time_stamp);
-  return found != history_.end() ? &*found : &history_.front();
+  return found != history_.end() ? &*found : nullptr;
 }
 
 bool Group::forget(int time_stamp) {

@@ -37,13 +37,25 @@ struct RecoveryReport;
 
 namespace mend::fenix {
 
+/// A type of elements that the application may free: a duplicate, unless it is one of MPI's own.
+class ElementType {
+ public:
+  ElementType() = default;
+  explicit ElementType(MPI_Datatype type);
+  MPI_Datatype get() const { return own_ ? *own_ : named_; }
+
+ private:
+  MPI_Datatype named_ = MPI_DATATYPE_NULL;
+  std::shared_ptr<const MPI_Datatype> own_;
+};
+
 /// What the application has said of a member.
 struct Definition {
   int id = 0;
   void* buffer = nullptr;  ///< null on a newcomer, until it says where
   std::size_t count = 0;   ///< 0: as many as each store says
   std::size_t element_bytes = 0;
-  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  ElementType datatype{};
   std::shared_ptr<const ::fenix::data::SerializeFunc> serializer{};  ///< null: the elements are copied as they lie
 };
 
@@ -120,6 +132,8 @@ class Group {
   /// Adds a member, or replaces its definition.
   void define(const Definition& definition);
   void remove(int id);
+  /// Returns true if elements of the member were staged, stored or committed, as far as they are kept. Local.
+  bool has_data(int id) const;
 
   /// Copies these elements of the member's buffer, or has them written by its serializer. Local.
   void stage(const Definition& definition, const Regions& regions);
@@ -137,9 +151,11 @@ class Group {
 
   /// Newest first. Local.
   const std::deque<FenixSnapshot>& history() const { return history_; }
-  /// The snapshot with this time stamp, or the newest if none that is kept has it, as Fenix gives it then. Null if
-  /// there is none at all. Local.
-  const FenixSnapshot* snapshot_or_newest(int time_stamp) const;
+  /// The snapshot with this time stamp; the newest for FENIX_DATA_SNAPSHOT_LATEST, _ALL and FENIX_TIME_STAMP_MAX. Null
+  /// if it is not kept. Local.
+  const FenixSnapshot* snapshot_at(int time_stamp) const;
+  /// The newest. Null if there is none. Local.
+  const FenixSnapshot* newest() const { return history_.empty() ? nullptr : &history_.front(); }
   /// Returns whether there was one. Local.
   bool forget(int time_stamp);
 
@@ -153,8 +169,10 @@ class Group {
   void keep_own_history(const RecoveryReport& recovery);
   void commit_history_anew();
   void restore();
+  std::string describe(const DataLoss& loss) const;
   void stage_newest();
   void share_definitions();
+  void warn_of_loss(std::optional<int> teller);
   Image::Sizes expected_sizes() const;
   void reserve();
   void begin_image();
@@ -176,6 +194,8 @@ class Group {
   bool informed_;  // of all members that were ever created
   Epoch caught_up_{};
   std::uint64_t commits_ = 0;
+  std::size_t recoveries_ = 0;       // of the job, when all that is committed was safe last
+  std::optional<std::string> loss_;  // what was lost, until one rank has told it
   std::vector<Definition> definitions_;
   std::set<int> new_members_;          // since the last commit: they are likely to be stored for the next
   std::deque<FenixSnapshot> history_;  // newest first

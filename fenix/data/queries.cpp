@@ -1,6 +1,9 @@
 // What programs ask Fenix about their groups, and the attributes of members. All of it is local.
 
 #include "fenix/data/call.hpp"
+#include "transport/mpi.hpp"
+
+#include <limits>
 
 namespace {
 
@@ -10,44 +13,64 @@ Refused wrong_attribute(int name) {
   return {FENIX_ERROR_INVALID_ATTRIBUTE_NAME, fmt::format("{} is no attribute of a member", name)};
 }
 
+/// As Fenix gives it: a type that the program has to free, and the size of the whole member.
 int get_attribute(const Definition& definition, int name, void* value) {
   switch (name) {
     case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: *static_cast<void**>(value) = definition.buffer; return FENIX_SUCCESS;
     case FENIX_DATA_MEMBER_ATTRIBUTE_COUNT:
       *static_cast<int*>(value) = static_cast<int>(definition.count);
       return FENIX_SUCCESS;
-    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE:
-      *static_cast<MPI_Datatype*>(value) = definition.datatype;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE: {
+      auto* const type = static_cast<MPI_Datatype*>(value);
+      *type = MPI_DATATYPE_NULL;
+      if (definition.datatype.get() == MPI_DATATYPE_NULL)
+        throw Refused(FENIX_ERROR_NODATA_FOUND, "this process has taken over a rank, and does not know the type yet");
+      mend::check_mpi(MPI_Type_dup(definition.datatype.get(), type), "MPI_Type_dup");
       return FENIX_SUCCESS;
-    case FENIX_DATA_MEMBER_ATTRIBUTE_SIZE:
-      *static_cast<int*>(value) = static_cast<int>(definition.element_bytes);
+    }
+    case FENIX_DATA_MEMBER_ATTRIBUTE_SIZE: {
+      const bool has_any = definition.count == FENIX_RESIZEABLE;
+      *static_cast<std::size_t*>(value) =
+          has_any ? std::numeric_limits<std::size_t>::max() : definition.count * definition.element_bytes;
       return FENIX_SUCCESS;
+    }
     default: throw wrong_attribute(name);
   }
 }
 
-int set_attribute(Definition& definition, int name, void* value) {
+/// As the specification of Fenix 1.0 has it, which Fenix 1.0 did not carry out.
+int get_attribute_of_1_0(const Definition& definition, int name, void* value) {
   switch (name) {
-    case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: definition.buffer = value; return FENIX_SUCCESS;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE:
+      *static_cast<MPI_Datatype*>(value) = definition.datatype.get();
+      return FENIX_SUCCESS;
+    case FENIX_DATA_MEMBER_ATTRIBUTE_SIZE:
+      *static_cast<int*>(value) = static_cast<int>(definition.element_bytes);
+      return FENIX_SUCCESS;
+    default: return get_attribute(definition, name, value);
+  }
+}
+
+int set_attribute(int group_id, int member_id, int name, void* value) {
+  Definition wanted = member_of(group_of(group_id), member_id);
+  switch (name) {
+    case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: wanted.buffer = value; break;
     case FENIX_DATA_MEMBER_ATTRIBUTE_COUNT: {
       const int count = *static_cast<int*>(value);
       if (count < 0)
         throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("a member cannot have {} elements", count));
-      definition.count = static_cast<std::size_t>(count);
-      return FENIX_SUCCESS;
+      wanted.count = static_cast<std::size_t>(count);
+      break;
     }
     case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE: {
       const MPI_Datatype type = *static_cast<MPI_Datatype*>(value);
-      const std::size_t bytes = element_size(type);
-      if (bytes != definition.element_bytes) {
-        throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE,
-                      "a member keeps the size of its elements: delete it and create it anew");
-      }
-      definition.datatype = type;
-      return FENIX_SUCCESS;
+      wanted.element_bytes = element_size(type);
+      wanted.datatype = ElementType(type);
+      break;
     }
     default: throw wrong_attribute(name);
   }
+  return define_member(group_id, wanted);
 }
 
 }  // namespace
@@ -90,19 +113,25 @@ int Fenix_Data_member_attr_get(int group_id, int member_id, int attributename, v
     if (flag != nullptr) *flag = 0;
     const Definition& definition = member_of(group_of(group_id), member_id);
     if (source_rank != state().engine().rank().value) return FENIX_SUCCESS;
-    const int code = get_attribute(definition, attributename, attributevalue);
+    const int code = get_attribute_of_1_0(definition, attributename, attributevalue);
     if (flag != nullptr) *flag = 1;
     return code;
   });
 }
 
-int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name, void* attribute_value, int* flag) {
-  return local("Fenix_Data_member_attr_set", [&]() -> int {
-    if (flag != nullptr) *flag = 0;
-    const int code = set_attribute(member_of(group_of(group_id), member_id), attribute_name, attribute_value);
-    if (flag != nullptr) *flag = 1;
-    return code;
+int mend_fenix_member_attr_get(int group_id, int member_id, int attributename, void* attributevalue, int* flag) {
+  const int code = local("Fenix_Data_member_attr_get", [&]() -> int {
+    return get_attribute(member_of(group_of(group_id), member_id), attributename, attributevalue);
   });
+  if (flag != nullptr) *flag = code;
+  return code;
+}
+
+int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name, void* attribute_value, int* flag) {
+  const int code = local("Fenix_Data_member_attr_set",
+                         [&]() -> int { return set_attribute(group_id, member_id, attribute_name, attribute_value); });
+  if (flag != nullptr) *flag = code;
+  return code;
 }
 
 int Fenix_Data_snapshot_delete(int group_id, int time_stamp) {

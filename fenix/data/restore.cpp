@@ -12,17 +12,55 @@
 namespace mend::fenix {
 
 Found find_elements(const Group& group, int member_id, int time_stamp) {
-  const FenixSnapshot* snapshot = group.snapshot_or_newest(time_stamp);
+  const bool as_in_1_0 = settings().accumulates_snapshots;
+  const FenixSnapshot* snapshot = group.snapshot_at(time_stamp);
+  if (snapshot == nullptr && as_in_1_0) snapshot = group.newest();
   if (snapshot == nullptr) return {};
   const auto found = snapshot->members.find(member_id);
   if (found == snapshot->members.end()) return {};
-  const bool all = time_stamp == FENIX_DATA_SNAPSHOT_ALL || settings().accumulates_snapshots;
+  const bool all = time_stamp == FENIX_DATA_SNAPSHOT_ALL || as_in_1_0;
   if (!all && !found->second.is_fresh) return {};
   return {&found->second.elements, all ? found->second.elements.known : found->second.fresh};
 }
 
+namespace {
+
+/// Throws Refused if no snapshot can have that time stamp. In Fenix 1.0 any means the newest.
+void require_time_stamp(int time_stamp) {
+  const bool has_name = time_stamp == FENIX_DATA_SNAPSHOT_LATEST || time_stamp == FENIX_DATA_SNAPSHOT_ALL;
+  if (time_stamp >= 0 || has_name || settings().accumulates_snapshots) return;
+  throw Refused(FENIX_ERROR_INVALID_TIMESTAMP, fmt::format("no snapshot has the time stamp {}", time_stamp));
+}
+
+/// How many elements are to be copied, and which of them there are.
+struct Due {
+  std::size_t count;
+  Regions which;
+};
+
+/// In Fenix 1.0 a program may ask for more than the member has.
+Due due_in_1_0(const Definition& definition, const Found& found, int max_count) {
+  const std::size_t has = definition.count != FENIX_RESIZEABLE ? definition.count : found.which.end();
+  const bool wants_all = max_count <= 0 || max_count == FENIX_DATA_RESTORE_FULL;
+  const std::size_t count = wants_all ? has : std::min(has, static_cast<std::size_t>(max_count));
+  return {count, found.which.below(count)};
+}
+
+/// All that there is, at most as many as the member's own buffer has, or as many as are asked for.
+Due due(const Definition& definition, const Found& found, const void* target, int max_count) {
+  if (settings().accumulates_snapshots) return due_in_1_0(definition, found, max_count);
+  const bool wants_all = max_count < 0 || max_count == FENIX_DATA_RESTORE_FULL;
+  const bool is_bounded = target == definition.buffer && definition.count != FENIX_RESIZEABLE;
+  const std::size_t all = is_bounded ? std::min(found.which.end(), definition.count) : found.which.end();
+  const std::size_t count = wants_all ? all : static_cast<std::size_t>(max_count);
+  return {count, found.which.below(count)};
+}
+
+}  // namespace
+
 int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data) {
-  const bool only_asks = max_count == 0 && !settings().accumulates_snapshots;
+  const bool as_in_1_0 = settings().accumulates_snapshots;
+  const bool only_asks = max_count == 0 && !as_in_1_0;
   if (target == nullptr) target = definition.buffer;
   if (target == nullptr && !only_asks && !definition.serializer)
     throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, "there is no buffer to restore to");
@@ -32,20 +70,17 @@ int hand_out(Definition& definition, const Found& found, void* target, int max_c
     put_into(found_data, found.which);
     return FENIX_SUCCESS;
   }
-  const std::size_t has = definition.count != FENIX_RESIZEABLE ? definition.count : found.which.end();
-  const bool wants_all = max_count <= 0 || max_count == FENIX_DATA_RESTORE_FULL;
-  const std::size_t wanted = wants_all ? has : static_cast<std::size_t>(max_count);
-  const Regions chosen = found.which.below(std::min(has, wanted));
-  read_elements_of(definition, chosen, *found.elements, target);
-  put_into(found_data, chosen);
-  const std::size_t due = settings().accumulates_snapshots ? std::min(has, wanted) : wanted;  // as in Fenix 1.0
-  return chosen == Regions::first(due) ? FENIX_SUCCESS : FENIX_WARNING_PARTIAL_RESTORE;
+  const Due wanted = due(definition, found, target, max_count);
+  read_elements_of(definition, wanted.which, *found.elements, target);
+  put_into(found_data, as_in_1_0 ? wanted.which : found.which);
+  return wanted.which == Regions::first(wanted.count) ? FENIX_SUCCESS : FENIX_WARNING_PARTIAL_RESTORE;
 }
 
 OpenedToLoad open_to_load(int group_id, int member_id, int time_stamp) {
   Group& group = group_of(group_id);
   member_of(group, member_id);
   require_closed(group, member_id);
+  require_time_stamp(time_stamp);
   const Found found = find_elements(group, member_id, time_stamp);
   if (found.elements == nullptr) {
     throw Refused(FENIX_ERROR_NODATA_FOUND, fmt::format("nothing of member {} was committed", member_id));
@@ -63,6 +98,7 @@ int restore(int group_id, int member_id, void* target, int max_count, int time_s
   Group& group = group_of(group_id);
   Definition& definition = member_of(group, member_id);
   require_closed(group, member_id);
+  require_time_stamp(time_stamp);
   return hand_out(definition, find_elements(group, member_id, time_stamp), target, max_count, found_data);
 }
 
@@ -81,6 +117,7 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   }
   const std::optional<Elements> theirs = group.fetch(lent, exists ? source_rank : 0);
   if (!exists) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
+  require_time_stamp(time_stamp);
   Definition as_theirs = member_of(group, member_id);
   as_theirs.count = FENIX_RESIZEABLE;  // it may have another number of elements than here
   const Found found = theirs ? Found{&*theirs, theirs->known} : Found{};

@@ -41,6 +41,7 @@ struct DataSubset {
   DataSubset& operator+=(const Fenix_Data_subset& other);
   DataSubset operator-(const DataSubset& other) const;
   bool operator==(const DataSubset& other) const { return type == other.type && blocks_ == other.blocks_; }
+  bool operator!=(const DataSubset& other) const { return !(*this == other); }
 
   bool empty() const { return blocks_.empty(); }
   /// The first and the last index; 0 and 0 if it is empty.

@@ -73,6 +73,15 @@ void leave_communicator_to_program() {
   now.farewell = std::move(kept.store);
 }
 
+/// Nobody waits in MPI_COMM_WORLD for spares, which exit, nor for the dead: calls there return an error from now on, as
+/// a barrier does that is a program's last call before MPI_Finalize.
+void close_world(bool has_spares) {
+  const bool spares_exit = has_spares && settings().spare_finalize == FENIX_SPARE_FINALIZE_EXIT;
+  if (!spares_exit && !state().job->leaves_mpi_alone()) return;
+  const ErrorsReturned quiet;
+  MPIX_Comm_revoke(MPI_COMM_WORLD);
+}
+
 /// The error handler that the program has set on a communicator of MPI's own. The job has errors returned there; a
 /// handler of the program's does that, or what else the program wants.
 class HandlerKept {
@@ -307,6 +316,7 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
     const Options options = options_of(arguments);
     const HandlerKept world(MPI_COMM_WORLD);
     const HandlerKept self(MPI_COMM_SELF);
+    now.processes_have_slots = options.spare_nodes == 0;
     now.job = std::make_unique<Job>(options);
   } catch (const UsageError& mistake) {
     exit_at_start(refuse(mistake.what()));
@@ -401,8 +411,10 @@ bool finish() {
       now.finalized = true;
       now.logs.reset();
       now.groups.clear();
+      const bool has_spares = !now.engine().world().roster.spares.empty();
       leave_communicator_to_program();
       now.job->close(ExitCode::ok);
+      close_world(has_spares);
       job_status::closed();  // what the program does until MPI_Finalize is its own
       return true;
     }

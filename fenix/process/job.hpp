@@ -72,8 +72,9 @@ struct State {
 
   std::unique_ptr<Job> job;  ///< from Fenix_Init until MPI is left
   Outputs outputs{};
-  int wanted_ranks = 0;  ///< as the launch and Fenix_Init say; fewer if processes died before
-  bool active = false;   ///< between Fenix_Init and the end of Fenix_Finalize
+  int wanted_ranks = 0;              ///< as the launch and Fenix_Init say; fewer if processes died before
+  bool processes_have_slots = true;  ///< the slot of a process that is no spare is its number
+  bool active = false;               ///< between Fenix_Init and the end of Fenix_Finalize
   bool finalized = false;
   bool released = false;         ///< a spare that was never needed, and goes on when the job is over
   bool is_unrepaired = false;    ///< a failure was resumed from with FENIX_RECOVERY_NOOP, in this epoch

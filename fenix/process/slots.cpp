@@ -38,10 +38,8 @@ class OwnedGroup {
 
 MPI_Comm resilient() { return state().engine().world().application.get(); }
 
-std::vector<int> slots_now() {
-  Engine& engine = state().engine();
-  return slots_after(engine.recoveries(), engine.first_size());
-}
+const Roster& roster() { return state().engine().world().roster; }
+int slot_of(Rank rank) { return roster().seat(rank).origin.value; }
 
 /// Which rank has now what member `index` of `group` had; nothing if nobody has.
 std::optional<int> rank_now(MPI_Group group, int index, const OwnedGroup& ranks, const OwnedGroup& launched) {
@@ -49,23 +47,15 @@ std::optional<int> rank_now(MPI_Group group, int index, const OwnedGroup& ranks,
   if (alive != MPI_UNDEFINED) return alive;
   const int process = launched.rank_of(group, index);
   if (process == MPI_UNDEFINED) return std::nullopt;
-  Engine& engine = state().engine();
-  const auto successor = successor_of(ProcessId{static_cast<std::uint32_t>(process)}, engine.recoveries());
-  const auto rank = successor ? engine.world().roster.rank_of(*successor) : std::nullopt;
+  const ProcessId was{static_cast<std::uint32_t>(process)};
+  const auto successor = successor_of(was, state().engine().recoveries());
+  auto rank = successor ? roster().rank_of(*successor) : std::nullopt;
+  const bool died_before = successor == was && !rank;
+  if (died_before && state().processes_have_slots) rank = roster().now(Rank{process});
   return rank ? std::optional(rank->value) : std::nullopt;
 }
 
 }  // namespace
-
-std::vector<int> slots_after(std::span<const RecoveryReport> recoveries, int first_size) {
-  std::vector<int> slots;
-  for (int slot = 0; slot < first_size; ++slot) slots.push_back(slot);
-  for (const RecoveryReport& recovery : recoveries) {
-    for (auto lost = recovery.given_up.rbegin(); lost != recovery.given_up.rend(); ++lost)
-      slots.erase(slots.begin() + lost->rank.value);
-  }
-  return slots;
-}
 
 std::optional<ProcessId> successor_of(ProcessId process, std::span<const RecoveryReport> recoveries) {
   for (const RecoveryReport& recovery : recoveries) {
@@ -91,24 +81,23 @@ using namespace mend::fenix;
 
 int Fenix_get_slot() {
   if (!is_active("Fenix_get_slot")) return FENIX_ERROR_UNINITIALIZED;
-  return slots_now()[static_cast<std::size_t>(state().engine().rank().value)];
+  return slot_of(state().engine().rank());
 }
 
 int Fenix_rank_to_slot(MPI_Comm comm, int rank, int* slot) {
   if (!is_active("Fenix_rank_to_slot")) return FENIX_ERROR_UNINITIALIZED;
   const auto found = resilient_rank(comm, rank);
-  *slot = found ? slots_now()[static_cast<std::size_t>(*found)] : MPI_UNDEFINED;
+  *slot = found ? slot_of(mend::Rank{*found}) : MPI_UNDEFINED;
   return FENIX_SUCCESS;
 }
 
 int Fenix_slot_to_rank(MPI_Comm comm, int slot, int* rank) {
   if (!is_active("Fenix_slot_to_rank")) return FENIX_ERROR_UNINITIALIZED;
   *rank = MPI_UNDEFINED;
-  const std::vector<int> slots = slots_now();
-  const auto found = std::ranges::find(slots, slot);
-  if (found == slots.end() || comm == MPI_COMM_NULL) return FENIX_SUCCESS;
+  const auto found = roster().now(mend::Rank{slot});
+  if (!found || comm == MPI_COMM_NULL) return FENIX_SUCCESS;
   const mend::ErrorsReturned quiet;
-  *rank = OwnedGroup(comm).rank_of(OwnedGroup(resilient()).get(), static_cast<int>(found - slots.begin()));
+  *rank = OwnedGroup(comm).rank_of(OwnedGroup(resilient()).get(), found->value);
   return FENIX_SUCCESS;
 }
 

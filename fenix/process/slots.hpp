@@ -1,5 +1,5 @@
-// Slots: the numbers that ranks had at the start of the job. A rank that nobody took over leaves its slot empty, and
-// the ranks above it move down; slots never move.
+// Slots: the numbers that ranks had at the start of the job, and would have if nobody had died before. A rank that
+// nobody took over leaves its slot empty, and the ranks above it move down; slots never move.
 //
 //   slot   0 1 2 3        rank 1 dies, nobody takes over:    slot   0 1 2 3
 //   rank   0 1 2 3                                           rank   0 - 1 2
@@ -15,9 +15,6 @@
 #include <vector>
 
 namespace mend::fenix {
-
-/// The slot of each rank, after these recoveries of a job that began with `first_size` ranks. Pure.
-std::vector<int> slots_after(std::span<const RecoveryReport> recoveries, int first_size);
 
 /// Who has the rank that `process` had when it died; `process` itself if it lives, as far as the recoveries say.
 /// Nothing if nobody took over. Pure.

@@ -194,9 +194,8 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
     std::ranges::copy_if(introduced_, std::back_inserter(living), [&](const Placed& placed) {
       return std::ranges::find(candidate_, placed.process) != candidate_.end();
     });
-    const int living_ranks = static_cast<int>(living.size());
-    const int ranks = policy_.shrink ? std::min(first_ranks_, living_ranks) : first_ranks_;
-    plan_ = first_plan(living, ranks, setup_.spare_nodes, setup_.placement);
+    plan_ = first_plan(living, first_ranks_, setup_.spare_nodes, setup_.placement);
+    if (policy_.shrink) plan_->vacant.clear();
   } else {
     ProcessSet dead = course_.dead;
     dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));

@@ -42,9 +42,10 @@ static void check_refusals(MPI_Comm comm) {
   CHECK(Fenix_Data_group_create(99, MPI_COMM_SELF, 0, 0, FENIX_DATA_POLICY_IMR, NULL, &flag) == FENIX_ERROR_GROUP_CREATE);
   CHECK(Fenix_Data_group_create(99, comm, 0, -1, FENIX_DATA_POLICY_IMR, NULL, &flag) == FENIX_ERROR_INVALID_DEPTH);
   CHECK(Fenix_Data_group_create(99, comm, 0, 0, 4711, NULL, &flag) == FENIX_ERROR_INVALID_POLICY_NAME);
-  CHECK(Fenix_Data_group_create(99, comm, 0, 0, FENIX_DATA_POLICY_IMR, nine, &flag) == FENIX_ERROR_GROUP_CREATE);
+  CHECK(Fenix_Data_group_create(99, comm, 0, 0, FENIX_DATA_POLICY_IMR, nine, &flag) ==
+        FENIX_ERROR_INVALID_POLICY_VALUE);
   CHECK(!Fenix_Data_group_created(99));
-  CHECK(Fenix_Data_member_create(group, array_id, array, count, MPI_DOUBLE) == FENIX_ERROR_MEMBER_CREATE);
+  CHECK(Fenix_Data_member_create(group, array_id, array, count, MPI_DOUBLE) == FENIX_ERROR_MEMBER_EXISTS);
   Fenix_Data_subset_create(1, 0, count, 1, &beyond);
   CHECK(Fenix_Data_member_store(group, array_id, beyond) == FENIX_ERROR_SUBSET_END_OFFSET);
   Fenix_Data_subset_delete(&beyond);
@@ -125,7 +126,7 @@ static void check_questions(void) {
   CHECK(Fenix_Data_group_get_snapshot_at_position(group, 1, &value) == FENIX_SUCCESS && value == 11);
   CHECK(Fenix_Data_group_get_snapshot_at_position(group, 2, &value) == FENIX_ERROR_INVALID_POSITION);
   CHECK(Fenix_Data_group_get_redundancy_policy(other_group, &value, policy, &flag) == FENIX_SUCCESS);
-  CHECK(value == FENIX_DATA_POLICY_IMR && flag && policy[0] == 5 && policy[2] == 3);
+  CHECK(value == FENIX_DATA_POLICY_IMR && flag == FENIX_SUCCESS && policy[0] == 5 && policy[2] == 3);
   CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_COUNT, &value, &flag, rank) == FENIX_SUCCESS);
   CHECK(flag && value == count);
   CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE, &type, &flag, rank) == FENIX_SUCCESS);
@@ -134,10 +135,12 @@ static void check_questions(void) {
   CHECK(flag && value == (int)sizeof(int));
   CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_SIZE, &value, &flag, rank + 1) == FENIX_SUCCESS);
   CHECK(!flag);
-  CHECK(Fenix_Data_member_attr_set(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, array, &flag) == FENIX_SUCCESS && flag);
+  CHECK(Fenix_Data_member_attr_set(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, array, &flag) == FENIX_SUCCESS);
+  CHECK(flag == FENIX_SUCCESS);
   CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, &buffer, &flag, rank) == FENIX_SUCCESS);
   CHECK(flag && buffer == array);
-  CHECK(Fenix_Data_member_attr_set(group, array_id, 4711, array, &flag) == FENIX_ERROR_INVALID_ATTRIBUTE_NAME && !flag);
+  CHECK(Fenix_Data_member_attr_set(group, array_id, 4711, array, &flag) == FENIX_ERROR_INVALID_ATTRIBUTE_NAME);
+  CHECK(flag == FENIX_ERROR_INVALID_ATTRIBUTE_NAME);
 }
 
 static void check_restores(void) {

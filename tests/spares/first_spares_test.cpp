@@ -47,6 +47,29 @@ TEST(FirstPlan, has_the_last_of_all_processes_wait_if_asked) {
   EXPECT_EQ(first_plan(processes_on({0, 1}), 3, 0, SparePlacement::last).vacant.size(), 1U);
 }
 
+std::vector<int> origins(const mend::Roster& roster) {
+  std::vector<int> list;
+  for (const mend::Seat& seat : roster.seats) list.push_back(seat.origin.value);
+  return list;
+}
+
+TEST(FirstPlan, leaves_each_rank_the_number_of_its_process_when_others_died_before_it) {
+  const std::vector<mend::Placed> living{placed(0, 0), placed(2, 1), placed(4, 1), placed(5, 0), placed(6, 1)};
+  const Plan plan = first_plan(living, 4, 0, SparePlacement::last);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(0, 4, 2, 5));
+  EXPECT_THAT(origins(plan.roster), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(6));
+  EXPECT_TRUE(plan.complete());
+}
+
+TEST(FirstPlan, leaves_the_last_ranks_of_the_missing_vacant_when_there_are_too_few_spares) {
+  const std::vector<mend::Placed> living{placed(1, 0), placed(3, 0), placed(4, 0)};
+  const Plan plan = first_plan(living, 4, 0, SparePlacement::last);
+  EXPECT_THAT(workers(plan.roster), ElementsAre(4, 1, 3));
+  EXPECT_THAT(origins(plan.roster), ElementsAre(0, 1, 3));
+  EXPECT_THAT(plan.vacant, ElementsAre(Rank{2}));
+}
+
 TEST(FirstPlan, takes_whole_nodes_for_spares_wherever_the_others_are) {
   const auto on_two_nodes = processes_on({1, 1, 0, 0});
   EXPECT_THAT(numbers(first_plan(on_two_nodes, 2, 1, SparePlacement::last).roster.spares), ElementsAre(0, 1));

@@ -65,7 +65,7 @@ void put(Writer& to, const std::vector<Definition>& definitions) {
     to.number(static_cast<std::uint64_t>(definition.id));
     to.number(definition.count);
     to.number(definition.element_bytes);
-    to.number(code_of(definition.datatype));
+    to.number(code_of(definition.datatype.get()));
   }
 }
 
@@ -76,7 +76,7 @@ std::vector<Definition> get_definitions(Reader& from) {
     definition.id = static_cast<int>(from.number());
     definition.count = from.number();
     definition.element_bytes = from.number();
-    definition.datatype = type_of(from.number());
+    definition.datatype = ElementType(type_of(from.number()));
   }
   return definitions;
 }

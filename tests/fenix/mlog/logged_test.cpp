@@ -1,6 +1,7 @@
 // Programs for Fenix with message logs, in C and in C++: after real deaths their results have the bits of an
 // undisturbed run, and those who stay compute no step twice.
 
+#include "tests/fenix/snapshot/lost_data.hpp"
 #include "tests/framework/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
@@ -206,7 +207,7 @@ bool strike(std::mt19937& random) {
                           std::uniform_int_distribution<int>(0, 700'000)(random));
   SCOPED_TRACE(fmt::format("{} {} --die-after={}", client.program, client.mode, deaths));
   const auto end = play_client(client, 4, {fmt::format("--steps={}", steps), "--die-after=" + deaths});
-  if (end.errors.find(" is lost: ") != std::string::npos) return false;
+  if (lost_data_of_ranks_that_died_together(end)) return false;
   expect_same(client, end, steps, {});
   return true;
 }

@@ -1,5 +1,6 @@
 // Every snapshot that a program for Fenix keeps comes back to the last bit, whoever is killed and where.
 
+#include "tests/fenix/snapshot/lost_data.hpp"
 #include "tests/framework/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
@@ -82,11 +83,24 @@ TEST(FenixHistory, survivors_keep_their_snapshots_when_ranks_are_given_up) {
   }
 }
 
+/// Two ranks that hold each other's data die at once.
+TEST(FenixHistory, begins_anew_and_tells_who_died_when_data_is_lost) {
+  const JobEnd end = play_history("fresh", 2, 16, {"--kill=storing:9:1", "--kill=storing:9:2"});
+  expect_whole(end, "two ranks at once");
+  ASSERT_TRUE(lost_data_of_ranks_that_died_together(end)) << end.errors;
+  EXPECT_THAT(end.errors, testing::HasSubstr("the data of rank 1 at version 8 is lost: "));
+  EXPECT_THAT(end.errors,
+              testing::HasSubstr("the Fenix data group is empty; since the last commit or restore have died: rank 1 "
+                                 "(process 1), rank 2 (process 2)\n"));
+  EXPECT_THAT(end.output, testing::HasSubstr("began at time stamp 8\n"));
+}
+
 /// A few jobs; with MEND_TEST_LONG=1 as many as go into 60 s.
 TEST(FenixHistory, is_right_under_random_kills) {
   const bool is_long = support::long_tests();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   unsigned jobs = 0;
+  int lost = 0;
   while (jobs < 3 || (is_long && std::chrono::steady_clock::now() < end)) {
     std::mt19937 random(++jobs);
     std::vector<int> victims{0, 1, 2, 3, 4};  // the fifth process is a spare: it dies if it has taken over
@@ -101,10 +115,13 @@ TEST(FenixHistory, is_right_under_random_kills) {
     const std::string what = fmt::format("{} {} {}", mode, deaths[0], deaths[1]);
     EXPECT_EQ(job.exit_code, 0) << what << '\n' << job.errors;
     for (const std::string& line : said(job)) EXPECT_THAT(line, testing::HasSubstr(": 0 elements wrong")) << what;
+    const bool begins_anew = lost_data_of_ranks_that_died_together(job);
+    EXPECT_TRUE(begins_anew || job.output.find("began at time stamp 0\n") != std::string::npos) << what << job.errors;
+    lost += begins_anew ? 1 : 0;
     if (HasFailure()) break;
   }
   RecordProperty("jobs", static_cast<int>(jobs));
-  fmt::print("{} jobs with two kills each\n", jobs);
+  fmt::print("{} jobs with two kills each, {} of which lost data that two processes had alone\n", jobs, lost);
 }
 
 }  // namespace
