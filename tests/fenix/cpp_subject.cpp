@@ -100,7 +100,7 @@ void check_data() {
   CHECK(data::group_members(group) == std::vector<int>({growing_id, streamed_id, text_id}));
   CHECK(data::group_snapshots(group)->size() == 2 && !data::group_snapshots(4711));
   CHECK(data::member_attr_get(group, growing_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, &buffer, &flag) == FENIX_SUCCESS);
-  CHECK(flag == 1 && buffer == growing.data());
+  CHECK(flag == FENIX_SUCCESS && buffer == growing.data());
   CHECK(thrown_by([] { data::member_delete(group, 4711); }) == FENIX_ERROR_INVALID_MEMBERID);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "../die.h"
 
 enum { group = 0, out_id = 777, factor_id = 778, in_id = 779, count = 300, factors = 4, cells = 100 };
 

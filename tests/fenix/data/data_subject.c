@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "checks.h"
-#include "die.h"
+#include "../checks.h"
+#include "../die.h"
 
 enum { count = 100, group = 7, other_group = 8, array_id = 40, scalar_id = 41, growing_id = 42, late_id = 43 };
 

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "checks.h"
-#include "die.h"
+#include "../checks.h"
+#include "../die.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
-#include "die.h"
+#include "../checks.h"
+#include "../die.h"
 
 enum { group = 1, local_group = 2, list_id = 10, squares_id = 11, file_id = 12, plain_id = 13, own_id = 14 };
 enum { squares = 30 };
