@@ -63,11 +63,8 @@ std::vector<Row> rows_of(const std::string& document) {
 }
 
 std::string text_of_program(const std::string& name) {
-  for (const char* folder : {"", "mlog/"}) {
-    for (const char* ending : {"c", "cpp"}) {
-      const std::string file = fmt::format("tests/fenix/{}{}_subject.{}", folder, name, ending);
-      if (fs::exists(fs::path(MEND_SOURCE_DIR) / file)) return documents::text_of(file);
-    }
+  for (const fs::directory_entry& file : fs::recursive_directory_iterator(fs::path(MEND_SOURCE_DIR) / "tests/fenix")) {
+    if (file.path().stem() == name + "_subject") return documents::text_of(file.path());
   }
   return "";
 }
