@@ -387,7 +387,8 @@ std::optional<Event> Engine::perform(const recovery::StartProcess&) {
   try {
     if (const auto newcomer = recruiter_.find(world_)) return recovery::NewcomerCalled{*newcomer};
   } catch (const std::exception& error) {
-    log::warn(fmt::format("no process can be started to take over a rank: {}", error.what()));
+    log::warn(fmt::format("process {} cannot start another one to take over a rank: {}", self().value, error.what()));
+    return recovery::NewcomerLost{.others_may_try = true};
   }
   return recovery::NewcomerLost{};
 }
@@ -609,10 +610,15 @@ void Engine::enter_epoch(bool newcomer) {
 JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
   const auto recoveries = reporter_.history().recoveries();
-  return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
-          recruiter_.places(),     {recoveries.begin(), recoveries.end()},
-          course.before,           course.dead,
-          course.fruitless,        course.row};
+  return {reporter_.first_ranks(),
+          std::max(store_.version(), witness_.announced()),
+          recruiter_.places(),
+          {recoveries.begin(), recoveries.end()},
+          course.before,
+          course.dead,
+          course.fruitless,
+          course.row,
+          course.unable};
 }
 
 /// Called at the end of the body. Reports only if all ranks are there, because a rank that is in a commit would wait

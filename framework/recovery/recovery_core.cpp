@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace mend::recovery {
 namespace {
@@ -90,7 +92,9 @@ std::string to_string(const Event& event) {
           [](const SplitEnded& ended) { return fmt::format("has split: {}", name_of(ended.how)); },
           [](const Founded&) { return std::string("has founded"); },
           [](const NewcomerCalled& called) { return fmt::format("is called by newcomer {}", called.newcomer.value); },
-          [](const NewcomerLost&) { return std::string("gets no newcomer"); },
+          [](const NewcomerLost& lost) {
+            return std::string(lost.others_may_try ? "cannot get a newcomer" : "gets no newcomer");
+          },
           [](const MeetingEnded& ended) { return fmt::format("has met: {}", succeeded(ended.succeeded)); },
           [](const Admitted& admitted) { return fmt::format("has admitted {}", admitted.newcomer.process.value); },
           [](const ProcessDied& died) { return fmt::format("learns that {} has died", died.process.value); },
@@ -167,25 +171,35 @@ std::string to_string(State state) {
   return "?";
 }
 
-ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places) {
+ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places,
+                  const ProcessSet& unable) {
   std::map<ProcessId, NodeId> node_of;
   for (const Seat& seat : roster.seats) node_of[seat.holder.process] = seat.holder.node;
   for (const Placed& spare : roster.spares) node_of[spare.process] = spare.node;
   std::map<NodeId, int> count;
   for (const ProcessId member : members) ++count[node_of[member]];
+
+  std::vector<ProcessId> able;
+  std::set<NodeId> failing;
+  for (const ProcessId member : members)
+    unable.contains(member) ? void(failing.insert(node_of[member])) : able.push_back(member);
+  const auto is_elsewhere = [&](ProcessId member) { return !failing.contains(node_of[member]); };
+  if (std::ranges::any_of(able, is_elsewhere)) std::erase_if(able, std::not_fn(is_elsewhere));
+  require(!able.empty(), "a member can host");
+
   const auto first_on = [&](NodeId node) {
-    return std::ranges::find_if(members, [&](ProcessId member) { return node_of[member] == node; });
+    return std::ranges::find_if(able, [&](ProcessId member) { return node_of[member] == node; });
   };
   for (const NodeId place : places) {
-    if (const auto there = first_on(place); there != members.end()) return *there;
+    if (const auto there = first_on(place); there != able.end()) return *there;
   }
   const ProcessSet absent = roster.absent(members);
   const auto vacant =
       std::ranges::find_if(roster.seats, [&](const Seat& seat) { return absent.contains(seat.holder.process); });
   if (vacant != roster.seats.end()) {
-    if (const auto near = first_on(vacant->holder.node); near != members.end()) return *near;
+    if (const auto near = first_on(vacant->holder.node); near != able.end()) return *near;
   }
-  return *std::ranges::min_element(members, {}, [&](ProcessId member) { return count[node_of[member]]; });
+  return *std::ranges::min_element(able, {}, [&](ProcessId member) { return count[node_of[member]]; });
 }
 
 bool Position::has(ProcessId process) const { return std::ranges::find(members, process) != members.end(); }

@@ -42,6 +42,8 @@
 //     and call the spares back from the next epoch, so that all come back and answer. If the round is repeated instead,
 //     the next epoch is without the dead process, and spares that have parked there ignore the call;
 //   - a newcomer or its host dies: until the last agreement on it, it is not in the job, and all take another round;
+//   - the host cannot start a process, because it lacks something, or because what it starts dies: another process
+//     becomes the host, on another machine if there is one, up to most_hosts in a recovery;
 //   - one process cannot get a communicator, although no process died: when all have agreed on that, this process ends,
 //     and the others take another round. If no process can, the job ends;
 //   - a rank dies again and again by a fault of the program: a process that knows this contributes it to the job
@@ -64,7 +66,8 @@
 //                                                    EnterBody, Park, SaveWhatIsLeft, Recruit, End
 //   founding     Found                  Founded      as after AdoptCandidate (the first world only)
 //   finding      StartProcess           NewcomerCalled, NewcomerLost    Agree on the base         -> announcing
-//   announcing   Agree                  Agreed       Settle; nobody: a round without starting     -> gathering
+//   announcing   Agree                  Agreed       Settle; nobody: a round without starting, or
+//                                                    with another host                            -> gathering
 //   gathering    Settle, Meet           MeetingEnded Agree on the base                            -> gathered
 //   connecting   Connect                MeetingEnded Agree on the base                            -> connected
 //   merging      Merge                  MeetingEnded Agree on the base                            -> merged
@@ -135,7 +138,9 @@ struct NewcomerCalled {
   ProcessId newcomer;
 };
 /// No process could be started, or no process has connected.
-struct NewcomerLost {};
+struct NewcomerLost {
+  bool others_may_try = false;  ///< the cause is this process or its machine
+};
 /// Meet, Connect or Merge has ended.
 struct MeetingEnded {
   bool succeeded;
@@ -253,8 +258,13 @@ std::string to_string(const Action& action);
 
 /// Chooses the host, which starts newcomers: the first member on the best of `places`; if there is none, the first
 /// member on the machine of a vacant rank; if there is none, the first member on the machine with the fewest processes.
-/// Pure.
-ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places);
+/// Members that are `unable` are left out, and so are their machines if there are others. Pure.
+ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places,
+                  const ProcessSet& unable = {});
+
+/// The number of processes that try to start newcomers in one recovery, one after the other. If they all fail, the
+/// cause is probably the program.
+inline constexpr std::size_t most_hosts = 3;
 
 // --- the core ---------------------------------------------------------------------------------------------------
 
@@ -275,6 +285,7 @@ enum class Rule : std::uint8_t {
   survivors_keep_data,        ///< a process that held a rank before is not a newcomer
   save_before_ending,         ///< with a disk, the remaining data are saved
   agree_on_the_newcomer,      ///< all learn from an agreement whether a newcomer comes
+  ask_another_host,           ///< a process that cannot start newcomers leaves that to another one
   revoke_failed_meetings,     ///< a process that fails in meeting a newcomer revokes the meeting
   agree_on_connecting,        ///< a newcomer is merged when all have connected to it
   agree_on_merging,           ///< a newcomer is a member when all have merged with it
@@ -353,6 +364,7 @@ struct Course {
   std::vector<Loss> given_up;  ///< ranks that were given up
   bool in_vain = false;        ///< replacements for the dead would die as well
   Row row;                     ///< the row that this recovery may continue
+  ProcessSet unable;           ///< members that could not start a process in this recovery
 
   /// The row with this recovery, if `all_dead` are all that have died in it. Pure.
   Row row_with(const ProcessSet& all_dead) const;
@@ -391,7 +403,7 @@ class BasicCore {
   /// Returns true if the job is about to end and the remaining data are being saved to disk.
   bool saves() const { return saving_; }
   /// The process that starts newcomers now.
-  ProcessId host() const { return host_of(position_.roster, position_.members, setup_.places); }
+  ProcessId host() const { return host_of(position_.roster, position_.members, setup_.places, course_.unable); }
   bool hosts() const { return hosting_; }
   State state() const { return state_; }
   void add_to(transport::Fingerprint& print) const;
@@ -431,6 +443,7 @@ class BasicCore {
   void enter_epoch(Actions& actions);
   void descend_ladder(Actions& actions);
   Ending vacancy() const { return course_.in_vain ? Ending::rank_fails : Ending::nobody_left; }
+  bool someone_can_host() const;
   void recruit(Actions& actions);
   void announced(const agreement::Outcome& outcome, Actions& actions);
   void meeting_agreed(const agreement::Outcome& outcome, Actions& actions);

@@ -11,8 +11,9 @@
 namespace mend::recovery {
 
 /// The contributions to the announcement of a newcomer: the processes other than the host contribute `whoever`; a host
-/// without a newcomer contributes `nobody`.
+/// without a newcomer contributes `nobody`, or `another_host` if another process may have one.
 inline constexpr std::uint32_t whoever = 0x7fffffff;
+inline constexpr std::uint32_t another_host = 0x7ffffffe;
 inline constexpr std::uint32_t nobody = 0;
 
 /// The policy of a job that ends: the remaining processes make a smaller world to save their data.
@@ -119,7 +120,7 @@ void BasicCore<Rules>::begin_recovery(const JobDecision& decision, Actions& acti
   if (!saving_) {
     const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
     const bool follows = !decision.thrived && !course_.before.seats.empty();
-    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain, follows ? row() : Row{}};
+    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain, follows ? row() : Row{}, {}};
     policy_ = setup_.policy;
     if (course_.in_vain) policy_.spare = policy_.spawn = false;
   }
@@ -288,7 +289,7 @@ void BasicCore<Rules>::enter_epoch(Actions& actions) {
 /// Ranks are vacant: takes the next means of the policy, or ends the job.
 template <class Rules>
 void BasicCore<Rules>::descend_ladder(Actions& actions) {
-  if (policy_.spawn && !first_world()) return recruit(actions);
+  if (policy_.spawn && !first_world()) return someone_can_host() ? recruit(actions) : try_without_newcomer(actions);
   if (!setup_.disk || first_world() || !keeps(Rule::save_before_ending))
     return end(ExitCode::unrecoverable, vacancy(), actions);
   saving_ = true;
@@ -314,6 +315,12 @@ void BasicCore<Rules>::end(ExitCode code, Ending why, Actions& actions) {
 // --- a newcomer -----------------------------------------------------------------------------------------------------
 
 template <class Rules>
+bool BasicCore<Rules>::someone_can_host() const {
+  return course_.unable.size() < most_hosts &&
+         std::ranges::any_of(position_.members, [&](ProcessId member) { return !course_.unable.contains(member); });
+}
+
+template <class Rules>
 void BasicCore<Rules>::recruit(Actions& actions) {
   hosting_ = host() == setup_.self;
   if (!hosting_) return agree(State::announcing, Among::base, whoever, actions);
@@ -327,9 +334,10 @@ void BasicCore<Rules>::on(const NewcomerCalled& called, Actions& actions) {
 }
 
 template <class Rules>
-void BasicCore<Rules>::on(const NewcomerLost&, Actions& actions) {
+void BasicCore<Rules>::on(const NewcomerLost& lost, Actions& actions) {
   if (!keeps(Rule::agree_on_the_newcomer)) return try_without_newcomer(actions);
-  agree(State::announcing, Among::base, nobody, actions);
+  const bool hands_over = lost.others_may_try && keeps(Rule::ask_another_host);
+  agree(State::announcing, Among::base, hands_over ? another_host : nobody, actions);
 }
 
 template <class Rules>
@@ -343,8 +351,9 @@ void BasicCore<Rules>::try_without_newcomer(Actions& actions) {
 template <class Rules>
 void BasicCore<Rules>::announced(const agreement::Outcome& outcome, Actions& actions) {
   failed_shrinks_ = 0;
-  if (outcome.value != whoever) position_.processes = std::max(position_.processes, outcome.value + 1);
-  if (outcome.somebody_died) return begin_round(actions);
+  if (outcome.value < another_host) position_.processes = std::max(position_.processes, outcome.value + 1);
+  if (outcome.value == another_host) course_.unable.insert(host());
+  if (outcome.somebody_died || outcome.value == another_host) return begin_round(actions);
   if (outcome.value == nobody) return try_without_newcomer(actions);
   state_ = State::gathering;
   actions.push_back(Settle{});
@@ -435,7 +444,7 @@ template <class Rules>
 void BasicCore<Rules>::on(const LocalError&, Actions& actions) {
   switch (state_) {
     case State::splitting: return on(SplitEnded{Making::broken}, actions);
-    case State::finding: return on(NewcomerLost{}, actions);
+    case State::finding: return on(NewcomerLost{true}, actions);
     case State::connecting:
     case State::merging: return on(MeetingEnded{false}, actions);
     default: break;
@@ -483,6 +492,7 @@ void BasicCore<Rules>::add_to(transport::Fingerprint& print) const {
   print.add(static_cast<std::uint64_t>(course_.row.length));
   for (const Rank rank : course_.row.ranks) print.add(static_cast<std::uint64_t>(rank.value));
   print.add(course_.dead.size());
+  recovery::add_to(print, course_.unable.members());
   print.add(failed_shrinks_);
   recovery::add_to(print, candidate_);
   print.add(static_cast<std::uint64_t>(end_.code) | static_cast<std::uint64_t>(end_.why) << 8U);

@@ -76,14 +76,33 @@ Roster roster(const json& text, ProcessId newcomer) {
   return read;
 }
 
+json written(const ProcessSet& processes) {
+  json text = json::array();
+  for (const ProcessId process : processes.members()) text.push_back(process.value);
+  return text;
+}
+/// The set may only have processes with smaller numbers than `newcomer`.
+ProcessSet process_set(const json& text, ProcessId newcomer) {
+  ProcessSet read;
+  for (const json& process : text) {
+    read.insert({number<std::uint32_t>(process)});
+    expect(number<std::uint32_t>(process) < newcomer.value);
+  }
+  return read;
+}
+
 json written(const JobRecord& record) {
-  json text{{"first_size", record.first_size},  {"committed", record.committed.value},
-            {"places", json::array()},          {"recoveries", write_reports(record.recoveries)},
-            {"before", written(record.before)}, {"dead", json::array()},
-            {"fruitless", record.fruitless},    {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
+  json text{{"first_size", record.first_size},
+            {"committed", record.committed.value},
+            {"places", json::array()},
+            {"recoveries", write_reports(record.recoveries)},
+            {"before", written(record.before)},
+            {"dead", written(record.dead)},
+            {"unable", written(record.unable)},
+            {"fruitless", record.fruitless},
+            {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
   for (const Rank rank : record.row.ranks) text["row"]["ranks"].push_back(rank.value);
   for (const NodeId place : record.places) text["places"].push_back(place.value);
-  for (const ProcessId process : record.dead.members()) text["dead"].push_back(process.value);
   return text;
 }
 JobRecord record(const json& text, ProcessId newcomer) {
@@ -97,11 +116,8 @@ JobRecord record(const json& text, ProcessId newcomer) {
   for (const json& place : text.at("places")) read.places.push_back({number<std::uint32_t>(place)});
   read.recoveries = read_reports(text.at("recoveries").get<std::string>());
   read.before = roster(text.at("before"), newcomer);
-  for (const json& process : text.at("dead")) {
-    const ProcessId dead{number<std::uint32_t>(process)};
-    expect(dead < newcomer);
-    read.dead.insert(dead);
-  }
+  read.dead = process_set(text.at("dead"), newcomer);
+  read.unable = process_set(text.at("unable"), newcomer);
   return read;
 }
 

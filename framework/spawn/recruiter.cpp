@@ -338,11 +338,6 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
     if (introduced(*guest)) return guest;
     ++failures_;
   }
-  waiting_.clear();
-  if (failures_ >= most_failures) {
-    log::warn(fmt::format("{} processes that were started to take over a rank have died before they could", failures_));
-  }
-  failures_ = 0;
   return nullptr;
 }
 
@@ -378,10 +373,7 @@ bool Recruiter::try_to_find(const World& world) {
     guest_ = await_guest(world);
     return true;
   } catch (const std::exception& error) {
-    if (++failures_ >= most_failures) {
-      failures_ = 0;
-      throw;
-    }
+    if (++failures_ >= most_failures) throw;
     log::warn(
         fmt::format("no process could be started to take over a rank, and this is tried again: {}", error.what()));
     return false;
@@ -390,9 +382,28 @@ bool Recruiter::try_to_find(const World& world) {
 
 std::optional<ProcessId> Recruiter::find(const World& world) {
   std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
-  while (!try_to_find(world)) {
+  try {
+    while (!try_to_find(world)) {
+    }
+    if (guest_) return guest_->who.process;
+    if (failures_ >= most_failures) {
+      throw EnvironmentError(fmt::format("{} that it has started have died before they could", failures_));
+    }
+  } catch (const std::exception&) {
+    dismiss_all();
+    throw;
   }
-  return guest_ ? std::optional(guest_->who.process) : std::nullopt;
+  dismiss_all();
+  return std::nullopt;
+}
+
+/// Gives up the processes that have been started. Those of which the runtime has not told yet end themselves, because
+/// nobody listens to them any more.
+void Recruiter::dismiss_all() {
+  waiting_.clear();
+  callers_.clear();
+  door_.reset();
+  failures_ = 0;
 }
 
 bool Recruiter::meet(const World& world) {

@@ -67,7 +67,9 @@ class Recruiter {
   // collective over the members of world.base, which is not used for anything else meanwhile. They return true if they
   // have succeeded here; interrupt() ends them after a failure elsewhere.
 
-  /// Waits for a process that can join. Returns nothing if none can be started. For the host. Local.
+  /// Waits for a process that can join. Returns nothing if the runtime starts none, or none comes in time. Throws
+  /// EnvironmentError for a cause that another host may not have: this process lacks something, or the processes that
+  /// it starts die. For the host. Local.
   std::optional<ProcessId> find(const World& world);
   /// Makes a communicator of the members for these steps, which can be revoked.
   bool meet(const World& world);
@@ -133,6 +135,7 @@ class Recruiter {
   void start(const World& world);
   void start_up_to(std::size_t count, const World& world);
   bool try_to_find(const World& world);
+  void dismiss_all();
   void open_door();
   void hear(std::span<const std::byte> said, std::unique_ptr<transport::Connection> caller);
   bool all_have_come() const;

@@ -9,6 +9,7 @@
 // FAILING_CALLS_PROCESS  the number of the process; other processes are left alone
 // FAILING_CALLS_LIST     a file: each call is appended, as "phase function frames nth"
 // FAILING_CALLS_FAIL     "function frames nth": this call fails, and is recorded in FAILING_CALLS_DONE
+// FAILING_CALLS_FOREVER  if set, so do all later calls of this function from these frames
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -91,6 +92,7 @@ bool memory_only = false;
 const char* list = nullptr;
 const char* fail = nullptr;
 const char* done = nullptr;
+bool forever = false;
 std::array<char, 16> phase{"launch"};
 thread_local bool inside = false;
 
@@ -147,7 +149,14 @@ int find_frames(char* text, std::size_t room) {
   return length;
 }
 
-/// Returns true if this call of `function` is the one that must fail.
+/// Returns true if `call` is the one that must fail, and comes for at least that time.
+bool is_later(std::string_view call, int times) {
+  const std::string_view first(fail);
+  const auto number = first.rfind(' ');
+  return first.substr(0, number) == call && times >= std::atoi(fail + number);
+}
+
+/// Returns true if this call of `function` must fail.
 bool fails(const char* function, bool is_memory = false) {
   if (!counts || inside || is_memory != memory_only || ::getpid() != counting) return false;
   inside = true;
@@ -162,7 +171,7 @@ bool fails(const char* function, bool is_memory = false) {
     const std::string_view said(line.data(), static_cast<std::size_t>(length));
     if (list != nullptr) append(list, said);
     const std::string_view known = said.substr(said.find(' ') + 1, said.size() - said.find(' ') - 2);
-    is_the_one = fail != nullptr && known == fail;
+    is_the_one = fail != nullptr && (known == fail || (forever && is_later(call.data(), times)));
     if (is_the_one && done != nullptr) append(done, said);
   }
   inside = false;
@@ -178,6 +187,7 @@ bool fails(const char* function, bool is_memory = false) {
   list = std::getenv("FAILING_CALLS_LIST");
   fail = std::getenv("FAILING_CALLS_FAIL");
   done = std::getenv("FAILING_CALLS_DONE");
+  forever = std::getenv("FAILING_CALLS_FOREVER") != nullptr;
   memory_only = std::getenv("FAILING_CALLS_MEMORY") != nullptr;
   bool first = true;
   ::dl_iterate_phdr(&note_module, &first);

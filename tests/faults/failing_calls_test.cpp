@@ -1,8 +1,9 @@
 // One call of one process fails, each call in turn. The job continues, recovers from that process's death, or ends with
-// a sentence. It never hangs, and never reports a wrong end.
+// a sentence. It never hangs, and never reports a wrong end. A call may fail once, or from then on whenever it is made.
 //
 // A run without failures lists the calls (failing_calls.cpp says which are counted). Then each of them fails in a run
-// of its own; with MEND_TEST_LONG=1 all of them, otherwise some. MEND_TEST_PART=2/5 tests the second fifth of them.
+// of its own, or in two; with MEND_TEST_LONG=1 all of them, otherwise some. MEND_TEST_PART=2/5 tests the second fifth
+// of them.
 
 #include "tests/support/job.hpp"
 #include "tests/support/long_tests.hpp"
@@ -28,6 +29,7 @@ namespace {
 constexpr int spares = 1;
 
 enum class Kind { system, memory };
+enum class Failing { once, forever };
 
 /// A call of the program, as listed by failing_calls.cpp.
 struct Call {
@@ -73,13 +75,15 @@ const Program in_fenix{
     false};
 
 /// The calls are those of `process`.
-Attempt run(const Program& program, int process, Kind kind, const std::optional<Call>& failing) {
+Attempt run(const Program& program, int process, Kind kind, const std::optional<Call>& failing,
+            Failing times = Failing::once) {
   const support::ScratchFolder scratch;
   const auto list = scratch.path() / "list";
   const auto done = scratch.path() / "done";
   std::vector<std::string> line{"env", fmt::format("LD_PRELOAD={}", MEND_FAILING_CALLS),
                                 fmt::format("FAILING_CALLS_PROCESS={}", process)};
   if (kind == Kind::memory) line.emplace_back("FAILING_CALLS_MEMORY=1");
+  if (times == Failing::forever) line.emplace_back("FAILING_CALLS_FOREVER=1");
   if (failing) {
     line.push_back("FAILING_CALLS_FAIL=" + failing->order());
     line.push_back("FAILING_CALLS_DONE=" + done.string());
@@ -239,18 +243,25 @@ void walk(const Program& program, int process, Kind kind, std::size_t sample) {
   for (const Call& call : undisturbed.listed) ++table[{call.phase, call.function}].calls;
   std::size_t reached = 0;
   const std::vector<Call> tried = chosen(calls, sample);
-  for (const Call& call : tried) {
-    const Attempt failed = run(program, process, kind, call);
+  std::size_t runs = 0;
+  const auto fail = [&](const Call& call, Failing times) {
+    ++runs;
+    const Attempt failed = run(program, process, kind, call, times);
     const std::string outcome = judge(program, failed, call, process);
     reached += failed.has_failed ? 1 : 0;
     if (support::long_tests()) {
-      std::cout << fmt::format("{} {} {} ({}): {}{}\n", call.phase, call.function, call.nth, place_of(program, call),
-                               outcome, outcome == "ended" ? last_words(failed.end) : "")
+      std::cout << fmt::format("{} {} {}{} ({}): {}{}\n", call.phase, call.function, call.nth,
+                               times == Failing::forever ? " and later" : "", place_of(program, call), outcome,
+                               outcome == "ended" ? last_words(failed.end) : "")
                 << std::flush;
     }
     Row& row = table[{call.phase, call.function}];
     row.places.insert(call.frames);
     ++row.outcomes[outcome];
+  };
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    if (support::long_tests() || i % 2 == 0) fail(tried[i], Failing::once);
+    if (support::long_tests() || i % 2 == 1) fail(tried[i], Failing::forever);
   }
   std::cout << fmt::format("process {} {}: {} calls, {} of them told apart, {} failed\n", process, program.name,
                            undisturbed.listed.size(), calls.size(), reached);
@@ -261,7 +272,7 @@ void walk(const Program& program, int process, Kind kind, std::size_t sample) {
     std::cout << fmt::format("{:10} {:16} {:>7} {:>7}  {}\n", key.first, key.second, row.calls, row.places.size(),
                              fmt::join(outcomes, ", "));
   }
-  EXPECT_GE(2 * reached, tried.size()) << "most calls that were to fail were not made";
+  EXPECT_GE(2 * reached, runs) << "most calls that were to fail were not made";
 }
 
 /// Each of these calls, in the process that starts others, costs only that process.
@@ -294,6 +305,38 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
     EXPECT_TRUE(failed.has_failed) << function;
     EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << last_words(failed.end);
   }
+}
+
+/// The process that starts others lacks what it needs for that, whenever it tries: another one starts them.
+TEST(AFailingCall, of_the_first_host_is_answered_by_the_choice_of_another) {
+  const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
+  for (const std::string function : {"pipe2", "listen", "epoll_create1"}) {
+    const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
+      return call.function == function && call.phase != "start" && call.phase != "launch";
+    });
+    if (found == undisturbed.listed.end()) {
+      ADD_FAILURE() << "no call of " << function;
+      continue;
+    }
+    const Attempt failed = run(in_cpp, 0, Kind::system, *found, Failing::forever);
+    EXPECT_TRUE(failed.has_failed) << function;
+    EXPECT_EQ(judge(in_cpp, failed, *found, 0), "went on") << last_words(failed.end);
+    EXPECT_THAT(failed.end.errors, testing::HasSubstr("process 0 cannot start another one to take over a rank"));
+    EXPECT_THAT(failed.end.errors, testing::HasSubstr("process 3 died (SIGKILL), process 4 took over"));
+  }
+}
+
+/// The same, and the MPI library cannot accept the connection of the one that was started, which it does not report.
+TEST(AProcess, whose_descriptors_are_all_in_use_does_not_keep_others_from_starting_one) {
+  support::Job job = support::mend_run(
+      3, spares,
+      {MEND_FAILING_CALLS_SUBJECT, "1@4", "full:0@6", "3@8", "--mend-on-failure=spare,spawn",
+       "--mend-redundancy=replicas:2", "--mend-commit-every=2", "--mend-spawn-limit=4", "--mend-stuck-limit=4"});
+  job.deadline = std::chrono::seconds(40);
+  const support::JobEnd end = support::run_job(job);
+  EXPECT_TRUE(end.in_time);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(results(end), sums) << end.errors;
 }
 
 /// The started process is turned away, perhaps when it is needed. The next one must be able to connect and take over.

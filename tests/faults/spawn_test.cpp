@@ -60,15 +60,33 @@ TEST(SpawnRung, that_is_made_ready_by_one_that_hangs_does_not_keep_the_job) {
   faults::expect_undisturbed_result(app, remains);
 }
 
-const std::vector<std::string> nobody_comes{"2@5", "p4@0:newcomer.connect", "p5@0:newcomer.connect",
-                                            "p6@0:newcomer.connect"};
+/// Rank 2 dies, and then the first `newcomers` of those that are started for it.
+std::vector<std::string> deaths_of_newcomers(int newcomers) {
+  std::vector<std::string> deaths{"2@5"};
+  for (int i = 0; i < newcomers; ++i) deaths.push_back(fmt::format("p{}@0:newcomer.connect", faults::ranks + i));
+  return deaths;
+}
+
+/// Three hosts start three processes each.
+const std::vector<std::string> nobody_comes = deaths_of_newcomers(9);
+
+TEST(SpawnRung, is_climbed_by_another_host_if_what_the_first_one_starts_dies) {
+  const App app = faults::stencil_that("spawn");
+  const std::vector<std::string> kills = deaths_of_newcomers(3);
+  const Remains remains = faults::run(app, kills, no_spares);
+  faults::expect_all_died(remains, kills);
+  faults::expect_undisturbed_result(app, remains);
+  EXPECT_THAT(remains.end.errors, HasSubstr("process 0 cannot start another one to take over a rank: 3 that it has"));
+  EXPECT_THAT(remains.end.errors, HasSubstr("process 7 took over"));
+}
 
 TEST(SpawnRung, that_breaks_is_left_for_the_next) {
   for (const char* rungs : {"spawn,shrink", "spawn,blank"}) {
     const Remains remains = faults::run(faults::stencil_that(rungs), nobody_comes, no_spares);
     faults::expect_all_died(remains, nobody_comes);
     EXPECT_EQ(remains.end.exit_code, 0) << remains.end.errors;
-    EXPECT_THAT(remains.end.errors, HasSubstr("3 processes that were started to take over a rank have died"));
+    EXPECT_THAT(remains.end.errors,
+                HasSubstr("cannot start another one to take over a rank: 3 that it has started have died"));
     EXPECT_THAT(remains.end.errors, HasSubstr("1 rank was given up"));
     EXPECT_THAT(remains.end.output, HasSubstr("field hash ad90fa83a712fb37")) << "as with 4 ranks";
   }

@@ -266,12 +266,17 @@ class Listener::Impl {
     return ::poll(&door, 1, 0) == 1;
   }
 
+  /// A caller that has gone again is ignored. One that cannot be let in stays at the door.
   void accept() {
+    namespace errc = asio::error;
     while (somebody_knocks()) {
       auto io = std::make_unique<asio::io_context>(1);
       tcp::socket socket(*io);
       Error error;
       acceptor_.accept(socket, error);
+      const bool lacks_something = error == errc::no_descriptors || error == std::errc::too_many_files_open_in_system ||
+                                   error == errc::no_buffer_space || error == errc::no_memory;
+      if (lacks_something) throw EnvironmentError(fmt::format("no connection can be accepted: {}", error.message()));
       if (error) return;
       socket.non_blocking(true);
       if (strangers_.size() == most_strangers) strangers_.erase(strangers_.begin());

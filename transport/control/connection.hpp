@@ -69,7 +69,9 @@ class Listener {
 
   const ControlAddress& address() const;
 
-  /// Returns a connection to a process that has sent the key, if there is one. Closes all others. Never blocks.
+  /// Returns a connection to a process that has sent the key, if there is one. Closes all others. Never blocks. Throws
+  /// EnvironmentError if this process lacks something to accept a connection, such as a descriptor; the caller can be
+  /// accepted later.
   std::unique_ptr<Connection> poll();
 
  private:

@@ -1,6 +1,6 @@
 // A job with everything for which mend makes system calls: a start, commits in memory and to disk, a recovery by a
 // spare, one by a started process, and an end.
-//     PROGRAM PROCESS@STEP...      these processes die at these steps
+//     PROGRAM [full:]PROCESS@STEP...      these processes die at these steps, or use up their descriptors
 // After the job, each process that has a rank says so.
 
 #include "framework/mend.hpp"
@@ -21,6 +21,11 @@ int rank_at_end = -1;
 
 void say(std::string_view line) {
   [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
+void use_up_descriptors() {
+  while (::dup(STDIN_FILENO) >= 0) {
+  }
 }
 
 std::vector<std::string> deaths_among(int argc, char** argv) {
@@ -45,6 +50,7 @@ void work(mend::Session& session, const std::vector<std::string>& deaths) {
     const std::string here = fmt::format("{}@{}", session.process().value, step);
     for (const std::string& death : deaths) {
       if (death == here) std::raise(SIGKILL);
+      if (death == "full:" + here) use_up_descriptors();
     }
     long sum = 0;
     const long mine = step + session.rank().value;

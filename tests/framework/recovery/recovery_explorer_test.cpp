@@ -101,6 +101,11 @@ TEST(RecoveryExplorer, holds_when_a_process_is_started_and_another_dies_or_errs)
   expect_holds({.ranks = 2, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn,shrink"), .errors = 1});
 }
 
+TEST(RecoveryExplorer, holds_when_a_process_cannot_start_another) {
+  if (has_sanitizers && !support::long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  expect_holds({.ranks = 3, .spares = 0, .newcomers = 2, .policy = policy("spare,spawn"), .errors = 1});
+}
+
 TEST(RecoveryExplorer, holds_when_ranks_are_given_up) {
   expect_holds({.ranks = 3, .spares = 0, .policy = policy("spare,shrink"), .deaths = 2});
 }
@@ -144,6 +149,7 @@ TEST(RecoveryExplorer, holds_for_larger_jobs) {
   if (!support::long_tests()) GTEST_SKIP() << "set MEND_TEST_LONG=1 to explore these too";
   expect_holds({.ranks = 3, .spares = 1, .deaths = 1, .errors = 1});
   expect_holds({.ranks = 3, .spares = 1, .deaths = 2});
+  expect_holds({.ranks = 3, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn,shrink"), .errors = 2});
   expect_holds({.ranks = 4, .spares = 1, .deaths = 1});
 }
 
@@ -214,6 +220,11 @@ TEST(RecoveryExplorer, misses_that_what_is_left_is_saved) {
 TEST(RecoveryExplorer, misses_the_agreement_on_whether_somebody_comes) {
   expect_missed(Rule::agree_on_the_newcomer, "agree_on_the_newcomer",
                 {.ranks = 3, .spares = 0, .newcomers = 0, .policy = policy("spare,spawn")}, "");
+}
+
+TEST(RecoveryExplorer, misses_that_another_process_starts_the_newcomer) {
+  expect_missed(Rule::ask_another_host, "ask_another_host",
+                {.ranks = 3, .spares = 0, .newcomers = 2, .policy = policy("spare,spawn"), .errors = 1}, "Hosts");
 }
 
 TEST(RecoveryExplorer, misses_the_revocation_of_a_failed_meeting) {

@@ -115,6 +115,14 @@ TEST(RecoveryRuns, a_process_is_started) {
   run.expect_golden("process_started");
 }
 
+TEST(RecoveryRuns, the_first_host_cannot_start_a_process) {
+  ScriptedRun run({.ranks = 3, .spares = 0, .newcomers = 2, .policy = policy("spare,spawn")});
+  run.dies(1);
+  run.until(0, State::finding);
+  run.errs(0);
+  run.expect_golden("another_host");
+}
+
 TEST(RecoveryRuns, the_newcomer_dies_before_it_is_in) {
   ScriptedRun run({.ranks = 3, .spares = 0, .newcomers = 2, .policy = policy("spare,spawn")});
   run.dies(1);

@@ -13,7 +13,7 @@
 //     ends with an error when its communicator was revoked.
 //   - The first world is made with the library's agreement, which answers from inside any call of the library.
 //   - A parked process learns of ranks that die, and of calls. A call is lost if the caller dies at once.
-//   - A newcomer takes part while it and its host live.
+//   - A newcomer takes part while it and its host live. Each process is on a machine of its own.
 //   - A body exchanges data in a ring, restores with the others if the epoch is not the first, exchanges data again and
 //     returns. Each rank's data is with the rank and with the next one.
 // Faults: a process dies, between two steps or between two actions of one; a call of one process fails although no
@@ -191,6 +191,8 @@ class System {
       }
       if (left & ~saved_) return "Data: the job ends, and what is left was not saved";
     }
+    if (had_data && first->end && first->end->why == Ending::nobody_left && could_start_one(*first->core))
+      return "Hosts: the job ends, although a process could be started";
     return std::nullopt;
   }
 
@@ -220,7 +222,8 @@ class System {
   bool can_err(std::size_t p) const {
     const Node& node = *nodes_[p];
     if (!lives(p) || !node.core || node.op == Op::nothing || (!node.troubled && errors_left_ == 0)) return false;
-    return !node.troubled || node.op == Op::split;  // a resource that was missing once may be missing again
+    // A resource that was missing once may be missing again.
+    return !node.troubled || node.op == Op::split || node.op == Op::start;
   }
 
  private:
@@ -231,6 +234,14 @@ class System {
     if (static_cast<int>(rank) >= ranks) return 0;
     const auto n = static_cast<std::uint32_t>(ranks);
     return static_cast<Mask>(1U << rank | 1U << ((rank + n - 1) % n));
+  }
+
+  /// Returns true if there is a process to be started, and not all that may start it have tried.
+  bool could_start_one(const Core& core) const {
+    const auto next = nodes_.begin() + static_cast<std::ptrdiff_t>(core.position().processes);
+    const auto is_unborn = [](const auto& node) { return node->stage == Stage::unborn; };
+    const std::size_t hosts = std::min(most_hosts, core.position().members.size());
+    return scene_->policy.spawn && std::any_of(next, nodes_.end(), is_unborn) && core.course().unable.size() < hosts;
   }
 
   /// Runs without faults until all are in the first epoch, and no process has done anything in it.

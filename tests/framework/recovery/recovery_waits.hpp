@@ -194,7 +194,7 @@ bool System<Rules>::fail(std::size_t p, std::uint8_t cut, std::string* told) {
   const Node before = *nodes_[p];
   stop_waiting(p);
   switch (before.op) {
-    case Op::start: return feed(p, NewcomerLost{}, cut, told);
+    case Op::start: return feed(p, NewcomerLost{before.guest != 0xff}, cut, told);
     case Op::shrink: return feed(p, Shrunk{false, {}}, cut, told);
     case Op::split: return feed(p, SplitEnded{Making::interrupted}, cut, told);
     case Op::exchange:

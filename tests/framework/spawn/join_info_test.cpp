@@ -35,6 +35,7 @@ JobRecord some_record() {
   record.recoveries = {recovery};
   record.before.seats = {{{{0}, {0}}, 0, Rank{0}}, {{{2}, {1}}, 1, Rank{1}}, {{{3}, {1}}, 1, Rank{2}}};
   record.dead.insert(ProcessId{3});
+  record.unable.insert(ProcessId{2});
   record.fruitless = 2;
   record.row = {3, {Rank{1}, Rank{2}}};
   return record;
@@ -66,6 +67,7 @@ TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
   EXPECT_EQ(said.recoveries[0].replacements, record.recoveries[0].replacements);
   EXPECT_EQ(said.before, record.before);
   EXPECT_EQ(said.dead, record.dead);
+  EXPECT_EQ(said.unable, record.unable);
   EXPECT_EQ(said.fruitless, record.fruitless);
   EXPECT_EQ(said.row, record.row);
 }
@@ -74,6 +76,9 @@ TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
   JobRecord record = some_record();
   record.dead.insert(newcomer);
   EXPECT_THROW(read(told_of(record)), EnvironmentError) << "the newcomer is dead";
+  record = some_record();
+  record.unable.insert(newcomer);
+  EXPECT_THROW(read(told_of(record)), EnvironmentError) << "the newcomer was to start itself";
   record = some_record();
   record.before.spares.push_back({newcomer, {0}});
   EXPECT_THROW(read(told_of(record)), EnvironmentError) << "the newcomer was there before";
