@@ -203,10 +203,18 @@ int Communicator::size() const {
   return size;
 }
 
+namespace {
+thread_local bool frees_own = false;
+}
+
+bool frees_own_communicator() { return frees_own; }
+
 void Communicator::reset() {
   if (comm_ == MPI_COMM_NULL) return;
   const ErrorsReturned quiet;
-  PMPI_Comm_free(&comm_);  // the body may not free it (framework/process/body_guard.hpp)
+  const bool before = std::exchange(frees_own, true);
+  PMPI_Comm_free(&comm_);
+  frees_own = before;
   comm_ = MPI_COMM_NULL;
 }
 

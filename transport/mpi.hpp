@@ -112,6 +112,9 @@ class ErrorsReturned : ErrorsHandled {
   ErrorsReturned() : ErrorsHandled(OnError::returns) {}
 };
 
+/// Returns true while this thread frees a communicator that a Communicator owns.
+bool frees_own_communicator();
+
 /// Owns a communicator and frees it. Freeing has only a local effect, so it is safe if other processes are dead.
 class Communicator {
  public:

@@ -10,10 +10,7 @@ namespace mend::fenix {
 
 void wait_for_others() {
   State& now = state();
-  if (!now.job || !now.job->leaves_mpi_alone() || !now.farewell) return;
-  const ErrorsReturned quiet;
-  // If a process dies meanwhile, some may not notice: those that do make the others leave too.
-  if (PMPI_Barrier(now.farewell.get()) != MPI_SUCCESS) revoke(now.farewell.get());
+  if (now.job && now.job->leaves_mpi_alone() && now.farewell) now.job->wait_for_the_others(now.farewell.get());
 }
 
 // Stands here because Fenix_Init needs it: so every program for Fenix has the functions below, whichever of mend's

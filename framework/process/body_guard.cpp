@@ -28,10 +28,6 @@ namespace {
 bool is_thread_of_body() { return std::this_thread::get_id() == process_context().thread_of_body; }
 bool is_inside() { return process_context().body == BodyState::inside && is_thread_of_body(); }
 
-bool must_be_kept(MPI_Comm comm) {
-  return is_inside() && comm != MPI_COMM_NULL && comm == process_context().body_rules.session_comm();
-}
-
 /// Returns a handle that is equal to that of another communicator with the same handler.
 MPI_Errhandler handler_of(MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -169,6 +165,11 @@ int refuse_partitioned(const char* call) {
       call));
 }
 
+bool must_be_kept(MPI_Comm comm) {
+  return is_inside() && !frees_own_communicator() && comm != MPI_COMM_NULL &&
+         comm == process_context().body_rules.session_comm();
+}
+
 int refuse_to_free(const char* call) {
   return refuse_in_body(fmt::format("{} was called for session.comm(), which mend frees: leave it alone", call));
 }
@@ -211,29 +212,24 @@ int refuse_to_initialise() {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-/// Programs for Fenix have another definition (fenix/process/mpi.cpp).
-__attribute__((weak)) int MPI_Finalize() {
-  if (!mend::is_inside()) return PMPI_Finalize();
+// The PMPI functions are replaced, as in communicator_hooks.cpp, because Fortran calls them too.
+
+int PMPI_Finalize() {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Finalize)>("PMPI_Finalize");
+  if (!mend::is_inside()) return library();
   return mend::refuse_in_body("MPI_Finalize was called in the body: mend::run calls it when the body has returned");
 }
-
-int MPI_Comm_free(MPI_Comm* comm) {
-  if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_free");
-  return PMPI_Comm_free(comm);
-}
-
-int MPI_Comm_disconnect(MPI_Comm* comm) {
-  return mend::must_be_kept(*comm) ? mend::refuse_to_free("MPI_Comm_disconnect") : PMPI_Comm_disconnect(comm);
-}
-
-// The PMPI functions are replaced, as in communicator_hooks.cpp, because Fortran calls them too.
+/// Programs for Fenix have another definition (fenix/process/mpi.cpp).
+extern "C" decltype(MPI_Finalize) MPI_Finalize __attribute__((weak, alias("PMPI_Finalize")));
 
 int PMPI_Comm_disconnect(MPI_Comm* comm) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
   std::erase(mend::process_context().worlds, *comm);
   auto* logged = mend::logged_calls_of(*comm);
   return logged == nullptr ? library(comm) : logged->free(comm);
 }
+extern "C" decltype(MPI_Comm_disconnect) MPI_Comm_disconnect __attribute__((weak, alias("PMPI_Comm_disconnect")));
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
   comm = mend::meant_by(comm);

@@ -43,6 +43,8 @@ int refuse_groups(const char* call);
 int refuse_partitioned(const char* call);
 
 /// The same as refuse_in_body for `call`, which would free session.comm().
+/// Returns true if the program is about to free `comm` in a body, which is mend's.
+bool must_be_kept(MPI_Comm comm);
 int refuse_to_free(const char* call);
 
 /// While it lives, the main thread is in a body.

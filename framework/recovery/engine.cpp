@@ -610,15 +610,11 @@ void Engine::enter_epoch(bool newcomer) {
 JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
   const auto recoveries = reporter_.history().recoveries();
-  return {reporter_.first_ranks(),
-          std::max(store_.version(), witness_.announced()),
-          recruiter_.places(),
-          {recoveries.begin(), recoveries.end()},
-          course.before,
-          course.dead,
-          course.fruitless,
-          course.row,
-          course.unable};
+  return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
+          recruiter_.places(),     {recoveries.begin(), recoveries.end()},
+          course.before,           course.dead,
+          course.fruitless,        course.row,
+          course.unable,           course.started};
 }
 
 /// Called at the end of the body. Reports only if all ranks are there, because a rank that is in a commit would wait

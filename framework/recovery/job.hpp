@@ -4,6 +4,7 @@
 #pragma once
 
 #include "framework/recovery/engine.hpp"
+#include "framework/recovery/leave_job.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/options.hpp"
 #include "framework/process/failure_detector.hpp"
@@ -36,6 +37,9 @@ class Job {
   /// Returns true if MPI must be left by leave_mpi_alone(), because processes have died. Known when the job is closed;
   /// the same on all living processes.
   bool leaves_mpi_alone() const { return has_lost_; }
+  /// Waits until the processes of `comm` that are not gone have called this, too. When the job is closed. Collective
+  /// over the living processes of `comm`.
+  void wait_for_the_others(MPI_Comm comm) { mend::wait_for_the_others(comm, *detector_); }
 
  private:
   void help();

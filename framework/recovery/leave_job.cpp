@@ -7,18 +7,16 @@
 #include <mpi.h>
 
 namespace mend {
-namespace {
 
-/// Returns when no process needs this process's answers any more. A process that knows this leaves, which the runtime
-/// does not report as a death. If such a process has died before it passed that on, no process may be left to ask. So
-/// MPI is told not to wait for processes that are gone.
-void wait_for_the_others(MPI_Comm base, FailureDetector& detector) {
+/// A process that knows the end leaves, which the runtime does not report as a death. If it has died before it passed
+/// that on, no process may be left to ask. So MPI is told not to wait for processes that are gone.
+void wait_for_the_others(MPI_Comm comm, FailureDetector& detector) {
   const ErrorsReturned quiet;
   constexpr Seconds now_and_then{1e-3};
   int nothing = 0;
   int over = 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  MPIX_Comm_iagree(base, &nothing, &request);
+  MPIX_Comm_iagree(comm, &nothing, &request);
   for (Stopwatch since; over == 0;) {
     MPI_Test(&request, &over, MPI_STATUS_IGNORE);
     if (since.elapsed() < now_and_then) continue;
@@ -26,8 +24,6 @@ void wait_for_the_others(MPI_Comm base, FailureDetector& detector) {
     since = Stopwatch();
   }
 }
-
-}  // namespace
 
 bool leave_job(const World& world, FailureDetector& detector) {
   int nothing = 0;

@@ -5,10 +5,16 @@
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/world.hpp"
 
+#include <mpi.h>
+
 namespace mend {
 
 /// Returns true if any process that was ever in the job is gone; the same on all processes. In that case it returns
 /// only when no other process needs this one's answers. Collective over the base of `world`.
 bool leave_job(const World& world, FailureDetector& detector);
+
+/// Returns when all processes of `comm` have called this or are gone, and none needs this one's answers any more.
+/// After the end of the detection. Collective over the living processes of `comm`.
+void wait_for_the_others(MPI_Comm comm, FailureDetector& detector);
 
 }  // namespace mend

@@ -265,6 +265,9 @@ ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, s
 /// The number of processes that try to start newcomers in one recovery, one after the other. If they all fail, the
 /// cause is probably the program.
 inline constexpr std::size_t most_hosts = 3;
+/// The number of newcomers of a host that die in the recovery in which they were started. Then the host counts as
+/// unable.
+inline constexpr std::size_t most_lost_newcomers = 3;
 
 // --- the core ---------------------------------------------------------------------------------------------------
 
@@ -365,6 +368,7 @@ struct Course {
   bool in_vain = false;        ///< replacements for the dead would die as well
   Row row;                     ///< the row that this recovery may continue
   ProcessSet unable;           ///< members that could not start a process in this recovery
+  ProcessSet started;          ///< processes that the present host has started in it
 
   /// The row with this recovery, if `all_dead` are all that have died in it. Pure.
   Row row_with(const ProcessSet& all_dead) const;
@@ -443,6 +447,8 @@ class BasicCore {
   void enter_epoch(Actions& actions);
   void descend_ladder(Actions& actions);
   Ending vacancy() const { return course_.in_vain ? Ending::rank_fails : Ending::nobody_left; }
+  void judge_host();
+  void exclude_host();
   bool someone_can_host() const;
   void recruit(Actions& actions);
   void announced(const agreement::Outcome& outcome, Actions& actions);

@@ -120,7 +120,7 @@ void BasicCore<Rules>::begin_recovery(const JobDecision& decision, Actions& acti
   if (!saving_) {
     const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
     const bool follows = !decision.thrived && !course_.before.seats.empty();
-    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain, follows ? row() : Row{}, {}};
+    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain, follows ? row() : Row{}, {}, {}};
     policy_ = setup_.policy;
     if (course_.in_vain) policy_.spare = policy_.spawn = false;
   }
@@ -289,7 +289,10 @@ void BasicCore<Rules>::enter_epoch(Actions& actions) {
 /// Ranks are vacant: takes the next means of the policy, or ends the job.
 template <class Rules>
 void BasicCore<Rules>::descend_ladder(Actions& actions) {
-  if (policy_.spawn && !first_world()) return someone_can_host() ? recruit(actions) : try_without_newcomer(actions);
+  if (policy_.spawn && !first_world()) {
+    judge_host();
+    return someone_can_host() ? recruit(actions) : try_without_newcomer(actions);
+  }
   if (!setup_.disk || first_world() || !keeps(Rule::save_before_ending))
     return end(ExitCode::unrecoverable, vacancy(), actions);
   saving_ = true;
@@ -318,6 +321,19 @@ template <class Rules>
 bool BasicCore<Rules>::someone_can_host() const {
   return course_.unable.size() < most_hosts &&
          std::ranges::any_of(position_.members, [&](ProcessId member) { return !course_.unable.contains(member); });
+}
+
+/// The newcomers may have died of something that the host does, or that is the matter with its machine.
+template <class Rules>
+void BasicCore<Rules>::judge_host() {
+  const ProcessSet lost = difference(course_.started, ProcessSet::of(position_.members));
+  if (lost.size() >= most_lost_newcomers && keeps(Rule::ask_another_host)) exclude_host();
+}
+
+template <class Rules>
+void BasicCore<Rules>::exclude_host() {
+  course_.unable.insert(host());
+  course_.started.clear();
 }
 
 template <class Rules>
@@ -351,8 +367,11 @@ void BasicCore<Rules>::try_without_newcomer(Actions& actions) {
 template <class Rules>
 void BasicCore<Rules>::announced(const agreement::Outcome& outcome, Actions& actions) {
   failed_shrinks_ = 0;
-  if (outcome.value < another_host) position_.processes = std::max(position_.processes, outcome.value + 1);
-  if (outcome.value == another_host) course_.unable.insert(host());
+  if (outcome.value == another_host) exclude_host();
+  if (outcome.value != nobody && outcome.value < another_host) {
+    position_.processes = std::max(position_.processes, outcome.value + 1);
+    course_.started.insert(ProcessId{outcome.value});
+  }
   if (outcome.somebody_died || outcome.value == another_host) return begin_round(actions);
   if (outcome.value == nobody) return try_without_newcomer(actions);
   state_ = State::gathering;
@@ -493,6 +512,7 @@ void BasicCore<Rules>::add_to(transport::Fingerprint& print) const {
   for (const Rank rank : course_.row.ranks) print.add(static_cast<std::uint64_t>(rank.value));
   print.add(course_.dead.size());
   recovery::add_to(print, course_.unable.members());
+  recovery::add_to(print, course_.started.members());
   print.add(failed_shrinks_);
   recovery::add_to(print, candidate_);
   print.add(static_cast<std::uint64_t>(end_.code) | static_cast<std::uint64_t>(end_.why) << 8U);

@@ -55,6 +55,7 @@ RecoveryCore core_of_newcomer(const Options& options, const World& world, const 
   course.dead = record.dead;
   course.row = record.row;
   course.unable = record.unable;
+  course.started = record.started;
   return {setup_of(options, world.members.back(), record.places),
           {world.members, world.roster, world.epoch, world.processes},
           std::move(course)};

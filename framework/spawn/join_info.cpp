@@ -81,26 +81,22 @@ json written(const ProcessSet& processes) {
   for (const ProcessId process : processes.members()) text.push_back(process.value);
   return text;
 }
-/// The set may only have processes with smaller numbers than `newcomer`.
-ProcessSet process_set(const json& text, ProcessId newcomer) {
+/// The set may only have processes with smaller numbers than `end`.
+ProcessSet process_set(const json& text, ProcessId end) {
   ProcessSet read;
   for (const json& process : text) {
     read.insert({number<std::uint32_t>(process)});
-    expect(number<std::uint32_t>(process) < newcomer.value);
+    expect(number<std::uint32_t>(process) < end.value);
   }
   return read;
 }
 
 json written(const JobRecord& record) {
-  json text{{"first_size", record.first_size},
-            {"committed", record.committed.value},
-            {"places", json::array()},
-            {"recoveries", write_reports(record.recoveries)},
-            {"before", written(record.before)},
-            {"dead", written(record.dead)},
-            {"unable", written(record.unable)},
-            {"fruitless", record.fruitless},
-            {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
+  json text{{"first_size", record.first_size},  {"committed", record.committed.value},
+            {"places", json::array()},          {"recoveries", write_reports(record.recoveries)},
+            {"before", written(record.before)}, {"dead", written(record.dead)},
+            {"unable", written(record.unable)}, {"started", written(record.started)},
+            {"fruitless", record.fruitless},    {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
   for (const Rank rank : record.row.ranks) text["row"]["ranks"].push_back(rank.value);
   for (const NodeId place : record.places) text["places"].push_back(place.value);
   return text;
@@ -118,6 +114,7 @@ JobRecord record(const json& text, ProcessId newcomer) {
   read.before = roster(text.at("before"), newcomer);
   read.dead = process_set(text.at("dead"), newcomer);
   read.unable = process_set(text.at("unable"), newcomer);
+  read.started = process_set(text.at("started"), {newcomer.value + 1});
   return read;
 }
 

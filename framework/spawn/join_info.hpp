@@ -29,6 +29,7 @@ struct JobRecord {
   int fruitless = 0;                       ///< recoveries in a row without a commit in between, this one included
   recovery::Row row;                       ///< the row of recoveries that the present one may continue
   ProcessSet unable;                       ///< members that could not start a process in this recovery
+  ProcessSet started;                      ///< the processes that the present host has started in this recovery
 };
 
 /// The state of the job, and the port to connect to.

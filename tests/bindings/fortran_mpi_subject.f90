@@ -1,6 +1,7 @@
 ! A Fortran program that derives communicators by MPI itself, with the module that its first argument names: mpi or
 ! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator without rank 3, and rank 1 waits for all. Rank 0
-! is only interrupted if mend knows of that communicator. If the first argument is window, the program makes a window.
+! is only interrupted if mend knows of that communicator. If the first argument is window, the program makes a window;
+! if it is finalize, free or disconnect, it makes this mistake in the body.
 ! If it is begun, rank 1 dies between steps of calls that do not block. With --mend-world=session, calls name
 ! MPI_COMM_WORLD.
 
@@ -51,6 +52,7 @@ module deriving
 
   logical, save :: f08 = .false.
   logical, save :: window = .false.
+  character(len=24), save :: mistake = ""
   logical, save :: in_world = .false.
 
   interface
@@ -74,6 +76,10 @@ contains
     whole = mend_comm_fortran(session)
     if (in_world) whole = MPI_COMM_WORLD
     rank = mend_rank(session)
+    if (mistake == "finalize") call MPI_Finalize(code)
+    if (mistake == "free") call MPI_Comm_free(whole, code)
+    if (mistake == "disconnect") call MPI_Comm_disconnect(whole, code)
+    if (mistake /= "") return
     if (window) then
       call MPI_Win_create(shared, 4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, whole, made, code)
       return
@@ -146,6 +152,7 @@ program fortran_mpi_subject
   call get_command_argument(1, how)
   f08 = how == "mpi_f08"
   window = how == "window"
+  if (how == "finalize" .or. how == "free" .or. how == "disconnect") mistake = how
   if (how == "begun") call exit(mend_run(begun_body))
   call exit(mend_run(body))
 end program

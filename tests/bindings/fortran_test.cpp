@@ -150,6 +150,17 @@ TEST(InFortran, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence)
   expect_end(play("window", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
              "MPI_Win_create on session.comm.. is not covered");
 }
+
+TEST(InFortran, calls_of_mpi_that_would_break_the_job_end_it_in_one_sentence) {
+  for (const std::string rollback : {"--mend-rollback=all", "--mend-rollback=local"}) {
+    expect_end(play("finalize", 2, 0, {rollback}, MEND_FORTRAN_MPI_SUBJECT), 2,
+               "MPI_Finalize was called in the body: mend::run calls it when the body has returned");
+    expect_end(play("free", 2, 0, {rollback}, MEND_FORTRAN_MPI_SUBJECT), 2,
+               "MPI_Comm_free was called for session.comm.., which mend frees: leave it alone");
+    expect_end(play("disconnect", 2, 0, {rollback}, MEND_FORTRAN_MPI_SUBJECT), 2,
+               "MPI_Comm_(disconnect|free) was called for session.comm.., which mend frees: leave it alone");
+  }
+}
 #endif
 
 TEST(InFortran, mistakes_end_the_job_with_their_sentence) {

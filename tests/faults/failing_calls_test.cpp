@@ -307,12 +307,15 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
   }
 }
 
-/// The process that starts others lacks what it needs for that, whenever it tries: another one starts them.
+/// The process that starts others lacks what it needs for that, whenever it tries, or cannot tell those that it has
+/// started that they are in: another one starts them.
 TEST(AFailingCall, of_the_first_host_is_answered_by_the_choice_of_another) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
-  for (const std::string function : {"pipe2", "listen", "epoll_create1"}) {
+  for (const std::string function : {"pipe2", "listen", "epoll_create1", "sendmsg"}) {
+    const std::string place = function == "sendmsg" ? "mend::Recruiter::admit" : "";
     const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
-      return call.function == function && call.phase != "start" && call.phase != "launch";
+      return call.function == function && call.phase != "start" && call.phase != "launch" &&
+             place_of(in_cpp, call).starts_with(place);
     });
     if (found == undisturbed.listed.end()) {
       ADD_FAILURE() << "no call of " << function;
@@ -321,8 +324,7 @@ TEST(AFailingCall, of_the_first_host_is_answered_by_the_choice_of_another) {
     const Attempt failed = run(in_cpp, 0, Kind::system, *found, Failing::forever);
     EXPECT_TRUE(failed.has_failed) << function;
     EXPECT_EQ(judge(in_cpp, failed, *found, 0), "went on") << last_words(failed.end);
-    EXPECT_THAT(failed.end.errors, testing::HasSubstr("process 0 cannot start another one to take over a rank"));
-    EXPECT_THAT(failed.end.errors, testing::HasSubstr("process 3 died (SIGKILL), process 4 took over"));
+    EXPECT_THAT(failed.end.errors, testing::ContainsRegex("process 3 died .SIGKILL., process [4-7] took over"));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/attribute_hooks.hpp"
 #include "framework/process/hooks/meant.hpp"
+#include "framework/process/body_guard.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/replay/blocks.hpp"
@@ -418,10 +419,12 @@ MEND_SAME_AS_PMPI(MPI_Cart_create);
 
 int PMPI_Comm_free(MPI_Comm* comm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_free)>("PMPI_Comm_free");
+  if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_free");
   std::erase(mend::process_context().worlds, *comm);
   auto* logged = mend::logged_calls_of(*comm);
   return logged == nullptr ? library(comm) : logged->free(comm);
 }
+MEND_SAME_AS_PMPI(MPI_Comm_free);
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
   comm = mend::meant(comm);

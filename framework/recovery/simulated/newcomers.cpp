@@ -57,6 +57,7 @@ void RecoverySimulation::let_in(ProcessId host) {
   guest.course.fruitless = one.core->course().fruitless;
   guest.course.row = one.core->course().row;
   guest.course.unable = one.core->course().unable;
+  guest.course.started = one.core->course().started;
   guest.standing = one.standing;
   const ByteCount bytes = position.members.size() * (sizeof(Seat) + sizeof(ProcessId));
   send(host, *one.guest, Note{Note::Kind::guest, one.on, one.number, invitation, bytes});

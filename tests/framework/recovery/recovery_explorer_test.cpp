@@ -106,6 +106,16 @@ TEST(RecoveryExplorer, holds_when_a_process_cannot_start_another) {
   expect_holds({.ranks = 3, .spares = 0, .newcomers = 2, .policy = policy("spare,spawn"), .errors = 1});
 }
 
+TEST(RecoveryExplorer, holds_when_what_the_first_host_starts_dies) {
+  constexpr Mask rank_1_and_newcomers = 0b0011110;
+  expect_holds({.ranks = 2,
+                .spares = 0,
+                .newcomers = 3,
+                .policy = policy("spare,spawn"),
+                .deaths = 4,
+                .mortal = rank_1_and_newcomers});
+}
+
 TEST(RecoveryExplorer, holds_when_ranks_are_given_up) {
   expect_holds({.ranks = 3, .spares = 0, .policy = policy("spare,shrink"), .deaths = 2});
 }
@@ -150,6 +160,13 @@ TEST(RecoveryExplorer, holds_for_larger_jobs) {
   expect_holds({.ranks = 3, .spares = 1, .deaths = 1, .errors = 1});
   expect_holds({.ranks = 3, .spares = 1, .deaths = 2});
   expect_holds({.ranks = 3, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn,shrink"), .errors = 2});
+  constexpr Mask rank_1_and_newcomers = 0b0111010;
+  expect_holds({.ranks = 3,
+                .spares = 0,
+                .newcomers = 4,
+                .policy = policy("spare,spawn"),
+                .deaths = 4,
+                .mortal = rank_1_and_newcomers});
   expect_holds({.ranks = 4, .spares = 1, .deaths = 1});
 }
 

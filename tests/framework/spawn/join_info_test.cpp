@@ -36,6 +36,7 @@ JobRecord some_record() {
   record.before.seats = {{{{0}, {0}}, 0, Rank{0}}, {{{2}, {1}}, 1, Rank{1}}, {{{3}, {1}}, 1, Rank{2}}};
   record.dead.insert(ProcessId{3});
   record.unable.insert(ProcessId{2});
+  record.started.insert(newcomer);
   record.fruitless = 2;
   record.row = {3, {Rank{1}, Rank{2}}};
   return record;
@@ -68,6 +69,7 @@ TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
   EXPECT_EQ(said.before, record.before);
   EXPECT_EQ(said.dead, record.dead);
   EXPECT_EQ(said.unable, record.unable);
+  EXPECT_EQ(said.started, record.started);
   EXPECT_EQ(said.fruitless, record.fruitless);
   EXPECT_EQ(said.row, record.row);
 }
