@@ -252,14 +252,23 @@ void Engine::drive(Event event) {
   or_fail_stop([&] {
     std::optional<AtPlace> at_place;
     for (std::optional<Event> next = std::move(event); next;) {
+      const bool could_host = core_.can_host();
       const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));
       world_.processes = core_.position().processes;
+      if (could_host && !core_.can_host()) tell_that_it_cannot_host();
       for (const recovery::Action& action : actions) {
         if (const auto place = waiting_place(action); place && !core_.saves()) at_place.emplace(*place);
         if (auto result = attempt(action)) next = std::move(result);
       }
     }
   });
+}
+
+void Engine::tell_that_it_cannot_host() {
+  const std::string why = std::exchange(obstacle_to_hosting_, {});
+  log::warn(
+      fmt::format("process {} cannot start another one to take over a rank: {}", self().value,
+                  why.empty() ? fmt::format("{} that it has started have died", recovery::most_lost_newcomers) : why));
 }
 
 /// Gives an event to the core while this process waits in another action. The resulting actions do not wait.
@@ -387,7 +396,7 @@ std::optional<Event> Engine::perform(const recovery::StartProcess&) {
   try {
     if (const auto newcomer = recruiter_.find(world_)) return recovery::NewcomerCalled{*newcomer};
   } catch (const std::exception& error) {
-    log::warn(fmt::format("process {} cannot start another one to take over a rank: {}", self().value, error.what()));
+    obstacle_to_hosting_ = error.what();
     return recovery::NewcomerLost{.others_may_try = true};
   }
   return recovery::NewcomerLost{};

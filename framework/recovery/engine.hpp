@@ -174,6 +174,7 @@ class Engine {
   void drive(recovery::Event event);
   void carry_out(const recovery::Event& event);
   std::optional<recovery::Event> attempt(const recovery::Action& action);
+  void tell_that_it_cannot_host();
   std::optional<recovery::Event> perform(const recovery::Revoke& revoke);
   std::optional<recovery::Event> perform(const recovery::CallSpares& call);
   std::optional<recovery::Event> perform(const recovery::CastBallot& cast);
@@ -224,6 +225,7 @@ class Engine {
   StoreEngine store_;
 
   Part part_;
+  std::string obstacle_to_hosting_;
   bool asks_for_recovery_ = false;  // in this epoch, without having met a failure
   Request request_;                 // of all ranks, for this recovery
   EpochCommunicators communicators_;

@@ -409,6 +409,8 @@ class BasicCore {
   /// The process that starts newcomers now.
   ProcessId host() const { return host_of(position_.roster, position_.members, setup_.places, course_.unable); }
   bool hosts() const { return hosting_; }
+  /// Returns false if this process could not start newcomers in this recovery.
+  bool can_host() const { return !course_.unable.contains(setup_.self); }
   State state() const { return state_; }
   void add_to(transport::Fingerprint& print) const;
 

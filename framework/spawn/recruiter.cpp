@@ -387,7 +387,7 @@ std::optional<ProcessId> Recruiter::find(const World& world) {
     }
     if (guest_) return guest_->who.process;
     if (failures_ >= most_failures) {
-      throw EnvironmentError(fmt::format("{} that it has started have died before they could", failures_));
+      throw EnvironmentError(fmt::format("{} that it has started have died", failures_));
     }
   } catch (const std::exception&) {
     dismiss_all();
