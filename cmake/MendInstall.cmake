@@ -92,7 +92,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/fenixConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/fenixConfig.cmake" "${PROJECT_BINARY_DIR}/fenixConfigVersion.cmake"
   DESTINATION "${_fenix_config_folder}")
 
-# For builds without CMake: mpic++ program.cpp $(pkg-config --cflags --libs mend). Programs that link the static library
+# For builds without CMake: mpic++ program.cpp $(pkg-config --cflags --libs mend), or fenix. Programs that link the static library
 # must also link its dependencies.
 set(MEND_PC_REQUIRES)
 set(MEND_PC_LIBS)
@@ -107,5 +107,7 @@ if(MEND_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY")
 endif()
 file(RELATIVE_PATH MEND_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" MEND_PC_TO_PREFIX "${MEND_PC_TO_PREFIX}")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/mend.pc.in" "${PROJECT_BINARY_DIR}/mend.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/mend.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(module IN ITEMS mend fenix)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/${module}.pc.in" "${PROJECT_BINARY_DIR}/${module}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${module}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

@@ -53,8 +53,9 @@ int main(int argc, char **argv) {
 
   Fenix_Data_group_create(my_group, comm, 0, 0, FENIX_DATA_POLICY_IN_MEMORY_RAID, (int[]){1, size / 2}, &flag);
   die_at("created", progress[0], rank);
-  if (role != FENIX_ROLE_SURVIVOR_RANK) {
-    Fenix_Callback_register(count_callback, &callbacks);
+  if (role != FENIX_ROLE_SURVIVOR_RANK) Fenix_Callback_register(count_callback, &callbacks);
+  // A survivor has not come so far if a rank died before that.
+  if (role != FENIX_ROLE_SURVIVOR_RANK || !Fenix_Data_member_created(my_group, progress_id)) {
     Fenix_Data_member_create(my_group, field_id, field, cells, MPI_LONG);
     Fenix_Data_member_create(my_group, progress_id, progress, 2, MPI_LONG);
   }
