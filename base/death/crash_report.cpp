@@ -7,6 +7,8 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -16,7 +18,7 @@ namespace {
 
 struct Fault {
   int signal;
-  std::string line{};  // prepared in advance: a process that has crashed can no longer rely on its memory
+  std::array<char, 48> line{};  // prepared in advance: a process that has crashed can no longer rely on its memory
   struct sigaction before {};
   bool is_ours = false;
 };
@@ -37,7 +39,7 @@ void report(int signal, siginfo_t* info, void*) {
   Reporter& own = reporter();
   for (Fault& fault : own.faults) {
     if (fault.signal != signal) continue;
-    if (::getpid() == own.self) job_status::detail::append_to(own.status_file.c_str(), fault.line);
+    if (::getpid() == own.self) job_status::detail::append_to(own.status_file.c_str(), fault.line.data());
     ::sigaction(signal, &fault.before, nullptr);
     fault.is_ours = false;
     // A signal that was sent is raised again, and arrives when this handler returns. A fault recurs when the program
@@ -54,12 +56,14 @@ void report_crashes(CrashStage stage) {
   Reporter& own = reporter();
   own.status_file = path;
   own.self = ::getpid();
-  const std::string process = std::to_string(launch::self().value_or(ProcessId{0}).value);
+  const std::uint32_t process = launch::self().value_or(ProcessId{0}).value;
   for (Fault& fault : own.faults) {
-    const std::string signal = std::to_string(fault.signal);
-    fault.line = stage == CrashStage::late
-                     ? "crashed " + signal + "\n"
-                     : "crashed-early " + signal + " " + std::to_string(own.self) + " " + process + "\n";
+    char* const line = fault.line.data();
+    if (stage == CrashStage::late) {
+      std::snprintf(line, fault.line.size(), "crashed %d\n", fault.signal);
+    } else {
+      std::snprintf(line, fault.line.size(), "crashed-early %d %d %u\n", fault.signal, own.self, process);
+    }
     if (fault.is_ours) continue;
     struct sigaction action {};
     action.sa_sigaction = report;
