@@ -87,6 +87,13 @@ void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
   if (interrupted_) revoke(made);  // the failure happened while it was made
 }
 
+bool EpochCommunicators::keep_freed(MPI_Comm comm) {
+  const auto has = [comm](const Comms& list) { return std::ranges::find(list, comm) != list.end(); };
+  if (!interrupted_) return false;
+  if (has(followed_)) enlist(comm, derived_);
+  return has(derived_);
+}
+
 void EpochCommunicators::take_own(MPI_Comm comm) {
   own_ = comm;
   if (interrupted_) revoke(comm);  // while it was made

@@ -3,7 +3,9 @@
 //
 //   derived    made through the session; freed here one epoch later, so that a program that still uses one gets an
 //              error and not another communicator
-//   followed   made by MPI itself; the application frees them
+//   followed   made by MPI itself; the application frees them. One that it frees after a failure, as destructors do, is
+//              kept as a derived one: another rank that has not noticed the failure may still send in it, and MPI would
+//              deliver that in the next communicator with the same number
 //   own        of an interface that the application uses, which frees it
 //
 // Each epoch's communicators are revoked once by each process and belong to that epoch alone, so a late revocation
@@ -40,6 +42,9 @@ class EpochCommunicators {
   /// from this epoch's communicators, a failure interrupts the processes that wait in it. Does nothing for
   /// MPI_COMM_NULL. Local.
   void follow(MPI_Comm parent, MPI_Comm made);
+  /// Takes over a communicator that the application frees, and returns true, if it is one of this epoch and the epoch
+  /// was interrupted. Local.
+  bool keep_freed(MPI_Comm comm);
 
   /// Records that `comm` is interrupted with the others of this epoch. One in an epoch. Local.
   void take_own(MPI_Comm comm);

@@ -222,15 +222,6 @@ int PMPI_Finalize() {
 /// Programs for Fenix have another definition (fenix/process/mpi.cpp).
 extern "C" decltype(MPI_Finalize) MPI_Finalize __attribute__((weak, alias("PMPI_Finalize")));
 
-int PMPI_Comm_disconnect(MPI_Comm* comm) {
-  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
-  if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_disconnect");
-  std::erase(mend::process_context().worlds, *comm);
-  auto* logged = mend::logged_calls_of(*comm);
-  return logged == nullptr ? library(comm) : logged->free(comm);
-}
-extern "C" decltype(MPI_Comm_disconnect) MPI_Comm_disconnect __attribute__((weak, alias("PMPI_Comm_disconnect")));
-
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
   comm = mend::meant_by(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_set_errhandler)>("PMPI_Comm_set_errhandler");

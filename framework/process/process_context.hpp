@@ -49,6 +49,7 @@ struct ProcessContext {
   bool warned_of_world = false;   ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
+  CommunicatorTaker communicator_taker;
   std::vector<ComingCommunicator> coming_communicators;
   PersistentRequests persistent_requests;
   LoggedCalls* logged_calls = nullptr;  ///< the object that replaces MPI (framework/replay/logged_calls.hpp), if any

@@ -102,6 +102,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
   on_communicator_made([this](MPI_Comm parent, MPI_Comm made) {
     if (!end_.agreed) communicators_.follow(parent, made);
   });
+  on_communicator_freed([this](MPI_Comm comm) { return communicators_.keep_freed(comm); });
   store_.on_commit([this] {
     BlockReserve::instance().clear();  // a newcomer has all its blocks by now
     tell_spares();
@@ -111,6 +112,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
 }
 
 Engine::~Engine() {
+  on_communicator_freed({});
   on_communicator_made({});
   while_mpi_waits({});
   on_process_failure({});
@@ -597,6 +599,7 @@ void Engine::leave_epoch() {
   store_.end_epoch();
   reach("recovery.begin");
   communicators_.end_epoch();
+  maker_.end_epoch();
 }
 
 /// Begins an epoch when its communicators exist: the first epoch, or the one after a recovery.

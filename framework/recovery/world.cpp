@@ -56,7 +56,14 @@ WorldMaker::WorldMaker(World& world, AgreementProvider& agreements) : world_(wor
   world_.everyone = std::make_unique<agreement::MpixAgreement>(MPI_COMM_WORLD);
 }
 
+void WorldMaker::leave(Communicator&& comm) {
+  if (comm) left_.push_back(std::move(comm));
+}
+
 void WorldMaker::begin_candidate() {
+  leave(std::move(candidate_.application));
+  leave(std::move(candidate_.store));
+  leave(std::move(candidate_.base));
   candidate_ = {};
   candidate_.base_group = agreements_.number_group();
   candidate_.ranks_group = agreements_.number_group();
@@ -111,6 +118,9 @@ void WorldMaker::adopt(const recovery::Position& position, bool complete) {
   world_.roster = position.roster;
   world_.epoch = position.epoch;
   world_.ballot.reset();
+  leave(std::move(world_.application));
+  leave(std::move(world_.store));
+  leave(std::move(world_.base));
   world_.application = std::move(candidate_.application);
   world_.store = std::move(candidate_.store);
   begin_ballot(candidate_.ranks_group);

@@ -49,6 +49,8 @@ class WorldMaker {
   /// `world` and `agreements` must outlive this object. A world without a base is made from MPI_COMM_WORLD.
   WorldMaker(World& world, AgreementProvider& agreements);
 
+  /// Ends the epoch, because all processes recover. Local.
+  void end_epoch() { left_.clear(); }
   /// Forgets the last candidate, and numbers the groups of the next. Every process must number all groups. Local.
   void begin_candidate();
   /// Returns when every living member of the base has called it. Collective over these members.
@@ -78,12 +80,16 @@ class WorldMaker {
     Communicator store;
   };
 
+  void leave(Communicator&& comm);
   void begin_ballot(agreement::GroupId id);
   MPI_Comm base() const { return world_.base ? world_.base.get() : MPI_COMM_WORLD; }
 
   World& world_;
   AgreementProvider& agreements_;
   Candidate candidate_;
+  // Left in the last recovery, and kept for one epoch: a collective call that another process has begun may still send
+  // in one of them, and MPI would deliver that in the next communicator with the same number.
+  std::vector<Communicator> left_;
 };
 
 }  // namespace mend

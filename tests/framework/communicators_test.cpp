@@ -48,6 +48,15 @@ TEST(Derived, communicators_may_be_freed_by_the_application) {
   EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
 }
 
+/// The message that comes late would be taken for one of the next communicator with the same number in the library.
+TEST(Derived, communicators_that_are_freed_after_a_death_keep_late_messages_from_others) {
+  for (const char* scenario : {"frees_while_others_send", "disconnects_while_others_send"}) {
+    const auto end = play(scenario, 4, 1);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("has all in order")))) << end.errors;
+  }
+}
+
 TEST(Derived, communicators_of_before_a_recovery_are_of_no_use_and_do_no_harm) {
   const auto end = play("uses_what_it_has_derived_before", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -276,12 +276,25 @@ int distributed_front(LoggedCalls& logged, MPI_Comm parent, int count, const int
   return edges_front(logged, parent, is_weighted, words, made);
 }
 
+/// Frees `comm` by the function `library` of MPI, which the program has called as `call`.
+int free_by(const char* call, MPI_Comm* comm, int (*library)(MPI_Comm*)) {
+  if (must_be_kept(*comm)) return refuse_to_free(call);
+  ProcessContext& context = process_context();
+  std::erase(context.worlds, *comm);
+  if (auto* logged = logged_calls_of(*comm)) return logged->free(comm);
+  if (!context.communicator_taker || !context.communicator_taker(*comm)) return library(comm);
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 void on_communicator_made(CommunicatorListener told) {
   process_context().communicator_listener = std::move(told);
   forget_coming_communicators();
 }
+
+void on_communicator_freed(CommunicatorTaker taker) { process_context().communicator_taker = std::move(taker); }
 
 void forget_coming_communicators() { process_context().coming_communicators.clear(); }
 
@@ -419,12 +432,15 @@ MEND_SAME_AS_PMPI(MPI_Cart_create);
 
 int PMPI_Comm_free(MPI_Comm* comm) {
   static const auto library = of_the_library<decltype(&PMPI_Comm_free)>("PMPI_Comm_free");
-  if (mend::must_be_kept(*comm)) return mend::refuse_to_free("MPI_Comm_free");
-  std::erase(mend::process_context().worlds, *comm);
-  auto* logged = mend::logged_calls_of(*comm);
-  return logged == nullptr ? library(comm) : logged->free(comm);
+  return mend::free_by("MPI_Comm_free", comm, library);
 }
 MEND_SAME_AS_PMPI(MPI_Comm_free);
+
+int PMPI_Comm_disconnect(MPI_Comm* comm) {
+  static const auto library = of_the_library<decltype(&PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  return mend::free_by("MPI_Comm_disconnect", comm, library);
+}
+MEND_SAME_AS_PMPI(MPI_Comm_disconnect);
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
   comm = mend::meant(comm);

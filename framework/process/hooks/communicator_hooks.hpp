@@ -19,6 +19,14 @@ using CommunicatorListener = std::function<void(MPI_Comm parent, MPI_Comm made)>
 /// function ends this. One listener in a process. Main thread only. Local.
 void on_communicator_made(CommunicatorListener listener);
 
+/// Takes a communicator that the program frees, by MPI_Comm_free or MPI_Comm_disconnect, and returns true; or leaves it
+/// to MPI.
+using CommunicatorTaker = std::function<bool(MPI_Comm comm)>;
+
+/// Asks `taker` whenever the program frees a communicator. An empty function ends this. One taker in a process. Main
+/// thread only. Local.
+void on_communicator_freed(CommunicatorTaker taker);
+
 /// A communicator that MPI_Comm_idup is making.
 struct ComingCommunicator {
   MPI_Comm parent;

@@ -4,9 +4,14 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <csignal>
 #include <functional>
+#include <stdexcept>
+#include <thread>
 
 namespace subject {
 namespace {
@@ -28,6 +33,70 @@ mend::Body blocked_in(std::function<MPI_Comm(mend::Session&)> derive) {
     const int one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, derived);
     say(session, fmt::format("{} are here again", sum));
+  };
+}
+
+/// Frees a communicator at the end of its scope, and then wakes the process `waits`.
+class Freed {
+ public:
+  Freed(MPI_Comm comm, pid_t waits) : comm_(comm), waits_(waits) {}
+  Freed(const Freed&) = delete;
+  Freed& operator=(const Freed&) = delete;
+  ~Freed() {
+    free_(&comm_);
+    if (waits_ > 0) kill(waits_, SIGUSR1);
+  }
+  static inline int (*free_)(MPI_Comm*) = MPI_Comm_free;
+
+ private:
+  MPI_Comm comm_;
+  pid_t waits_;
+};
+
+/// Rank 0 of `comm` sends numbers to its last rank, which throws if they come in another order.
+void send_numbers(MPI_Comm comm) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (int i = 0; i < 50; ++i) {
+    int number = i;
+    if (rank == 0) MPI_Send(&number, 1, MPI_INT, size - 1, 7, comm);
+    if (rank == size - 1) MPI_Recv(&number, 1, MPI_INT, 0, 7, comm, MPI_STATUS_IGNORE);
+    if (number != i) throw std::runtime_error(fmt::format("number {} came in the place of {}", number, i));
+  }
+}
+
+/// Rank 2 dies. Rank 3 notices it, and frees a communicator while it leaves the body; then rank 0, which has noticed
+/// nothing, sends a message in it. After the recovery, rank 3 makes communicators without rank 0.
+mend::Body freed_while_others_send(int (*free)(MPI_Comm*)) {
+  return [free](mend::Session& session) {
+    const int rank = session.rank().value;
+    static std::atomic<bool> woken;
+    std::signal(SIGUSR1, [](int) { woken = true; });
+    int waits = static_cast<int>(getpid());
+    MPI_Bcast(&waits, 1, MPI_INT, 0, session.comm());
+    {
+      MPI_Comm made = MPI_COMM_NULL;
+      MPI_Comm_dup(session.comm(), &made);
+      Freed::free_ = free;
+      const Freed freed(made, is_first(session, 3) ? waits : 0);
+      send_numbers(made);
+      MPI_Barrier(session.comm());
+      if (is_first(session, 2)) die();
+      if (session.epoch() == mend::Epoch{0} && rank == 0) {
+        while (!woken) std::this_thread::yield();
+        const int late = -1;
+        MPI_Send(&late, 1, MPI_INT, 3, 7, made);
+      }
+      MPI_Barrier(made);
+    }
+    // Many, so that one has the number of the freed one.
+    for (int i = 0; i < 10; ++i) {
+      const MPI_Comm next = session.split(rank == 0 ? MPI_UNDEFINED : 0, rank);
+      for (int times = 0; next != MPI_COMM_NULL && times < 2; ++times) send_numbers(next);
+    }
+    say(session, "has all in order");
   };
 }
 
@@ -121,6 +190,8 @@ Scenarios communicator_scenarios() {
     MPI_Comm_free(&kept);
     say(session, "is here again");
   };
+  all["frees_while_others_send"] = freed_while_others_send(MPI_Comm_free);
+  all["disconnects_while_others_send"] = freed_while_others_send(MPI_Comm_disconnect);
   all["derives_with_nonsense"] = [](mend::Session& session) {
     const std::array dims{2, 2};
     const std::array periods{1};
