@@ -119,6 +119,12 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
   // The arguments were wrong, and the program has reported that before it came to mend::run.
   const bool may_have_told = reports.loaded > 0 || !sight.all_here;
   if (code == usage && reports.started == 0 && may_have_told) return {usage, ""};
+  // What processes return does not end a job that runs: the others recover, and agree on an end.
+  if (a_process_returned(code) && sight.all_here && reports.running >= processes && !reports.quit_with.contains(code)) {
+    return {code, fmt::format("mpirun has ended the running job, with exit code {}: it was sent a signal, or failed; "
+                              "signals to mend run end a job in order",
+                              code)};
+  }
   const Verdict verdict = judge_mpirun_alone(code);
   const bool program_ended_it = code == 0 || a_process_returned(code) || is_signal(code);
   if (!program_ended_it || !sight.all_here || reports.has_begun()) return verdict;

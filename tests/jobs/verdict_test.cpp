@@ -208,6 +208,17 @@ TEST(Verdict, one_that_wakes_when_all_is_over_and_finds_itself_alone_changes_not
   EXPECT_EQ(judge(exited(1), reports, launched).exit_code, 1) << "the application's own";
 }
 
+TEST(Verdict, an_mpirun_that_ends_a_running_job_by_itself_is_named) {
+  const auto verdict = judge(exited(1), all_started(), launched, {.all_here = true});
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_THAT(verdict.sentence, HasSubstr("mpirun has ended the running job, with exit code 1: it was sent a signal"));
+  Reports quit = all_started();
+  quit.quit_with = {1};
+  EXPECT_THAT(judge(exited(1), quit, launched, {.all_here = true}).sentence, Not(HasSubstr("mpirun has ended")));
+  EXPECT_THAT(judge(exited(1), all_started(), launched).sentence, Not(HasSubstr("mpirun has ended")))
+      << "processes elsewhere have reported nothing here";
+}
+
 TEST(Verdict, an_mpirun_that_was_killed_is_named) {
   auto end = exited(0);
   end.ended_by = SIGKILL;
