@@ -30,6 +30,7 @@ constexpr std::array all{
     Correction{"revocation-reaches-both-sides",
                "a process may wait for ever when another one fails in MPI_Intercomm_merge"},
     Correction{"runtime-news-do-not-wait", "news of a death from the runtime takes 40 ms more"},
+    Correction{"segments-have-names-of-their-own", "two jobs of a user on one machine may crash each other, by chance"},
     Correction{"topologies-do-not-warn", "every MPI_Cart_create prints a warning of a dozen lines"},
     Correction{"unfinished-communicators-may-fail",
                "a survivor may crash when a death meets a communicator in the making"},

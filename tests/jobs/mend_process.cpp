@@ -148,9 +148,12 @@ pid_t mpirun_of(const MendProcess& job) {
 }
 
 std::vector<pid_t> launched_with_argument(const std::string& word, const MendProcess& job) {
-  const auto children = children_of(job.pid());
+  // Not those of another job with this argument, which may run at the same time.
+  std::vector<pid_t> launched;
+  for (const pid_t child : children_of(job.pid())) {
+    for (const pid_t process : children_of(child)) launched.push_back(process);
+  }
   auto found = processes_with_argument(word);
-  std::erase_if(found,
-                [&](pid_t one) { return one == job.pid() || std::ranges::find(children, one) != children.end(); });
+  std::erase_if(found, [&](pid_t one) { return std::ranges::find(launched, one) == launched.end(); });
   return found;
 }
