@@ -167,8 +167,10 @@ _mend() {{
     shift words
     ((CURRENT--))
   fi
-  if (($words[(I)--] > 0 && $words[(I)--] < CURRENT)) || [[ $command == run && $words[CURRENT] == --mend-* ]]; then
+  if (($words[(I)--] > 0 && $words[(I)--] < CURRENT)); then
     command=--  # the program's own
+  elif [[ $command == run && ($words[CURRENT] == --mend-* || $words[CURRENT-1] == --mend-*) ]]; then
+    command=--
   fi
   case $command in
     --) _arguments \

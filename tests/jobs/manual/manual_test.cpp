@@ -137,6 +137,31 @@ TEST(MendCompletion, does_not_offer_what_help_hides) {
   EXPECT_THAT(printed({"man"}), Not(HasSubstr("slurm\\-agent")));
 }
 
+/// What the script has zsh choose from; zsh's own functions, which need a terminal, print what they are given.
+std::string choice_in_zsh(const std::string& script, const std::string& words, int current) {
+  const auto end = support::run_job(
+      {.command = {"zsh", "-f", "-c",
+                   "compdef() { :; }\n_arguments() { print -rl -- $@; }\n_describe() { print -r commands; }\n" +
+                       script + "\nwords=(" + words + "); CURRENT=" + std::to_string(current) + "; _mend"},
+       .environment = {},
+       .deadline = std::chrono::seconds(20),
+       .on_output = {}});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  return end.output;
+}
+
+TEST(MendCompletion, chooses_by_the_words_before_in_zsh) {
+  if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "zsh is not installed";
+  const std::string script = printed({"completion", "zsh"});
+  EXPECT_EQ(choice_in_zsh(script, "mend p", 2), "commands\n");
+  EXPECT_THAT(choice_in_zsh(script, "mend run --sp", 3), HasSubstr("\n--spares["));
+  EXPECT_THAT(choice_in_zsh(script, "mend run -n 4 --mend-red", 5), HasSubstr("\n--mend-redundancy["));
+  EXPECT_THAT(choice_in_zsh(script, "mend run -n 4 --mend-redundancy ''", 6), HasSubstr("\n--mend-redundancy["));
+  EXPECT_THAT(choice_in_zsh(script, "mend run -n 4 -- ./a --sp", 7), Not(HasSubstr("--spares[")))
+      << "the program's own";
+  EXPECT_EQ(choice_in_zsh(script, "mend simulate d", 3).find("agreement") == std::string::npos, !MEND_HAS_SIMULATIONS);
+}
+
 TEST(MendCompletion, describes_every_option_for_zsh) {
   const std::string script = printed({"completion", "zsh"});
   EXPECT_TRUE(script.starts_with("#compdef mend\n"));
