@@ -35,6 +35,8 @@ plan_openmpi() {
     --with-ft=ulfm --with-pmix=internal --with-prrte=internal --with-hwloc=internal --with-libevent=internal
     --disable-oshmem --disable-man-pages --disable-sphinx
     "$(network_option ucx ucx)" "$(network_option ofi libfabric)" --disable-io-romio --disable-debug CFLAGS=-O2
+    # hwloc would look for devices in every process; ROCm's library for that complains where there are none.
+    --disable-rsmi --disable-nvml --disable-opencl --disable-gl
   )
   if has_networks; then configure_options+=(--enable-mca-no-build=pml-ucx,pml-cm,mtl-ofi,osc-ucx,btl-usnic); fi
   # Programs in Fortran need the modules mpi and mpi_f08.
