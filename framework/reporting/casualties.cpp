@@ -96,6 +96,9 @@ std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
 }
 
 std::string Casualties::advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const {
+  std::vector<ProcessId> dead;
+  for (const RecoveryReport& report : recoveries) dead.insert(dead.end(), report.dead.begin(), report.dead.end());
+  witness_.wait_for_causes(dead);
   std::vector<LostRank> lost;
   const auto deaths = witness_.deaths();
   const auto add = [&](Rank rank, ProcessId process) {

@@ -56,7 +56,8 @@ class Casualties {
   std::string describe(std::span<const RecoveryReport> all_recoveries, std::span<const RecoveryReport> recoveries,
                        const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries,
                        Between between = Between::no_commit) const;
-  /// What would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks.
+  /// What would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks. Waits for a
+  /// short time for the causes.
   std::string advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const;
 
  private:
