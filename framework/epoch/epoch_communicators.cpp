@@ -28,6 +28,8 @@ int list_attribute() {
   return keyval;
 }
 
+bool has(const Comms& list, MPI_Comm comm) { return std::ranges::find(list, comm) != list.end(); }
+
 void enlist(MPI_Comm comm, Comms& list) {
   list.push_back(comm);
   MPI_Comm_set_attr(comm, list_attribute(), &list);
@@ -80,18 +82,16 @@ MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& fac
 void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
   if (parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
   take_for_new(made);
-  const auto has = [parent](const Comms& list) { return std::ranges::find(list, parent) != list.end(); };
-  const bool descends = parent == world_.application.get() || has(derived_) || has(followed_);
+  const bool descends = parent == world_.application.get() || has(derived_, parent) || has(followed_, parent);
   if (!descends) return;
   enlist(made, followed_);
   if (interrupted_) revoke(made);  // the failure happened while it was made
 }
 
 bool EpochCommunicators::keep_freed(MPI_Comm comm) {
-  const auto has = [comm](const Comms& list) { return std::ranges::find(list, comm) != list.end(); };
   if (!interrupted_) return false;
-  if (has(followed_)) enlist(comm, derived_);
-  return has(derived_);
+  if (has(followed_, comm)) enlist(comm, derived_);
+  return has(derived_, comm);
 }
 
 void EpochCommunicators::take_own(MPI_Comm comm) {

@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -80,17 +83,19 @@ TEST(MendMan, refuses_a_command_that_there_is_not) {
   EXPECT_THAT(process.errors(), HasSubstr("fly is not a command of mend"));
 }
 
-/// The completions that bash offers after these words.
-std::string offered(const std::string& script, const std::string& words, int at) {
-  const support::JobEnd end =
-      support::run_job({.command = {"bash", "-c",
-                                    script + "\nCOMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
-                                        "; _mend; echo \" ${COMPREPLY[*]} \""},
-                        .environment = {},
-                        .deadline = std::chrono::seconds(20),
-                        .on_output = {}});
+/// What a shell prints that must succeed.
+std::string output_of(std::vector<std::string> command) {
+  const support::JobEnd end = support::run_job(
+      {.command = std::move(command), .environment = {}, .deadline = std::chrono::seconds(20), .on_output = {}});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   return end.output;
+}
+
+/// The completions that bash offers after these words.
+std::string offered(const std::string& script, const std::string& words, int at) {
+  return output_of({"bash", "-c",
+                    script + "\nCOMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                        "; _mend; echo \" ${COMPREPLY[*]} \""});
 }
 
 TEST(MendCompletion, offers_commands_and_their_options_in_bash) {
@@ -139,15 +144,9 @@ TEST(MendCompletion, does_not_offer_what_help_hides) {
 
 /// What the script has zsh choose from; zsh's own functions, which need a terminal, print what they are given.
 std::string choice_in_zsh(const std::string& script, const std::string& words, int current) {
-  const auto end = support::run_job(
-      {.command = {"zsh", "-f", "-c",
-                   "compdef() { :; }\n_arguments() { print -rl -- $@; }\n_describe() { print -r commands; }\n" +
-                       script + "\nwords=(" + words + "); CURRENT=" + std::to_string(current) + "; _mend"},
-       .environment = {},
-       .deadline = std::chrono::seconds(20),
-       .on_output = {}});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  return end.output;
+  return output_of({"zsh", "-f", "-c",
+                    "compdef() { :; }\n_arguments() { print -rl -- $@; }\n_describe() { print -r commands; }\n" +
+                        script + "\nwords=(" + words + "); CURRENT=" + std::to_string(current) + "; _mend"});
 }
 
 TEST(MendCompletion, chooses_by_the_words_before_in_zsh) {
@@ -170,9 +169,7 @@ TEST(MendCompletion, describes_every_option_for_zsh) {
     const support::ScratchFolder scratch;
     std::ofstream(scratch.path() / "_mend") << script;
     const std::string file = scratch.path() / "_mend";
-    const auto end = support::run_job(
-        {.command = {"zsh", "-n", file}, .environment = {}, .deadline = std::chrono::seconds(20), .on_output = {}});
-    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    output_of({"zsh", "-n", file});
   }
 }
 
