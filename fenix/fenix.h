@@ -182,9 +182,10 @@ extern const Fenix_Data_subset FENIX_DATA_SUBSET_EMPTY;
 extern const Fenix_Data_subset FENIX_DATA_SUBSET_PRESTAGED;
 #define FENIX_DATA_SUBSET_IGNORE ((Fenix_Data_subset *)NULL)
 
-/** The group's members are committed together; `comm` has all ranks. The last depth+1 snapshots are kept; the first gets
- * the time stamp `start_time_stamp`. `policy_value`: int[]{1, separation} or int[]{5, separation, group size}, or NULL
- * for the former. After a failure every rank creates its groups anew: survivors' are as they were at the last commit,
+/** The group's members are committed together. `comm` is the resilient communicator, or one made of it; then every rank
+ * has one, and all commit together: the groups with one number on the parts of a split are one. The last depth+1
+ * snapshots are kept; the first gets the time stamp `start_time_stamp`. `policy_value`: int[]{1, separation} or
+ * int[]{5, separation, group size}, or NULL for the former. After a failure every rank creates its groups anew: survivors' are as they were at the last commit,
  * and so are those of the ranks that were taken over. Collective over the ranks. */
 int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, int depth, int policy_name,
                             void *policy_value, int *flag);
@@ -203,8 +204,8 @@ int Fenix_Data_member_fcreate(int group_id, int member_id, void *buffer, int cou
                               Fenix_Serialize_file_fn serializer, void *context);
 int Fenix_Data_member_fdefine(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype,
                               Fenix_Serialize_file_fn serializer, void *context);
-/** `*cohort` becomes the group of the ranks that share the data of this one: all ranks, or only this one with
- * FENIX_DATA_POLICY_LOCAL. The program frees it. Local. */
+/** `*cohort` becomes the group of the ranks of the communicator that the data group was created with, or of this one
+ * alone with FENIX_DATA_POLICY_LOCAL. The program frees it. Local. */
 int Fenix_Data_group_get_cohort(int group_id, MPI_Group *cohort);
 /** `*policy_value` becomes an array as Fenix_Data_group_create takes, `*flag` what is returned. Local. */
 int Fenix_Data_group_get_redundancy_policy(int group_id, int *policy_name, void *policy_value, int *flag);

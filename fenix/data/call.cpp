@@ -2,6 +2,9 @@
 
 #include "transport/mpi.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace mend::fenix {
 
 Group& group_of(int id) {
@@ -23,6 +26,24 @@ bool spans_all_ranks(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return false;
   check_mpi(MPI_Comm_compare(comm, state().engine().world().application.get(), &result), "MPI_Comm_compare");
   return result == MPI_IDENT || result == MPI_CONGRUENT;
+}
+
+std::optional<std::vector<int>> ranks_in(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return std::nullopt;
+  int size = 0;
+  MPI_Group part = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_group(comm, &part);
+  MPI_Comm_group(state().engine().world().application.get(), &all);
+  std::vector<int> own(static_cast<std::size_t>(size));
+  std::iota(own.begin(), own.end(), 0);
+  std::vector<int> ranks(own.size());
+  MPI_Group_translate_ranks(part, size, own.data(), all, ranks.data());
+  MPI_Group_free(&part);
+  MPI_Group_free(&all);
+  if (std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end()) return std::nullopt;
+  return ranks;
 }
 
 std::size_t element_size(MPI_Datatype type) {

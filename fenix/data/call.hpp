@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mend::fenix {
 
@@ -53,6 +55,9 @@ Definition& member_of(Group& group, int id);
 
 /// Returns true if `comm` has all ranks, in their order. Local.
 bool spans_all_ranks(MPI_Comm comm);
+/// The ranks of `comm` in the resilient communicator, in the order of `comm`; nothing if not all are ranks there.
+/// Local.
+std::optional<std::vector<int>> ranks_in(MPI_Comm comm);
 
 /// How many bytes an element of this type takes. Throws Refused.
 std::size_t element_size(MPI_Datatype type);

@@ -50,6 +50,12 @@ int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, i
     if (flag != nullptr) *flag = FENIX_SUCCESS;
     if (group_id < 0) throw Refused(FENIX_ERROR_INVALID_GROUPID, "a data group has a number from 0 up");
     auto& groups = state().groups;
+    std::optional<std::vector<int>> part;
+    if (comm != MPI_COMM_SELF || policy_name == FENIX_DATA_POLICY_LOCAL) part = ranks_in(comm);
+    if (!part && !groups.contains(group_id)) {
+      throw Refused(FENIX_ERROR_GROUP_CREATE,
+                    "a data group is of the resilient communicator, or of a communicator made of it");
+    }
     if (!groups.contains(group_id)) {
       if (start_time_stamp < 0)
         throw Refused(FENIX_ERROR_INVALID_TIMESTART, "the time stamp of the first snapshot is a number from 0 up");
@@ -59,11 +65,9 @@ int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, i
         throw Refused(FENIX_ERROR_INVALID_POLICY_NAME,
                       "the policies are FENIX_DATA_POLICY_IN_MEMORY_RAID and FENIX_DATA_POLICY_LOCAL");
       }
-      if (!spans_all_ranks(comm)) {
-        throw Refused(FENIX_ERROR_GROUP_CREATE, "a data group is of all ranks: give it the resilient communicator");
-      }
       groups[group_id] = make_group({start_time_stamp, depth, policy_name, policy_value_of(policy_name, policy_value)});
     }
+    if (part) groups.at(group_id)->span(std::move(*part));
     groups.at(group_id)->catch_up();
     return FENIX_SUCCESS;
   });
@@ -74,16 +78,13 @@ int Fenix_Data_group_created(int group_id) { return state().groups.contains(grou
 
 int Fenix_Data_group_get_cohort(int group_id, MPI_Group* cohort) {
   return local("Fenix_Data_group_get_cohort", [&]() -> int {
-    const bool alone = group_of(group_id).settings().policy_name == FENIX_DATA_POLICY_LOCAL;
-    MPI_Group ranks = MPI_GROUP_NULL;
-    MPI_Comm_group(state().engine().world().application.get(), &ranks);
-    const int self = state().engine().rank().value;
-    if (!alone) {
-      *cohort = ranks;
-      return FENIX_SUCCESS;
-    }
-    MPI_Group_incl(ranks, 1, &self, cohort);
-    MPI_Group_free(&ranks);
+    const Group& group = group_of(group_id);
+    const bool alone = group.settings().policy_name == FENIX_DATA_POLICY_LOCAL;
+    const std::vector<int> ranks = alone ? std::vector{state().engine().rank().value} : group.ranks();
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Comm_group(state().engine().world().application.get(), &all);
+    MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), cohort);
+    MPI_Group_free(&all);
     return FENIX_SUCCESS;
   });
 }

@@ -103,6 +103,11 @@ Group::~Group() = default;
 
 bool Group::is_local() const { return settings_.policy_name == FENIX_DATA_POLICY_LOCAL; }
 
+std::optional<int> Group::rank_of(int rank_there) const {
+  if (rank_there < 0 || static_cast<std::size_t>(rank_there) >= ranks_.size()) return std::nullopt;
+  return ranks_[static_cast<std::size_t>(rank_there)];
+}
+
 void Group::end_epoch() {
   if (message_logs().recovers_in_place() && (!image_.is_begun() || image_epoch_ == engine_.world().epoch)) {
     take_out_of_image();

@@ -115,6 +115,12 @@ class Group {
   ~Group();
 
   const GroupSettings& settings() const { return settings_; }
+  /// The ranks of the communicator that the program has given, by their rank there. What is collective stays so over
+  /// all ranks: the groups with one number on the parts of a split are one. Local.
+  const std::vector<int>& ranks() const { return ranks_; }
+  void span(std::vector<int> ranks) { ranks_ = std::move(ranks); }
+  /// The rank that has this rank in that communicator, if any. Local.
+  std::optional<int> rank_of(int rank_there) const;
   StoreEngine& store() { return store_; }
 
   /// A failure was met, or the job ends: nothing is communicated any more. What was stored is kept if the call that has
@@ -190,6 +196,7 @@ class Group {
 
   GroupSettings settings_;
   Engine& engine_;
+  std::vector<int> ranks_;
   StoreEngine store_;
   bool informed_;  // of all members that were ever created
   Epoch caught_up_{};

@@ -111,8 +111,9 @@ int Fenix_Data_member_attr_get(int group_id, int member_id, int attributename, v
                                int source_rank) {
   return local("Fenix_Data_member_attr_get", [&]() -> int {
     if (flag != nullptr) *flag = 0;
-    const Definition& definition = member_of(group_of(group_id), member_id);
-    if (source_rank != state().engine().rank().value) return FENIX_SUCCESS;
+    Group& group = group_of(group_id);
+    const Definition& definition = member_of(group, member_id);
+    if (group.rank_of(source_rank) != state().engine().rank().value) return FENIX_SUCCESS;
     const int code = get_attribute_of_1_0(definition, attributename, attributevalue);
     if (flag != nullptr) *flag = 1;
     return code;

@@ -106,8 +106,7 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
                       Fenix_Data_subset* found_data, int source_rank) {
   Group& group = group_of(group_id);
   group.catch_up();
-  const int ranks = state().engine().world().roster.size();
-  const bool exists = source_rank >= 0 && source_rank < ranks;
+  const std::optional<int> source = group.rank_of(source_rank);
   // The other ranks wait for this one, whatever is wrong with what it wants.
   const Found mine = find_elements(group, member_id, time_stamp);
   std::optional<Elements> lent;
@@ -115,8 +114,8 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
     lent = *mine.elements;
     lent->known = mine.which;
   }
-  const std::optional<Elements> theirs = group.fetch(lent, exists ? source_rank : 0);
-  if (!exists) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
+  const std::optional<Elements> theirs = group.fetch(lent, source.value_or(0));
+  if (!source) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
   require_time_stamp(time_stamp);
   Definition as_theirs = member_of(group, member_id);
   as_theirs.count = FENIX_RESIZEABLE;  // it may have another number of elements than here

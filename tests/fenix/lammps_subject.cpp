@@ -8,8 +8,9 @@
 // empty at times, and what comes with it. MODE `files`: all ranks are one world, which closes up when there is no
 // spare, and its first rank writes restart files. MODE `universal`: two worlds of two ranks and one of the spares, made
 // before Fenix_Init and anew after each failure; a callback revokes the world of a survivor before the recovery, so
-// that nobody waits in it for one who has left; each world writes restart files. A process that is named dies so long
-// after it has got a rank, wherever it is then, unless it has come to the end of its work.
+// that nobody waits in it for one who has left; each world writes restart files. MODE `worlds`: the same, and each
+// world keeps its state in a data group, whose number is the same in both. A process that is named dies so long after
+// it has got a rank, wherever it is then, unless it has come to the end of its work.
 
 #include "tests/fenix/mortal.hpp"
 
@@ -32,7 +33,7 @@ constexpr int checkpoint_every = 3;
 constexpr int items = 12;
 constexpr int ranks_of_a_world = 2;
 
-enum class Mode { one, files, universal };
+enum class Mode { one, files, universal, worlds };
 
 /// What LAMMPS knows of the processes.
 struct Universe {
@@ -65,7 +66,8 @@ struct Program {
   int process = 0;
   Meta meta;
   std::vector<int> list;
-  bool universal() const { return mode == Mode::universal; }
+  bool universal() const { return mode == Mode::universal || mode == Mode::worlds; }
+  bool in_memory() const { return mode == Mode::one || mode == Mode::worlds; }
 };
 
 Program program;
@@ -267,7 +269,7 @@ void read_restart() {
 // --- its input -----------------------------------------------------------------------------------------------------
 
 void start_from_checkpoint() {
-  if (program.mode != Mode::one) return read_restart();
+  if (!program.in_memory()) return read_restart();
   create_group();
   program.meta = {};
   if (has_checkpoint()) restore_from_memory();
@@ -276,8 +278,8 @@ void start_from_checkpoint() {
 void run() {
   start_from_checkpoint();
   while (program.meta.step < program.steps) {
-    if (program.mode == Mode::one) program.list = list_at(program.meta.step);
-    if (program.meta.step % checkpoint_every == 0) program.mode == Mode::one ? checkpoint_in_memory() : write_restart();
+    if (program.in_memory()) program.list = list_at(program.meta.step);
+    if (program.meta.step % checkpoint_every == 0) program.in_memory() ? checkpoint_in_memory() : write_restart();
     long sum = 0;
     for (int item = program.me; item < items; item += program.nprocs)
       sum += item + program.meta.step + 1000 * program.universe.iworld;
@@ -364,9 +366,10 @@ void clean_up() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  program.mode = std::strcmp(argv[1], "one") == 0     ? Mode::one
-                 : std::strcmp(argv[1], "files") == 0 ? Mode::files
-                                                      : Mode::universal;
+  program.mode = std::strcmp(argv[1], "one") == 0      ? Mode::one
+                 : std::strcmp(argv[1], "files") == 0  ? Mode::files
+                 : std::strcmp(argv[1], "worlds") == 0 ? Mode::worlds
+                                                       : Mode::universal;
   program.spares = std::atoi(argv[2]);
   program.steps = std::atol(argv[3]);
   program.folder = argv[4];

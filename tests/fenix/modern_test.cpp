@@ -107,7 +107,7 @@ TEST(FenixOf2026, does_about_a_failure_what_the_program_chooses) {
 /// What rank `rank` says: in each step its world adds up its items.
 std::string right_total(const std::string& mode, int rank, long steps) {
   constexpr int items = 12;
-  const int world = mode == "universal" ? rank / 2 : 0;
+  const int world = mode == "universal" || mode == "worlds" ? rank / 2 : 0;
   long total = 0;
   for (long step = 0; step < steps; ++step) {
     for (int item = 0; item < items; ++item) total += item + step + 1000 * world;
@@ -171,7 +171,8 @@ TEST_P(AsLammps, sums_stay_right_under_random_kills) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, AsLammps,
                          testing::Values(LikeLammps{"one", 2, 4}, LikeLammps{"files", 2, 4}, LikeLammps{"files", 1, 3},
-                                         LikeLammps{"files", 0, 2}, LikeLammps{"universal", 2, 4}),
+                                         LikeLammps{"files", 0, 2}, LikeLammps{"universal", 2, 4},
+                                         LikeLammps{"worlds", 2, 4}),
                          [](const auto& how) { return fmt::format("{}_{}_spares", how.param.mode, how.param.spares); });
 
 }  // namespace
