@@ -25,6 +25,8 @@ constexpr std::array all{
     Correction{"kept-news-are-for-all", "a process that is still in MPI_Init may never hear of some deaths"},
     Correction{"lost-daemon-is-survivable", "the loss of a node ends the job"},
     Correction{"nobody-waits-for-dead-clients", "two deaths in MPI_Init may leave the others waiting for ever"},
+    Correction{"numbers-in-use-are-kept",
+               "a communicator may receive no more, or wrong messages, after another one's making was interrupted"},
     Correction{"pieces-are-returned-once", "a message of some MiB may never arrive after a death in its exchange"},
     Correction{"receives-from-the-dead-are-over", "a survivor may crash after deaths of processes reached over TCP"},
     Correction{"revocation-reaches-both-sides",

@@ -1,0 +1,70 @@
+// numbers-in-use-are-kept
+//
+// The processes that make a communicator agree on a number that one of them proposes, and then on whether it is free in
+// all of them. When a death or a revocation interrupts the second step, ompi_comm_nextcid_check_flag (comm_cid.c) frees
+// the number, even where it belongs to another communicator: messages in that one are not received any more, and the
+// next communicator gets its number. Here processes 0 and 1 have a communicator with number 4, and process 2 proposes 4
+// for the duplicate of one that it revokes meanwhile. Open MPI 5.0.x and main (read, November 2026).
+//
+// processes: 3
+// runs: 3
+// limit: 50
+
+#include "reproducer.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+// Whether a message passes between processes 0 and 1 of `comm`, within two seconds.
+static bool passes_messages(MPI_Comm comm) {
+  int sent = rank, received = -1, done = 0;
+  MPI_Request requests[2];
+  MPI_Irecv(&received, 1, MPI_INT, 1 - rank, 0, comm, &requests[0]);
+  MPI_Isend(&sent, 1, MPI_INT, 1 - rank, 0, comm, &requests[1]);
+  for (const double end = seconds() + 2; !done && seconds() < end;)
+    MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+  return done != 0;
+}
+
+static MPI_Comm parent;
+
+// Revokes `parent` after the given number of microseconds.
+static void* revoke_after(void* microseconds) {
+  for (const double end = seconds() + 1e-6 * *(const int*)microseconds; seconds() < end;) sched_yield();
+  MPIX_Comm_revoke(parent);
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  end_with_launcher(60);
+  int threads;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
+  if (threads != MPI_THREAD_MULTIPLE) untestable("the library does not allow calls by several threads");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm own, pair;
+  MPI_Comm_dup(MPI_COMM_SELF, &own);  // number 3
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &pair);
+  if (rank < 2) MPI_Comm_free(&own);  // process 2 keeps it, and proposes the next
+
+  int interrupted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+    MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD);
+    int delay = round % 300;
+    pthread_t thread;
+    if (rank == 2) pthread_create(&thread, NULL, &revoke_after, &delay);
+    const int code = MPI_Comm_dup(parent, &made);
+    if (rank == 2) pthread_join(thread, NULL);
+    if (code != MPI_SUCCESS) ++interrupted;
+    if (rank < 2 && !passes_messages(pair))
+      defect("a communicator does not receive any more after the making of another was interrupted (round %d)", round);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (code == MPI_SUCCESS) MPI_Comm_free(&made);
+    MPI_Comm_free(&parent);
+  }
+  if (interrupted == 0) untestable("no communicator's making was interrupted");
+  if (rank == 0) sound();
+  progress_ms(5000);
+}
