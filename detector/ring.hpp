@@ -18,8 +18,7 @@
 // ------------
 // If every message takes at most tau, and delta > eta + tau:
 //   P1  No living process is suspected. At its observer, two heartbeats of an emitter are at most eta + tau apart. A
-//   new
-//       emitter hears of its observer and is heard within 2 tau.
+//       new emitter hears of its observer and is heard within 2 tau.
 //   P2  Every death becomes known to all. Let q be the closest living successor of a process that died. The final
 //       emitter of q lives, or q would suspect it. So q has passed over the dead process, and whenever it passes over a
 //       process, it broadcasts all deaths it knows of. q lives, so every process hears it.

@@ -65,7 +65,6 @@
 // -----------------------------------------
 // Each of these was found, or confirmed, by the explorer; tests/agreement/era_explorer_test.cpp has the shortest
 // run in which the text fails.
-//   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: q is also saying
 //   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: the request also
 //     implies that every member between q and the receiver is dead. Without that, the receiver answers "no result" and
 //     then accepts a result that its dead parent had sent. (Rule::believe_the_path)

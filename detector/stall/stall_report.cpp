@@ -28,19 +28,15 @@ std::string in_seconds(std::chrono::milliseconds time) {
   return fmt::format("{:.{}f} s", seconds, seconds < 10 ? 1 : 0);
 }
 
-std::string with_time(Place place, const Company& company) {
-  return fmt::format("{} since {}", describe(place), in_seconds(company.longest));
-}
-
 /// Describes ranks that have met a failure and have not come to the recovery.
 std::string describe_interrupted(Company company, const ProcessSet& dead) {
   std::ranges::sort(company.ranks);
   const std::string what = dead.empty()
                                ? "of a failure"
                                : fmt::format("that {} {} dead", name_processes(dead), dead.size() == 1 ? "is" : "are");
-  return fmt::format("{} {} since {} {}, and {} not come to the recovery{}", name_ranks(company.ranks),
-                     verb(company.ranks, "knows", "know"), in_seconds(company.longest), what,
-                     verb(company.ranks, "has", "have"), way_to_the_recovery);
+  const char* const has = verb(company.ranks, "has", "have");
+  return fmt::format("{} {} known for {} {}, and {} not come to the recovery{}", name_ranks(company.ranks), has,
+                     in_seconds(company.longest), what, has, way_to_the_recovery);
 }
 
 }  // namespace
@@ -83,9 +79,9 @@ std::string describe_stall(const Answers& answers, const ProcessSet& dead) {
   std::vector<std::string> parts;
   for (auto& [place, company] : companies) {
     std::ranges::sort(company.ranks);
-    const char* const is =
-        companies.size() == 1 ? verb(company.ranks, "waits", "wait") : verb(company.ranks, "is", "are");
-    parts.push_back(fmt::format("{} {} {}", name_ranks(company.ranks), is, with_time(place, company)));
+    parts.push_back(fmt::format("{} {} {} {} for {}", name_ranks(company.ranks), verb(company.ranks, "has", "have"),
+                                companies.size() == 1 ? "waited" : "been", describe(place),
+                                in_seconds(company.longest)));
   }
   std::string sentence = fmt::format("{}", fmt::join(parts, ", "));
   if (!missing.empty()) {

@@ -26,7 +26,7 @@ bool waits_as_rank(const Whereabouts& where);
 /// Returns the answer with the longest wait, if any rank waits.
 std::optional<LongestWait> find_longest_wait(const Answers& answers);
 
-/// Returns which ranks wait where and for how long, and which have not come: "rank 1 waits in commit() since 10 s;
+/// Returns which ranks wait where and for how long, and which have not come: "rank 1 has waited in commit() for 10 s;
 /// ranks 0, 2, 3 have not come". If ranks wait in different calls, names the ranks of each. If ranks have met a failure
 /// and none has come to the recovery, says that; `dead`: the processes that have died. Empty if all ranks have come to
 /// the same call.

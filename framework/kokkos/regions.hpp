@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,7 @@ struct Serializer<kokkos::detail::Progress> {
   static void read(kokkos::detail::Progress& progress, std::span<const std::byte> bytes) {
     progress.steps.clear();
     const auto take = [&bytes](void* to, std::size_t size) {
+      if (size > bytes.size()) throw std::length_error("the stored steps of regions are cut off");
       if (size > 0) std::memcpy(to, bytes.data(), size);
       bytes = bytes.subspan(size);
     };

@@ -22,7 +22,7 @@ void tell_exit(int status, void* /*unused*/) {
   job_status::left(status, has_met_others != 0);
 }
 
-/// The only code of the framework that runs before main.
+/// Runs before main.
 const bool has_begun [[maybe_unused]] = [] {
   process_context().parent_death_pipe = take_parent_death_signal();
   board::join();

@@ -1,5 +1,6 @@
 // The state that the framework keeps for the whole process, because callbacks without an argument need it: exit
-// handlers, std::terminate, MPI's profiling interface and error handlers. All other state belongs to the Job.
+// handlers, std::terminate, MPI's profiling interface and error handlers. Nearly all other state belongs to the Job;
+// docs/architecture.md lists the rest.
 //
 // It begins before main, and is never destroyed, because exit handlers use it. Before main it does three things, in
 // this order:

@@ -50,11 +50,13 @@ ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::second
   std::vector<char*> words;
   for (auto& word : copies) words.push_back(word.data());
   words.push_back(nullptr);
+  const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) throw EnvironmentError(fmt::format("cannot start {}: {}", line.front(), std::strerror(errno)));
   if (child == 0) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != self) ::_exit(127);  // the parent died before prctl
     std::signal(SIGPIPE, SIG_DFL);
     ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(output.writing(), STDOUT_FILENO);

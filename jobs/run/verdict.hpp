@@ -15,8 +15,7 @@
 //   - processes crashed before the job had begun: that is the program's fault, even if others waited for them;
 //   - processes of the program were loaded here, and none either started or exited: they were killed before that;
 //   - processes started, and not all of them came through MPI_Init: mpirun's code comes from the MPI library, which
-//   ends
-//     the processes that a death there has cut off;
+//     ends the processes that a death there has cut off;
 //   - some processes run on other nodes, or the program does not use mend: only mpirun's exit code is known.
 
 #pragma once

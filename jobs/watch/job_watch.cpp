@@ -177,8 +177,8 @@ bool JobWatch::is_to_tell(Stopped& stopped, bool now) const {
 void JobWatch::tell_of_stopped(pid_t mpirun) {
   if (is_to_tell(mpirun_stopped_, mpirun_stopped_.told || condition_of(mpirun) == Condition::stopped)) {
     say(fmt::format(
-        "mpirun (process {}) is stopped since {} s: no output comes, and the job cannot end, until it goes on (kill "
-        "-CONT {})",
+        "mpirun (process {}) has been stopped for {} s: there is no output, and the job cannot end, until it continues "
+        "(kill -CONT {})",
         mpirun, long_stopped.count() / 1000, mpirun));
   }
   bool some_are_stopped = false;
@@ -189,7 +189,7 @@ void JobWatch::tell_of_stopped(pid_t mpirun) {
     some_run = condition == Condition::alive;
   }
   if (is_to_tell(all_stopped_, some_are_stopped && !some_run)) {
-    say(fmt::format("all processes of the job on this machine are stopped since {} s: they go on after SIGCONT",
+    say(fmt::format("all processes of the job on this machine have been stopped for {} s: they continue after SIGCONT",
                     long_stopped.count() / 1000));
   }
 }

@@ -36,43 +36,44 @@ const Whereabouts spare{Place::spare, std::nullopt, 1h, 1};
 TEST(AStall, is_told_with_who_waits_and_who_has_not_come) {
   EXPECT_EQ(describe_stall(
                 answers({at(Place::none, 0), at(Place::commit, 1), at(Place::none, 2), at(Place::none, 3), spare})),
-            "rank 1 waits in commit() since 10 s; ranks 0, 2, 3 have not come");
+            "rank 1 has waited in commit() for 10 s; ranks 0, 2, 3 have not come");
   EXPECT_EQ(describe_stall(answers({at(Place::finish, 0, 1500ms), at(Place::none, 1), at(Place::finish, 2, 900ms)})),
-            "ranks 0, 2 wait at the end of the body since 1.5 s; rank 1 has not come");
+            "ranks 0, 2 have waited at the end of the body for 1.5 s; rank 1 has not come");
 }
 
 TEST(AStall, of_ranks_in_different_calls_is_one_of_order) {
-  EXPECT_EQ(
-      describe_stall(
-          answers({at(Place::split, 0, 12s), at(Place::commit, 1), at(Place::commit, 2), at(Place::commit, 3)})),
-      "ranks 1-3 are in commit() since 10 s, rank 0 is in split() since 12 s: every rank must come to these in the "
-      "same order");
+  EXPECT_EQ(describe_stall(
+                answers({at(Place::split, 0, 12s), at(Place::commit, 1), at(Place::commit, 2), at(Place::commit, 3)})),
+            "ranks 1-3 have been in commit() for 10 s, rank 0 has been in split() for 12 s: every rank must come to "
+            "these in the "
+            "same order");
   EXPECT_THAT(describe_stall(answers({at(Place::split, 0), at(Place::commit, 1), at(Place::none, 2)})),
               HasSubstr("; rank 2 has not come: every rank must come to these in the same order"));
 }
 
 TEST(AStall, of_a_recovery_says_what_the_missing_rank_must_do) {
-  EXPECT_EQ(describe_stall(answers({at(Place::recovery, 0), at(Place::none, 1), at(Place::recovery, 2)})),
-            "ranks 0, 2 wait in a recovery since 10 s; rank 1 has not come: ProcessFailure must leave the body, or be "
-            "followed by repair()");
+  EXPECT_EQ(
+      describe_stall(answers({at(Place::recovery, 0), at(Place::none, 1), at(Place::recovery, 2)})),
+      "ranks 0, 2 have waited in a recovery for 10 s; rank 1 has not come: ProcessFailure must leave the body, or be "
+      "followed by repair()");
 }
 
 TEST(AStall, of_ranks_that_know_of_a_failure_and_go_on_is_one_even_if_nobody_waits) {
   const auto all = answers({at(Place::interrupted, 0, 12s), std::nullopt, at(Place::interrupted, 2), spare});
   EXPECT_EQ(describe_stall(all, {ProcessId{1}}),
-            "ranks 0, 2 know since 12 s that process 1 is dead, and have not come to the recovery: ProcessFailure "
+            "ranks 0, 2 have known for 12 s that process 1 is dead, and have not come to the recovery: ProcessFailure "
             "must leave the body, or be followed by repair()");
   EXPECT_THAT(describe_stall(answers({at(Place::interrupted, 0), at(Place::none, 1)}), {ProcessId{2}, ProcessId{3}}),
-              StartsWith("rank 0 knows since 10 s that processes 2, 3 are dead, and has not come to the recovery"));
+              StartsWith("rank 0 has known for 10 s that processes 2, 3 are dead, and has not come to the recovery"));
   EXPECT_THAT(describe_stall(answers({at(Place::interrupted, 0)}), {}),
-              StartsWith("rank 0 knows since 10 s of a failure, and has not come to the recovery"));
+              StartsWith("rank 0 has known for 10 s of a failure, and has not come to the recovery"));
   EXPECT_THAT(describe_stall(answers({at(Place::interrupted, 0), at(Place::recovery, 1, 3s)}), {ProcessId{2}}),
-              StartsWith("rank 1 waits in a recovery since 3.0 s; rank 0 has not come: ProcessFailure must"));
+              StartsWith("rank 1 has waited in a recovery for 3.0 s; rank 0 has not come: ProcessFailure must"));
 }
 
 TEST(AStall, names_processes_that_do_not_answer) {
   EXPECT_EQ(describe_stall(answers({at(Place::commit, 0), at(Place::commit, 1), std::nullopt})),
-            "ranks 0, 1 wait in commit() since 10 s; process 2 does not answer");
+            "ranks 0, 1 have waited in commit() for 10 s; process 2 does not answer");
   EXPECT_THAT(describe_stall(answers({at(Place::commit, 0), std::nullopt, std::nullopt})),
               HasSubstr("; processes 1, 2 do not answer"));
 }
@@ -253,7 +254,7 @@ TEST_F(StallJob, tells_a_wait_once_and_again_when_it_has_doubled) {
   EXPECT_THAT(said_, IsEmpty());
   EXPECT_EQ(messages_, 0);
   run(10s);
-  EXPECT_THAT(said_, ElementsAre(StartsWith("0: rank 2 waits in commit() since 1")));
+  EXPECT_THAT(said_, ElementsAre(StartsWith("0: rank 2 has waited in commit() for 1")));
   run(60s);
   EXPECT_EQ(said_.size(), 3U) << "after 20 and 40 s";
 }
@@ -266,7 +267,7 @@ TEST_F(StallJob, tells_one_line_of_ranks_that_come_one_after_the_other) {
   }
   run(15s);
   ASSERT_EQ(said_.size(), 1U);
-  EXPECT_THAT(said_.front(), HasSubstr("ranks 1-7 wait in commit()"));
+  EXPECT_THAT(said_.front(), HasSubstr("ranks 1-7 have waited in commit()"));
 }
 
 TEST_F(StallJob, tells_one_line_whoever_of_those_that_came_together_seems_to_wait_longest) {
@@ -353,7 +354,7 @@ TEST_F(StallJob, ends_at_a_limit_below_that_of_telling_without_a_line_before) {
   run(4s);
   EXPECT_THAT(said_, IsEmpty());
   ASSERT_EQ(last_words_.size(), 1U);
-  EXPECT_THAT(last_words_.front(), HasSubstr("longer than 5 s (--mend-stall-limit): rank 2 waits in commit()"));
+  EXPECT_THAT(last_words_.front(), HasSubstr("longer than 5 s (--mend-stall-limit): rank 2 has waited in commit()"));
 }
 
 TEST_F(StallJob, goes_on_with_another_coordinator_when_the_first_is_dead) {
@@ -362,7 +363,7 @@ TEST_F(StallJob, goes_on_with_another_coordinator_when_the_first_is_dead) {
   run(5s);
   die({0});
   run(8s);
-  EXPECT_THAT(said_, ElementsAre(StartsWith("1: rank 2 waits in commit()")));
+  EXPECT_THAT(said_, ElementsAre(StartsWith("1: rank 2 has waited in commit()")));
 }
 
 TEST_F(StallJob, ends_when_the_limit_has_passed_and_all_have_shown_their_stacks) {
@@ -373,7 +374,7 @@ TEST_F(StallJob, ends_when_the_limit_has_passed_and_all_have_shown_their_stacks)
   run(7s);
   ASSERT_EQ(last_words_.size(), 1U);
   EXPECT_THAT(last_words_.front(), StartsWith("the job ends because ranks wait for longer than 30 s"));
-  EXPECT_THAT(last_words_.front(), HasSubstr("rank 2 waits in commit()"));
+  EXPECT_THAT(last_words_.front(), HasSubstr("rank 2 has waited in commit()"));
   EXPECT_EQ(shows_stack_.size(), 4U);
   EXPECT_THAT(living(), IsEmpty());
 }

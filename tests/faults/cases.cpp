@@ -194,9 +194,8 @@ std::vector<Case> the_one_started_dies() {
   const Places own{"newcomer.call",  "newcomer.introduce", "newcomer.connect", "newcomer.create",
                    "newcomer.greet", "newcomer.merge",     "newcomer.merged",  "newcomer.admitted"};
   for (const std::string& place : joined({own, places_of_recovery(), places_of_restore()})) {
-    if (place == "decision.before" || place == "recovery.begin")
-      continue;  // it reaches this when the others are past
-                 // it
+    // It reaches these when the others are past them.
+    if (place == "decision.before" || place == "recovery.begin") continue;
     cases.push_back({"at_" + as_name(place), {rank_kill(2, 5, "step"), process_kill(4, place)}});
   }
   for (const char* place :

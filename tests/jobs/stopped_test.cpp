@@ -43,7 +43,8 @@ TEST_F(Stopped, processes_are_told_of_if_none_is_left_to_tell) {
   const std::vector<pid_t> processes = launched_with_argument(endless, job);
   ASSERT_THAT(processes, testing::SizeIs(2));
   signal_all(processes, SIGSTOP);
-  job.wait_for_errors("mend: all processes of the job on this machine are stopped since 5 s: they go on after SIGCONT");
+  job.wait_for_errors(
+      "mend: all processes of the job on this machine have been stopped for 5 s: they continue after SIGCONT");
   signal_all(processes, SIGCONT);
   expect_to_leave(job);
 }
@@ -53,7 +54,7 @@ TEST_F(Stopped, mpirun_is_told_of) {
   job.wait_for_output("goes");
   const pid_t mpirun = mpirun_of(job);
   ::kill(mpirun, SIGSTOP);
-  job.wait_for_errors("mend: mpirun (process " + std::to_string(mpirun) + ") is stopped since 5 s");
+  job.wait_for_errors("mend: mpirun (process " + std::to_string(mpirun) + ") has been stopped for 5 s");
   ::kill(mpirun, SIGCONT);
   expect_to_leave(job);
 }

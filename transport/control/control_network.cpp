@@ -29,7 +29,7 @@ struct Hello {
   std::uint32_t to = 0;
   Key key{};
 };
-struct JoinInfo {
+struct HelloReply {
   std::uint64_t magic = 0;
   std::uint64_t received = 0;
   Key key{};
@@ -151,7 +151,7 @@ class ControlNetwork::Impl {
     bool open = false;
     bool writing = false;
     Hello hello;
-    JoinInfo join_info;
+    HelloReply reply;
     Receipt receipt;
     std::vector<std::byte> outgoing;
   };
@@ -226,17 +226,17 @@ class ControlNetwork::Impl {
         return listener_.broken(to);
       }
       asio::async_write(call->socket, bytes_of(call->hello), [call](Error, std::size_t) {});  // reading reports errors
-      asio::async_read(call->socket, bytes_of(call->join_info), [this, to, call](Error unread, std::size_t) {
+      asio::async_read(call->socket, bytes_of(call->reply), [this, to, call](Error unread, std::size_t) {
         Link* const mine = link_of(to, call);
         if (!mine) return;
-        const bool join_info = !unread && call->join_info.magic == magic && call->join_info.key == address_.key;
-        join_info ? begin_call(to, *mine) : end_call(to, *mine);
+        const bool is_valid = !unread && call->reply.magic == magic && call->reply.key == address_.key;
+        is_valid ? begin_call(to, *mine) : end_call(to, *mine);
       });
     });
   }
 
   void begin_call(ProcessId to, Link& link) {
-    const std::uint64_t received = link.call->join_info.received;
+    const std::uint64_t received = link.call->reply.received;
     if (received > (link.numbered ? link.last_sequence : most_messages)) return give_up(to, link);
     link.call->open = true;
     if (link.numbered) take_receipt(link, received);
@@ -301,7 +301,7 @@ class ControlNetwork::Impl {
     tcp::socket socket;
     std::optional<ProcessId> from;  // none: no valid HELLO so far
     Hello hello;
-    JoinInfo join_info;
+    HelloReply reply;
     Header header;
     std::vector<std::byte> body;
     bool writing = false;
@@ -346,9 +346,9 @@ class ControlNetwork::Impl {
     GuestPtr& place = guests_[from];
     if (place) close(place->socket);  // the peer has given up the earlier connection
     place = guest;
-    guest->join_info = {magic, received_[from], peers_.at(from).key};
+    guest->reply = {magic, received_[from], peers_.at(from).key};
     guest->writing = true;
-    asio::async_write(guest->socket, bytes_of(guest->join_info), [this, guest](Error, std::size_t) {
+    asio::async_write(guest->socket, bytes_of(guest->reply), [this, guest](Error, std::size_t) {
       guest->writing = false;
       give_receipt(guest);
     });
@@ -390,7 +390,7 @@ class ControlNetwork::Impl {
 
   void give_receipt(const GuestPtr& guest) {
     const std::uint64_t received = received_[*guest->from];
-    const std::uint64_t told = std::max(guest->receipt.received, guest->join_info.received);
+    const std::uint64_t told = std::max(guest->receipt.received, guest->reply.received);
     if (guest->writing || received == told) return;
     guest->writing = true;
     guest->receipt.received = received;

@@ -1,8 +1,9 @@
 // The snapshot that the next commit of a data group takes, while members are stored into it.
 //
-//   | root | record | member 0      | member 1 | ...      Each has a place with some room. Places stay from one commit
-//   to
-//                                                        the next, so that what has not changed lies where it lay.
+//   | root | record | member 0      | member 1 | ...
+//
+// Each has a place with some room. Places stay from one commit to the next, so that what has not changed lies where it
+// lay.
 //
 // A member of a page or more begins on a page (store/snapshot/pages.hpp). The record says what the snapshot is
 // (fenix/data/snapshot/archive.hpp), and the root where the record lies.
