@@ -33,7 +33,7 @@ typedef enum {
   FENIX_ERROR_SUBSET_STRIDE,
   FENIX_ERROR_NODATA_FOUND,
   FENIX_ERROR_INTERN,
-  FENIX_ERROR_CANCELLED, /**< a failure came first, and has been recovered from */
+  FENIX_ERROR_CANCELLED, /**< interrupted by a failure, from which the job has recovered */
   FENIX_ERROR_INVALID_SETTING_NAME,
   FENIX_ERROR_INVALID_SETTING_OPTION,
   FENIX_ERROR_INVALID_MLOGID,
@@ -53,7 +53,7 @@ typedef enum {
   FENIX_ROLE_RECOVERED_RANK = 1, /**< took over a rank in the most recent recovery */
   FENIX_ROLE_SURVIVOR_RANK = 2,  /**< had its rank before that */
   FENIX_ROLE_SPARE_RANK = 3,     /**< waits as a spare, or was one when the job was over */
-  FENIX_ROLE_MISSING_RANK = 4    /**< its process has died and nobody took over: the job goes on with fewer ranks */
+  FENIX_ROLE_MISSING_RANK = 4    /**< its process has died and was not replaced: the job continues with fewer ranks */
 } Fenix_Rank_role;
 
 typedef enum {
@@ -75,7 +75,7 @@ typedef enum {
   FENIX_RECOVERY_MODE_MAXCODE
 } Fenix_Recovery_mode;
 
-/** Where survivors go on. */
+/** Where survivors continue. */
 typedef enum {
   FENIX_RESUME_JUMP,   /**< they return from Fenix_Init, by longjmp: the default */
   FENIX_RESUME_RETURN, /**< the call that met the failure returns its error */
@@ -83,30 +83,30 @@ typedef enum {
   FENIX_RESUME_MODE_MAXCODE
 } Fenix_Resume_mode;
 
-/** What comes of errors of MPI that are no failures. */
+/** How errors of MPI that are not process failures are handled. */
 typedef enum {
   FENIX_UNHANDLED_SILENT, /**< the call returns its error */
-  FENIX_UNHANDLED_PRINT,  /**< and says so */
-  FENIX_UNHANDLED_ABORT,  /**< the job ends with it: the default */
+  FENIX_UNHANDLED_PRINT,  /**< the call returns its error, and a message is written */
+  FENIX_UNHANDLED_ABORT,  /**< the job ends: the default */
   FENIX_UNHANDLED_MODE_MAXCODE
 } Fenix_Unhandled_mode;
 
-/** What comes of a fenix::CommException that leaves a callback. */
+/** How a fenix::CommException that leaves a callback is handled. */
 typedef enum {
   FENIX_CALLBACK_EXCEPTION_RETHROW,
   FENIX_CALLBACK_EXCEPTION_SQUASH,
   FENIX_CALLBACK_EXCEPTION_MODE_MAXCODE
 } Fenix_Callback_exception_mode;
 
-/** What comes of a failure while a message log is active. */
+/** How a failure is handled while a message log is active. */
 typedef enum {
   FENIX_MLOG_RECOVERY_MANUAL,          /**< as without one, by FENIX_RESUME_MODE: the default */
-  FENIX_MLOG_RECOVERY_INLINE,          /**< callbacks are called, which sync the logs; then the call that met it goes on */
+  FENIX_MLOG_RECOVERY_INLINE,          /**< callbacks sync the logs; then the interrupted call continues */
   FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC, /**< the same, but logs are synced after the callbacks */
   FENIX_MLOG_RECOVERY_MODE_MAXCODE
 } Fenix_Mlog_recovery_mode;
 
-/** How spares wait. Whatever is set, they use no CPU time here and are called at once. */
+/** How spares wait. Has no effect: spares use no CPU time here, and are called at once. */
 typedef enum {
   FENIX_SPARE_WAIT_BUSY,
   FENIX_SPARE_WAIT_YIELD,
@@ -114,9 +114,9 @@ typedef enum {
   FENIX_SPARE_WAIT_MODE_MAXCODE
 } Fenix_Spare_wait_mode;
 
-/** What spares do that were never needed, when the job is over. To be set before Fenix_Init. */
+/** What unused spares do when the job is over. To be set before Fenix_Init. */
 typedef enum {
-  FENIX_SPARE_FINALIZE_RELEASE, /**< they come out of Fenix_Init as FENIX_ROLE_SPARE_RANK */
+  FENIX_SPARE_FINALIZE_RELEASE, /**< they return from Fenix_Init as FENIX_ROLE_SPARE_RANK */
   FENIX_SPARE_FINALIZE_EXIT,    /**< they leave MPI and exit: the default */
   FENIX_SPARE_FINALIZE_MODE_MAXCODE
 } Fenix_Spare_finalize_mode;

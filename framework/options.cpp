@@ -140,11 +140,12 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                        ->check(CLI::Validator(check_count_from(0), "N"))
                        ->capture_default_str(),
                    "MEND_SPARES");
-  from_environment(app.add_option(prefix + "spare-nodes", options.spare_nodes,
-                                  "Of how many nodes, the last ones, all processes are to be spares (set by mend run)")
-                       ->check(CLI::Validator(check_count_from(0), "N"))
-                       ->capture_default_str(),
-                   "MEND_SPARE_NODES");
+  from_environment(
+      app.add_option(prefix + "spare-nodes", options.spare_nodes,
+                     "Number of nodes, counted from the last, whose processes are all spares (set by mend run)")
+          ->check(CLI::Validator(check_count_from(0), "N"))
+          ->capture_default_str(),
+      "MEND_SPARE_NODES");
   from_environment(
       add_choice<SpareMemory>(
           app, prefix + "spare-memory", options.spare_memory,
@@ -217,7 +218,7 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
   from_environment(
       add_parsed(app, prefix + "disk", options.disk, DiskOptions::parse,
                  "Folder, on a disk that all ranks see, to which every N-th commit (default 10) is written in\n"
-                 "the background, and from which a job goes on where one before it has ended")
+                 "the background, and from which a later job continues")
           ->type_name("DIR[,every=N]"),
       "MEND_DISK");
   from_environment(
@@ -302,10 +303,11 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
             prefix + name, [&time](double value) { time = Seconds(value); }, help)
         ->check(CLI::Validator(check_patience, "S"));
   };
-  from_environment(patience("stall", options.stall,
-                            "How long ranks wait for others in mend's calls until it is told who waits where and who\n"
-                            "has not come, in s (default 10; 0: never; not with --mend-detector runtime)"),
-                   "MEND_STALL");
+  from_environment(
+      patience("stall", options.stall,
+               "How long ranks wait for others in mend's calls until mend reports who waits where and who\n"
+               "has not come, in s (default 10; 0: never; not with --mend-detector runtime)"),
+      "MEND_STALL");
   from_environment(patience("stall-limit", options.stall_limit,
                             "How long they wait until the job is ended, with the stacks of all ranks,\n"
                             "in s (default 0: never; not with --mend-detector runtime); may be below --mend-stall"),

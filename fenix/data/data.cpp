@@ -54,7 +54,7 @@ int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, i
     if (comm != MPI_COMM_SELF || policy_name == FENIX_DATA_POLICY_LOCAL) part = ranks_in(comm);
     if (!part && !groups.contains(group_id)) {
       throw Refused(FENIX_ERROR_GROUP_CREATE,
-                    "a data group is of the resilient communicator, or of a communicator made of it");
+                    "a data group must be created on the resilient communicator, or on one made from it");
     }
     if (!groups.contains(group_id)) {
       if (start_time_stamp < 0)

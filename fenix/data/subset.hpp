@@ -1,5 +1,4 @@
-// Some elements of a member of a data group: what programs for Fenix in C++ name them by. In C the same thing is behind
-// a Fenix_Data_subset.
+// A subset of the elements of a member, for programs in C++. In C, a Fenix_Data_subset points to one.
 
 #pragma once
 
@@ -13,8 +12,9 @@
 
 namespace fenix {
 
-/// Indices of elements. Blocks are given by their first and their last index; a last index of MAX means all from the
-/// first on. A value: it can be copied, compared, added.
+/// Indices of elements, in blocks from a first to a last index, both included. A last index of MAX means all elements
+/// from the first on. A block that ends before it begins, or a
+/// negative index, is refused with std::invalid_argument.
 struct DataSubset {
   static constexpr std::size_t MAX = std::numeric_limits<std::size_t>::max();
   using Block = std::pair<std::size_t, std::size_t>;
@@ -25,20 +25,25 @@ struct DataSubset {
   DataSubset() = default;
   /// Elements 0 to `end`.
   explicit DataSubset(std::size_t end);
+  /// One block.
   DataSubset(Block block);
-  /// `count` blocks, each `stride` after the one before.
+  /// `count` blocks, each `stride` elements after the one before.
   DataSubset(Block block, std::size_t count, std::size_t stride);
+  /// These blocks, which may overlap, in any order.
   DataSubset(const std::vector<Block>& blocks);
   /// `count` blocks: first[i] to last[i].
   DataSubset(int count, const int* first, const int* last);
+  /// The union of two subsets.
   DataSubset(const DataSubset& a, const DataSubset& b);
-  /// What Fenix_Data_member_stage has taken already, or nothing.
+  /// The elements that Fenix_Data_member_stage has staged, or none.
   explicit DataSubset(SubsetType special_type) : type(special_type) {}
 
+  /// The union.
   DataSubset operator+(const DataSubset& other) const;
   DataSubset& operator+=(const DataSubset& other);
   DataSubset operator+(const Fenix_Data_subset& other) const;
   DataSubset& operator+=(const Fenix_Data_subset& other);
+  /// The elements that are not in `other`.
   DataSubset operator-(const DataSubset& other) const;
   bool operator==(const DataSubset& other) const { return type == other.type && blocks_ == other.blocks_; }
   bool operator!=(const DataSubset& other) const { return !(*this == other); }
@@ -48,20 +53,24 @@ struct DataSubset {
   Block range() const { return {start(), end()}; }
   std::size_t start() const { return empty() ? 0 : blocks_.front().first; }
   std::size_t end() const { return empty() ? 0 : blocks_.back().second; }
-  /// How many of the elements 0 to `max_index` are in it; 0 if that is without end.
+  /// The number of its elements from 0 to `max_index`; 0 if `max_index` is MAX and the subset is unbounded.
   std::size_t count(std::size_t max_index) const;
-  /// How many elements there are from 0 to the last of it; 0 if it is empty or without end.
+  /// The number of elements from 0 to its last; 0 if it is empty or unbounded.
   std::size_t max_count() const;
+  /// Returns true if it has this element.
   bool includes(std::size_t index) const;
+  /// Returns true if it has all elements from 0 to `end`.
   bool includes_all(std::size_t end) const;
+  /// Returns false if its last index is MAX.
   bool is_bounded() const { return end() != MAX; }
-  /// What of it lies in 0 to `max_index`.
+  /// Its elements from 0 to `max_index`.
   DataSubset bounded(std::size_t max_index) const;
+  /// Removes its elements after `max_index`.
   DataSubset& bound(std::size_t max_index);
   /// "[0, 4] [8, 9]"
   std::string str() const;
 
-  /// In ascending order, without neighbours that touch.
+  /// The blocks in ascending order; adjacent ones are merged.
   const std::vector<Block>& blocks() const { return blocks_; }
 
   SubsetType type = BasicSubset;

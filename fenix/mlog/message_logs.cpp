@@ -203,8 +203,8 @@ void MessageLogs::renew(Log& log) {
   set_lines(log);
   if (is_revoked(*log.comm))
     throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
-                  fmt::format("message log {} is of other ranks than there are now, or its communicator was not made "
-                              "again: delete it, and create it anew",
+                  fmt::format("message log {} was created for other ranks, or its communicator was not re-created: "
+                              "delete it, and create it again",
                               log.id));
   messages_.begin_epoch(&log.front);
   log.synced = epoch();
@@ -262,8 +262,8 @@ void MessageLogs::sync(int id, int region) {
                     fmt::format("rank {} syncs message log {} while this one syncs {}", rank, all[rank].id, id));
     if (all[rank].obstacle == 2)
       throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
-                    fmt::format("message log {} is of other ranks than there are now, or its communicator was not made "
-                                "again: delete it, and create it anew",
+                    fmt::format("message log {} was created for other ranks, or its communicator was not re-created: "
+                                "delete it, and create it again",
                                 id));
     if (all[rank].obstacle == 1)
       throw Refused(FENIX_ERROR_NODATA_FOUND,

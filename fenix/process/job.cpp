@@ -188,7 +188,7 @@ Options options_of(const StartArguments& arguments) {
   Options options = has_arguments ? take_options(*arguments.argc, *arguments.argv, as_in_fenix)
                                   : take_options(one, no_arguments, as_in_fenix);
   if (options.spares != 0 && options.spares != arguments.spares && mend::launch::speaks_for_all()) {
-    log::warn(fmt::format("the job was launched with --spares {}, but Fenix_Init asks for {}: that counts",
+    log::warn(fmt::format("the job was launched with --spares {}, but Fenix_Init asks for {}, which is used",
                           options.spares, arguments.spares));
   }
   options.spares = arguments.spares;
@@ -196,7 +196,8 @@ Options options_of(const StartArguments& arguments) {
   if (options.rollback == Rollback::local)
     throw UsageError("--mend-rollback local does not cover programs for Fenix: use --mend-rollback all");
   if (options.world == WorldMeans::session)
-    throw UsageError("--mend-world session does not cover programs for Fenix, which get their communicator of it");
+    throw UsageError(
+        "--mend-world session does not cover programs for Fenix: Fenix_Init gives them a communicator without spares");
   if (mend::launch::must_continue())
     throw UsageError("--restart cannot go on: Fenix's data groups are kept in memory alone");
   if (options.disk && mend::launch::speaks_for_all()) {

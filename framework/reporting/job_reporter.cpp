@@ -118,7 +118,7 @@ std::string JobReporter::describe_end(recovery::Ending why, const RecoveryCore& 
     case recovery::Ending::no_split: return "the MPI library could not split a communicator, though nobody died";
     case recovery::Ending::program_fails:
       if (!core.out_of_tries()) return describe_circles(core.row().length);
-      return fmt::format("{} in a row came to nothing, and in the last nobody had died: the program fails by itself",
+      return fmt::format("{} in a row failed, and nobody died in the last one: the program itself fails",
                          counted(static_cast<std::size_t>(course.fruitless), "recovery", "recoveries"));
     case recovery::Ending::rank_fails: return describe_fault(casualties_.to_blame());
     default: break;

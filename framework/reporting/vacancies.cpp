@@ -15,9 +15,8 @@ namespace {
 constexpr const char* more_spares = "start with more spares (mend run --spares N, or --mend-spares N)";
 
 constexpr const char* about_silence =
-    "it stood still for longer than --mend-timeout and was ended: find out what stops it there (SIGSTOP, or reading "
-    "from "
-    "a terminal, for instance), or give it more time (--mend-timeout MS)";
+    "it did not respond for longer than --mend-timeout and was killed: find out what blocks it there (SIGSTOP, or "
+    "reading from a terminal, for instance), or give it more time (--mend-timeout MS)";
 
 std::vector<Rank> ranks_of(const std::vector<Loss>& lost) {
   std::vector<Rank> ranks;
@@ -87,13 +86,15 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
   const auto& [lost, vacant, tries, fault, row, spares, lost_spares, of_all_ranks, between] = vacancies;
   if (fault && !tries) {
     return fmt::format(
-        "{}, and no spare is left: the program probably fails there by itself, and more spares would be used up, too; "
+        "{}, and no spare is left: the program probably fails there by itself, and further spares would be lost as "
+        "well; "
         "if that is wrong, {}",
         in_a_row(*fault, "died", between), more_spares);
   }
   if (const auto common = common_fault(vacancies, cause_of); common && !tries) {
     return fmt::format(
-        "{}: all ranks died of {}, so it is probably the program that fails, and more spares would be used up, too; if "
+        "{}: all ranks died of {}, so it is probably the program that fails, and further spares would be lost as well; "
+        "if "
         "that is wrong, {}",
         name_loss(vacancies, policy), common->to_string(), more_spares);
   }
@@ -118,7 +119,7 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
   }
   if (policy.spawn) {
     return fmt::format(
-        "{}, nor could a process be started instead: {}, or allow to go on with fewer ranks "
+        "{}, and no process could be started instead: {}, or allow to go on with fewer ranks "
         "(--mend-on-failure spare,spawn,shrink){}",
         loss, more_spares, history);
   }
@@ -135,8 +136,8 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
 
 std::string describe_fault(const RepeatedDeath& fault) {
   constexpr const char* end =
-      "the program fails there by itself, and no more processes are used up for it; if that is wrong, allow for more "
-      "(--mend-tries N)";
+      "the program itself fails there, so no further processes are started for it; if that is wrong, --mend-tries N "
+      "allows more";
   if (fault.times == 0) return fmt::format("a rank died again and again with no commit in between: {}", end);
   return fmt::format("{}: {}", in_a_row(fault, "died"), end);
 }

@@ -318,18 +318,20 @@ void add_plan_command(CLI::App& mend, Action& chosen) {
   plan->add_option("--recovery", arguments->recovery,
                    "From a failure until the data is back; else detection and the time of a commit");
   plan->add_option("--memory", arguments->memory, "The most that a rank may spend on committed data");
-  plan->add_option("--redundancy", arguments->redundancy, "Look at this one alone, as --mend-redundancy takes it")
+  plan->add_option("--redundancy", arguments->redundancy,
+                   "Consider only this redundancy, in the form of --mend-redundancy")
       ->type_name(Redundancy::forms);
-  plan->add_option("--spare-nodes", arguments->spare_nodes, "So many, instead of as many as are needed")
+  plan->add_option("--spare-nodes", arguments->spare_nodes, "Number of spare nodes (default: as many as needed)")
       ->check(CLI::Range(0, 1'000'000));
   plan->add_option("--risk", arguments->risk, "Chance of running out of spares, and of losing data, that is accepted")
       ->capture_default_str();
   plan->add_option("--requeue", arguments->requeue, "From the end of a job until the next one has begun")
       ->capture_default_str();
-  plan->add_option("--disk-every", arguments->disk_every, "With a disk: every so many commits go there")
+  plan->add_option("--disk-every", arguments->disk_every, "With a disk: every N-th commit goes there")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  plan->add_option("--disk-cost", arguments->disk_cost, "What such a commit takes longer; else one copy of the state");
+  plan->add_option("--disk-cost", arguments->disk_cost,
+                   "Additional time of a commit that goes to disk (default: one copy of the state)");
   plan->add_option("--picture", arguments->picture, "Draw the plan into this file (SVG)");
   plan->add_flag("--json", arguments->json, "Print the plan as JSON");
   plan->callback([arguments, &chosen] { chosen = [arguments] { return run(*arguments); }; });

@@ -216,7 +216,7 @@ struct Launched {
   /// Describes what happened to a process of the launch.
   std::string loss() const {
     if (!crashes.empty()) return describe(crashes);
-    return killed_at_start ? "a process stood still (was stopped) before all had met, and was killed"
+    return killed_at_start ? "a process was stopped before all had met, and was killed"
                            : "a process died before all had met";
   }
 
@@ -257,7 +257,7 @@ std::string answer_to(const std::string& question, const JobFacts& facts, const 
                       JobRequests& requests) {
   if (question == "status") return state_of(facts, board).dump() + "\n";
   if (question != "commit" && question != "stop")
-    return answer_to_request(false, "this mend run knows no such request");
+    return answer_to_request(false, "this mend run does not support that request");
   if (!requests.is_heard()) {
     return answer_to_request(
         false, fmt::format("no process of job {} has come to mend::run on the machine of its mend run", facts.job));
@@ -453,8 +453,10 @@ int run(Arguments& arguments) {
         return launched.verdict.exit_code;
       }
       result.end_launch(end);
-      fmt::print(stderr, "mend: too much has died to go on in place: the job is launched anew (relaunch {} of {})\n",
-                 ++relaunched, arguments.relaunches);
+      fmt::print(
+          stderr,
+          "mend: too many processes have died to continue in place: the job is launched again (relaunch {} of {})\n",
+          ++relaunched, arguments.relaunches);
       number = 0;
       ++launch.number;
       before.reset();
@@ -546,10 +548,10 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run_command
-      ->add_option(
-          "--relaunch", arguments->relaunches,
-          "How often the job is launched anew when too much has died to go on in place, without the nodes that are "
-          "lost; it goes on from disk (--mend-disk)")
+      ->add_option("--relaunch", arguments->relaunches,
+                   "How often the job is launched anew when too many processes have died to continue in place, without "
+                   "the nodes that are "
+                   "lost; it goes on from disk (--mend-disk)")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   run_command->add_flag(

@@ -76,7 +76,7 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processe
   }
   return {failed,
           fmt::format("the job {} not get through MPI_Init: {}", mpirun.gave_up ? "was ended because it did" : "did",
-                      sight.killed_at_start ? "a process stood still (was stopped) there, and was killed"
+                      sight.killed_at_start ? "a process was stopped there, and was killed"
                                             : "a process died there, or cannot reach the others"),
           true};
 }

@@ -47,7 +47,7 @@ std::string optional_line(std::string_view prefix, const std::string& value) {
 /// For exit codes 3 and 4: the committed data is on disk, and another launch continues from it.
 std::string requeue_lines(std::string_view count, int most, std::string_view command) {
   return fmt::format(R"(code=$?
-# 3: too many processes died to go on in place. 4: the job left before its time limit. The next launch goes on from the disk.
+# 3: too many processes died to continue in place. 4: the job left before its time limit. The next launch goes on from the disk.
 if {{ [ $code -eq 3 ] || [ $code -eq 4 ]; }} && [ "{}" -lt {} ]; then
   {}
 fi
@@ -117,7 +117,7 @@ std::string lsf(const JobDescription& job) {
   text += optional_line("#BSUB -P ", job.account);
   if (job.requeues > 0) {
     text +=
-        R"(# 3: too many processes died to go on in place. 4: the job left before its time limit. The next launch goes on
+        R"(# 3: too many processes died to continue in place. 4: the job left before its time limit. The next launch goes on
 # from the disk. How often, the queue says (MAX_JOB_REQUEUE).
 #BSUB -Q "3 4"
 )";

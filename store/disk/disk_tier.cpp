@@ -501,10 +501,11 @@ void DiskTier::fill_part(const Found& found, const std::string& name, Member& me
 void DiskTier::fill_own(const Found& found, const std::string& name, Member& member) const {
   const Manifest& manifest = found.manifest;
   if (manifest.ranks() != ranks_) {
-    throw UsageError(fmt::format(
-        "member '{}' is kept rank by rank, and version {} on disk is of {} ranks: start as many, or protect it as "
-        "mend::part of an array or as mend::replicated",
-        name, manifest.version.value, manifest.ranks()));
+    throw UsageError(
+        fmt::format("member '{}' is kept rank by rank, and version {} on disk was written by {} ranks: start that "
+                    "many, or protect it as "
+                    "mend::part of an array or as mend::replicated",
+                    name, manifest.version.value, manifest.ranks()));
   }
   const auto kept = RankFile(found.folder / rank_file_name(self_)).read_member(name);
   if (!kept) {

@@ -97,7 +97,7 @@ TEST(SpawnRung, that_breaks_and_was_the_last_is_a_clear_end) {
   faults::expect_all_died(remains, nobody_comes);
   EXPECT_EQ(remains.end.exit_code, 3);
   EXPECT_THAT(remains.end.errors,
-              HasSubstr("rank 2 (process 2) died and nobody took over, nor could a process be started instead"));
+              HasSubstr("rank 2 (process 2) died and nobody took over, and no process could be started instead"));
 }
 
 }  // namespace

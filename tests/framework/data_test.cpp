@@ -95,7 +95,7 @@ TEST(Recovery, by_starting_processes_starts_them_as_others_were_whatever_main_ha
 
 TEST(Recovery, that_comes_to_nothing_though_nobody_dies_ends) {
   expect_end(play("fails_though_nobody_dies", 2, 0, {"--mend-spawn-tries=3"}), 1,
-             "4 recoveries in a row came to nothing, and in the last nobody had died");
+             "4 recoveries in a row failed, and nobody died in the last one");
 }
 
 TEST(Recovery, that_a_program_asks_for_after_each_commit_ends) {

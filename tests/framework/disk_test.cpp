@@ -208,7 +208,7 @@ TEST_F(Disk, refuses_rank_by_rank_data_to_another_number_of_ranks) {
   EXPECT_THAT(said(play("protects_rank_by_rank", 3, 0, {option(1)})),
               ElementsAre("rank 0: own 0", "rank 1: own 1", "rank 2: own 2"));
   expect_end(play("protects_rank_by_rank", 2, 0, {option(1)}), 2,
-             "'own' is kept rank by rank, and version [0-9]+ on disk is of 3 ranks: start as many");
+             "'own' is kept rank by rank, and version [0-9]+ on disk was written by 3 ranks: start that many");
 }
 
 TEST_F(Disk, refuses_what_is_torn_in_a_sentence_and_takes_the_version_before) {

@@ -297,7 +297,7 @@ TEST(AFaultOfTheProgram, ends_the_job_before_it_has_used_up_all_spares) {
   EXPECT_EQ(end.exit_code, 3) << end.errors;
   EXPECT_THAT(said_by_mend(end),
               ElementsAre(testing::ContainsRegex("rank 1 died 3 times in a row with no commit in between .SIGSEGV.: "
-                                                 "the program fails there by itself.*--mend-tries")));
+                                                 "the program itself fails there.*--mend-tries")));
   EXPECT_THAT(notes(end), ElementsAre(testing::Not(HasSubstr("in a row")),
                                       testing::ContainsRegex("rank 1 has died 2 times in a row with no commit in "
                                                              "between .*it is probably the program")));

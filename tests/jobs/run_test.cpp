@@ -224,8 +224,7 @@ TEST(MendRun, what_follows_the_program_is_the_programs) {
 TEST(MendRun, a_process_that_dies_or_stops_before_MPI_is_ready_costs_a_launch) {
   for (const auto& [task, told] :
        {std::pair{"die-once-before-init", "mend: a process died before all had met;"},
-        std::pair{"stop-once-before-init",
-                  "mend: a process stood still (was stopped) before all had met, and was killed;"}}) {
+        std::pair{"stop-once-before-init", "mend: a process was stopped before all had met, and was killed;"}}) {
     const support::ScratchFolder scratch;
     const Ended run({"run", "-n", "2", "--spares", "1", "--", subject, task, (scratch.path() / "once").string()});
     EXPECT_EQ(run.code, 0) << task << ": " << run.errors;

@@ -35,7 +35,7 @@ TEST(AVacantRank, is_named_with_what_would_have_helped) {
             "--mend-spares N), or allow to start processes (--mend-on-failure spare,spawn) or to go on with fewer "
             "ranks (--mend-on-failure spare,shrink)");
   EXPECT_THAT(mend::describe_vacancies(one, Policy::parse("spare,spawn"), unknown),
-              HasSubstr("nor could a process be started instead"));
+              HasSubstr("and no process could be started instead"));
 }
 
 TEST(VacantRanks, are_named_together_with_all_that_died) {
@@ -80,10 +80,11 @@ TEST(VacantRanks, that_have_all_died_of_one_fault_are_the_programs_fault_before_
   Vacancies all = four;
   all.of_all_ranks = true;
   const auto crash = [](ProcessId) { return crashed; };
-  EXPECT_EQ(mend::describe_vacancies(all, Policy::parse("spare"), crash),
-            "ranks 0-3 (processes 0-3) died and no spare is left for ranks 2, 3: all ranks died of SIGSEGV, so it "
-            "is probably the program that fails, and more spares would be used up, too; if that is wrong, start with "
-            "more spares (mend run --spares N, or --mend-spares N)");
+  EXPECT_EQ(
+      mend::describe_vacancies(all, Policy::parse("spare"), crash),
+      "ranks 0-3 (processes 0-3) died and no spare is left for ranks 2, 3: all ranks died of SIGSEGV, so it "
+      "is probably the program that fails, and further spares would be lost as well; if that is wrong, start with "
+      "more spares (mend run --spares N, or --mend-spares N)");
   const auto not_the_program = testing::Not(HasSubstr("probably the program"));
   const auto kill = [](ProcessId) { return killed; };
   EXPECT_THAT(mend::describe_vacancies(all, Policy::parse("spare"), kill), not_the_program);
@@ -108,15 +109,16 @@ TEST(AVacantRank, that_was_killed_again_and_again_is_told_so_with_what_to_look_f
 TEST(AVacantRank, that_stood_still_again_and_again_is_told_to_look_there_or_to_give_it_more_time) {
   Vacancies again = one;
   again.row = {Rank{1}, 3, {DeathCause::Kind::silence, 1000}};
-  EXPECT_EQ(mend::describe_vacancies(again, Policy::parse("spare"), unknown),
-            "rank 1 (process 5) died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
-            "(silent for 1000 ms): it stood still for longer than --mend-timeout and was ended: find out what stops it "
-            "there (SIGSTOP, or reading from a terminal, for instance), or give it more time (--mend-timeout MS)");
+  EXPECT_EQ(
+      mend::describe_vacancies(again, Policy::parse("spare"), unknown),
+      "rank 1 (process 5) died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
+      "(silent for 1000 ms): it did not respond for longer than --mend-timeout and was killed: find out what blocks it "
+      "there (SIGSTOP, or reading from a terminal, for instance), or give it more time (--mend-timeout MS)");
   again.tries = 10;
   EXPECT_EQ(mend::describe_vacancies(again, Policy::parse("spare,spawn"), unknown),
             "rank 1 (process 5) died and no spare is left, and no more processes are started after 10 recoveries in a "
             "row without a commit; rank 1 has died 3 times in a row with no commit in between (silent for 1000 ms): it "
-            "stood still for longer than --mend-timeout and was ended: find out what stops it there (SIGSTOP, or "
+            "did not respond for longer than --mend-timeout and was killed: find out what blocks it there (SIGSTOP, or "
             "reading from a terminal, for instance), or give it more time (--mend-timeout MS)");
 }
 
@@ -124,7 +126,7 @@ TEST(AVacantRank, of_a_job_that_neither_had_spares_nor_uses_them_does_not_speak_
   Vacancies without = one;
   without.spares = 0;
   EXPECT_THAT(mend::describe_vacancies(without, Policy::parse("spawn"), unknown),
-              StartsWith("rank 1 (process 5) died and nobody took over, nor could a process be started instead: "));
+              StartsWith("rank 1 (process 5) died and nobody took over, and no process could be started instead: "));
 }
 
 TEST(AVacantRank, that_has_left_by_a_quick_way_out_is_told_so_in_grammar) {

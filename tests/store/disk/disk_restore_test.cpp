@@ -349,8 +349,8 @@ TEST_F(DiskStores, refuse_what_is_kept_rank_by_rank_to_another_number_of_ranks) 
     alone.store().restore();
     ADD_FAILURE() << "restored to another number of ranks";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr(fmt::format("'own' is kept rank by rank, and version 1 on disk is of {} ranks", size_)));
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format(
+                                  "'own' is kept rank by rank, and version 1 on disk was written by {} ranks", size_)));
   }
   MPI_Comm_free(&some);
 }
