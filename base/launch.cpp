@@ -35,7 +35,7 @@ std::optional<ProcessId> self() {
 
 std::string job() { return variable(job_variable).value_or(variable("PMIX_NAMESPACE").value_or("")); }
 
-std::optional<std::string> door() { return variable(door_variable); }
+std::optional<std::string> host_address() { return variable(host_address_variable); }
 
 std::optional<std::uint32_t> processes() { return number_in(processes_variable); }
 int number() { return static_cast<int>(number_in(number_variable).value_or(1)); }

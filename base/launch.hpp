@@ -16,7 +16,7 @@ namespace mend::launch {
 /// expected, and the process whose death ends them (framework/spawn/parent_death_signal.hpp).
 inline constexpr const char* process_variable = "MEND_PROCESS";
 inline constexpr const char* job_variable = "MEND_JOB";
-inline constexpr const char* door_variable = "MEND_DOOR";
+inline constexpr const char* host_address_variable = "MEND_HOST_ADDRESS";
 inline constexpr const char* parent_death_variable = "MEND_PARENT_DEATH";
 
 /// Returns this process's number; nothing if it was started without a launcher.
@@ -26,7 +26,7 @@ std::optional<ProcessId> self();
 std::string job();
 
 /// Returns the address at which this process is expected, if the job has started it later than the others.
-std::optional<std::string> door();
+std::optional<std::string> host_address();
 
 /// Set by mend run: how many processes it launches.
 inline constexpr const char* processes_variable = "MEND_PROCESSES";

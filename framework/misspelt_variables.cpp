@@ -21,7 +21,7 @@ std::vector<std::string> known_variables() {
   std::vector<std::string> known = option_variables();
   for (const char* name :
        {"MEND_MPIRUN", "MEND_SOCKETS", "MEND_TERMINAL", "MEND_PREFIX", "MEND_SOAK_SECONDS",
-        job_status::environment_variable, launch::process_variable, launch::job_variable, launch::door_variable,
+        job_status::environment_variable, launch::process_variable, launch::job_variable, launch::host_address_variable,
         launch::parent_death_variable, launch::processes_variable, launch::restart_variable, launch::number_variable}) {
     known.emplace_back(name);
   }

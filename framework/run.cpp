@@ -44,7 +44,7 @@ bool leave_with_others(ExitCode code) {
 }
 
 int refuse_for(ExitCode code, const std::function<void()>& say) {
-  if (launch::door()) {  // the other processes are in the job and continue without this one
+  if (launch::host_address()) {  // the other processes are in the job and continue without this one
     say();
     std::raise(SIGKILL);
   }
@@ -64,7 +64,7 @@ int refuse_for(const std::exception& error) {
 /// A job that is to continue from disk must not start from the beginning because the folder is another one. Throws
 /// UsageError.
 void require_version_on_disk(const Options& options) {
-  const bool is_newcomer = launch::door().has_value();
+  const bool is_newcomer = launch::host_address().has_value();
   if (!launch::must_continue() || options.help || is_newcomer) return;
   if (!options.disk) throw UsageError("--restart goes on from disk: name the folder, with --mend-disk DIR");
   const std::filesystem::path& folder = options.disk->folder;

@@ -93,7 +93,7 @@ inline std::string self() { return std::to_string(::getpid()); }
 
 /// Every process, before main. Local.
 inline void loaded() {
-  detail::append("loaded " + detail::self() + " " + launch::machine() + (launch::door() ? " later\n" : "\n"));
+  detail::append("loaded " + detail::self() + " " + launch::machine() + (launch::host_address() ? " later\n" : "\n"));
 }
 
 /// Every process that exits, as late as possible. `met_others`: true if it has called MPI_Init. Local.

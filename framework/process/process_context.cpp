@@ -28,7 +28,7 @@ const bool has_begun [[maybe_unused]] = [] {
   board::join();
   job_status::loaded();
   ::on_exit(tell_exit, nullptr);
-  if (!launch::door()) report_crashes(CrashStage::early);
+  if (!launch::host_address()) report_crashes(CrashStage::early);
   return true;
 }();
 

@@ -112,7 +112,7 @@ Job::Job(const Options& options) {
     help();
     return;
   }
-  if (launch::door()) {
+  if (launch::host_address()) {
     or_fail_stop([&] { join(options); });
     return;
   }

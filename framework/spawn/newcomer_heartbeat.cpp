@@ -17,15 +17,15 @@ constexpr int most_unanswered = 4;
 
 }  // namespace
 
-NewcomerHeartbeat::NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
+NewcomerHeartbeat::NewcomerHeartbeat(ProcessId process, transport::Connection& connection, detector::LocalProcess there,
                                      Clock::duration time_out) {
   thread_ = start_thread<std::jthread>(
-      thread_name, [process, &line, there = std::move(there), time_out](const std::stop_token& stop) {
-        for (int unanswered = 0; !line.ended();) {
+      thread_name, [process, &connection, there = std::move(there), time_out](const std::stop_token& stop) {
+        for (int unanswered = 0; !connection.ended();) {
           const auto asked = Clock::now();
-          line.ask();
+          connection.ask();
           if (sleep_unless_stopped(stop, time_out / most_unanswered)) return;
-          if (line.heard() >= asked) {
+          if (connection.heard() >= asked) {
             unanswered = 0;
           } else if (!there.is_kept_waiting(transport::Connection::thread_name)) {
             ++unanswered;

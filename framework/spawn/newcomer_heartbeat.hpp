@@ -14,10 +14,10 @@ namespace mend {
 
 class NewcomerHeartbeat {
  public:
-  /// Asks `process` for heartbeats over `line`, which must outlive this object. After `time_out` without an answer,
-  /// kills the process, which ends the connection, and writes a warning. Time in which either process is not scheduled
-  /// does not count.
-  NewcomerHeartbeat(ProcessId process, transport::Connection& line, detector::LocalProcess there,
+  /// Asks `process` for heartbeats over `connection`, which must outlive this object. After `time_out` without an
+  /// answer, kills the process, which ends the connection, and writes a warning. Time in which either process is not
+  /// scheduled does not count.
+  NewcomerHeartbeat(ProcessId process, transport::Connection& connection, detector::LocalProcess there,
                     Clock::duration time_out);
   NewcomerHeartbeat(const NewcomerHeartbeat&) = delete;
   NewcomerHeartbeat& operator=(const NewcomerHeartbeat&) = delete;

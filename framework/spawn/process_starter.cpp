@@ -42,7 +42,7 @@ bool is_personal(std::string_view setting) {
     if (setting.starts_with(mark)) return true;
   }
   const std::string_view name = setting.substr(0, setting.find('='));
-  return name == launch::process_variable || name == launch::job_variable || name == launch::door_variable ||
+  return name == launch::process_variable || name == launch::job_variable || name == launch::host_address_variable ||
          name == launch::parent_death_variable;
 }
 
@@ -83,7 +83,7 @@ void started(pmix_status_t status, pmix_nspace_t job, void* given) {
 
 }  // namespace
 
-void start_process(ProcessId process, const std::string& door, const std::string& parent_pipe,
+void start_process(ProcessId process, const std::string& host_address, const std::string& parent_pipe,
                    std::function<void(const Birth&)> told) {
   if (beginning.arguments.empty()) throw EnvironmentError("it is not known how this process was started");
   std::vector<std::string> settings;
@@ -93,7 +93,7 @@ void start_process(ProcessId process, const std::string& door, const std::string
   settings.emplace_back("OMPI_MCA_mpi_ft_enable=1");
   settings.push_back(fmt::format("{}={}", launch::process_variable, process.value));
   settings.push_back(fmt::format("{}={}", launch::job_variable, launch::job()));
-  settings.push_back(fmt::format("{}={}", launch::door_variable, door));
+  settings.push_back(fmt::format("{}={}", launch::host_address_variable, host_address));
   settings.push_back(fmt::format("{}={}", launch::parent_death_variable, parent_pipe));
   auto order = std::make_unique<Order>(settings, std::move(told));
   const pmix_status_t status =

@@ -23,10 +23,10 @@ struct Birth {
   std::string job;       ///< the runtime's name for the started process
 };
 
-/// Has the runtime start process number `process`, which gets the address `door` of the host's listener and the name
-/// `parent_pipe` of its pipe. Calls `told` once, in a thread of the runtime or in this one. `told` must not call the
-/// runtime: its lock may be held by a thread that waits for this one. Local; returns at once.
-void start_process(ProcessId process, const std::string& door, const std::string& parent_pipe,
+/// Has the runtime start process number `process`, which gets the address `host_address` of the host's listener and the
+/// name `parent_pipe` of its pipe. Calls `told` once, in a thread of the runtime or in this one. `told` must not call
+/// the runtime: its lock may be held by a thread that waits for this one. Local; returns at once.
+void start_process(ProcessId process, const std::string& host_address, const std::string& parent_pipe,
                    std::function<void(const Birth&)> told);
 
 /// The system's process id of the started process on this machine; nothing if the runtime does not know it any more.

@@ -148,22 +148,22 @@ struct Recruiter::Births {
 class Recruiter::Patience {
  public:
   Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
-      : line_(*guest.line),
+      : connection_(*guest.connection),
         timer_(start_thread<std::jthread>("mend-patience", [&guest, limit](const std::stop_token& stop) {
           const bool in_time = sleep_unless_stopped(stop, std::chrono::duration_cast<Clock::duration>(limit));
           if (!in_time && guest.process) guest.process->kill();  // which ends the connection
         })) {
-    line_.on_end([this, &witness, process = guest.who.process] {
+    connection_.on_end([this, &witness, process = guest.who.process] {
       waits_.break_off();
       witness.tell_library(process);
     });
   }
-  ~Patience() { line_.on_end({}); }
+  ~Patience() { connection_.on_end({}); }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
  private:
-  Connection& line_;
+  Connection& connection_;
   transport::InterruptiblePmix waits_;
   std::jthread timer_;
 };
@@ -188,10 +188,10 @@ Recruiter::~Recruiter() {
 
 void Recruiter::start(const World& world) {
   if (!parent_death_signal_) parent_death_signal_ = std::make_unique<ParentDeathSignal>();
-  if (!door_) door_ = std::make_unique<transport::Listener>(detector_.host());
+  if (!listener_) listener_ = std::make_unique<transport::Listener>(detector_.host());
   next_ = std::max(next_, world.processes);
   const ProcessId process{next_++};
-  start_process(process, transport::to_string(door_->address()), parent_death_signal_->name(),
+  start_process(process, transport::to_string(listener_->address()), parent_death_signal_->name(),
                 [births = births_, process](const Birth& birth) {
                   const std::lock_guard lock(births->mutex);
                   births->told[process] = birth;
@@ -224,7 +224,7 @@ void Recruiter::start_up_to(std::size_t count, const World& world) {
 }
 
 bool Recruiter::all_have_come() const {
-  return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
+  return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.connection != nullptr; });
 }
 
 /// Lets in processes that have been started, before they are needed, and has them watched from then on. Ends those that
@@ -233,17 +233,17 @@ void Recruiter::attend(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds now_and_then{10};
   for (const auto until = deadline(); !all_have_come();) {
     if (sleep_unless_stopped(stop, now_and_then)) return;
-    open_door();
+    accept_callers();
     if (Clock::now() < until) continue;
     if (attend_births()) log::warn(lateness());
-    std::erase_if(waiting_, [](const auto& entry) { return !entry.second.line; });
+    std::erase_if(waiting_, [](const auto& entry) { return !entry.second.connection; });
   }
 }
 
 /// Lets in processes that have connected. Each first says which process it is. If this process lacks something for one
 /// of them, such as memory or a thread, only that one is turned away.
-void Recruiter::open_door() {
-  if (auto line = door_->poll()) callers_.push_back(std::move(line));
+void Recruiter::accept_callers() {
+  if (auto connection = listener_->poll()) callers_.push_back(std::move(connection));
   for (auto& caller : std::exchange(callers_, {})) {
     const auto said = caller->poll();
     if (said) {
@@ -260,14 +260,14 @@ void Recruiter::hear(std::span<const std::byte> said, std::unique_ptr<Connection
   if (said.size() != sizeof call) return;
   std::memcpy(static_cast<void*>(&call), said.data(), sizeof call);
   const auto expected = waiting_.find(call.process);
-  if (expected == waiting_.end() || expected->second.line) return;
+  if (expected == waiting_.end() || expected->second.connection) return;
   Candidate& newcomer = expected->second;
-  newcomer.line = std::move(caller);
+  newcomer.connection = std::move(caller);
   newcomer.called_as = call.identity;
   try {
     newcomer.runs_as(call.identity);
     if (auto there = detector::LocalProcess::find(call.identity)) {
-      newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.line, std::move(*there),
+      newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.connection, std::move(*there),
                                                                detector_.standing().timeout);
     }
   } catch (const std::exception& error) {
@@ -297,9 +297,10 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
   auto until = deadline();
   while (failures_ < most_failures) {
     if (waiting_.empty()) start(world);
-    open_door();
+    accept_callers();
     if (!attend_births()) return nullptr;
-    const auto here = std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.line != nullptr; });
+    const auto here =
+        std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.connection != nullptr; });
     if (here != waiting_.end()) {
       auto entry = waiting_.extract(here);
       return std::make_unique<Guest>(entry.key(), std::move(entry.mapped()));
@@ -334,7 +335,7 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
   if (failures_ < most_failures)
     start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
   while (auto guest = await_call(world)) {
-    guest->line->send(write_acquaintances(detector_.acquaintances(), detector_.standing(), self_));
+    guest->connection->send(write_acquaintances(detector_.acquaintances(), detector_.standing(), self_));
     if (introduced(*guest)) return guest;
     ++failures_;
   }
@@ -345,14 +346,14 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
 bool Recruiter::introduced(Guest& guest) {
   const auto until = deadline();
   for (;;) {
-    if (const auto said = guest.line->poll(); said && said->size() == sizeof guest.who) {
+    if (const auto said = guest.connection->poll(); said && said->size() == sizeof guest.who) {
       std::memcpy(static_cast<void*>(&guest.who), said->data(), sizeof guest.who);
       if (introduces(guest.who, guest.expected, guest.called_as)) return true;
       log::warn(fmt::format("process {} was started to take over a rank, and introduces itself as another: it is ended",
                             guest.expected.value));
       return false;
     }
-    if (guest.line->ended() || Clock::now() > until) return false;
+    if (guest.connection->ended() || Clock::now() > until) return false;
     agreements_.answer();
     std::this_thread::yield();
   }
@@ -381,7 +382,7 @@ bool Recruiter::try_to_find(const World& world) {
 }
 
 std::optional<ProcessId> Recruiter::find(const World& world) {
-  std::erase_if(let_in_, [](const auto& line) { return line->ended(); });
+  std::erase_if(let_in_, [](const auto& connection) { return connection->ended(); });
   try {
     while (!try_to_find(world)) {
     }
@@ -402,7 +403,7 @@ std::optional<ProcessId> Recruiter::find(const World& world) {
 void Recruiter::dismiss_all() {
   waiting_.clear();
   callers_.clear();
-  door_.reset();
+  listener_.reset();
   failures_ = 0;
 }
 
@@ -436,7 +437,7 @@ bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& rec
     if (guest_) {
       const std::string port = open_port();
       const std::string join_info = write_join_info({world, port, agreements_.last_group(), record});
-      guest_->line->send(std::as_bytes(std::span(join_info)));
+      guest_->connection->send(std::as_bytes(std::span(join_info)));
       reach("spawn.connect");
       bridge = accept(port);
     }
@@ -464,8 +465,8 @@ bool Recruiter::merge(const World& world) {
     reach("spawn.merge");
     meeting_.joined = merged(meeting_.between, false);
     if (!guest_) return;
-    while (!guest_->line->poll()) {
-      if (guest_->line->ended()) throw ProcessFailure("the newcomer has died");
+    while (!guest_->connection->poll()) {
+      if (guest_->connection->ended()) throw ProcessFailure("the newcomer has died");
       agreements_.answer();
       std::this_thread::yield();
     }
@@ -476,7 +477,7 @@ bool Recruiter::merge(const World& world) {
 Placed Recruiter::admit(World& world) {
   patience_.reset();
   if (guest_) {
-    guest_->line->send(a_word);
+    guest_->connection->send(a_word);
     let_in_.push_back(guest_->release());
     guest_.reset();
     failures_ = 0;
@@ -510,30 +511,30 @@ void Recruiter::give_up() {
 // --- the newcomer ----------------------------------------------------------------------------------------------
 
 Arrival::Arrival(FailureDetector& detector)
-    : detector_(detector), self_(*launch::self()), door_(transport::parse_address(*launch::door())) {
+    : detector_(detector), self_(*launch::self()), host_address_(transport::parse_address(*launch::host_address())) {
   reach("newcomer.call");
-  line_ = Connection::dial(door_);
-  line_->send(bytes_of(Call{self_, detector::LocalIdentity::self()}));
+  connection_ = Connection::dial(host_address_);
+  connection_->send(bytes_of(Call{self_, detector::LocalIdentity::self()}));
 }
 
 Arrival::~Arrival() = default;
 
 bool Arrival::wait() {
-  const auto job = line_->wait();
+  const auto job = connection_->wait();
   if (!job) return false;
   job_ = *job;
   return true;
 }
 
 World Arrival::join(AgreementProvider& agreements) {
-  line_->on_end([] { std::raise(SIGKILL); });  // the host does not need this process any more
+  connection_->on_end([] { std::raise(SIGKILL); });  // the host does not need this process any more
   try {
     const auto [others, standing, host] = read_acquaintances(job_, self_);
     const auto at_home = std::ranges::find(others, host, &Acquaintance::process);
-    const Acquaintance self = detector_.begin_late(self_, at_home->peer.node, door_.host, others, standing);
+    const Acquaintance self = detector_.begin_late(self_, at_home->peer.node, host_address_.host, others, standing);
     reach("newcomer.introduce");
-    line_->send(bytes_of(self));
-    const auto said = line_->wait();
+    connection_->send(bytes_of(self));
+    const auto said = connection_->wait();
     if (!said) std::raise(SIGKILL);
     JoinInfo join_info = read_join_info(*said, self_);
     record_ = std::move(join_info.record);
@@ -547,11 +548,11 @@ World Arrival::join(AgreementProvider& agreements) {
     reach("newcomer.merge");
     Communicator joined = merged(between, true);
     reach("newcomer.merged");
-    line_->send(a_word);
-    if (!line_->wait()) std::raise(SIGKILL);
-    line_->on_end({});
+    connection_->send(a_word);
+    if (!connection_->wait()) std::raise(SIGKILL);
+    connection_->on_end({});
     disarm_parent_death_signal();
-    line_.reset();
+    connection_.reset();
 
     reach("newcomer.admitted");
     World& world = join_info.world;

@@ -87,11 +87,11 @@ class Recruiter {
  private:
   /// A process that was started, until it is admitted. If it is dropped, it is killed, because it may hang.
   struct Candidate {
-    std::unique_ptr<transport::Connection> line;    // set when it has connected
-    detector::LocalIdentity called_as;              // its identity, by its own account
-    std::optional<detector::LocalProcess> process;  // set when it is known
-    std::unique_ptr<NewcomerHeartbeat> heartbeat;   // set when it is known and has connected
-    bool has_died = false;                          // before it was known
+    std::unique_ptr<transport::Connection> connection;  // set when it has connected
+    detector::LocalIdentity called_as;                  // its identity, by its own account
+    std::optional<detector::LocalProcess> process;      // set when it is known
+    std::unique_ptr<NewcomerHeartbeat> heartbeat;       // set when it is known and has connected
+    bool has_died = false;                              // before it was known
 
     Candidate() = default;
     Candidate(Candidate&&) = default;
@@ -100,12 +100,12 @@ class Recruiter {
       if (process) process->kill();
     }
     void runs_as(const std::optional<detector::LocalIdentity>& identity);
-    bool is_gone() const { return line ? line->ended() : has_died || (process && process->is_gone()); }
+    bool is_gone() const { return connection ? connection->ended() : has_died || (process && process->is_gone()); }
     /// Returns the connection of a process that may live on.
     std::unique_ptr<transport::Connection> release() {
       heartbeat.reset();
       process.reset();
-      return std::move(line);
+      return std::move(connection);
     }
   };
   /// The process that is about to join.
@@ -136,7 +136,7 @@ class Recruiter {
   void start_up_to(std::size_t count, const World& world);
   bool try_to_find(const World& world);
   void dismiss_all();
-  void open_door();
+  void accept_callers();
   void hear(std::span<const std::byte> said, std::unique_ptr<transport::Connection> caller);
   bool all_have_come() const;
   void attend(const std::stop_token& stop);
@@ -149,7 +149,7 @@ class Recruiter {
   std::vector<NodeId> places_;
   RuntimeWitness witness_;
   std::unique_ptr<ParentDeathSignal> parent_death_signal_;  // these two are set when the first process is started
-  std::unique_ptr<transport::Listener> door_;
+  std::unique_ptr<transport::Listener> listener_;
   std::map<ProcessId, Candidate> waiting_;
   std::vector<std::unique_ptr<transport::Connection>> callers_;  // connected, but not identified yet
   std::vector<std::unique_ptr<transport::Connection>> let_in_;   // until they have closed the connection
@@ -181,8 +181,8 @@ class Arrival {
  private:
   FailureDetector& detector_;
   ProcessId self_;
-  transport::ControlAddress door_;
-  std::unique_ptr<transport::Connection> line_;
+  transport::ControlAddress host_address_;
+  std::unique_ptr<transport::Connection> connection_;
   std::vector<std::byte> job_;
   JobRecord record_;
 };

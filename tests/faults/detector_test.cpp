@@ -96,7 +96,7 @@ TEST_F(Detected, a_process_that_stops_and_it_is_gone_when_it_is_continued) {
 // ---- Foreign connections
 
 /// The ports at which `process` listens on the loopback interface.
-std::set<std::uint16_t> doors_of(pid_t process) {
+std::set<std::uint16_t> listening_ports_of(pid_t process) {
   std::set<std::string> sockets;
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", process), error)) {
@@ -129,9 +129,9 @@ int connect_to(std::uint16_t port) {
   return -1;
 }
 
-TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
+TEST_F(Detected, no_failure_when_strangers_connect_to_every_port) {
   int visits = 0;
-  std::size_t doors = 0;
+  std::size_t most_ports = 0;
   std::thread stranger([&] {
     if (!soon([] { return subjects().size() == 4; })) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -139,8 +139,8 @@ TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
     std::vector<int> kept;
     while (!subjects().empty()) {
       std::set<std::uint16_t> ports;
-      for (const auto& [rank, process] : subjects()) ports.merge(doors_of(process));
-      doors = std::max(doors, ports.size());
+      for (const auto& [rank, process] : subjects()) ports.merge(listening_ports_of(process));
+      most_ports = std::max(most_ports, ports.size());
       for (const std::uint16_t port : ports) {
         const int connection = connect_to(port);
         if (connection < 0) continue;
@@ -161,7 +161,7 @@ TEST_F(Detected, no_failure_when_strangers_come_to_every_door) {
   const auto end = support::run_job(job(4, 0, 4, 0, 20, 200));
   stranger.join();
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_EQ(doors, 4U) << "each process listens at one door, on the machine itself";
+  EXPECT_EQ(most_ports, 4U) << "each process listens at one port, on the loopback interface";
   EXPECT_GT(visits, 20) << "a busy machine lets few in";
   for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(evidence(rank), "0 0\n") << rank;
 }

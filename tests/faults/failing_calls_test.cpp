@@ -342,7 +342,7 @@ TEST(AProcess, whose_descriptors_are_all_in_use_does_not_keep_others_from_starti
 }
 
 /// The started process is turned away, perhaps when it is needed. The next one must be able to connect and take over.
-TEST(AFailingCall, for_a_started_process_leaves_the_door_open) {
+TEST(AFailingCall, for_a_started_process_keeps_the_listener_open) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
   const auto is_of_a_line = [](const Call& call) {
     return call.function == "pthread_create" && place_of(in_cpp, call).find("Connection::Impl") != std::string::npos;

@@ -38,8 +38,9 @@ TEST(Variables, that_are_misspelt_are_told_with_the_nearest) {
 }
 
 TEST(Variables, of_this_process_are_those_of_the_options_and_of_the_launcher) {
-  const support::ScopedEnvironment environment{{"MEND_STALL", "5"}, {"MEND_CONFIG", ""},    {"MEND_STATUS_FILE", ""},
-                                               {"MEND_DOOR", ""},   {"MEND_TERMINAL", "0"}, {"MEND_STALLS", "5"}};
+  const support::ScopedEnvironment environment{{"MEND_STALL", "5"},      {"MEND_CONFIG", ""},
+                                               {"MEND_STATUS_FILE", ""}, {"MEND_HOST_ADDRESS", ""},
+                                               {"MEND_TERMINAL", "0"},   {"MEND_STALLS", "5"}};
   EXPECT_THAT(
       mend::doubts_about_environment(),
       ElementsAre("the environment variable MEND_STALLS is not a variable of mend and has no effect: is MEND_STALL "

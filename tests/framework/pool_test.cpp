@@ -34,7 +34,7 @@ pid_t one_that_waits() {
   for (const pid_t process : all) {
     const bool is_it =
         support::text_of(fmt::format("/proc/{}/environ", process)).find("MEND_PROCESS=5") != std::string::npos;
-    if (is_it && has_thread(process, "mend-line")) return process;
+    if (is_it && has_thread(process, "mend-connection")) return process;
   }
   return 0;
 }

@@ -30,18 +30,18 @@ std::string text_of(const std::optional<std::vector<std::byte>>& message) {
   return message ? std::string(reinterpret_cast<const char*>(message->data()), message->size()) : "(nothing)";
 }
 
-class Doorway : public testing::Test {
+class ListenerAndConnection : public testing::Test {
  protected:
   std::unique_ptr<Connection> open() {
     for (;;) {
-      if (auto line = door_.poll()) return line;
+      if (auto connection = listener_.poll()) return connection;
     }
   }
-  Listener door_{Ipv4::loopback()};
+  Listener listener_{Ipv4::loopback()};
 };
 
-TEST_F(Doorway, opens_to_who_shows_the_key) {
-  const auto caller = Connection::dial(door_.address());
+TEST_F(ListenerAndConnection, opens_to_who_shows_the_key) {
+  const auto caller = Connection::dial(listener_.address());
   const auto host = open();
   caller->send(bytes_of("it is me"));
   caller->send({});
@@ -55,8 +55,8 @@ TEST_F(Doorway, opens_to_who_shows_the_key) {
   EXPECT_FALSE(caller->ended());
 }
 
-TEST_F(Doorway, line_answers_for_a_process_that_does_nothing) {
-  const auto caller = Connection::dial(door_.address());
+TEST_F(ListenerAndConnection, connection_answers_for_a_process_that_does_nothing) {
+  const auto caller = Connection::dial(listener_.address());
   const auto host = open();
   const auto asked = mend::Clock::now();
   host->ask();
@@ -67,32 +67,32 @@ TEST_F(Doorway, line_answers_for_a_process_that_does_nothing) {
   EXPECT_EQ(text_of(host->wait()), "it is me");
 }
 
-TEST_F(Doorway, stays_shut_to_strangers) {
+TEST_F(ListenerAndConnection, stays_shut_to_strangers) {
   asio::io_context io;
   const auto knock = [&](const std::string& text) {
     tcp::socket socket(io);
-    socket.connect({asio::ip::address_v4(door_.address().host.value), door_.address().port});
+    socket.connect({asio::ip::address_v4(listener_.address().host.value), listener_.address().port});
     asio::write(socket, asio::buffer(text));
     return socket;
   };
   auto garbage = knock("0123456789abcdef");
   const auto mute = knock("");
-  const auto caller = Connection::dial(door_.address());
+  const auto caller = Connection::dial(listener_.address());
   const auto host = open();
   caller->send(bytes_of("it is me"));
   EXPECT_EQ(text_of(host->wait()), "it is me");
-  door_.poll();
+  listener_.poll();
   asio::error_code error;
   char nothing = 0;
   asio::read(garbage, asio::buffer(&nothing, 1), error);
   EXPECT_TRUE(error) << "cut off";
 }
 
-TEST_F(Doorway, is_nowhere_when_it_is_gone) {
+TEST_F(ListenerAndConnection, is_nowhere_when_it_is_gone) {
   ControlAddress gone;
   {
-    const Listener door(Ipv4::loopback());
-    gone = door.address();
+    const Listener listener(Ipv4::loopback());
+    gone = listener.address();
   }
   try {
     Connection::dial(gone);
@@ -114,9 +114,9 @@ std::size_t most_memory() {
 /// A process that has the key, and announces a message of `size` bytes.
 class Boaster {
  public:
-  Boaster(const ControlAddress& door, std::uint64_t size) : socket_(io_) {
-    socket_.connect({asio::ip::address_v4(door.host.value), door.port});
-    asio::write(socket_, asio::buffer(door.key));
+  Boaster(const ControlAddress& address, std::uint64_t size) : socket_(io_) {
+    socket_.connect({asio::ip::address_v4(address.host.value), address.port});
+    asio::write(socket_, asio::buffer(address.key));
     asio::write(socket_, asio::buffer(&size, sizeof size));
   }
   void send(const std::string& bytes, asio::error_code& error) { asio::write(socket_, asio::buffer(bytes), error); }
@@ -134,9 +134,9 @@ class Boaster {
   tcp::socket socket_;
 };
 
-TEST_F(Doorway, line_takes_no_memory_on_the_word_of_the_other_side) {
+TEST_F(ListenerAndConnection, connection_takes_no_memory_on_the_word_of_the_other_side) {
   asio::error_code error;
-  Boaster boaster(door_.address(), std::uint64_t{1} << 30);
+  Boaster boaster(listener_.address(), std::uint64_t{1} << 30);
   const auto host = open();
   const std::size_t before = most_memory();
   boaster.send("less than that", error);
@@ -146,8 +146,8 @@ TEST_F(Doorway, line_takes_no_memory_on_the_word_of_the_other_side) {
   EXPECT_LT(most_memory(), before + (std::size_t{100} << 20));  // the kernel counts roughly, so it may also be less
 }
 
-TEST_F(Doorway, line_ends_when_a_message_is_too_long_to_be_true) {
-  const Boaster boaster(door_.address(), std::uint64_t{1} << 40);
+TEST_F(ListenerAndConnection, connection_ends_when_a_message_is_too_long_to_be_true) {
+  const Boaster boaster(listener_.address(), std::uint64_t{1} << 40);
   EXPECT_EQ(text_of(open()->wait()), "(nothing)");
 }
 
@@ -174,34 +174,34 @@ bool is_shut(tcp::socket& socket) {
   return error != asio::error::would_block;
 }
 
-TEST_F(Doorway, line_takes_whatever_comes_or_ends) {
+TEST_F(ListenerAndConnection, connection_takes_whatever_comes_or_ends) {
   support::Fuzzer fuzzer;
   asio::io_context io;
   int let_in = 0;
   const int inputs = support::fuzz_inputs(support::few_inputs);
   for (int i = 0; i < inputs; ++i) {
-    std::string said(reinterpret_cast<const char*>(door_.address().key.data()), door_.address().key.size());
+    std::string said(reinterpret_cast<const char*>(listener_.address().key.data()), listener_.address().key.size());
     said = fuzzer.below(4) == 0 ? fuzzer.change(said + said_at_a_line()) : said + fuzzer.change(said_at_a_line());
     tcp::socket caller(io);
-    caller.connect({asio::ip::address_v4(door_.address().host.value), door_.address().port});
+    caller.connect({asio::ip::address_v4(listener_.address().host.value), listener_.address().port});
     asio::error_code ignored;
     asio::write(caller, asio::buffer(said), ignored);
     caller.shutdown(tcp::socket::shutdown_send, ignored);
-    std::unique_ptr<Connection> line;
-    while (!line && !is_shut(caller)) line = door_.poll();
-    if (!line) continue;
+    std::unique_ptr<Connection> connection;
+    while (!connection && !is_shut(caller)) connection = listener_.poll();
+    if (!connection) continue;
     ++let_in;
-    while (line->wait()) {
+    while (connection->wait()) {
     }
-    ASSERT_TRUE(line->ended());
+    ASSERT_TRUE(connection->ended());
   }
   EXPECT_GT(let_in, inputs / 2);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_F(Doorway, line_ends_when_there_is_no_memory_for_a_message) {
+TEST_F(ListenerAndConnection, connection_ends_when_there_is_no_memory_for_a_message) {
   const auto end_of_line = [&] {
-    Boaster boaster(door_.address(), std::uint64_t{1} << 29);
+    Boaster boaster(listener_.address(), std::uint64_t{1} << 29);
     const auto host = open();
     const std::string piece(1 << 20, 'x');
     const rlimit limit{std::size_t{256} << 20, std::size_t{256} << 20};
@@ -215,11 +215,11 @@ TEST_F(Doorway, line_ends_when_there_is_no_memory_for_a_message) {
 }
 #endif
 
-TEST_F(Doorway, has_an_address_in_words) {
-  const ControlAddress read = mend::transport::parse_address(mend::transport::to_string(door_.address()));
-  EXPECT_EQ(read.host, door_.address().host);
-  EXPECT_EQ(read.port, door_.address().port);
-  EXPECT_EQ(read.key, door_.address().key);
+TEST_F(ListenerAndConnection, has_an_address_in_words) {
+  const ControlAddress read = mend::transport::parse_address(mend::transport::to_string(listener_.address()));
+  EXPECT_EQ(read.host, listener_.address().host);
+  EXPECT_EQ(read.port, listener_.address().port);
+  EXPECT_EQ(read.key, listener_.address().key);
   for (const char* wrong :
        {"", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:1:00", "here:1:000102030405060708090a0b0c0d0e0f",
         "127.0.0.1:99999:000102030405060708090a0b0c0d0e0f", "127.0.0.1:1:000102030405060708090a0b0c0d0e0g"}) {
@@ -227,9 +227,9 @@ TEST_F(Doorway, has_an_address_in_words) {
   }
 }
 
-TEST_F(Doorway, address_is_read_whatever_stands_there_or_refused) {
+TEST_F(ListenerAndConnection, address_is_read_whatever_stands_there_or_refused) {
   support::Fuzzer fuzzer;
-  const std::string valid = mend::transport::to_string(door_.address());
+  const std::string valid = mend::transport::to_string(listener_.address());
   int read_back = 0;
   for (int i = 0; i < support::fuzz_inputs(); ++i) {
     try {
@@ -245,8 +245,8 @@ TEST_F(Doorway, address_is_read_whatever_stands_there_or_refused) {
   EXPECT_GT(read_back, 0);
 }
 
-TEST_F(Doorway, line_ends_with_the_other_side_and_says_so) {
-  auto caller = Connection::dial(door_.address());
+TEST_F(ListenerAndConnection, connection_ends_with_the_other_side_and_says_so) {
+  auto caller = Connection::dial(listener_.address());
   const auto host = open();
   caller->send(bytes_of("last words"));
   std::promise<void> told;
@@ -278,9 +278,9 @@ class Unreadable {
   void* bytes_;
 };
 
-TEST_F(Doorway, line_is_hung_up_when_a_message_cannot_be_sent) {
+TEST_F(ListenerAndConnection, connection_is_hung_up_when_a_message_cannot_be_sent) {
   std::promise<void> told;
-  const auto caller = Connection::dial(door_.address());
+  const auto caller = Connection::dial(listener_.address());
   const auto host = open();
   host->on_end([&] { told.set_value(); });
   caller->send(bytes_of("before"));
@@ -292,8 +292,8 @@ TEST_F(Doorway, line_is_hung_up_when_a_message_cannot_be_sent) {
   EXPECT_EQ(text_of(caller->wait()), "(nothing)");
 }
 
-TEST_F(Doorway, line_that_is_hung_up_here_tells_nobody_here) {
-  const auto caller = Connection::dial(door_.address());
+TEST_F(ListenerAndConnection, connection_that_is_hung_up_here_tells_nobody_here) {
+  const auto caller = Connection::dial(listener_.address());
   int calls = 0;
   {
     const auto host = open();

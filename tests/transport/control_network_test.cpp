@@ -87,8 +87,8 @@ class Network : public testing::Test {
 /// A stranger that connects to a listener.
 class Stranger {
  public:
-  explicit Stranger(const ControlAddress& door) : socket_(io_) {
-    socket_.connect({asio::ip::address_v4(door.host.value), door.port});
+  explicit Stranger(const ControlAddress& address) : socket_(io_) {
+    socket_.connect({asio::ip::address_v4(address.host.value), address.port});
   }
   void say(std::span<const std::byte> bytes) {
     asio::error_code ignored;  // the connection may be closed by now
@@ -209,13 +209,13 @@ TEST_F(Network, reaches_nobody_who_is_gone_and_goes_on) {
 /// A relay between two ends that can cut the connections through it.
 class Cutter {
  public:
-  explicit Cutter(const ControlAddress& door)
-      : door_(door), acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
+  explicit Cutter(const ControlAddress& address)
+      : target_(address), acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
     accept();
   }
   /// Returns the address to use instead of the listener's, to connect through this relay.
   ControlAddress address() const {
-    ControlAddress mine = door_;
+    ControlAddress mine = target_;
     mine.port = acceptor_.local_endpoint().port();
     return mine;
   }
@@ -242,7 +242,7 @@ class Cutter {
     acceptor_.async_accept(pipe->client, [this, pipe](asio::error_code error) {
       if (error) return;
       ++connections_;
-      pipe->server.connect({asio::ip::address_v4(door_.host.value), door_.port}, error);
+      pipe->server.connect({asio::ip::address_v4(target_.host.value), target_.port}, error);
       if (!error) {
         pass_there(pipe);
         pass_back(pipe);
@@ -272,7 +272,7 @@ class Cutter {
     pipe.server.close(ignored);
   }
 
-  ControlAddress door_;
+  ControlAddress target_;
   asio::io_context io_;
   tcp::acceptor acceptor_;
   std::size_t bytes_ = std::numeric_limits<std::size_t>::max();
@@ -360,9 +360,9 @@ std::string answers(const ControlAddress& connector) {
 }
 
 /// The listener of a member that answers as the test tells it.
-class Door {
+class FakeListener {
  public:
-  Door() : acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) { acceptor_.non_blocking(true); }
+  FakeListener() : acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) { acceptor_.non_blocking(true); }
   ControlAddress address() const {
     return {Ipv4::loopback(), acceptor_.local_endpoint().port(), std::array<std::byte, 16>{}};
   }
@@ -417,14 +417,14 @@ bool soon(End& caller, const std::function<bool()>& done) {
 TEST(CallsToMembers, keep_a_message_whose_receipt_comes_before_it_was_sent) {
   End caller(0);
   End peer(1);
-  Door door;
-  caller.network.meet({{ProcessId{1}, door.address()}});
+  FakeListener listener;
+  caller.network.meet({{ProcessId{1}, listener.address()}});
   peer.network.meet({{ProcessId{0}, caller.network.address()}});
   caller.network.send(ProcessId{1}, bytes_of("one"));
   std::string all_of_ten = answers(caller.network.address());
   all_of_ten[all_of_ten.size() - 16] = 10;
-  ASSERT_TRUE(soon(caller, [&] { return door.answer(all_of_ten); }));
-  EXPECT_TRUE(soon(caller, [&] { return door.is_alone(); }));
+  ASSERT_TRUE(soon(caller, [&] { return listener.answer(all_of_ten); }));
+  EXPECT_TRUE(soon(caller, [&] { return listener.is_alone(); }));
   EXPECT_EQ(caller.network.counters().garbage, 1U);
   EXPECT_THAT(caller.broken, ElementsAre(ProcessId{1}));
 
@@ -439,21 +439,21 @@ TEST(CallsToMembers, keep_a_message_whose_receipt_comes_before_it_was_sent) {
 
 TEST(CallsToMembers, end_when_a_member_has_had_more_messages_than_there_are) {
   End caller(0);
-  Door door;
-  caller.network.meet({{ProcessId{1}, door.address()}});
+  FakeListener listener;
+  caller.network.meet({{ProcessId{1}, listener.address()}});
   caller.network.send(ProcessId{1}, bytes_of("one"));
   std::string countless = answers(caller.network.address());
   for (std::size_t i = 8; i < 16; ++i) countless[i] = static_cast<char>(0xff);
-  ASSERT_TRUE(soon(caller, [&] { return door.answer(countless); }));
-  EXPECT_TRUE(soon(caller, [&] { return door.is_alone(); }));
+  ASSERT_TRUE(soon(caller, [&] { return listener.answer(countless); }));
+  EXPECT_TRUE(soon(caller, [&] { return listener.is_alone(); }));
   EXPECT_EQ(caller.network.counters().garbage, 1U);
   EXPECT_EQ(caller.network.counters().sent, 0U);
 }
 
 TEST(CallsToMembers, take_any_answer_or_end) {
   End caller(0);
-  Door door;
-  caller.network.meet({{ProcessId{1}, door.address()}});
+  FakeListener listener;
+  caller.network.meet({{ProcessId{1}, listener.address()}});
   support::Fuzzer fuzzer;
   int open = 0;
   for (int i = 0; i < support::fuzz_inputs(support::few_inputs); ++i) {
@@ -464,9 +464,9 @@ TEST(CallsToMembers, take_any_answer_or_end) {
     const std::string said = fuzzer.change(answers(caller.network.address()));
     ASSERT_TRUE(soon(caller, [&] {
       caller.network.retry();
-      return door.answer(said);
+      return listener.answer(said);
     })) << i;
-    ASSERT_TRUE(soon(caller, [&] { return door.is_alone(); })) << i;
+    ASSERT_TRUE(soon(caller, [&] { return listener.is_alone(); })) << i;
     open += caller.network.counters().broken > broken ? 1 : 0;
     caller.broken.clear();
   }
@@ -515,11 +515,11 @@ TEST_F(Network, lets_one_that_was_dropped_speak_again) {
 
 TEST_F(Network, turns_away_who_does_not_know_the_key) {
   Hello wrong_key{.from = 1, .to = 0};
-  Hello wrong_door{.from = 1, .to = 2, .key = (*this)[0].address().key};
+  Hello wrong_process{.from = 1, .to = 2, .key = (*this)[0].address().key};
   Hello unknown{.from = 9, .to = 0, .key = (*this)[0].address().key};
   Hello other_program{.magic = 1, .from = 1, .to = 0, .key = (*this)[0].address().key};
   std::uint64_t turned_away = 0;
-  for (const Hello& hello : {wrong_key, wrong_door, unknown, other_program}) {
+  for (const Hello& hello : {wrong_key, wrong_process, unknown, other_program}) {
     Stranger stranger((*this)[0].address());
     stranger.say(raw(hello));
     EXPECT_TRUE(soon([&] { return stranger.is_out(); }));

@@ -202,15 +202,15 @@ class Connection::Impl {
 Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Connection::~Connection() = default;
 
-std::unique_ptr<Connection> Connection::dial(const ControlAddress& door) {
+std::unique_ptr<Connection> Connection::dial(const ControlAddress& address) {
   auto io = std::make_unique<asio::io_context>(1);
   tcp::socket socket(*io);
   Error error;
-  socket.connect(endpoint_of(door), error);
-  if (!error) asio::write(socket, asio::buffer(door.key), error);
+  socket.connect(endpoint_of(address), error);
+  if (!error) asio::write(socket, asio::buffer(address.key), error);
   if (error) {
     throw EnvironmentError(
-        fmt::format("nobody answers at {}:{}: {}", to_string(door.host), door.port, error.message()));
+        fmt::format("nobody answers at {}:{}: {}", to_string(address.host), address.port, error.message()));
   }
   return std::unique_ptr<Connection>(new Connection(std::make_unique<Impl>(std::move(io), std::move(socket))));
 }
@@ -261,15 +261,15 @@ class Listener::Impl {
     std::size_t got = 0;
   };
 
-  bool somebody_knocks() {
-    pollfd door{acceptor_.native_handle(), POLLIN, 0};
-    return ::poll(&door, 1, 0) == 1;
+  bool has_callers() {
+    pollfd listener{acceptor_.native_handle(), POLLIN, 0};
+    return ::poll(&listener, 1, 0) == 1;
   }
 
-  /// A caller that has gone again is ignored. One that cannot be let in stays at the door.
+  /// A caller that has gone again is ignored. One that cannot be accepted stays in the queue.
   void accept() {
     namespace errc = asio::error;
-    while (somebody_knocks()) {
+    while (has_callers()) {
       auto io = std::make_unique<asio::io_context>(1);
       tcp::socket socket(*io);
       Error error;

@@ -22,9 +22,9 @@ namespace mend::transport {
 
 class Connection {
  public:
-  /// Connects to `door`, the address of a listener, and sends its key. Throws EnvironmentError if nothing listens
+  /// Connects to the listener at `address`, and sends its key. Throws EnvironmentError if nothing listens
   /// there.
-  static std::unique_ptr<Connection> dial(const ControlAddress& door);
+  static std::unique_ptr<Connection> dial(const ControlAddress& address);
   /// Ends the connection; the other side notices.
   ~Connection();
   Connection(const Connection&) = delete;
@@ -44,7 +44,7 @@ class Connection {
   /// Returns when the other side last connected, sent a message, or answered.
   Clock::time_point heard() const;
   /// The name of the thread that answers.
-  static constexpr const char* thread_name = "mend-line";
+  static constexpr const char* thread_name = "mend-connection";
 
   /// Returns the next message if one has arrived. Never blocks.
   std::optional<std::vector<std::byte>> poll();

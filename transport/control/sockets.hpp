@@ -42,10 +42,10 @@ inline ControlAddress listen_at(Ipv4 host, asio::ip::tcp::acceptor& acceptor, co
     throw EnvironmentError("the system gives no random numbers");
   }
   try {
-    const auto door = endpoint_of(address);
-    acceptor.open(door.protocol());
+    const auto endpoint = endpoint_of(address);
+    acceptor.open(endpoint.protocol());
     close_on_exec(acceptor);
-    acceptor.bind(door);
+    acceptor.bind(endpoint);
     acceptor.listen();
   } catch (const std::system_error& error) {
     throw EnvironmentError(fmt::format("{} cannot listen at {}: {}", what, to_string(host), error.code().message()));
