@@ -57,7 +57,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       maker_(world_, agreements_),
       core_(arrival == nullptr ? core_at_the_start(options, detector)
                                : core_of_newcomer(options, world_, arrival->record())),
-      recruiter_(core_.self(), detector, agreements_, options.spawn_limit),
+      newcomer_host_(core_.self(), detector, agreements_, options.spawn_limit),
       disk_(options.disk),
       store_(options.redundancy, options.versions, disk_.options(), options.find_changes),
       communicators_(world_),
@@ -69,7 +69,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       rollback_(options.rollback),
       local_options_{options.rollback_is_strict, options.log_limit, options.checks_determinism ? options.spares : 0},
       cluster_standing_(options.clusters) {
-  recruiter_.prefer(core_.places());
+  newcomer_host_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (rollback_ == Rollback::local && !options.commit_every.steps) {
     throw UsageError(
@@ -299,7 +299,7 @@ std::optional<Event> Engine::perform(const recovery::Revoke& revoke) {
   switch (revoke.what) {
     case recovery::What::application: interrupt(); break;
     case recovery::What::candidate: maker_.interrupt(); break;
-    case recovery::What::meeting: recruiter_.interrupt(); break;
+    case recovery::What::meeting: newcomer_host_.interrupt(); break;
   }
   return std::nullopt;
 }
@@ -354,7 +354,7 @@ std::vector<Rank> Engine::who_asks() {
 }
 
 std::optional<Event> Engine::perform(const recovery::NewCandidate&) {
-  recruiter_.give_up();
+  newcomer_host_.give_up();
   maker_.begin_candidate();
   return std::nullopt;
 }
@@ -396,7 +396,7 @@ std::optional<Event> Engine::perform(const recovery::Found&) {
 std::optional<Event> Engine::perform(const recovery::StartProcess&) {
   reach("spawn.wait");
   try {
-    if (const auto newcomer = recruiter_.find(world_)) return recovery::NewcomerCalled{*newcomer};
+    if (const auto newcomer = newcomer_host_.find(world_)) return recovery::NewcomerCalled{*newcomer};
   } catch (const std::exception& error) {
     obstacle_to_hosting_ = error.what();
     return recovery::NewcomerLost{.others_may_try = true};
@@ -404,17 +404,17 @@ std::optional<Event> Engine::perform(const recovery::StartProcess&) {
   return recovery::NewcomerLost{};
 }
 
-std::optional<Event> Engine::perform(const recovery::Meet&) { return recovery::MeetingEnded{recruiter_.meet(world_)}; }
+std::optional<Event> Engine::perform(const recovery::Meet&) { return recovery::MeetingEnded{newcomer_host_.meet(world_)}; }
 
 std::optional<Event> Engine::perform(const recovery::Connect&) {
-  return recovery::MeetingEnded{recruiter_.connect(world_, core_.host(), record())};
+  return recovery::MeetingEnded{newcomer_host_.connect(world_, core_.host(), record())};
 }
 
 std::optional<Event> Engine::perform(const recovery::Merge&) {
-  return recovery::MeetingEnded{recruiter_.merge(world_)};
+  return recovery::MeetingEnded{newcomer_host_.merge(world_)};
 }
 
-std::optional<Event> Engine::perform(const recovery::Admit&) { return recovery::Admitted{recruiter_.admit(world_)}; }
+std::optional<Event> Engine::perform(const recovery::Admit&) { return recovery::Admitted{newcomer_host_.admit(world_)}; }
 
 std::optional<Event> Engine::perform(const recovery::EnterBody& enter) {
   enter_epoch(enter.newcomer);
@@ -612,8 +612,8 @@ void Engine::enter_epoch(bool newcomer) {
   begin_epoch(newcomer);
   if (core_.saves()) return;
   const auto spares = static_cast<std::size_t>(reporter_.first_spares());
-  if (policy().spawn && world_.roster.spares.size() < spares && recruiter_.hosts(world_)) {
-    recruiter_.prepare(spares - world_.roster.spares.size(), world_);
+  if (policy().spawn && world_.roster.spares.size() < spares && newcomer_host_.hosts(world_)) {
+    newcomer_host_.prepare(spares - world_.roster.spares.size(), world_);
   }
   reach("recovery.done");
 }
@@ -623,7 +623,7 @@ JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
   const auto recoveries = reporter_.history().recoveries();
   return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
-          recruiter_.places(),     {recoveries.begin(), recoveries.end()},
+          newcomer_host_.places(),     {recoveries.begin(), recoveries.end()},
           course.before,           course.dead,
           course.fruitless,        course.row,
           course.unable,           course.started};

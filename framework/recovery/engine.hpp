@@ -49,7 +49,7 @@
 #include "framework/replay/local_tally.hpp"
 #include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
-#include "framework/spawn/recruiter.hpp"
+#include "framework/spawn/newcomer_host.hpp"
 #include "store/store_engine.hpp"
 
 #include <functional>
@@ -220,7 +220,7 @@ class Engine {
   World world_;
   WorldMaker maker_;
   RecoveryCore core_;
-  Recruiter recruiter_;
+  NewcomerHost newcomer_host_;
   CheckpointFolder disk_;
   StoreEngine store_;
 

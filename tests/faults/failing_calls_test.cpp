@@ -312,7 +312,7 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
 TEST(AFailingCall, of_the_first_host_is_answered_by_the_choice_of_another) {
   const Attempt undisturbed = run(in_cpp, 0, Kind::system, std::nullopt);
   for (const std::string function : {"pipe2", "listen", "epoll_create1", "sendmsg"}) {
-    const std::string place = function == "sendmsg" ? "mend::Recruiter::admit" : "";
+    const std::string place = function == "sendmsg" ? "mend::NewcomerHost::admit" : "";
     const auto found = std::ranges::find_if(undisturbed.listed, [&](const Call& call) {
       return call.function == function && call.phase != "start" && call.phase != "launch" &&
              place_of(in_cpp, call).starts_with(place);

@@ -44,14 +44,14 @@
 
 namespace mend {
 
-class Recruiter {
+class NewcomerHost {
  public:
   /// `limit`: the longest time from the start of a process until it is admitted.
-  Recruiter(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit);
+  NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit);
   /// Ends the processes that wait, because they are not needed and one that hangs would keep the launcher waiting.
-  ~Recruiter();
-  Recruiter(const Recruiter&) = delete;
-  Recruiter& operator=(const Recruiter&) = delete;
+  ~NewcomerHost();
+  NewcomerHost(const NewcomerHost&) = delete;
+  NewcomerHost& operator=(const NewcomerHost&) = delete;
 
   /// The machines on which to start processes, the best first. The same on all members.
   void prefer(std::vector<NodeId> places) { places_ = std::move(places); }

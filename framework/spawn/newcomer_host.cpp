@@ -1,4 +1,4 @@
-#include "framework/spawn/recruiter.hpp"
+#include "framework/spawn/newcomer_host.hpp"
 
 #include "base/assert.hpp"
 #include "base/death/fail_stop.hpp"
@@ -105,9 +105,9 @@ bool succeeds(Attempt attempt) {
     attempt();
     return true;
   } catch (const ProcessFailure& failure) {
-    log::debug(fmt::format("a recruitment was interrupted: {}", failure.what()));
+    log::debug(fmt::format("admitting a newcomer was interrupted: {}", failure.what()));
   } catch (const std::exception& error) {
-    log::debug(fmt::format("a recruitment failed: {}", error.what()));
+    log::debug(fmt::format("admitting a newcomer failed: {}", error.what()));
   }
   return false;
 }
@@ -131,8 +131,8 @@ void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, Ag
 
 }  // namespace
 
-/// The runtime's answers about the processes that it was to start. They may come when the recruiter is gone.
-struct Recruiter::Births {
+/// The runtime's answers about the processes that it was to start. They may come when the host object is gone.
+struct NewcomerHost::Births {
   std::mutex mutex;
   std::map<ProcessId, Birth> told;
 
@@ -145,7 +145,7 @@ struct Recruiter::Births {
 };
 
 /// Ends the host's wait when the newcomer has died, and kills the newcomer when its time is up.
-class Recruiter::Patience {
+class NewcomerHost::Patience {
  public:
   Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
       : connection_(*guest.connection),
@@ -168,7 +168,7 @@ class Recruiter::Patience {
   std::jthread timer_;
 };
 
-void Recruiter::Candidate::runs_as(const std::optional<detector::LocalIdentity>& identity) {
+void NewcomerHost::Candidate::runs_as(const std::optional<detector::LocalIdentity>& identity) {
   if (process) return;
   if (auto found = identity ? detector::LocalProcess::find(*identity) : std::nullopt) {
     process.emplace(std::move(*found));
@@ -177,16 +177,16 @@ void Recruiter::Candidate::runs_as(const std::optional<detector::LocalIdentity>&
   }
 }
 
-Recruiter::Recruiter(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit)
+NewcomerHost::NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit)
     : self_(self), detector_(detector), agreements_(agreements), limit_(limit), births_(std::make_shared<Births>()) {}
 
-Recruiter::~Recruiter() {
+NewcomerHost::~NewcomerHost() {
   patience_.reset();
   attendant_ = {};
   or_fail_stop([this] { attend_births(); });  // to learn their process ids, so that they are killed
 }
 
-void Recruiter::start(const World& world) {
+void NewcomerHost::start(const World& world) {
   if (!parent_death_signal_) parent_death_signal_ = std::make_unique<ParentDeathSignal>();
   if (!listener_) listener_ = std::make_unique<transport::Listener>(detector_.host());
   next_ = std::max(next_, world.processes);
@@ -199,7 +199,7 @@ void Recruiter::start(const World& world) {
   waiting_[process];
 }
 
-void Recruiter::prepare(std::size_t count, const World& world) {
+void NewcomerHost::prepare(std::size_t count, const World& world) {
   if (!detector_.at_work()) return;
   attendant_ = {};
   try {
@@ -219,17 +219,17 @@ void Recruiter::prepare(std::size_t count, const World& world) {
   }
 }
 
-void Recruiter::start_up_to(std::size_t count, const World& world) {
+void NewcomerHost::start_up_to(std::size_t count, const World& world) {
   while (waiting_.size() < count) start(world);
 }
 
-bool Recruiter::all_have_come() const {
+bool NewcomerHost::all_have_come() const {
   return std::ranges::all_of(waiting_, [](const auto& entry) { return entry.second.connection != nullptr; });
 }
 
 /// Lets in processes that have been started, before they are needed, and has them watched from then on. Ends those that
 /// do not come in time.
-void Recruiter::attend(const std::stop_token& stop) {
+void NewcomerHost::attend(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds now_and_then{10};
   for (const auto until = deadline(); !all_have_come();) {
     if (sleep_unless_stopped(stop, now_and_then)) return;
@@ -242,7 +242,7 @@ void Recruiter::attend(const std::stop_token& stop) {
 
 /// Lets in processes that have connected. Each first says which process it is. If this process lacks something for one
 /// of them, such as memory or a thread, only that one is turned away.
-void Recruiter::accept_callers() {
+void NewcomerHost::accept_callers() {
   if (auto connection = listener_->poll()) callers_.push_back(std::move(connection));
   for (auto& caller : std::exchange(callers_, {})) {
     const auto said = caller->poll();
@@ -255,7 +255,7 @@ void Recruiter::accept_callers() {
 }
 
 /// A caller has said which process it is. It counts as come if this process waits for it.
-void Recruiter::hear(std::span<const std::byte> said, std::unique_ptr<Connection> caller) {
+void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connection> caller) {
   Call call;
   if (said.size() != sizeof call) return;
   std::memcpy(static_cast<void*>(&call), said.data(), sizeof call);
@@ -278,7 +278,7 @@ void Recruiter::hear(std::span<const std::byte> said, std::unique_ptr<Connection
 }
 
 /// Takes over the runtime's answers about the started processes. Returns false if the runtime cannot start a process.
-bool Recruiter::attend_births() {
+bool NewcomerHost::attend_births() {
   for (auto& [process, expected] : waiting_) {
     const auto birth = births_->take(process);
     if (!birth) continue;
@@ -293,7 +293,7 @@ bool Recruiter::attend_births() {
 }
 
 /// The next newcomer that has connected; null if none comes.
-std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
+std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const World& world) {
   auto until = deadline();
   while (failures_ < most_failures) {
     if (waiting_.empty()) start(world);
@@ -321,12 +321,12 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_call(const World& world) {
   return nullptr;
 }
 
-std::string Recruiter::lateness() const {
+std::string NewcomerHost::lateness() const {
   return fmt::format("a process was started to take over a rank, and has not come within {:g} s", limit_.count());
 }
 
 /// The next newcomer that is ready to join; null if none can be had.
-std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
+std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const World& world) {
   if (!detector_.at_work()) return nullptr;
   attendant_ = {};
   // Members are in ascending order, so a process that waited while a later one was admitted cannot join any more.
@@ -343,7 +343,7 @@ std::unique_ptr<Recruiter::Guest> Recruiter::await_guest(const World& world) {
 }
 
 /// Returns true if the guest has introduced itself in time and correctly.
-bool Recruiter::introduced(Guest& guest) {
+bool NewcomerHost::introduced(Guest& guest) {
   const auto until = deadline();
   for (;;) {
     if (const auto said = guest.connection->poll(); said && said->size() == sizeof guest.who) {
@@ -359,17 +359,17 @@ bool Recruiter::introduced(Guest& guest) {
   }
 }
 
-bool Recruiter::hosts(const World& world) const {
+bool NewcomerHost::hosts(const World& world) const {
   return recovery::host_of(world.roster, world.members, places_) == self_;
 }
 
-bool Recruiter::lost_one_of(const std::vector<ProcessId>& members) const {
+bool NewcomerHost::lost_one_of(const std::vector<ProcessId>& members) const {
   return witness_.has_died([&](ProcessId process) { return std::ranges::find(members, process) != members.end(); });
 }
 
 /// Returns false if an error of this process alone has prevented it, such as a lack of memory. The error may be
 /// temporary, so it counts like a process that has not come.
-bool Recruiter::try_to_find(const World& world) {
+bool NewcomerHost::try_to_find(const World& world) {
   try {
     guest_ = await_guest(world);
     return true;
@@ -381,7 +381,7 @@ bool Recruiter::try_to_find(const World& world) {
   }
 }
 
-std::optional<ProcessId> Recruiter::find(const World& world) {
+std::optional<ProcessId> NewcomerHost::find(const World& world) {
   std::erase_if(let_in_, [](const auto& connection) { return connection->ended(); });
   try {
     while (!try_to_find(world)) {
@@ -400,14 +400,14 @@ std::optional<ProcessId> Recruiter::find(const World& world) {
 
 /// Gives up the processes that have been started. Those of which the runtime has not told yet end themselves, because
 /// nobody listens to them any more.
-void Recruiter::dismiss_all() {
+void NewcomerHost::dismiss_all() {
   waiting_.clear();
   callers_.clear();
   listener_.reset();
   failures_ = 0;
 }
 
-bool Recruiter::meet(const World& world) {
+bool NewcomerHost::meet(const World& world) {
   MPI_Comm shrunk = MPI_COMM_NULL;
   meeting_ = {};
   const InLibrary in_library;
@@ -417,11 +417,11 @@ bool Recruiter::meet(const World& world) {
 }
 
 /// The host ends the newcomer when its time is up, so nobody is stuck before that.
-std::chrono::milliseconds Recruiter::time_for_newcomer() const {
+std::chrono::milliseconds NewcomerHost::time_for_newcomer() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
 }
 
-bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& record) {
+bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& record) {
   if (guest_) {
     meeting_.newcomer = guest_->who;
     witness_.know(meeting_.newcomer.process, meeting_.newcomer.name);
@@ -446,7 +446,7 @@ bool Recruiter::connect(const World& world, ProcessId host, const JobRecord& rec
   });
 }
 
-bool Recruiter::merge(const World& world) {
+bool NewcomerHost::merge(const World& world) {
   DeathNews news;
   const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
   const bool has_merged = succeeds([&] {
@@ -474,7 +474,7 @@ bool Recruiter::merge(const World& world) {
   return has_merged && !meeting_.is_hopeless;
 }
 
-Placed Recruiter::admit(World& world) {
+Placed NewcomerHost::admit(World& world) {
   patience_.reset();
   if (guest_) {
     guest_->connection->send(a_word);
@@ -496,12 +496,12 @@ Placed Recruiter::admit(World& world) {
   return placed;
 }
 
-void Recruiter::interrupt() {
+void NewcomerHost::interrupt() {
   if (meeting_.here) revoke(meeting_.here.get());
   if (meeting_.between) revoke(meeting_.between.get());
 }
 
-void Recruiter::give_up() {
+void NewcomerHost::give_up() {
   patience_.reset();
   if (guest_) ++failures_;
   guest_.reset();
