@@ -49,6 +49,7 @@
 #include "framework/replay/local_tally.hpp"
 #include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
+#include "framework/spawn/arrival.hpp"
 #include "framework/spawn/newcomer_host.hpp"
 #include "store/store_engine.hpp"
 

@@ -1,14 +1,13 @@
 #include "framework/spawn/newcomer_host.hpp"
 
-#include "base/assert.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "base/launch.hpp"
 #include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
 #include "framework/recovery/recovery_core.hpp"
+#include "framework/spawn/newcomer_handshake.hpp"
 #include "framework/spawn/process_starter.hpp"
 #include "transport/interruptible_pmix.hpp"
 #include "transport/progress.hpp"
@@ -17,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <stop_token>
 #include <thread>
@@ -30,66 +28,11 @@ using transport::Connection;
 
 constexpr int most_failures = 3;
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return std::as_bytes(std::span(&value, 1));
-}
-
-/// The first message of a newcomer.
-struct Call {
-  ProcessId process;
-  detector::LocalIdentity identity;
-};
-
-/// A message without content.
-constexpr std::array<std::byte, 1> a_word{std::byte{1}};
-
-Communicator returning_errors(MPI_Comm comm) {
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return Communicator(comm);
-}
-
-Communicator merged(const Communicator& between, bool newcomer) {
-  MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Intercomm_merge(between.get(), newcomer ? 1 : 0, &made), "MPI_Intercomm_merge");
-  return returning_errors(made);
-}
-
 /// Accepts the connection of the newcomer, which has `port`. For the host.
 Communicator accept(const std::string& port) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_accept(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_accept");
   return merged(returning_errors(made), false);
-}
-
-Communicator connect(const std::string& port) {
-  MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_connect(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_connect");
-  return merged(returning_errors(made), true);
-}
-
-/// Makes an intercommunicator of `own`, whose member `host` has `bridge`, and the communicator of the bridge's member
-/// `other`.
-Communicator join(MPI_Comm own, int host, const Communicator& bridge, int other) {
-  constexpr int tag = 0;
-  MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Intercomm_create(own, host, bridge.get(), other, tag, &made), "MPI_Intercomm_create");
-  return returning_errors(made);
-}
-
-/// Exchanges a byte with the newcomer, on every process. The library connects processes at their first message. If one
-/// dies before that, a revocation that is passed on to it waits without end (docs/open-mpi.md).
-void greet(const Communicator& between) {
-  int others = 0;
-  MPI_Comm_remote_size(between.get(), &others);
-  for (int other = 0; other < others; ++other) {
-    char said = 0;
-    char heard = 0;
-    check_mpi(
-        MPI_Sendrecv(&said, 1, MPI_CHAR, other, 0, &heard, 1, MPI_CHAR, other, 0, between.get(), MPI_STATUS_IGNORE),
-        "MPI_Sendrecv");
-  }
 }
 
 std::string open_port() {
@@ -114,19 +57,6 @@ bool succeeds(Attempt attempt) {
 
 int rank_of(ProcessId process, const World& world) {
   return static_cast<int>(std::ranges::find(world.members, process) - world.members.begin());
-}
-
-/// Makes `joined` the base of `world`. Its last member is the newcomer.
-void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, AgreementProvider& agreements) {
-  require(world.members.back() < newcomer.process, "who joins has a higher number than all members");
-  require(static_cast<std::size_t>(joined.size()) == world.members.size() + 1, "all members and the newcomer have met");
-  world.members.push_back(newcomer.process);
-  world.roster.spares.push_back({newcomer.process, newcomer.peer.node});
-  world.ballot.reset();
-  world.everyone.reset();
-  world.base = std::move(joined);
-  agreements.found(world.base.get(), world.members);
-  world.everyone = agreements.over(agreements.number_group(), world.base.get(), world.members);
 }
 
 }  // namespace
@@ -442,7 +372,7 @@ bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& 
       bridge = accept(port);
     }
     reach("spawn.create");
-    meeting_.between = join(meeting_.here.get(), host_rank, bridge, 1);
+    meeting_.between = make_intercommunicator(meeting_.here.get(), host_rank, bridge, 1);
   });
 }
 
@@ -477,7 +407,7 @@ bool NewcomerHost::merge(const World& world) {
 Placed NewcomerHost::admit(World& world) {
   patience_.reset();
   if (guest_) {
-    guest_->connection->send(a_word);
+    guest_->connection->send(empty_message);
     let_in_.push_back(guest_->release());
     guest_.reset();
     failures_ = 0;
@@ -506,67 +436,6 @@ void NewcomerHost::give_up() {
   if (guest_) ++failures_;
   guest_.reset();
   meeting_ = {};
-}
-
-// --- the newcomer ----------------------------------------------------------------------------------------------
-
-Arrival::Arrival(FailureDetector& detector)
-    : detector_(detector), self_(*launch::self()), host_address_(transport::parse_address(*launch::host_address())) {
-  reach("newcomer.call");
-  connection_ = Connection::dial(host_address_);
-  connection_->send(bytes_of(Call{self_, detector::LocalIdentity::self()}));
-}
-
-Arrival::~Arrival() = default;
-
-bool Arrival::wait() {
-  const auto job = connection_->wait();
-  if (!job) return false;
-  job_ = *job;
-  return true;
-}
-
-World Arrival::join(AgreementProvider& agreements) {
-  connection_->on_end([] { std::raise(SIGKILL); });  // the host does not need this process any more
-  try {
-    const auto [others, standing, host] = read_acquaintances(job_, self_);
-    const auto at_home = std::ranges::find(others, host, &Acquaintance::process);
-    const Acquaintance self = detector_.begin_late(self_, at_home->peer.node, host_address_.host, others, standing);
-    reach("newcomer.introduce");
-    connection_->send(bytes_of(self));
-    const auto said = connection_->wait();
-    if (!said) std::raise(SIGKILL);
-    JoinInfo join_info = read_join_info(*said, self_);
-    record_ = std::move(join_info.record);
-
-    reach("newcomer.connect");
-    const Communicator bridge = connect(join_info.port);
-    reach("newcomer.create");
-    const Communicator between = mend::join(MPI_COMM_SELF, 0, bridge, 0);
-    reach("newcomer.greet");
-    greet(between);
-    reach("newcomer.merge");
-    Communicator joined = merged(between, true);
-    reach("newcomer.merged");
-    connection_->send(a_word);
-    if (!connection_->wait()) std::raise(SIGKILL);
-    connection_->on_end({});
-    disarm_parent_death_signal();
-    connection_.reset();
-
-    reach("newcomer.admitted");
-    World& world = join_info.world;
-    std::vector<ProcessId> members = world.members;
-    members.push_back(self_);
-    detector_.enter(members);
-    agreements.number_groups_after(join_info.last_group);
-    enlarge(world, self, std::move(joined), agreements);
-    return std::move(world);
-  } catch (const std::exception& error) {
-    log::debug(fmt::format("process {} could not join the job: {}", self_.value, error.what()));
-    std::raise(SIGKILL);
-    throw;
-  }
 }
 
 }  // namespace mend

@@ -164,27 +164,4 @@ class NewcomerHost {
   std::jthread attendant_;  // while it runs, it owns all members above
 };
 
-/// The newcomer's side, in a process that the job has started.
-class Arrival {
- public:
-  /// Connects to the host. Throws EnvironmentError if the host does not listen any more.
-  explicit Arrival(FailureDetector& detector);
-  ~Arrival();
-
-  /// Waits until this process is needed. Returns false if it is not, and the job is over.
-  bool wait();
-  /// Joins the job as a spare and returns its world. If that is not possible, this process ends.
-  World join(AgreementProvider& agreements);
-  /// The data that the job has sent to this process when it joined.
-  const JobRecord& record() const { return record_; }
-
- private:
-  FailureDetector& detector_;
-  ProcessId self_;
-  transport::ControlAddress host_address_;
-  std::unique_ptr<transport::Connection> connection_;
-  std::vector<std::byte> job_;
-  JobRecord record_;
-};
-
 }  // namespace mend
