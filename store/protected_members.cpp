@@ -50,7 +50,7 @@ void ProtectedMembers::protect(std::string_view name, std::shared_ptr<Member> me
       throw UsageError(fmt::format(
           "another object is protected as '{0}' already, and one of the two would not be restored: protect each under "
           "a name of its own; if this one takes the other's place, as the arrays of a double buffer do in turn, call "
-          "store.replace(\"{0}\", object), or, in C and Fortran, mend_unprotect first",
+          "store.replace(\"{0}\", object), or mend_replace in C and Fortran",
           name));
     }
   } else if (left_out_.contains(name)) {

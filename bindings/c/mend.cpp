@@ -179,12 +179,12 @@ mend::Subset<std::byte> subset_at(void* data, std::size_t element_bytes, int ran
   return subset;
 }
 
-void protect_array(Session& session, const char* name, void* data, mend::ArrayPart place, const char* redundancy) {
+std::unique_ptr<mend::Member> array_at(void* data, mend::ArrayPart place) {
   place.require_sense();
   const auto bytes = bytes_of_element(place.element) * mend::elements_in(place.extents);
   mend::ArrayMember member{std::make_unique<mend::detail::SpanMember<std::byte>>(bytes_at(data, bytes)),
                            std::move(place)};
-  protect_member(session, name, mend::MemberOf<mend::ArrayMember>::make(member), redundancy);
+  return mend::MemberOf<mend::ArrayMember>::make(member);
 }
 
 /// Reads `axes` numbers.
@@ -192,6 +192,11 @@ mend::Extents extents_at(const std::size_t* numbers, int axes) {
   if (axes > 0 && numbers == nullptr)
     throw mend::UsageError("the whole, the offset or the extents of a protected part are NULL");
   return {numbers, numbers + std::max(axes, 0)};
+}
+
+mend::ArrayPart part_at(const char* element, int axes, const std::size_t* whole, const std::size_t* offset,
+                        const std::size_t* extents) {
+  return {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)};
 }
 
 /// Stores as many versions, the first ones, as there is room for. Returns the number of all.
@@ -272,6 +277,10 @@ int mend_size(const mend_session* session) { return session_of(session).size(); 
 int mend_process(const mend_session* session) { return static_cast<int>(session_of(session).process().value); }
 int mend_predecessors(const mend_session* session) { return session_of(session).predecessors(); }
 
+int mend_rollback(const mend_session* session) {
+  return session_of(session).rollback() == mend::Rollback::local ? MEND_ROLLBACK_LOCAL : MEND_ROLLBACK_ALL;
+}
+
 int mend_original_size(const mend_session* session) { return session_of(session).original_size(); }
 
 int mend_rank_in_comm(const mend_session* session, int origin) {
@@ -339,10 +348,8 @@ int mend_protect_with(mend_session* session, const char* name, void* data, size_
 int mend_protect_part(mend_session* session, const char* name, void* data, const char* element, int axes,
                       const size_t* whole, const size_t* offset, const size_t* extents, const char* redundancy) {
   return protecting(name, [&] {
-    protect_array(
-        session_of(session), name, data,
-        {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)},
-        redundancy);
+    protect_member(session_of(session), name, array_at(data, part_at(element, axes, whole, offset, extents)),
+                   redundancy);
   });
 }
 
@@ -357,7 +364,20 @@ int mend_protect_subset(mend_session* session, const char* name, void* data, siz
 int mend_protect_replicated(mend_session* session, const char* name, void* data, const char* element, size_t count,
                             const char* redundancy) {
   return protecting(name, [&] {
-    protect_array(session_of(session), name, data, {text_of(element, "element"), {count}, {0}, {count}}, redundancy);
+    protect_member(session_of(session), name, array_at(data, {text_of(element, "element"), {count}, {0}, {count}}),
+                   redundancy);
+  });
+}
+
+int mend_replace(mend_session* session, const char* name, void* data, size_t bytes) {
+  return guarded([&] { session_of(session).store().replace(text_of(name, "name"), bytes_at(data, bytes)); });
+}
+
+int mend_replace_part(mend_session* session, const char* name, void* data, const char* element, int axes,
+                      const size_t* whole, const size_t* offset, const size_t* extents) {
+  return guarded([&] {
+    session_of(session).store().replace(text_of(name, "name"),
+                                        array_at(data, part_at(element, axes, whole, offset, extents)));
   });
 }
 
@@ -390,6 +410,10 @@ int mend_file_exists(mend_session* session, const char* name) {
   bool exists = false;
   guarded([&] { exists = file_of(session, name).exists(); });
   return exists ? 1 : 0;
+}
+
+int mend_file_size(mend_session* session, const char* name, size_t* bytes) {
+  return guarded([&] { *given(bytes, "bytes of mend_file_size") = file_of(session, name).size(); });
 }
 
 int mend_commit(mend_session* session, unsigned long* version) {
@@ -576,6 +600,10 @@ int mend_recovery_rank(const mend_session* session, int index, int number, int* 
 }
 
 int mend_report_number(mend_session* session, const char* name, double value) {
+  return guarded([&] { session_of(session).report(reported(name), value); });
+}
+
+int mend_report_integer(mend_session* session, const char* name, long value) {
   return guarded([&] { session_of(session).report(reported(name), value); });
 }
 

@@ -8,7 +8,7 @@
  *         status = advance(mend_comm(session), &step);         // plain MPI, whose errors are returned
  *         ...
  *       }
- *       return status;                                         // MEND_FAILURE: the body is entered again, on repaired ranks
+ *       return status;                                         // MEND_FAILURE: the body is entered again
  *     }
  *
  *     int main(int argc, char **argv) { return mend_run(argc, argv, body, NULL); }
@@ -42,6 +42,18 @@ enum { MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2 };
 
 /** Where restored data came from. */
 enum { MEND_ORIGIN_NOWHERE = 0, MEND_ORIGIN_MEMORY = 1, MEND_ORIGIN_DISK = 2 };
+
+/** Which ranks go back when a process dies (--mend-rollback). */
+enum { MEND_ROLLBACK_ALL = 0, MEND_ROLLBACK_LOCAL = 1 };
+
+/** What mend_run returns: the exit codes of a job. */
+enum {
+  MEND_EXIT_OK = 0,
+  MEND_EXIT_FAILED = 1,        /**< an error of the program */
+  MEND_EXIT_USAGE = 2,         /**< wrong arguments */
+  MEND_EXIT_UNRECOVERABLE = 3, /**< no spare is left, or data is lost */
+  MEND_EXIT_LEFT_IN_TIME = 4   /**< the job was asked to leave; its next launch continues */
+};
 
 typedef struct mend_session mend_session;
 
@@ -102,6 +114,8 @@ int mend_role(const mend_session *session);
 int mend_process(const mend_session *session);
 /** The number of processes that held this rank before this one. Local. */
 int mend_predecessors(const mend_session *session);
+/** Which ranks go back when a process dies: one of MEND_ROLLBACK_... Local. */
+int mend_rollback(const mend_session *session);
 
 /** Makes a duplicate of mend_comm. mend interrupts it if a process fails, and frees it when the body is left or
  * repaired. Collective. */
@@ -112,11 +126,12 @@ int mend_comm_split(mend_session *session, int color, int key, MPI_Comm *made);
 int mend_comm_cart(mend_session *session, int axes, const int *dims, const int *periods, MPI_Comm *made);
 /** Makes any other communicator: `factory` makes it from `parent`, and returns the code of MPI. Otherwise as
  * mend_comm_dup. Collective. */
-int mend_comm_derive(mend_session *session, int (*factory)(MPI_Comm parent, MPI_Comm *made, void *data), void *data, MPI_Comm *made);
+int mend_comm_derive(mend_session *session, int (*factory)(MPI_Comm parent, MPI_Comm *made, void *data), void *data,
+                     MPI_Comm *made);
 
 /** Protects `bytes` bytes at `data`, which must outlive the body. Call it before mend_restore, which fills the data
  * that is protected then. A name stands for one piece of memory: to give it to another, as a double buffer does, call
- * mend_unprotect first. Local. */
+ * mend_replace. Local. */
 int mend_protect(mend_session *session, const char *name, void *data, size_t bytes);
 /** Protects bytes with a redundancy of their own instead of --mend-redundancy: "local", "partner", "replicas:2",
  * "xor:4", "rs:4+2". Local. */
@@ -126,8 +141,8 @@ int mend_protect_with(mend_session *session, const char *name, void *data, size_
  * last axis fastest. The first element has the index `offset` in an array of the extents `whole`. `element` is
  * "float32" or "float64"; "int8", "int16", "int32" or "int64", or the same with "uint"; or, for other elements,
  * "bytes24" with the size. `redundancy`: as in mend_protect_with, or NULL for that of the job. Local. */
-int mend_protect_part(mend_session *session, const char *name, void *data, const char *element, int axes, const size_t *whole,
-                      const size_t *offset, const size_t *extents, const char *redundancy);
+int mend_protect_part(mend_session *session, const char *name, void *data, const char *element, int axes,
+                      const size_t *whole, const size_t *offset, const size_t *extents, const char *redundancy);
 /** Protects some elements of an array: the indices from begins[i] up to, but not including, ends[i], for each of
  * `ranges` ranges. `element_bytes`: the size of an element. `redundancy`: as in mend_protect_part. Local. */
 int mend_protect_subset(mend_session *session, const char *name, void *data, size_t element_bytes, int ranges,
@@ -135,6 +150,14 @@ int mend_protect_subset(mend_session *session, const char *name, void *data, siz
 /** Protects `count` elements that are the same on all ranks. They can be restored to any number of ranks. Local. */
 int mend_protect_replicated(mend_session *session, const char *name, void *data, const char *element, size_t count,
                             const char *redundancy);
+/** Replaces the memory that mend_protect or mend_protect_with has protected under `name`, with the same redundancy: the
+ * next commit saves the new memory, and a restore fills it. For double buffers. Returns MEND_ERROR if nothing is
+ * protected under this name, or if the size differs. Call it on every rank, at the same point of the program. Local. */
+int mend_replace(mend_session *session, const char *name, void *data, size_t bytes);
+/** The same for a part of an array, whose offset and extents may differ from before. A replicated array is one part
+ * that is whole. Local. */
+int mend_replace_part(mend_session *session, const char *name, void *data, const char *element, int axes,
+                      const size_t *whole, const size_t *offset, const size_t *extents);
 /** Protects a file in memory. Call it before mend_restore. The file is written and read like a file, and committed and
  * restored like other data. If it is protected already, nothing changes. `redundancy`: as in mend_protect_part. Local.
  * */
@@ -149,6 +172,9 @@ const char *mend_file_path(mend_session *session, const char *name);
 /** Returns 1 if a file in memory was written or restored, otherwise 0. Protects the file first if it is not protected.
  * Local. */
 int mend_file_exists(mend_session *session, const char *name);
+/** Stores the size of a file in memory in bytes, without what is still in the buffer of a writer. Protects the file
+ * first if it is not protected. Local. */
+int mend_file_size(mend_session *session, const char *name, size_t *bytes);
 /** Ends the protection of the data of this name. Local. */
 int mend_unprotect(mend_session *session, const char *name);
 /** Saves the protected data as a new version. `version`, if not NULL, gets its number. Collective. */
@@ -221,6 +247,8 @@ int mend_recovery_rank(const mend_session *session, int index, int number, int *
 /** Adds a number to the job's result file (mend run --result FILE), which `mend report` shows and compares. The fields
  * of rank 0 are written. Without a result file it does nothing. Local. */
 int mend_report_number(mend_session *session, const char *name, double value);
+/** Adds an integer to the job's result file, as mend_report_number does. Local. */
+int mend_report_integer(mend_session *session, const char *name, long value);
 /** Adds a text to the job's result file, as mend_report_number does. Local. */
 int mend_report_text(mend_session *session, const char *name, const char *text);
 /** Adds this rank's part of the answer to the hash in the result file, which is over the parts of all ranks in rank

@@ -28,16 +28,21 @@ module mend
   integer(c_int), parameter, public :: MEND_SUCCESS = 0, MEND_FAILURE = 1, MEND_END = 2, MEND_ERROR = 3
   integer(c_int), parameter, public :: MEND_ROLE_INITIAL = 0, MEND_ROLE_SURVIVOR = 1, MEND_ROLE_NEWCOMER = 2
 
+  integer(c_int), parameter, public :: MEND_ROLLBACK_ALL = 0, MEND_ROLLBACK_LOCAL = 1
+  integer(c_int), parameter, public :: MEND_EXIT_OK = 0, MEND_EXIT_FAILED = 1, MEND_EXIT_USAGE = 2, &
+    MEND_EXIT_UNRECOVERABLE = 3, MEND_EXIT_LEFT_IN_TIME = 4
+
   public :: mend_body, mend_work, mend_factory, mend_run, mend_refuse
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
-  public :: mend_rank_in_comm, mend_origin, mend_original_size, mend_process, mend_predecessors
+  public :: mend_rank_in_comm, mend_origin, mend_original_size, mend_process, mend_predecessors, mend_rollback
   public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_derive, mend_comm_c2f
   public :: mend_protect, mend_protect_part, mend_protect_subset, mend_protect_replicated
-  public :: mend_protect_file, mend_file_open, mend_file_path, mend_file_exists
+  public :: mend_replace, mend_replace_part
+  public :: mend_protect_file, mend_file_open, mend_file_path, mend_file_exists, mend_file_size
   public :: mend_commit, mend_commit_async, mend_finish_commit, mend_commit_due, mend_should_exit
   public :: mend_restore, mend_restore_version, mend_restore_from, mend_restore_others
   public :: mend_agree, mend_check, mend_repair, mend_on_repair, mend_transaction
-  public :: mend_report_number, mend_report_text, mend_report_hash
+  public :: mend_report_number, mend_report_integer, mend_report_text, mend_report_hash
   public :: mend_unprotect, mend_finish_disk, mend_restored_from, mend_version
   public :: mend_versions_in_memory, mend_versions_on_disk
   public :: mend_store_statistics, mend_statistics
@@ -116,6 +121,11 @@ module mend
       type(c_ptr), value :: session
     end function
     integer(c_int) function mend_predecessors(session) bind(C, name="mend_predecessors")
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    ! Which ranks go back when a process dies: one of MEND_ROLLBACK_...
+    integer(c_int) function mend_rollback(session) bind(C, name="mend_rollback")
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
@@ -340,6 +350,26 @@ module mend
       type(c_ptr), value :: session
       character(kind=c_char), intent(in) :: name(*)
     end function
+    integer(c_int) function c_file_size(session, name, bytes) bind(C, name="mend_file_size")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_size_t), intent(out) :: bytes
+    end function
+    integer(c_int) function c_replace(session, name, data, bytes) bind(C, name="mend_replace")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_size_t), value :: bytes
+    end function
+    integer(c_int) function c_replace_part(session, name, data, element, axes, whole, offset, extents) &
+      bind(C, name="mend_replace_part")
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: session, data
+      character(kind=c_char), intent(in) :: name(*), element(*)
+      integer(c_int), value :: axes
+      integer(c_size_t), intent(in) :: whole(*), offset(*), extents(*)
+    end function
     integer(c_int) function c_close(file) bind(C, name="fclose")
       import :: c_int, c_ptr
       type(c_ptr), value :: file
@@ -379,6 +409,12 @@ module mend
       type(c_ptr), value :: session
       character(kind=c_char), intent(in) :: name(*)
       real(c_double), value :: number
+    end function
+    integer(c_int) function c_report_integer(session, name, number) bind(C, name="mend_report_integer")
+      import :: c_int, c_ptr, c_char, c_long
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_long), value :: number
     end function
     integer(c_int) function c_report_text(session, name, text) bind(C, name="mend_report_text")
       import :: c_int, c_ptr, c_char
@@ -431,8 +467,8 @@ contains
     code = c_run(int(command_argument_count() + 1, c_int), argv, c_funloc(mend_run_body), data_or_null(data))
   end function
 
-  ! Ends a program that cannot start: every process calls this instead of mend_run, with the same sentence. Returns the exit
-  ! code.
+  ! Ends a program that cannot start: every process calls this instead of mend_run, with the same sentence. Returns the
+  ! exit code.
   integer(c_int) function mend_refuse(sentence) result(code)
     character(len=*), intent(in) :: sentence
 
@@ -465,7 +501,7 @@ contains
   ! Protects `bytes` bytes at `data`: c_loc(values), c_sizeof(values) of memory that outlives the body. With a
   ! `redundancy` of its own ('xor:4'), or with that of the job. Call it before mend_restore, which fills the data that
   ! is protected then. A name stands for one piece of memory: to give it to another, as a double buffer does, call
-  ! mend_unprotect first.
+  ! mend_replace.
   integer(c_int) function mend_protect(session, name, data, bytes, redundancy) result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name
@@ -483,7 +519,8 @@ contains
   ! `extents`, the first index fastest, after the first `offset` ones along each axis of an array of the extents
   ! `whole`:
   !     mend_protect_part(session, "u", c_loc(u), "float64", [n, n], [first - 1, 0], int(shape(u), c_size_t))
-  integer(c_int) function mend_protect_part(session, name, data, element, whole, offset, extents, redundancy) result(status)
+  integer(c_int) function mend_protect_part(session, name, data, element, whole, offset, extents, redundancy) &
+    result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name, element
     integer(c_size_t), intent(in) :: whole(:), offset(:), extents(:)
@@ -500,7 +537,8 @@ contains
 
   ! Protects some elements of an array: the ranges from firsts(i) to lasts(i), counted from 1. `element_bytes`: the size
   ! of an element.
-  integer(c_int) function mend_protect_subset(session, name, data, element_bytes, firsts, lasts, redundancy) result(status)
+  integer(c_int) function mend_protect_subset(session, name, data, element_bytes, firsts, lasts, redundancy) &
+    result(status)
     type(c_ptr), intent(in) :: session, data
     character(len=*), intent(in) :: name
     integer(c_size_t), intent(in) :: element_bytes, firsts(:), lasts(:)
@@ -511,7 +549,8 @@ contains
     ranges = size(firsts)
     if (size(lasts) /= ranges) ranges = -1     ! which is refused
     if (present(redundancy)) own = terminated(redundancy)
-    status = c_protect_subset(session, terminated(name), data, element_bytes, int(ranges, c_int), firsts - 1, lasts, own)
+    status = c_protect_subset(session, terminated(name), data, element_bytes, int(ranges, c_int), firsts - 1, lasts, &
+      own)
   end function
 
   ! Protects `count` elements that are the same on all ranks.
@@ -524,6 +563,30 @@ contains
 
     if (present(redundancy)) own = terminated(redundancy)
     status = c_protect_replicated(session, terminated(name), data, terminated(element), count, own)
+  end function
+
+  ! Replaces the memory that mend_protect has protected under `name`, with the same redundancy. For double buffers. The
+  ! size must be the same. Call it on every rank, at the same point of the program.
+  integer(c_int) function mend_replace(session, name, data, bytes) result(status)
+    type(c_ptr), intent(in) :: session, data
+    character(len=*), intent(in) :: name
+    integer(c_size_t), intent(in) :: bytes
+
+    status = c_replace(session, terminated(name), data, bytes)
+  end function
+
+  ! The same for a part of an array, whose offset and extents may differ from before. A replicated array is one part
+  ! that is whole.
+  integer(c_int) function mend_replace_part(session, name, data, element, whole, offset, extents) result(status)
+    type(c_ptr), intent(in) :: session, data
+    character(len=*), intent(in) :: name, element
+    integer(c_size_t), intent(in) :: whole(:), offset(:), extents(:)
+    integer :: axes
+
+    axes = size(whole)
+    if (size(offset) /= axes .or. size(extents) /= axes) axes = 0     ! which is refused
+    status = c_replace_part(session, terminated(name), data, terminated(element), int(axes, c_int), &
+      whole(axes:1:-1), offset(axes:1:-1), extents(axes:1:-1))
   end function
 
   ! Protects a file in memory; call it before mend_restore. It is written and read like a file, and committed and
@@ -587,6 +650,16 @@ contains
     character(len=*), intent(in) :: name
 
     exists = c_file_exists(session, terminated(name)) /= 0
+  end function
+
+  ! The size of a file in memory in bytes, without what is still in the buffer of a writer.
+  integer(c_int) function mend_file_size(session, name, bytes) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+    integer(c_size_t), intent(out) :: bytes
+
+    bytes = 0
+    status = c_file_size(session, terminated(name), bytes)
   end function
 
   ! A text in the form of C.
@@ -661,6 +734,14 @@ contains
     real(c_double), intent(in) :: number
 
     status = c_report_number(session, terminated(name), number)
+  end function
+
+  integer(c_int) function mend_report_integer(session, name, number) result(status)
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: name
+    integer(c_long), intent(in) :: number
+
+    status = c_report_integer(session, terminated(name), number)
   end function
 
   integer(c_int) function mend_report_text(session, name, text) result(status)

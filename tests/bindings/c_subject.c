@@ -1,8 +1,8 @@
 /* A C program that uses mend: counts, as the C++ subject does, and dies where it is told to. Its first argument is the
- * way it survives: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its commits;
- * "file" has its state in a file in memory; "older" goes back to a version and takes over a neighbour's; "parts" goes on
- * with fewer ranks, and "numbers" reports their numbers; "leaves" and "leaves_unasked" run until they are asked to
- * leave. */
+ * way it survives: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its
+ * commits; "file" has its state in a file in memory; "double_buffer" replaces what it protects; "older" goes back to a
+ * version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers" reports their numbers; "leaves"
+ * and "leaves_unasked" run until they are asked to leave. */
 
 #include "bindings/c/mend.h"
 
@@ -206,6 +206,46 @@ static int subset_body(mend_session *session, void *data) {
   return say(session, text);
 }
 
+/* Two buffers take turns. Rank 1 dies when the second one is protected. */
+static int double_buffer_body(mend_session *session, void *data) {
+  double u[2][3];
+  long count[2] = {0, 0}, step = 0;
+  int now = 0;
+  char text[128];
+  const size_t rank = (size_t)mend_rank(session);
+  const size_t whole[] = {3 * (size_t)mend_size(session)}, offset[] = {3 * rank}, extents[] = {3};
+  (void)data;
+  for (int i = 0; i < 3; ++i) u[0][i] = (double)rank;
+  int status = mend_protect(session, "step", &step, sizeof step);
+  if (status == MEND_SUCCESS) status = mend_protect_with(session, "count", &count[0], sizeof count[0], "replicas:2");
+  if (status == MEND_SUCCESS) status = mend_protect_part(session, "u", u[0], "float64", 1, whole, offset, extents, NULL);
+  if (mend_replace(session, "nothing", &step, sizeof step) != MEND_ERROR || mend_replace(session, "step", &step, 1) != MEND_ERROR ||
+      mend_replace_part(session, "u", u[1], "float32", 1, whole, offset, extents) != MEND_ERROR)
+    return MEND_END;
+  mend_error_text();
+  if (mend_rollback(session) != MEND_ROLLBACK_ALL) return MEND_END;
+  if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
+  while (status == MEND_SUCCESS && step < steps) {
+    const int next = 1 - now;
+    for (int i = 0; i < 3; ++i) {
+      u[next][i] = u[now][i] + 1;
+      u[now][i] = -1;
+    }
+    count[next] = count[now] + 2;
+    count[now] = -1;
+    now = next;
+    step += 1;
+    status = mend_replace(session, "count", &count[now], sizeof count[now]);
+    if (status == MEND_SUCCESS) status = mend_replace_part(session, "u", u[now], "float64", 1, whole, offset, extents);
+    if (status == MEND_SUCCESS && step == 6 && mend_epoch(session) == 0) return die_on_rank_1(session);
+    if (status == MEND_SUCCESS) status = mend_commit(session, NULL);
+  }
+  if (status == MEND_SUCCESS) status = mend_report_integer(session, "steps", step);
+  if (status != MEND_SUCCESS) return status;
+  snprintf(text, sizeof text, "%g %g %g and %ld after %ld steps", u[now][0], u[now][1], u[now][2], count[now], step);
+  return say(session, text);
+}
+
 /* The state is only in a restart file in memory. Rank 1 dies while all ranks are writing it. */
 static int file_body(mend_session *session, void *data) {
   int step = 0;
@@ -235,6 +275,9 @@ static int file_body(mend_session *session, void *data) {
     }
     fprintf(file, "%ld", total);
     fclose(file);
+    size_t bytes = 0;
+    snprintf(text, sizeof text, "%d %ld", step, total);
+    if (mend_file_size(session, "restart", &bytes) != MEND_SUCCESS || bytes != strlen(text)) return MEND_END;
     status = mend_commit(session, NULL);
   }
   if (status != MEND_SUCCESS) return status;
@@ -454,6 +497,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);
   if (argc > 1 && strcmp(argv[1], "subset") == 0) return mend_run(argc, argv, subset_body, NULL);
   if (argc > 1 && strcmp(argv[1], "file") == 0) return mend_run(argc, argv, file_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "double_buffer") == 0) return mend_run(argc, argv, double_buffer_body, NULL);
   if (argc > 1 && strcmp(argv[1], "refused") == 0) return mend_refuse("there is no input");
   if (argc > 1 && strcmp(argv[1], "no_axes") == 0) return mend_run(argc, argv, no_axes_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unmade") == 0) return mend_run(argc, argv, unmade_body, NULL);

@@ -1,5 +1,6 @@
 // The C API, tested with a program in C whose rank 1 dies.
 
+#include "bindings/c/mend.h"
 #include "tests/framework/subject_job.hpp"
 
 #include <nlohmann/json.hpp>
@@ -126,6 +127,18 @@ TEST(InC, a_restart_file_in_memory_brings_everything_back) {
                                      EndsWith("total 460 after 10 steps, of which 6 are new"),
                                      EndsWith("total 470 after 10 steps, of which 6 are new"),
                                      EndsWith("total 480 after 10 steps, of which 6 are new")));
+}
+
+TEST(InC, buffers_that_take_turns_are_restored_into_the_one_that_is_protected) {
+  const support::ScratchFolder folder;
+  const auto result = folder.path() / "result.json";
+  const auto end = play_in_c("double_buffer", 1, {"--mend-result=" + result.string()});
+  EXPECT_EQ(end.exit_code, MEND_EXIT_OK) << end.errors;
+  EXPECT_THAT(said(end),
+              ElementsAre(EndsWith(": 10 10 10 and 20 after 10 steps"), EndsWith(": 11 11 11 and 20 after 10 steps"),
+                          EndsWith(": 12 12 12 and 20 after 10 steps"), EndsWith(": 13 13 13 and 20 after 10 steps")));
+  std::ifstream in(result);
+  EXPECT_EQ(nlohmann::json::parse(in).at("reported"), (nlohmann::json{{"steps", 10}}));
 }
 
 TEST(InC, a_program_that_cannot_start_is_refused_in_one_sentence) {

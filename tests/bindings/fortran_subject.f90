@@ -1,7 +1,7 @@
 ! A Fortran program that uses mend: counts, as the C subject does, and dies where it is told to. Its first argument is
 ! the way it survives: "again" enters the body again, "in_place" repairs and goes on, "async" does not wait for its
-! commits; "file" has its state in files in memory; "older" goes back to a version and takes over a neighbour's; "parts"
-! goes on with fewer ranks, and "numbers" reports their numbers.
+! commits; "file" has its state in files in memory; "double_buffer" replaces what it protects; "older" goes back to a
+! version and takes over a neighbour's; "parts" goes on with fewer ranks, and "numbers" reports their numbers.
 
 module counting
   use, intrinsic :: iso_c_binding
@@ -171,11 +171,58 @@ contains
       older, totals(1), neighbours
   end function
 
+  ! Two buffers take turns: one as a part of an array, one as plain bytes. Rank 1 dies when the second is protected.
+  integer(c_int) function double_buffer_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    real(c_double), target, save :: u(3, 2)
+    integer(c_long), target, save :: sums(2)
+    integer(c_size_t) :: whole(1), offset(1)
+    integer :: now, next
+
+    whole = 3 * mend_size(session)
+    offset = 3 * mend_rank(session)
+    step = 0
+    sums = 0
+    now = 1
+    u(:, 1) = mend_rank(session)
+    status = mend_protect(session, "step", c_loc(step), c_sizeof(step))
+    if (status == MEND_SUCCESS) status = mend_protect(session, "sum", c_loc(sums(1)), c_sizeof(sums(1)), "replicas:2")
+    if (status == MEND_SUCCESS) &
+      status = mend_protect_part(session, "u", c_loc(u(1, 1)), "float64", whole, offset, [3_c_size_t])
+    if (mend_replace(session, "nothing", c_loc(step), c_sizeof(step)) /= MEND_ERROR) status = MEND_END
+    if (index(mend_error_text(), "there is no protected member 'nothing'") /= 1) status = MEND_END
+    if (mend_rollback(session) /= MEND_ROLLBACK_ALL) status = MEND_END
+    if (status == MEND_SUCCESS) status = mend_restore(session)
+    do while (status == MEND_SUCCESS .and. step < steps)
+      next = 3 - now
+      u(:, next) = u(:, now) + 1
+      sums(next) = sums(now) + 2
+      u(:, now) = -1
+      sums(now) = -1
+      now = next
+      step = step + 1
+      status = mend_replace(session, "sum", c_loc(sums(now)), c_sizeof(sums(now)))
+      if (status == MEND_SUCCESS) &
+        status = mend_replace_part(session, "u", c_loc(u(1, now)), "float64", whole, offset, [3_c_size_t])
+      if (status == MEND_SUCCESS .and. step == 6 .and. mend_epoch(session) == 0) then
+        status = die_on_rank_1(session)
+        return
+      end if
+      if (status == MEND_SUCCESS) status = mend_commit(session)
+    end do
+    if (status == MEND_SUCCESS) status = mend_report_integer(session, "steps", step)
+    if (status == MEND_SUCCESS .and. c_associated(data)) status = MEND_ERROR
+    if (status /= MEND_SUCCESS) return
+    print "('rank ', i0, ':', 3(' ', i0), ' and ', i0, ' after ', i0, ' steps')", mend_rank(session), int(u(:, now)), &
+      sums(now), step
+  end function
+
   ! The state is only in restart files in memory, as OPEN makes them: records, a stream, and text opened by its path.
   ! Rank 1 dies while all ranks are writing them.
   integer(c_int) function file_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
     integer :: unit, done, first, i
+    integer(c_size_t) :: bytes
     integer(c_int) :: epoch, rank
     real(c_double) :: values(3), again(3)
     character(len=:), allocatable :: path
@@ -223,6 +270,8 @@ contains
       end if
       write(unit) values
       close(unit)
+      if (status == MEND_SUCCESS) status = mend_file_size(session, "records", bytes)
+      if (bytes < c_sizeof(done) + c_sizeof(values)) status = MEND_END
       if (status == MEND_SUCCESS) status = mend_file_open(session, "stream", "a", unit, access="stream")
       write(unit) values
       close(unit)
@@ -432,6 +481,8 @@ program fortran_subject
     code = mend_run(numbers_body)
   case ("subset")
     code = mend_run(subset_body)
+  case ("double_buffer")
+    code = mend_run(double_buffer_body)
   case ("file")
     code = mend_run(file_body)
   case ("refused")

@@ -84,6 +84,14 @@ TEST(InFortran, some_elements_are_protected_without_the_others) {
                                      "rank 3: 31 32 -1 -1 35 36 of version 1 in process 3, sum 6"));
 }
 
+TEST(InFortran, buffers_that_take_turns_are_restored_into_the_one_that_is_protected) {
+  const auto end = play_in_fortran("double_buffer", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end),
+              ElementsAre("rank 0: 10 10 10 and 20 after 10 steps", "rank 1: 11 11 11 and 20 after 10 steps",
+                          "rank 2: 12 12 12 and 20 after 10 steps", "rank 3: 13 13 13 and 20 after 10 steps"));
+}
+
 TEST(InFortran, restart_files_in_memory_bring_everything_back) {
   const auto end = play_in_fortran("file", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -280,7 +280,7 @@ std::vector<Declaration> functions_in_fortran(std::string_view module) {
 }
 
 std::string counterpart_in_cpp(const std::string& c_name, const std::vector<Declaration>& cpp) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 22> differently_named{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 25> differently_named{{
       {"mend_comm_dup", "Session::dup"},
       {"mend_comm_split", "Session::split"},
       {"mend_comm_cart", "Session::cart"},
@@ -293,6 +293,8 @@ std::string counterpart_in_cpp(const std::string& c_name, const std::vector<Decl
       {"mend_file_open", "File::open"},
       {"mend_file_path", "File::path"},
       {"mend_file_exists", "File::exists"},
+      {"mend_file_size", "File::size"},
+      {"mend_replace_part", "Store::replace"},
       {"mend_restore_version", "Store::restore"},
       {"mend_versions_in_memory", "Store::versions"},
       {"mend_versions_on_disk", "Store::versions"},
@@ -301,6 +303,7 @@ std::string counterpart_in_cpp(const std::string& c_name, const std::vector<Decl
       {"mend_recovery_dead", "Session::recoveries"},
       {"mend_recovery_rank", "Session::recoveries"},
       {"mend_report_number", "Session::report"},
+      {"mend_report_integer", "Session::report"},
       {"mend_report_text", "Session::report"},
       {"mend_comm_fortran", "Session::comm"},
   }};
