@@ -17,17 +17,6 @@ std::string counted(std::size_t count, const char* one, const char* several) {
 
 }  // namespace
 
-void RecoveryReport::set_moments(WallClock::time_point when_noticed, WallClock::time_point left_body,
-                                 WallClock::time_point agreed, WallClock::time_point rebuilt) {
-  left_body = std::max(left_body, when_noticed);
-  agreed = std::max(agreed, left_body);
-  rebuilt = std::max(rebuilt, agreed);
-  noticed = when_noticed;
-  interrupt = left_body - when_noticed;
-  agree = agreed - left_body;
-  rebuild = rebuilt - agreed;
-}
-
 std::string RecoveryReport::to_string() const {
   std::string what;
   for (const Replacement& r : replacements) {

@@ -17,20 +17,14 @@ struct RecoveryReport {
   std::vector<ProcessId> dead;            ///< all processes that died since the recovery before, spares included
   std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
   std::vector<Loss> given_up;             ///< ranks that were given up, in rank order
-  WallClock::time_point
-      noticed;               ///< when this process first knew of a rank's death; compare with the moment of the kill
-  Milliseconds interrupt{};  ///< from noticing until this process had left the body
-  Milliseconds agree{};      ///< until all living processes agreed to recover, and on the dead
-  Milliseconds rebuild{};    ///< until all agreed that there are new communicators
-  Milliseconds restore{};    ///< until the body had its data again (0 if it did not restore)
-  std::string machine;       ///< whose clock measured the times; empty: this process's
-  int rounds = 1;            ///< more than one if a process died during the recovery
+  WallClock::time_point noticed;          ///< when this process first knew of a rank's death
+  Milliseconds interrupt{};               ///< from noticing until this process had left the body
+  Milliseconds agree{};                   ///< until all living processes agreed to recover, and on the dead
+  Milliseconds rebuild{};                 ///< until all agreed that there are new communicators
+  Milliseconds restore{};                 ///< until the body had its data again (0 if it did not restore)
+  std::string machine;                    ///< whose clock measured the times; empty: this process's
+  int rounds = 1;                         ///< more than one if a process died during the recovery
 
-  /// Divides the time of the recovery into phases: noticed, body left, agreed on the dead, rebuilt. If a moment lies
-  /// before the previous one, both count as the same moment: a process may have waited for the others before it
-  /// noticed, or have been told late.
-  void set_moments(WallClock::time_point when_noticed, WallClock::time_point left_body, WallClock::time_point agreed,
-                   WallClock::time_point rebuilt);
   /// The time until there were new communicators.
   Milliseconds until_rebuilt() const { return interrupt + agree + rebuild; }
   /// The time until the data was restored.

@@ -9,7 +9,13 @@ namespace mend {
 void RecoveryClock::stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now) const {
   Moment noticed = noticed_.value_or(left_body_);
   if (first_death) noticed = noticed_ ? std::min(*noticed_, *first_death) : *first_death;
-  report.set_moments(noticed, left_body_, agreed_, now);
+  const Moment left_body = std::max(left_body_, noticed);
+  const Moment agreed = std::max(agreed_, left_body);
+  const Moment rebuilt = std::max(now, agreed);
+  report.noticed = noticed;
+  report.interrupt = left_body - noticed;
+  report.agree = agreed - left_body;
+  report.rebuild = rebuilt - agreed;
 }
 
 void RecoveryClock::trace(const RecoveryReport& report) const {

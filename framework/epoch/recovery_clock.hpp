@@ -26,7 +26,9 @@ class RecoveryClock {
   void agree_on_dead(Moment now = WallClock::now()) { agreed_ = now; }
 
   /// Fills in the phases of `report` when there are new communicators. `first_death`: of a process that held a rank, if
-  /// it is known. A spare may have died long before, or have been called long before there was a death.
+  /// it is known. A spare may have died long before, or have been called long before there was a death. If a moment
+  /// lies before the previous one, both count as the same moment: a process may have waited for the others before it
+  /// noticed, or have been told late.
   void stamp(RecoveryReport& report, std::optional<Moment> first_death, Moment now = WallClock::now()) const;
   /// Writes the phases of a report that stamp() has filled to the time line.
   void trace(const RecoveryReport& report) const;

@@ -1,7 +1,10 @@
 #include "framework/recovery_report.hpp"
 
+#include "framework/epoch/recovery_clock.hpp"
+
 #include <gmock/gmock.h>
 
+#include <optional>
 #include <vector>
 
 namespace {
@@ -46,17 +49,24 @@ TEST(RecoveryReport, has_one_time_line_whose_phases_are_not_negative_and_add_up)
   const mend::WallClock::time_point start{std::chrono::hours(1)};
   const auto at = [&](int ms) { return start + std::chrono::milliseconds(ms); };
   mend::RecoveryReport report;
-  report.set_moments(at(0), at(2), at(5), at(9));
+  const auto stamp = [&](int noticed) {
+    mend::RecoveryClock clock;
+    clock.notice(at(noticed));
+    clock.leave_body(at(2));
+    clock.agree_on_dead(at(5));
+    clock.stamp(report, std::nullopt, at(9));
+  };
+  stamp(0);
   EXPECT_EQ(report.interrupt, Milliseconds{2});
   EXPECT_EQ(report.agree, Milliseconds{3});
   EXPECT_EQ(report.rebuild, Milliseconds{4});
   EXPECT_EQ(report.until_rebuilt(), Milliseconds{9});
   // The process had left the body before it noticed the death, and learned of it after the agreement.
-  report.set_moments(at(7), at(2), at(5), at(9));
+  stamp(7);
   EXPECT_EQ(report.interrupt, Milliseconds{0});
   EXPECT_EQ(report.agree, Milliseconds{0});
   EXPECT_EQ(report.until_rebuilt(), Milliseconds{2});
-  report.set_moments(at(12), at(2), at(5), at(9));
+  stamp(12);
   EXPECT_EQ(report.until_rebuilt(), Milliseconds{0});
 }
 
