@@ -39,6 +39,35 @@ std::vector<std::vector<std::string>> gather_lines(MPI_Comm comm, const std::str
   return lines;
 }
 
+std::vector<std::uint64_t> exchange_words(MPI_Comm comm, int to, int from, int tag,
+                                          const std::vector<std::uint64_t>& words) {
+  const std::uint64_t out = words.size();
+  std::uint64_t in = 0;
+  check_mpi(PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag, &in, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+  std::vector<std::uint64_t> got(in);
+  check_mpi(PMPI_Sendrecv(words.data(), static_cast<int>(out), MPI_UINT64_T, to, tag, got.data(), static_cast<int>(in),
+                          MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+  return got;
+}
+
+std::vector<std::vector<std::uint64_t>> exchange_words_with_all(
+    MPI_Comm comm, int tag, const std::function<std::vector<std::uint64_t>(int rank)>& words_for) {
+  int self = 0;
+  int ranks = 0;
+  MPI_Comm_rank(comm, &self);
+  MPI_Comm_size(comm, &ranks);
+  std::vector<std::vector<std::uint64_t>> words(static_cast<std::size_t>(ranks));
+  words[static_cast<std::size_t>(self)] = words_for(self);
+  for (int distance = 1; distance < ranks; ++distance) {
+    const int to = (self + distance) % ranks;
+    const int from = (self - distance + ranks) % ranks;
+    words[static_cast<std::size_t>(from)] = exchange_words(comm, to, from, tag, words_for(to));
+  }
+  return words;
+}
+
 Communicator shrink_until_agreed(MPI_Comm comm, const std::function<bool(MPI_Comm)>& attempt) {
   int size = 0;
   MPI_Comm_size(comm, &size);

@@ -64,6 +64,17 @@ void broadcast_bytes(MPI_Comm comm, int root, Container& bytes) {
   check_mpi(MPI_Bcast(bytes.data(), static_cast<int>(size), MPI_BYTE, root, comm), "MPI_Bcast");
 }
 
+/// Sends `words` to rank `to`, and returns the words that rank `from` sends; either may be MPI_PROC_NULL. It calls the
+/// functions of MPI by their PMPI names, so it can be used inside mend's own versions of MPI functions. Throws as
+/// check_mpi.
+std::vector<std::uint64_t> exchange_words(MPI_Comm comm, int to, int from, int tag,
+                                          const std::vector<std::uint64_t>& words);
+
+/// Sends each rank of `comm` the words that `words_for` returns for it. Returns the words that each rank has for this
+/// one, by rank, with its own. Collective over `comm`. Throws as exchange_words.
+std::vector<std::vector<std::uint64_t>> exchange_words_with_all(
+    MPI_Comm comm, int tag, const std::function<std::vector<std::uint64_t>(int rank)>& words_for);
+
 /// Shrinks `comm` to its living members and runs `attempt` in the new communicator, which returns errors. Repeats this
 /// until all members agree that `attempt` has succeeded; every failed round has met a death. Returns the communicator;
 /// none if the library cannot make one although no process dies. `attempt` returns true if it has succeeded. Collective

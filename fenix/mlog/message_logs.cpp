@@ -7,6 +7,7 @@
 #include "framework/process/process_context.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
 #include "store/snapshot/hash.hpp"
+#include "transport/collectives.hpp"
 
 #include <fmt/format.h>
 
@@ -246,13 +247,15 @@ void MessageLogs::sync(int id, int region) {
     log.regions.go_back_to(region);
     mine = {!log.regions.has_messages(), region};
   }
+  enum Obstacle : int { none, has_other_ranks, has_not_kept_region };
   struct Told {
     int id;
-    int obstacle;
+    Obstacle obstacle;
     int takes_counts;
     int region;
   };
-  const Told told{id, !fits_here ? 2 : (can_begin ? 0 : 1), mine.takes_counts ? 1 : 0, mine.region};
+  const Obstacle obstacle = !fits_here ? has_other_ranks : (can_begin ? none : has_not_kept_region);
+  const Told told{id, obstacle, mine.takes_counts ? 1 : 0, mine.region};
   std::vector<Told> all(static_cast<std::size_t>(state().engine().world().roster.size()));
   check_mpi(PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, line_.get()),
             "MPI_Allgather");
@@ -260,12 +263,12 @@ void MessageLogs::sync(int id, int region) {
     if (all[rank].id != id)
       throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                     fmt::format("rank {} syncs message log {} while this one syncs {}", rank, all[rank].id, id));
-    if (all[rank].obstacle == 2)
+    if (all[rank].obstacle == has_other_ranks)
       throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                     fmt::format("message log {} was created for other ranks, or its communicator was not re-created: "
                                 "delete it, and create it again",
                                 id));
-    if (all[rank].obstacle == 1)
+    if (all[rank].obstacle == has_not_kept_region)
       throw Refused(FENIX_ERROR_NODATA_FOUND,
                     fmt::format("rank {} cannot go back in message log {} so far: create it with a larger depth, or "
                                 "commit more often",
@@ -277,19 +280,6 @@ void MessageLogs::sync(int id, int region) {
   exchange(log, positions);
   messages_.begin_epoch(&log.front);
   log.synced = epoch();
-}
-
-std::vector<std::uint64_t> MessageLogs::exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const {
-  std::uint64_t out = packet.size();
-  std::uint64_t in = 0;
-  check_mpi(PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag_of_exchange, &in, 1, MPI_UINT64_T, from, tag_of_exchange,
-                          line_.get(), MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
-  std::vector<std::uint64_t> got(in);
-  check_mpi(PMPI_Sendrecv(packet.data(), static_cast<int>(out), MPI_UINT64_T, to, tag_of_exchange, got.data(),
-                          static_cast<int>(in), MPI_UINT64_T, from, tag_of_exchange, line_.get(), MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
-  return got;
 }
 
 /// Exchanges what each rank has received, and sends missing messages again. Collective over the ranks.
@@ -307,20 +297,14 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
     put(packet, report.sent_then);
     return packet;
   };
-  std::vector<RegionLog::Report> reports(static_cast<std::size_t>(ranks));
-  const auto take = [&](int peer, const std::vector<std::uint64_t>& packet) {
+  std::vector<RegionLog::Report> reports;
+  for (const auto& packet : exchange_words_with_all(line_.get(), tag_of_exchange, packet_for)) {
     std::size_t at = 0;
-    RegionLog::Report& report = reports[static_cast<std::size_t>(peer)];
+    RegionLog::Report& report = reports.emplace_back();
     report.is_lost = packet.at(at++) != 0;
     report.received = counts_from(packet, at);
     report.received_then = counts_from(packet, at);
     report.sent_then = counts_from(packet, at);
-  };
-  take(self, packet_for(self));
-  for (int distance = 1; distance < ranks; ++distance) {
-    const int to = (self + distance) % ranks;
-    const int from = (self - distance + ranks) % ranks;
-    take(from, exchanged(to, from, packet_for(to)));
   }
   // The lowest rank whose needed messages another rank has not kept.
   int short_of = ranks;

@@ -132,7 +132,6 @@ class MessageLogs final : public LoggedCalls {
   void set_lines(Log& log) const;
   void require_one_log(const replay::Channel& channel, bool is_send);
   void exchange(Log& log, const std::vector<replay::RegionLog::Position>& positions);
-  std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
 
   ByFront by_front_;
   LoggedMessages messages_;

@@ -336,12 +336,10 @@ void LocalRollback::begin_epoch() {
     return;
   }
   const int self = session_.rank;
-  std::vector<PeerPacket> packets(static_cast<std::size_t>(ranks_));
-  packets[static_cast<std::size_t>(self)] = packet_for(self);
-  for (int distance = 1; distance < ranks_; ++distance) {
-    const int to = (self + distance) % ranks_;
-    const int from = (self - distance + ranks_) % ranks_;
-    packets[static_cast<std::size_t>(from)] = PeerPacket::from(exchanged(to, from, packet_for(to).words()));
+  std::vector<PeerPacket> packets;
+  for (const auto& words : exchange_words_with_all(session_.line(Traffic::messages), tag_of_exchange,
+                                                   [&](int peer) { return packet_for(peer).words(); })) {
+    packets.push_back(PeerPacket::from(words));
   }
   std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
   const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
@@ -409,20 +407,6 @@ PeerPacket LocalRollback::packet_for(int peer) const {
                     .next_number = number_},
           .recipes = derived_.recipes(),
           .receipts = ledger_.receipts_for(peer)};
-}
-
-std::vector<std::uint64_t> LocalRollback::exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const {
-  constexpr int tag = 0;
-  const MPI_Comm line = session_.line(Traffic::messages);
-  std::uint64_t out = packet.size();
-  std::uint64_t in = 0;
-  check_mpi(PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag, &in, 1, MPI_UINT64_T, from, tag, line, MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
-  std::vector<std::uint64_t> got(in);
-  check_mpi(PMPI_Sendrecv(packet.data(), static_cast<int>(out), MPI_UINT64_T, to, tag, got.data(), static_cast<int>(in),
-                          MPI_UINT64_T, from, tag, line, MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
-  return got;
 }
 
 // --- what a recovery has meant -----------------------------------------------------------------------------------

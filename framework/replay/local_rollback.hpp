@@ -117,6 +117,8 @@ class LocalRollback final : public LoggedCalls {
   LoggedCollectives& collectives() override { return collectives_; }
 
  private:
+  static constexpr int tag_of_exchange = 0;  // on the line of messages, before the application uses it
+
   using Standing = PeerState::Standing;
 
   int run(Call call, void* work) override;
@@ -126,7 +128,6 @@ class LocalRollback final : public LoggedCalls {
   const Front& front_with(std::uint32_t number) const;
   int node_for(const Front& parent) const;
   PeerPacket packet_for(int peer) const;
-  std::vector<std::uint64_t> exchanged(int to, int from, const std::vector<std::uint64_t>& packet) const;
   void tell_who_goes_back();
   void report(std::uint64_t resent, std::uint64_t resent_bytes);
   void serve();
