@@ -22,28 +22,28 @@ struct count {
   long total;
 };
 
-static int take_comm(mend_session *session, void *data) {
-  struct count *count = data;
+static int take_comm(mend_session* session, void* data) {
+  struct count* count = data;
   return mend_comm_dup(session, &count->comm);
 }
 
-static int add_one_unless_rank_1(mend_session *session, void *data, int *well) {
-  ((struct count *)data)->total += 1;
+static int add_one_unless_rank_1(mend_session* session, void* data, int* well) {
+  ((struct count*)data)->total += 1;
   if (mend_rank(session) == 1) *well = 0;
   return MEND_SUCCESS;
 }
 
-static int fail_to_work(mend_session *session, void *data, int *well) {
+static int fail_to_work(mend_session* session, void* data, int* well) {
   (void)well;
   return mend_protect(session, "", data, 0);
 }
 
-static int wrong_work_body(mend_session *session, void *data) {
+static int wrong_work_body(mend_session* session, void* data) {
   int committed = 0;
   return mend_transaction(session, fail_to_work, data, &committed);
 }
 
-static int one_step(mend_session *session, struct count *count, long *step) {
+static int one_step(mend_session* session, struct count* count, long* step) {
   int due = 0;
   long sum = 0;
   const long mine = *step + mend_rank(session);
@@ -56,14 +56,14 @@ static int one_step(mend_session *session, struct count *count, long *step) {
   return count->async ? mend_commit_async(session) : mend_commit(session, NULL);
 }
 
-static int say(mend_session *session, const char *text) {
+static int say(mend_session* session, const char* text) {
   char line[160];
   snprintf(line, sizeof line, "rank %d: %s\n", mend_rank(session), text);
   return write(STDOUT_FILENO, line, strlen(line)) > 0 ? MEND_SUCCESS : MEND_ERROR;
 }
 
-static int async_body(mend_session *session, void *data) {
-  struct count *count = data;
+static int async_body(mend_session* session, void* data) {
+  struct count* count = data;
   long step = 0;
   unsigned long restored = 0;
   unsigned long version = 0;
@@ -79,12 +79,13 @@ static int async_body(mend_session *session, void *data) {
   if (status == MEND_SUCCESS) status = mend_report_text(session, "language", "C");
   if (status == MEND_SUCCESS) status = mend_report_hash(session, &count->total, sizeof count->total);
   if (status != MEND_SUCCESS) return status;
-  snprintf(text, sizeof text, "total %ld after %ld steps in epoch %d, from version %lu to %lu", count->total, step, mend_epoch(session), restored, version);
+  snprintf(text, sizeof text, "total %ld after %ld steps in epoch %d, from version %lu to %lu", count->total, step,
+           mend_epoch(session), restored, version);
   return say(session, text);
 }
 
 /* Begins a partitioned send, which local rollback does not cover. */
-static int uncovered_body(mend_session *session, void *data) {
+static int uncovered_body(mend_session* session, void* data) {
   MPI_Request request = MPI_REQUEST_NULL;
   int number = 0;
   (void)data;
@@ -94,7 +95,7 @@ static int uncovered_body(mend_session *session, void *data) {
 }
 
 /* Rank 1 sends its process number, which is a different one after it goes back. */
-static int unlike_body(mend_session *session, void *data) {
+static int unlike_body(mend_session* session, void* data) {
   long sum = 0;
   long step = 0;
   char text[64];
@@ -117,7 +118,7 @@ static int unlike_body(mend_session *session, void *data) {
 }
 
 /* Returns the code of the MPI call that fails. If `data` is not NULL, rank 1 does so without a death. */
-static int code_body(mend_session *session, void *data) {
+static int code_body(mend_session* session, void* data) {
   int value = 0;
   if (mend_epoch(session) == 0 && mend_rank(session) == 1) {
     if (data != NULL) return MPI_Send(&value, 1, MPI_INT, 4711, 0, mend_comm(session));
@@ -128,8 +129,8 @@ static int code_body(mend_session *session, void *data) {
 }
 
 /* Passes NULL for what is needed. */
-static int null_body(mend_session *session, void *data) {
-  const char *which = data;
+static int null_body(mend_session* session, void* data) {
+  const char* which = data;
   int committed = 0;
   if (strcmp(which, "due") == 0) return mend_commit_due(session, NULL);
   if (strcmp(which, "agree") == 0) return mend_agree(session, NULL);
@@ -139,12 +140,12 @@ static int null_body(mend_session *session, void *data) {
   return mend_transaction(session, NULL, NULL, &committed);
 }
 
-static int die_on_rank_1(mend_session *session) {
+static int die_on_rank_1(mend_session* session) {
   if (mend_rank(session) == 1) kill(getpid(), SIGKILL);
   return MPI_Barrier(mend_comm(session)) == MPI_SUCCESS ? MEND_ERROR : MEND_FAILURE;
 }
 
-static int knows_what_has_been(mend_session *session) {
+static int knows_what_has_been(mend_session* session) {
   mend_recovery recovery;
   mend_store_statistics statistics;
   int rank = -1, dead = -1, newcomer = -1;
@@ -161,7 +162,7 @@ static int knows_what_has_been(mend_session *session) {
          mend_versions_on_disk(session, versions, 2) == 0;
 }
 
-static int older_body(mend_session *session, void *data) {
+static int older_body(mend_session* session, void* data) {
   long value = 0;
   unsigned long older = 0;
   unsigned long neighbours = 0;
@@ -188,26 +189,27 @@ static int older_body(mend_session *session, void *data) {
 }
 
 /* The first two and the last two of six values are protected. */
-static int subset_body(mend_session *session, void *data) {
+static int subset_body(mend_session* session, void* data) {
   double values[6];
   const size_t begins[] = {0, 4}, ends[] = {2, 6}, before_begins[] = {0, 0};
   char text[128];
   (void)data;
   for (int i = 0; i < 6; ++i) values[i] = 10 * mend_rank(session) + i;
-  if (mend_protect_subset(session, "wrong", values, sizeof *values, 2, ends, before_begins, NULL) != MEND_ERROR) return MEND_END;
+  if (mend_protect_subset(session, "wrong", values, sizeof *values, 2, ends, before_begins, NULL) != MEND_ERROR)
+    return MEND_END;
   if (strcmp(mend_error_text(), "a range of a protected subset ends before it begins") != 0) return MEND_END;
   int status = mend_protect_subset(session, "ends", values, sizeof *values, 2, begins, ends, "partner");
   if (status == MEND_SUCCESS) status = mend_commit(session, NULL);
   for (int i = 0; i < 6; ++i) values[i] = -1;
   if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
   if (status != MEND_SUCCESS) return status;
-  snprintf(text, sizeof text, "%g %g %g %g %g %g of version %lu in process %d", values[0], values[1], values[2], values[3], values[4],
-           values[5], mend_version(session), mend_process(session));
+  snprintf(text, sizeof text, "%g %g %g %g %g %g of version %lu in process %d", values[0], values[1], values[2],
+           values[3], values[4], values[5], mend_version(session), mend_process(session));
   return say(session, text);
 }
 
 /* Two buffers take turns. Rank 1 dies when the second one is protected. */
-static int double_buffer_body(mend_session *session, void *data) {
+static int double_buffer_body(mend_session* session, void* data) {
   double u[2][3];
   long count[2] = {0, 0}, step = 0;
   int now = 0;
@@ -218,8 +220,10 @@ static int double_buffer_body(mend_session *session, void *data) {
   for (int i = 0; i < 3; ++i) u[0][i] = (double)rank;
   int status = mend_protect(session, "step", &step, sizeof step);
   if (status == MEND_SUCCESS) status = mend_protect_with(session, "count", &count[0], sizeof count[0], "replicas:2");
-  if (status == MEND_SUCCESS) status = mend_protect_part(session, "u", u[0], "float64", 1, whole, offset, extents, NULL);
-  if (mend_replace(session, "nothing", &step, sizeof step) != MEND_ERROR || mend_replace(session, "step", &step, 1) != MEND_ERROR ||
+  if (status == MEND_SUCCESS)
+    status = mend_protect_part(session, "u", u[0], "float64", 1, whole, offset, extents, NULL);
+  if (mend_replace(session, "nothing", &step, sizeof step) != MEND_ERROR ||
+      mend_replace(session, "step", &step, 1) != MEND_ERROR ||
       mend_replace_part(session, "u", u[1], "float32", 1, whole, offset, extents) != MEND_ERROR)
     return MEND_END;
   mend_error_text();
@@ -247,7 +251,7 @@ static int double_buffer_body(mend_session *session, void *data) {
 }
 
 /* The state is only in a restart file in memory. Rank 1 dies while all ranks are writing it. */
-static int file_body(mend_session *session, void *data) {
+static int file_body(mend_session* session, void* data) {
   int step = 0;
   long total = 0;
   char text[128];
@@ -255,19 +259,21 @@ static int file_body(mend_session *session, void *data) {
   int status = mend_protect_file(session, "restart", "replicas:2");
   if (status == MEND_SUCCESS && mend_epoch(session) == 0) {
     if (mend_file_exists(session, "restart") || mend_file_open(session, "restart", "r") != NULL) return MEND_END;
-    if (strcmp(mend_error_text(), "file 'restart' cannot be read: it was neither written nor restored; ask mend_file_exists before") != 0) return MEND_END;
+    if (strcmp(mend_error_text(),
+               "file 'restart' cannot be read: it was neither written nor restored; ask mend_file_exists before") != 0)
+      return MEND_END;
     if (mend_file_open(session, "restart", "q") != NULL || mend_file_path(session, NULL) != NULL) return MEND_END;
   }
   if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
   if (status == MEND_SUCCESS && mend_file_exists(session, "restart")) {
-    FILE *file = fopen(mend_file_path(session, "restart"), "r");
+    FILE* file = fopen(mend_file_path(session, "restart"), "r");
     if (fscanf(file, "%d %ld", &step, &total) != 2) status = MEND_ERROR;
     fclose(file);
   }
   const int first = step;
   while (status == MEND_SUCCESS && step < steps) {
     total += 10 * step + mend_rank(session);
-    FILE *file = mend_file_open(session, "restart", "w");
+    FILE* file = mend_file_open(session, "restart", "w");
     fprintf(file, "%d ", ++step);
     if (step == 5 && mend_epoch(session) == 0) {
       fflush(file);
@@ -292,7 +298,7 @@ static int table_step;
 
 static double at(int row, int column, int step) { return 100 * row + column + 1000 * step; }
 
-static int parts_body(mend_session *session, void *data) {
+static int parts_body(mend_session* session, void* data) {
   const size_t ranks = (size_t)mend_size(session);
   const size_t mine = columns / ranks;
   const size_t first = mine * (size_t)mend_rank(session);
@@ -313,19 +319,21 @@ static int parts_body(mend_session *session, void *data) {
     if (status == MEND_SUCCESS && table_step == 3 && mend_epoch(session) == 0) return die_on_rank_1(session);
   }
   if (status != MEND_SUCCESS) return status;
-  for (size_t i = 0; i < rows * mine; ++i) wrong += table[i] != at((int)(i / mine), (int)(first + i % mine), table_step);
-  snprintf(text, sizeof text, "columns %zu to %zu after %d steps, from version %lu, %d wrong", first, first + mine, table_step, version, wrong);
+  for (size_t i = 0; i < rows * mine; ++i)
+    wrong += table[i] != at((int)(i / mine), (int)(first + i % mine), table_step);
+  snprintf(text, sizeof text, "columns %zu to %zu after %d steps, from version %lu, %d wrong", first, first + mine,
+           table_step, version, wrong);
   return say(session, text);
 }
 
-static int take_half(MPI_Comm parent, MPI_Comm *made, void *data) {
+static int take_half(MPI_Comm parent, MPI_Comm* made, void* data) {
   int rank = 0;
   (void)data;
   MPI_Comm_rank(parent, &rank);
   return MPI_Comm_split(parent, rank % 2, 0, made);
 }
 
-static int numbers_body(mend_session *session, void *data) {
+static int numbers_body(mend_session* session, void* data) {
   const int dims[] = {3}, periods[] = {1};
   const int rank = mend_rank(session);
   int before = 0, after = 0, members = 0;
@@ -333,52 +341,54 @@ static int numbers_body(mend_session *session, void *data) {
   char text[160];
   (void)data;
   if (mend_epoch(session) == 0) return die_on_rank_1(session);
-  if (mend_original_size(session) != 4 || mend_rank_in_comm(session, 4) != MPI_PROC_NULL || mend_origin(session, -1) != MPI_PROC_NULL ||
-      mend_origin(session, mend_size(session)) != MPI_PROC_NULL)
+  if (mend_original_size(session) != 4 || mend_rank_in_comm(session, 4) != MPI_PROC_NULL ||
+      mend_origin(session, -1) != MPI_PROC_NULL || mend_origin(session, mend_size(session)) != MPI_PROC_NULL)
     return MEND_END;
   int status = mend_comm_cart(session, 1, dims, periods, &ring);
   if (status == MEND_SUCCESS) status = mend_comm_derive(session, take_half, NULL, &half);
   if (status != MEND_SUCCESS) return status;
   MPI_Cart_shift(ring, 0, 1, &before, &after);
   MPI_Comm_size(half, &members);
-  snprintf(text, sizeof text, "%d in comm, was %d, %s rank 1, between %d and %d, half are %d, after %d", mend_rank_in_comm(session, mend_origin(session, rank)),
-           mend_origin(session, rank), mend_rank_in_comm(session, 1) == MPI_PROC_NULL ? "no" : "a", before, after, members,
+  snprintf(text, sizeof text, "%d in comm, was %d, %s rank 1, between %d and %d, half are %d, after %d",
+           mend_rank_in_comm(session, mend_origin(session, rank)), mend_origin(session, rank),
+           mend_rank_in_comm(session, 1) == MPI_PROC_NULL ? "no" : "a", before, after, members,
            mend_predecessors(session));
   return say(session, text);
 }
 
-static int no_axes_body(mend_session *session, void *data) {
+static int no_axes_body(mend_session* session, void* data) {
   MPI_Comm ring = MPI_COMM_NULL;
   (void)data;
   return mend_comm_cart(session, 1, NULL, NULL, &ring);
 }
 
-static int makes_nothing(MPI_Comm parent, MPI_Comm *made, void *data) {
+static int makes_nothing(MPI_Comm parent, MPI_Comm* made, void* data) {
   (void)parent, (void)made, (void)data;
   return MPI_ERR_TOPOLOGY;
 }
 
-static int unmade_body(mend_session *session, void *data) {
+static int unmade_body(mend_session* session, void* data) {
   MPI_Comm none = MPI_COMM_NULL;
   return mend_comm_derive(session, makes_nothing, data, &none);
 }
 
-static int part_is_refused(mend_session *session, const char *element, size_t first, const char *why) {
+static int part_is_refused(mend_session* session, const char* element, size_t first, const char* why) {
   const size_t whole = 4, extent = 2;
   const int status = mend_protect_part(session, "table", table, element, 1, &whole, &first, &extent, NULL);
   return status == MEND_ERROR && strncmp(mend_error_text(), why, strlen(why)) == 0;
 }
 
-static int wrong_parts_body(mend_session *session, void *data) {
+static int wrong_parts_body(mend_session* session, void* data) {
   (void)data;
-  if (!part_is_refused(session, "double", 0, "'double' is not an element of an array: give float32")) return MEND_SUCCESS;
+  if (!part_is_refused(session, "double", 0, "'double' is not an element of an array: give float32"))
+    return MEND_SUCCESS;
   if (!part_is_refused(session, "float63", 0, "'float63' is not an element")) return MEND_SUCCESS;
   if (!part_is_refused(session, NULL, 0, "the element of a protected member is NULL")) return MEND_SUCCESS;
   if (!part_is_refused(session, "bytes24", 3, "a part [2] at [3] is not part of an array [4]")) return MEND_SUCCESS;
   return mend_protect_part(session, "table", table, "int8", 1, NULL, NULL, NULL, NULL);
 }
 
-static int older_than_kept_body(mend_session *session, void *data) {
+static int older_than_kept_body(mend_session* session, void* data) {
   long value = 0;
   (void)data;
   mend_protect(session, "value", &value, sizeof value);
@@ -386,15 +396,16 @@ static int older_than_kept_body(mend_session *session, void *data) {
   return status == MEND_SUCCESS ? mend_restore_version(session, 7, NULL) : status;
 }
 
-static int body(mend_session *session, void *data) {
-  struct count *count = data;
+static int body(mend_session* session, void* data) {
+  struct count* count = data;
   long step = 0;
   int flag = 1;
   int committed = 1;
   char text[128];
   count->total = 0;
   mend_protect(session, "step", &step, sizeof step);
-  if (mend_protect_with(session, "total", &count->total, sizeof count->total, "replicas:2") != MEND_SUCCESS) return MEND_ERROR;
+  if (mend_protect_with(session, "total", &count->total, sizeof count->total, "replicas:2") != MEND_SUCCESS)
+    return MEND_ERROR;
   int status = take_comm(session, count);
   if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
   mend_on_repair(session, take_comm, count);
@@ -415,7 +426,7 @@ static int body(mend_session *session, void *data) {
   return say(session, text);
 }
 
-static int wrong_body(mend_session *session, void *data) {
+static int wrong_body(mend_session* session, void* data) {
   (void)data;
   const int status = mend_protect(session, "", NULL, 0);
   if (strcmp(mend_error_text(), "a protected member needs a name") != 0) return MEND_SUCCESS;
@@ -423,7 +434,7 @@ static int wrong_body(mend_session *session, void *data) {
 }
 
 /* A program that ignores the results of functions. */
-static int careless_body(mend_session *session, void *data) {
+static int careless_body(mend_session* session, void* data) {
   static long total;
   const size_t whole = 4, offset = mend_rank(session), extent = 1;
   (void)data;
@@ -433,25 +444,25 @@ static int careless_body(mend_session *session, void *data) {
   return MEND_SUCCESS;
 }
 
-static int unknown_body(mend_session *session, void *data) {
+static int unknown_body(mend_session* session, void* data) {
   (void)data;
   return mend_protect_with(session, "total", NULL, 0, "mirror");
 }
 
-static int ending_body(mend_session *session, void *data) {
+static int ending_body(mend_session* session, void* data) {
   (void)data;
   int flag = 1;
   return mend_rank(session) == 1 ? MEND_END : mend_agree(session, &flag);
 }
 
-static int nameless_body(mend_session *session, void *data) {
+static int nameless_body(mend_session* session, void* data) {
   (void)data;
   return mend_protect(session, NULL, &session, sizeof session);
 }
 
 /* Sends to a rank that does not exist. The program handles the error, ignores it, or uses MPI_ERRORS_RETURN. */
-static int lost_message_body(mend_session *session, void *data) {
-  const char *look = data;
+static int lost_message_body(mend_session* session, void* data) {
+  const char* look = data;
   int value = 0;
   int error_class = MPI_SUCCESS;
   MPI_Comm comm = mend_comm(session);
@@ -471,7 +482,7 @@ static int lost_message_body(mend_session *session, void *data) {
 }
 
 /* Runs until it is asked to leave. If `data` is not NULL, it calls mend_should_exit. */
-static int leaving_body(mend_session *session, void *data) {
+static int leaving_body(mend_session* session, void* data) {
   long step = 0;
   int status = mend_protect(session, "step", &step, sizeof step);
   if (status == MEND_SUCCESS) status = mend_restore(session, NULL);
@@ -484,8 +495,9 @@ static int leaving_body(mend_session *session, void *data) {
   return status == MEND_SUCCESS ? say(session, "left") : status;
 }
 
-int main(int argc, char **argv) {
-  struct count count = {argc > 1 && strcmp(argv[1], "in_place") == 0, argc > 1 && strcmp(argv[1], "async") == 0, 0, 0, MPI_COMM_NULL, 0};
+int main(int argc, char** argv) {
+  struct count count = {
+      argc > 1 && strcmp(argv[1], "in_place") == 0, argc > 1 && strcmp(argv[1], "async") == 0, 0, 0, MPI_COMM_NULL, 0};
   if (count.async) return mend_run(argc, argv, async_body, &count);
   if (argc > 1 && strcmp(argv[1], "partitioned") == 0) return mend_run(argc, argv, uncovered_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unlike") == 0) return mend_run(argc, argv, unlike_body, NULL);

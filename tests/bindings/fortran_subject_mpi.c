@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-int sum_over(MPI_Comm comm, double mine, double *sum);
+int sum_over(MPI_Comm comm, double mine, double* sum);
 
 int sum_of_ranks(MPI_Fint comm);
 
@@ -13,6 +13,6 @@ int sum_of_ranks(MPI_Fint comm) {
   return sum;
 }
 
-int sum_over(MPI_Comm comm, double mine, double *sum) {
+int sum_over(MPI_Comm comm, double mine, double* sum) {
   return MPI_Allreduce(&mine, sum, 1, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS ? 0 : 1;
 }

@@ -1,5 +1,6 @@
-/* A program for Fenix with communicators of its own: two rows, what connects these, a grid of all, and a twin that is made meanwhile. In each step rank 2 waits in its row for
- * rank 3, which waits in the resilient communicator for rank 1: when that dies, rank 2 must hear of it all the same. */
+/* A program for Fenix with communicators of its own: two rows, what connects these, a grid of all, and a twin that is
+ * made meanwhile. In each step rank 2 waits in its row for rank 3, which waits in the resilient communicator for rank
+ * 1: when that dies, rank 2 must hear of it all the same. */
 
 #include <fenix.h>
 #include <mpi.h>
@@ -21,7 +22,7 @@ static MPI_Comm merged = MPI_COMM_NULL; /* of both, by way of that */
 static MPI_Comm twin = MPI_COMM_NULL;   /* by MPI_Comm_idup */
 
 /* Each rank by another call of MPI. */
-static void complete(MPI_Request *request, int rank) {
+static void complete(MPI_Request* request, int rank) {
   int done = 0;
   int index = 0;
   die_at("twin_comes", progress[0], rank);
@@ -64,7 +65,7 @@ static void wait_in_row(int rank) {
 }
 
 /* All but rank 0, and for none but those. */
-static void wait_for_others(const char *where, MPI_Comm in, int rank, int for_rank_1, int for_rank_3) {
+static void wait_for_others(const char* where, MPI_Comm in, int rank, int for_rank_1, int for_rank_3) {
   long nothing = 0;
   die_at(where, progress[0], rank);
   MPI_Recv(&nothing, 1, MPI_LONG, rank == 1 ? for_rank_3 : for_rank_1, 97, in, MPI_STATUS_IGNORE);
@@ -76,9 +77,12 @@ static void one_step(MPI_Comm comm, int rank) {
   long of_row = 0;
   long of_all = 0;
   if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "rows_wait:5") != NULL) wait_in_row(rank);
-  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "across_wait:5") != NULL) wait_for_others("across_wait", across, rank, 1, 1);
-  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "merged_wait:5") != NULL) wait_for_others("merged_wait", merged, rank, 1, 3);
-  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "twin_wait:5") != NULL) wait_for_others("twin_wait", twin, rank, 1, 3);
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "across_wait:5") != NULL)
+    wait_for_others("across_wait", across, rank, 1, 1);
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "merged_wait:5") != NULL)
+    wait_for_others("merged_wait", merged, rank, 1, 3);
+  if (role == FENIX_ROLE_INITIAL_RANK && progress[0] == 5 && strstr(deaths, "twin_wait:5") != NULL)
+    wait_for_others("twin_wait", twin, rank, 1, 3);
   die_at("before_sending", progress[0], rank);
   if (rank == 1) MPI_Send(&mine, 1, MPI_LONG, 3, 0, comm);
   if (rank == 3) {
@@ -98,7 +102,7 @@ static void one_step(MPI_Comm comm, int rank) {
   progress[1] += of_all;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int error = 0;
   int flag = 0;
   int rank = 0;

@@ -1,5 +1,5 @@
-/* A program for Fenix as most are: it jumps back to Fenix_Init after a failure, and restores what it has committed. Says
- * what came out: the sum of all ranks' contributions over all steps, and of its field. */
+/* A program for Fenix as most are: it jumps back to Fenix_Init after a failure, and restores what it has committed.
+ * Says what came out: the sum of all ranks' contributions over all steps, and of its field. */
 
 #include <fenix.h>
 #include <mpi.h>
@@ -14,7 +14,7 @@ static long field[cells];
 static long progress[2]; /* step, total */
 static int callbacks = 0;
 
-static void count_callback(MPI_Comm repaired, int error, void *data) {
+static void count_callback(MPI_Comm repaired, int error, void* data) {
   int size = 0;
   MPI_Comm_size(repaired, &size);
   if (error != MPI_SUCCESS && data == &callbacks && size > 0) ++callbacks;
@@ -33,7 +33,7 @@ static void store(int rank) {
   die_at("stored", progress[0], rank);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   int flag = 0;
@@ -90,8 +90,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < cells; ++i) field_sum += field[i];
   die_at("finishing", progress[0], rank);
   Fenix_Finalize();
-  printf("rank %d: total %ld, field %ld, role %d, %d callbacks, error %d\n", rank, progress[1], field_sum, role, callbacks,
-         error);
+  printf("rank %d: total %ld, field %ld, role %d, %d callbacks, error %d\n", rank, progress[1], field_sum, role,
+         callbacks, error);
   MPI_Finalize();
   return 0;
 }

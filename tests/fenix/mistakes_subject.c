@@ -8,13 +8,13 @@
 
 #include "die.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   int rank = 0;
   int value = 0;
   MPI_Comm comm = MPI_COMM_NULL;
-  const char *mistake = argc > 1 ? argv[1] : "";
+  const char* mistake = argc > 1 ? argv[1] : "";
   const int spares = argc > 2 ? atoi(argv[2]) : 0;
   read_deaths(argc, argv);
   MPI_Init(&argc, &argv);
@@ -30,7 +30,8 @@ int main(int argc, char **argv) {
     if (code == MPI_SUCCESS) printf("rank %d: sent to nobody\n", rank);
   }
   if (strcmp(mistake, "spawn_for_the_dead") == 0 && rank == 2 && role == FENIX_ROLE_INITIAL_RANK) raise(SIGKILL);
-  if (strcmp(mistake, "spawn_for_two_dead") == 0 && (rank == 1 || rank == 2) && role == FENIX_ROLE_INITIAL_RANK) raise(SIGKILL);
+  if (strcmp(mistake, "spawn_for_two_dead") == 0 && (rank == 1 || rank == 2) && role == FENIX_ROLE_INITIAL_RANK)
+    raise(SIGKILL);
   if (strcmp(mistake, "exits") == 0 && rank == 2) exit(5);
   if (strcmp(mistake, "removes_itself") == 0 && rank == 2 && role == FENIX_ROLE_INITIAL_RANK) exit(0);
   if (strcmp(mistake, "commits_alone") == 0 && rank == 1) {
@@ -39,7 +40,7 @@ int main(int argc, char **argv) {
   }
   if (strcmp(mistake, "commits_alone") != 0) MPI_Barrier(comm);
   if (strcmp(mistake, "spawn_for_two_dead") == 0) {
-    int *failed = NULL;
+    int* failed = NULL;
     int recovered = 0;
     const int count = Fenix_Process_fail_list(&failed);
     Fenix_get_number_of_ranks_with_role(FENIX_ROLE_RECOVERED_RANK, &recovered);

@@ -17,7 +17,7 @@ static int role = 0;
 static int error = 0;
 static int rank = 0;
 
-static void count_callback(MPI_Comm repaired, int code, void *data) {
+static void count_callback(MPI_Comm repaired, int code, void* data) {
   (void)data;
   if (repaired == comm && code != MPI_SUCCESS) ++callbacks;
 }
@@ -69,7 +69,7 @@ static int run(int fresh) {
 static int run_and_catch(int fresh) {
   try {
     return run(fresh);
-  } catch (const fenix::CommException &failure) {
+  } catch (const fenix::CommException& failure) {
     return failure.repaired_comm == comm ? failure.mpi_err : -1000;
   }
 }
@@ -77,7 +77,7 @@ static int run_and_catch(int fresh) {
 static int run_and_catch(int fresh) { return run(fresh); }
 #endif
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int spares = argc > 1 ? atoi(argv[1]) : 0;
   MPI_Info info = MPI_INFO_NULL;
   read_deaths(argc, argv);

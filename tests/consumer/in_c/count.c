@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int body(mend_session *session, void *data) {
-  const int kill_one = *(const int *)data;
+static int body(mend_session* session, void* data) {
+  const int kill_one = *(const int*)data;
   long state[2] = {0, 0}; /* steps, total */
   mend_protect(session, "state", state, sizeof state);
   int status = mend_restore(session, NULL);
@@ -24,7 +24,7 @@ static int body(mend_session *session, void *data) {
   return status;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int kill_one = argc > 1 && strcmp(argv[1], "kill") == 0;
   return mend_run(argc, argv, body, &kill_one);
 }

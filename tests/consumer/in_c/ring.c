@@ -24,7 +24,7 @@ static void one_lap(MPI_Comm comm, int rank, int size) {
   state[0] += 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   int rank = 0;

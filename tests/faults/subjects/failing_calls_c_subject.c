@@ -12,27 +12,27 @@
 enum { steps = 12, more_than_a_large_page = 300000 };
 
 struct work {
-  char **deaths;
+  char** deaths;
   long step;
   long total;
-  long *field;
+  long* field;
 };
 
 /* The number of this process. A process that mend has started has it in MEND_PROCESS. */
-static const char *own_number(void) {
-  const char *number = getenv("MEND_PROCESS");
+static const char* own_number(void) {
+  const char* number = getenv("MEND_PROCESS");
   return number != NULL ? number : getenv("PMIX_RANK");
 }
 
-static void die_if_told(const struct work *work) {
+static void die_if_told(const struct work* work) {
   char here[64];
   snprintf(here, sizeof here, "%s@%ld", own_number(), work->step);
-  for (char **death = work->deaths; *death != NULL; ++death) {
+  for (char** death = work->deaths; *death != NULL; ++death) {
     if (strcmp(*death, here) == 0) raise(SIGKILL);
   }
 }
 
-static int advance(mend_session *session, struct work *work) {
+static int advance(mend_session* session, struct work* work) {
   int due = 0;
   long sum = 0;
   const long mine = work->step + mend_rank(session);
@@ -45,7 +45,7 @@ static int advance(mend_session *session, struct work *work) {
   return status == MEND_SUCCESS && due ? mend_commit(session, NULL) : status;
 }
 
-static int say(const mend_session *session, const struct work *work) {
+static int say(const mend_session* session, const struct work* work) {
   char line[128];
   long all = 0;
   for (int i = 0; i < more_than_a_large_page; ++i) all += work->field[i];
@@ -53,8 +53,8 @@ static int say(const mend_session *session, const struct work *work) {
   return write(STDOUT_FILENO, line, strlen(line)) > 0 ? MEND_SUCCESS : MEND_ERROR;
 }
 
-static int body(mend_session *session, void *data) {
-  struct work *work = data;
+static int body(mend_session* session, void* data) {
+  struct work* work = data;
   work->step = 0;
   work->total = 0;
   memset(work->field, 0, more_than_a_large_page * sizeof *work->field);
@@ -68,7 +68,7 @@ static int body(mend_session *session, void *data) {
   return status == MEND_SUCCESS ? say(session, work) : status;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   struct work work = {argv + 1, 0, 0, malloc(more_than_a_large_page * sizeof(long))};
   if (work.field == NULL) return 1;
   const int code = mend_run(argc, argv, body, &work);

@@ -1,5 +1,5 @@
-/* Every function of Fenix on data and roles, on 4 ranks of which one is killed between two halves. Says on each rank how
- * many of its checks have failed, and which. */
+/* Every function of Fenix on data and roles, on 4 ranks of which one is killed between two halves. Says on each rank
+ * how many of its checks have failed, and which. */
 
 #define FENIX_SNAPSHOTS_ACCUMULATE
 #include <fenix.h>
@@ -39,7 +39,8 @@ static void check_refusals(MPI_Comm comm) {
   CHECK(Fenix_Data_commit(999, &stamp) == FENIX_ERROR_INVALID_GROUPID);
   CHECK(Fenix_Data_member_store(group, 999, FENIX_DATA_SUBSET_FULL) == FENIX_ERROR_INVALID_MEMBERID);
   CHECK(Fenix_Data_member_store(group, growing_id, FENIX_DATA_SUBSET_FULL) == FENIX_ERROR_INVALID_SUBSET);
-  CHECK(Fenix_Data_group_create(99, MPI_COMM_SELF, 0, 0, FENIX_DATA_POLICY_IMR, NULL, &flag) == FENIX_ERROR_GROUP_CREATE);
+  CHECK(Fenix_Data_group_create(99, MPI_COMM_SELF, 0, 0, FENIX_DATA_POLICY_IMR, NULL, &flag) ==
+        FENIX_ERROR_GROUP_CREATE);
   CHECK(Fenix_Data_group_create(99, comm, 0, -1, FENIX_DATA_POLICY_IMR, NULL, &flag) == FENIX_ERROR_INVALID_DEPTH);
   CHECK(Fenix_Data_group_create(99, comm, 0, 0, 4711, NULL, &flag) == FENIX_ERROR_INVALID_POLICY_NAME);
   CHECK(Fenix_Data_group_create(99, comm, 0, 0, FENIX_DATA_POLICY_IMR, nine, &flag) ==
@@ -67,7 +68,8 @@ static void commit_three(MPI_Comm comm) {
   CHECK(Fenix_Data_member_create(group, growing_id, growing, FENIX_RESIZEABLE, MPI_INT) == FENIX_SUCCESS);
   CHECK(Fenix_Data_member_create(other_group, array_id, &rank, 1, MPI_INT) == FENIX_SUCCESS);
   check_refusals(comm);
-  CHECK(Fenix_Data_member_restore(group, array_id, array, count, FENIX_DATA_SNAPSHOT_LATEST, NULL) == FENIX_ERROR_NODATA_FOUND);
+  CHECK(Fenix_Data_member_restore(group, array_id, array, count, FENIX_DATA_SNAPSHOT_LATEST, NULL) ==
+        FENIX_ERROR_NODATA_FOUND);
 
   scalar = 0.5;
   CHECK(Fenix_Data_member_store(group, array_id, FENIX_DATA_SUBSET_FULL) == FENIX_SUCCESS);
@@ -101,7 +103,7 @@ static void commit_three(MPI_Comm comm) {
   CHECK(Fenix_Data_member_create(group, late_id, &late, 1, MPI_INT) == FENIX_SUCCESS);
 }
 
-static void check_array(const int *values) {
+static void check_array(const int* values) {
   int right = 0;
   for (int i = 0; i < count; ++i) {
     const int stored = i < 50 && i % 5 <= 2;
@@ -115,7 +117,7 @@ static void check_questions(void) {
   int value = 0;
   int flag = 0;
   int policy[3] = {0, 0, 0};
-  void *buffer = NULL;
+  void* buffer = NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   CHECK(Fenix_Data_group_created(group) && Fenix_Data_member_created(group, late_id));
   CHECK(Fenix_Data_group_get_number_of_members(group, &number) == FENIX_SUCCESS && number == 4);
@@ -127,17 +129,22 @@ static void check_questions(void) {
   CHECK(Fenix_Data_group_get_snapshot_at_position(group, 2, &value) == FENIX_ERROR_INVALID_POSITION);
   CHECK(Fenix_Data_group_get_redundancy_policy(other_group, &value, policy, &flag) == FENIX_SUCCESS);
   CHECK(value == FENIX_DATA_POLICY_IMR && flag == FENIX_SUCCESS && policy[0] == 5 && policy[2] == 3);
-  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_COUNT, &value, &flag, rank) == FENIX_SUCCESS);
+  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_COUNT, &value, &flag, rank) ==
+        FENIX_SUCCESS);
   CHECK(flag && value == count);
-  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE, &type, &flag, rank) == FENIX_SUCCESS);
+  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE, &type, &flag, rank) ==
+        FENIX_SUCCESS);
   CHECK(flag && type == MPI_INT);
-  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_SIZE, &value, &flag, rank) == FENIX_SUCCESS);
+  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_SIZE, &value, &flag, rank) ==
+        FENIX_SUCCESS);
   CHECK(flag && value == (int)sizeof(int));
-  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_SIZE, &value, &flag, rank + 1) == FENIX_SUCCESS);
+  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_SIZE, &value, &flag, rank + 1) ==
+        FENIX_SUCCESS);
   CHECK(!flag);
   CHECK(Fenix_Data_member_attr_set(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, array, &flag) == FENIX_SUCCESS);
   CHECK(flag == FENIX_SUCCESS);
-  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, &buffer, &flag, rank) == FENIX_SUCCESS);
+  CHECK(Fenix_Data_member_attr_get(group, array_id, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, &buffer, &flag, rank) ==
+        FENIX_SUCCESS);
   CHECK(flag && buffer == array);
   CHECK(Fenix_Data_member_attr_set(group, array_id, 4711, array, &flag) == FENIX_ERROR_INVALID_ATTRIBUTE_NAME);
   CHECK(flag == FENIX_ERROR_INVALID_ATTRIBUTE_NAME);
@@ -153,9 +160,11 @@ static void check_restores(void) {
   check_array(values);
   CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 12, NULL) == FENIX_SUCCESS && number == 1.5);
   CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 11, NULL) == FENIX_SUCCESS && number == 0.5);
-  CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 10, NULL) == FENIX_SUCCESS && number == 1.5); /* not kept */
+  CHECK(Fenix_Data_member_restore(group, scalar_id, &number, 1, 10, NULL) == FENIX_SUCCESS &&
+        number == 1.5); /* not kept */
   CHECK(Fenix_Data_member_restore(group, late_id, &one, 1, 12, NULL) == FENIX_ERROR_NODATA_FOUND);
-  CHECK(Fenix_Data_member_lrestore(group, growing_id, growing, 20, FENIX_DATA_SNAPSHOT_LATEST, &found) == FENIX_SUCCESS);
+  CHECK(Fenix_Data_member_lrestore(group, growing_id, growing, 20, FENIX_DATA_SNAPSHOT_LATEST, &found) ==
+        FENIX_SUCCESS);
   CHECK(found.impl != NULL && growing[4 + rank] == 4 + 2 * rank);
   CHECK(Fenix_Data_member_store(group, growing_id, found) == FENIX_SUCCESS); /* what was found can be stored */
   Fenix_Data_subset_delete(&found);
@@ -173,7 +182,7 @@ static void check_restores(void) {
 static void check_roles(MPI_Comm comm, int my_role, int dead) {
   int number = 0;
   int role = 0;
-  int *failures = NULL;
+  int* failures = NULL;
   CHECK(Fenix_get_number_of_ranks_with_role(FENIX_ROLE_INITIAL_RANK, &number) == FENIX_SUCCESS && number == 0);
   CHECK(Fenix_get_number_of_ranks_with_role(FENIX_ROLE_RECOVERED_RANK, &number) == FENIX_SUCCESS && number == 1);
   CHECK(Fenix_get_number_of_ranks_with_role(FENIX_ROLE_SURVIVOR_RANK, &number) == FENIX_SUCCESS && number == 3);
@@ -198,7 +207,7 @@ static void forget_all(void) {
   CHECK(Fenix_Data_group_delete(group) == FENIX_ERROR_INVALID_GROUPID);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   int flag = 1;

@@ -28,8 +28,8 @@ static void store_and_commit_ring(void) {
   Fenix_Data_commit(group, &stamp);
 }
 
-/* A message goes round twice and grows by one at each rank but 0. After a failure all ranks restore, at time stamps that
- * the program has guessed: 2 was never committed, 1 may be the newest. */
+/* A message goes round twice and grows by one at each rank but 0. After a failure all ranks restore, at time stamps
+ * that the program has guessed: 2 was never committed, 1 may be the newest. */
 static void pass_round(MPI_Comm comm, int role) {
   int in[count];
   int out[count];
@@ -122,12 +122,12 @@ static void create_before_restoring(MPI_Comm comm, int role) {
   printf("rank %d: role %d, %d cells are right, result %d\n", rank, role, right, result);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
-  const char *which = argc > 1 ? argv[1] : "";
+  const char* which = argc > 1 ? argv[1] : "";
   const int spares = argc > 2 ? atoi(argv[2]) : 0;
   read_deaths(argc, argv);
   MPI_Init(&argc, &argv);

@@ -1,5 +1,5 @@
-/* What Fenix as of 2026 has on data beyond 1.0, in C, on 4 ranks of which one is killed between two halves: members with
- * serializers, members without a count, staging and loading through files, the local policy. */
+/* What Fenix as of 2026 has on data beyond 1.0, in C, on 4 ranks of which one is killed between two halves: members
+ * with serializers, members without a count, staging and loading through files, the local policy. */
 
 #include <fenix.h>
 #include <mpi.h>
@@ -15,16 +15,16 @@ enum { squares = 30 };
 
 struct node {
   int value;
-  struct node *next;
+  struct node* next;
 };
 
-static struct node *list = NULL;
+static struct node* list = NULL;
 static int square[squares];
 static int plain[8];
 static int own[3];
 
 static void push(int value) {
-  struct node *front = malloc(sizeof *front);
+  struct node* front = malloc(sizeof *front);
   front->value = value;
   front->next = list;
   list = front;
@@ -32,21 +32,21 @@ static void push(int value) {
 
 static void drop_list(void) {
   while (list != NULL) {
-    struct node *next = list->next;
+    struct node* next = list->next;
     free(list);
     list = next;
   }
 }
 
 /* Of a member without a count: all nodes, however many there are. */
-static void write_or_read_list(FILE *file, int direction, void *buffer, int offset, int count, void *context) {
+static void write_or_read_list(FILE* file, int direction, void* buffer, int offset, int count, void* context) {
   int number = 0;
   CHECK(buffer == NULL && offset == 0 && context == &list);
   if (direction == FENIX_SERIALIZE) {
     CHECK(count == FENIX_RESIZEABLE);
-    for (const struct node *at = list; at != NULL; at = at->next) ++number;
+    for (const struct node* at = list; at != NULL; at = at->next) ++number;
     fwrite(&number, sizeof number, 1, file);
-    for (const struct node *at = list; at != NULL; at = at->next) fwrite(&at->value, sizeof at->value, 1, file);
+    for (const struct node* at = list; at != NULL; at = at->next) fwrite(&at->value, sizeof at->value, 1, file);
     return;
   }
   drop_list();
@@ -59,8 +59,8 @@ static void write_or_read_list(FILE *file, int direction, void *buffer, int offs
 }
 
 /* Of a member with a count: each element is kept as its negative. */
-static void write_or_read_squares(FILE *file, int direction, void *buffer, int offset, int count, void *context) {
-  int *elements = buffer;
+static void write_or_read_squares(FILE* file, int direction, void* buffer, int offset, int count, void* context) {
+  int* elements = buffer;
   CHECK(context == NULL);
   for (int i = offset; i < offset + count; ++i) {
     int kept = -elements[i];
@@ -82,8 +82,8 @@ static void define_members(void) {
   CHECK(Fenix_Data_member_define(group, plain_id, plain, 8, MPI_INT) == FENIX_SUCCESS);
 }
 
-static void write_file(const char *text) {
-  FILE *file = NULL;
+static void write_file(const char* text) {
+  FILE* file = NULL;
   CHECK(Fenix_Data_member_stage_end(group, file_id) == FENIX_ERROR_INVALID_LOGIC_CALL);
   CHECK(Fenix_Data_member_stage_begin(group, file_id, &file) == FENIX_SUCCESS);
   CHECK(Fenix_Data_member_stage_begin(group, file_id, &file) == FENIX_ERROR_MEMBER_STAGING);
@@ -93,10 +93,10 @@ static void write_file(const char *text) {
   CHECK(Fenix_Data_member_stage_end(group, file_id) == FENIX_SUCCESS);
 }
 
-static void read_file(const char *text) {
+static void read_file(const char* text) {
   char expected[64];
   char line[64] = "";
-  FILE *file = NULL;
+  FILE* file = NULL;
   Fenix_Data_subset found;
   CHECK(Fenix_Data_member_load_begin(group, file_id, &file, FENIX_DATA_SNAPSHOT_LATEST, &found) == FENIX_SUCCESS);
   CHECK(Fenix_Data_member_stage_begin(group, file_id, &file) == FENIX_ERROR_MEMBER_LOADING);
@@ -147,7 +147,7 @@ static void check_slots(MPI_Comm comm) {
 
 static void first_half(MPI_Comm comm) {
   int stamp = 0;
-  int *buffer = malloc(8 * sizeof *buffer);
+  int* buffer = malloc(8 * sizeof *buffer);
   Fenix_Data_subset some;
   define_members();
   for (int i = 0; i <= rank; ++i) push(i);
@@ -179,9 +179,9 @@ static void first_half(MPI_Comm comm) {
   CHECK(Fenix_Data_checkpoint(local_group, FENIX_DATA_SUBSET_FULL, 0, NULL, &stamp) == FENIX_SUCCESS && stamp == 5);
 }
 
-static void count_call(MPI_Comm comm, int error, void *calls) {
+static void count_call(MPI_Comm comm, int error, void* calls) {
   CHECK(comm != MPI_COMM_NULL && error != MPI_SUCCESS);
-  *(int *)calls += 1;
+  *(int*)calls += 1;
 }
 
 static void second_half(MPI_Comm comm, int role) {
@@ -194,7 +194,7 @@ static void second_half(MPI_Comm comm, int role) {
   CHECK(Fenix_Data_member_load(group, list_id, FENIX_DATA_SNAPSHOT_LATEST, FENIX_DATA_SUBSET_IGNORE) == FENIX_SUCCESS);
   int nodes = 0;
   int sum = 0;
-  for (const struct node *at = list; at != NULL; at = at->next) {
+  for (const struct node* at = list; at != NULL; at = at->next) {
     ++nodes;
     sum += at->value;
   }
@@ -234,7 +234,7 @@ static void second_half(MPI_Comm comm, int role) {
   CHECK(Fenix_Data_commit(group, &stamp) == FENIX_SUCCESS && stamp == 2);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   int flag = 0;

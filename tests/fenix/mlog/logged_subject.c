@@ -32,10 +32,10 @@ static MPI_Comm comm;
 static int size;
 static int depth = 12;
 static int kept = 1;
-static const char *mode = "autosync";
+static const char* mode = "autosync";
 static int is_recovered = 0; /* has its data, so that others' failures do not concern it */
 
-static int is_mode(const char *name) { return strcmp(mode, name) == 0; }
+static int is_mode(const char* name) { return strcmp(mode, name) == 0; }
 
 /* With FENIX_RESUME_RETURN a call that a failure has interrupted has not happened. */
 #define LOGGED(call)                                                \
@@ -53,7 +53,7 @@ static void define(void) {
 }
 
 /* What others that stay where they are do when a rank comes back: they give it its data. */
-static void give(MPI_Comm repaired, int error, void *unused) {
+static void give(MPI_Comm repaired, int error, void* unused) {
   (void)repaired;
   (void)error;
   (void)unused;
@@ -64,7 +64,7 @@ static void give(MPI_Comm repaired, int error, void *unused) {
   if (!is_mode("autosync")) Fenix_Mlog_sync(log_id, FENIX_MLOG_CONTINUE);
 }
 
-static void mix(const double *values, int count, double weight) {
+static void mix(const double* values, int count, double weight) {
   for (int i = 0; i < cells; ++i) field[i] = field[i] * 0.75 + values[i % count] * weight + 1.0 / (1 + i + state.step);
 }
 
@@ -242,7 +242,7 @@ static void enter(int role) {
   CHECK(code == FENIX_SUCCESS);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
   int spares = 1;

@@ -26,16 +26,16 @@ static int first_are_repaired(MPI_Comm comm, int spares) {
   return result == MPI_IDENT;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int role = -1;
   int error = -1;
   int process = 0;
   int rank = 0;
-  int *failed = NULL;
+  int* failed = NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &process);
-  for (char *at = argc > 2 ? argv[2] : argv[argc]; at != NULL && *at != '\0'; at += *at == ',') {
+  for (char* at = argc > 2 ? argv[2] : argv[argc]; at != NULL && *at != '\0'; at += *at == ',') {
     if (strtol(at, &at, 10) == process) raise(SIGKILL);
   }
   Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, atoi(argv[1]), &error);

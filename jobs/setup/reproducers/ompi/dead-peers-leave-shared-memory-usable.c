@@ -2,9 +2,9 @@
 //
 // Who meets a dead process in MPI_Init, whose shared memory the runtime has removed, gives up shared memory altogether
 // (sm_add_procs in btl_sm_module.c): it talks over TCP to all, and does not look into its own segment, into which the
-// others, who have been quicker, go on writing. Every message from them is waited for for ever. Here rank 1 dies when rank
-// 2 has met it and rank 0 has not, and takes its segment with it. Open MPI 5.0.x,
-// 6.0.x and main (read, August 2026).
+// others, who have been quicker, go on writing. Every message from them is waited for for ever. Here rank 1 dies when
+// rank 2 has met it and rank 0 has not, and takes its segment with it. Open MPI 5.0.x, 6.0.x and main (read, August
+// 2026).
 //
 // processes: 3
 // runs: 2

@@ -1,10 +1,11 @@
 // receives-from-the-dead-are-over
 //
 // A receive that has matched, and whose sender has died, is completed with an error by mca_pml_ob1_recv_request_cancel
-// (pml_ob1_recvreq.c), and its memory used for another, while fragments of the dead are still on their way to it, or while
-// it waits in a list to ask for more. After some deaths of processes that are reached over TCP a survivor crashes, or a
-// receive has data that nobody sent to it. Here rank 1 stops in the middle of a long message, is held dead, and what it has
-// sent arrives after that, when other receives have been posted. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
+// (pml_ob1_recvreq.c), and its memory used for another, while fragments of the dead are still on their way to it, or
+// while it waits in a list to ask for more. After some deaths of processes that are reached over TCP a survivor
+// crashes, or a receive has data that nobody sent to it. Here rank 1 stops in the middle of a long message, is held
+// dead, and what it has sent arrives after that, when other receives have been posted. Open MPI 5.0.x, 6.0.x and main
+// (read, August 2026).
 //
 // processes: 3
 // runs: 3
@@ -43,7 +44,8 @@ int main(int argc, char** argv) {
   MPI_Imrecv(data, bytes, MPI_CHAR, &message, &request);  // asks for the rest
   progress_ms(5);
   hold_dead(1);
-  if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) untestable("the message has arrived before its sender stopped");
+  if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+    untestable("the message has arrived before its sender stopped");
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 
   char* got[receives];

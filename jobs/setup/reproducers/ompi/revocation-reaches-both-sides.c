@@ -1,11 +1,11 @@
 // revocation-reaches-both-sides
 //
 // Operations on an intercommunicator use a communicator that each side has of its own beneath. ompi_comm_revoke_local
-// (comm_ft_revoke.c) does not revoke that: who waits there for a member that has left would wait for ever. With pml ob1 in
-// Open MPI 5.0.7 this does not come about: its mca_pml_ob1_revoke_comm revokes the side's communicator itself, and whoever
-// comes after it, mend's correction too, finds that done ("already revoked"). Here ranks 0 and 2 are in MPI_Allreduce, and
-// wait for ranks 1 and 3 of their sides, which revoke instead. 5.0.10 (a53275df37), 6.0.x and main (b67d42a9f2) have a
-// correction of their own.
+// (comm_ft_revoke.c) does not revoke that: who waits there for a member that has left would wait for ever. With pml ob1
+// in Open MPI 5.0.7 this does not come about: its mca_pml_ob1_revoke_comm revokes the side's communicator itself, and
+// whoever comes after it, mend's correction too, finds that done ("already revoked"). Here ranks 0 and 2 are in
+// MPI_Allreduce, and wait for ranks 1 and 3 of their sides, which revoke instead. 5.0.10 (a53275df37), 6.0.x and main
+// (b67d42a9f2) have a correction of their own.
 //
 // processes: 4
 // runs: 1
