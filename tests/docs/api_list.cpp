@@ -52,14 +52,15 @@ class CppReader {
   explicit CppReader(std::string_view text) : text_(text) {}
 
   std::vector<Declaration> read() {
-    scopes_.push_back({"", true, true});
+    scopes_.push_back({"", "", true, true});
     while (at_ < text_.size()) step();
     return std::move(found_);
   }
 
  private:
   struct Scope {
-    std::string type;  // empty for a namespace
+    std::string type;   // empty for a namespace
+    std::string space;  // the namespace within mend, or without it: "kokkos", "fenix::data"
     bool is_public;
     bool is_shown;
   };
@@ -113,14 +114,17 @@ class CppReader {
     const std::string head = squeezed_line(statement_);
     std::smatch found;
     if (std::regex_match(head, found, std::regex(R"((?:inline )?namespace ([\w:]*))"))) {
-      scopes_.push_back({"", true, scopes_.back().is_shown && found[1] != "detail"});
+      std::string space = scopes_.back().space;
+      const std::string inner = std::regex_replace(found[1].str(), std::regex("^mend(::)?"), "");
+      if (!space.empty() && !inner.empty()) space += "::";
+      scopes_.push_back({"", space + inner, true, scopes_.back().is_shown && found[1] != "detail"});
       return begin_statement();
     }
     if (std::regex_search(head, found,
                           std::regex(R"(^(?:template ?<.*> ?)?(class|struct) (\w+)( final)?( ?:[^:].*)?$)"))) {
       const bool is_shown = is_shown_here();
       if (is_shown) add(head.substr(0, head.find(" : ")), found[2], false);
-      scopes_.push_back({found[2], found[1] == "struct", is_shown});
+      scopes_.push_back({found[2], scopes_.back().space, found[1] == "struct", is_shown});
       return begin_statement();
     }
     if (std::regex_search(head, found, std::regex(R"(^enum (?:class )?(\w+))"))) {
@@ -190,9 +194,9 @@ class CppReader {
   bool is_shown_here() const { return scopes_.back().is_public && scopes_.back().is_shown; }
 
   void add(const std::string& text, const std::string& name, bool is_function) {
-    std::string scope;
-    for (const Scope& outer : scopes_) scope = outer.type;
-    found_.push_back({scope, name, text, first_sentence(comment_), is_function});
+    const Scope& scope = scopes_.back();
+    found_.push_back(
+        {scope.type.empty() ? scope.space : scope.type, name, text, first_sentence(comment_), is_function});
     last_was_shown_ = true;
   }
 
@@ -236,6 +240,19 @@ std::string table_side_by_side(const std::vector<Declaration>& cpp, const std::v
                          in_fortran == fortran.end() ? "" : code(in_fortran->text), in_table(function.what));
   }
   return table;
+}
+
+/// The enumerations, structures and types of functions of a header in C, each with the first sentence of its comment.
+std::vector<Declaration> types_in_c(const std::string& header) {
+  std::vector<Declaration> types;
+  const std::regex pattern(
+      R"(/\*\*([^*]*(?:\*(?!/)[^*]*)*)\*/\s*(enum \{[^}]*\}|typedef struct \{[^}]*\} \w+|typedef [^;{]*);)");
+  for (std::sregex_iterator at(header.begin(), header.end(), pattern), end; at != end; ++at) {
+    const std::string comment = std::regex_replace((*at)[1].str(), std::regex(R"(\n\s*\*?)"), " ");
+    const std::string bare = std::regex_replace((*at)[2].str(), std::regex(R"(/\*[^*]*\*/)"), "");
+    types.push_back({"", "", squeezed_line(bare), first_sentence(comment), false});
+  }
+  return types;
 }
 
 std::string table_of(const std::vector<Declaration>& all) {
@@ -332,13 +349,14 @@ std::string api_list(const std::vector<std::string>& headers) {
       "# The interface\n\n"
       "This list is made of the public headers by a test, which fails when the list is out of date. "
       "`MEND_UPDATE_GOLDEN=1 ctest --preset release -R docs.TheInterface` writes it again. The headers say more: what "
-      "is "
-      "collective, what is thrown, and what the arguments mean. The functions of Fenix are in [fenix.md](fenix.md).\n\n"
+      "is collective, what is thrown, and what the arguments mean. The functions of Fenix are in "
+      "[fenix.md](fenix.md).\n\n"
       "## C++, C and Fortran side by side\n\n"
       "In C and Fortran a function returns a code where C++ throws, except where it returns what it is asked for. "
       "In Fortran, arguments at the end may be left out where the module says so.\n\n"
-      "{}\n## C++, header by header\n{}",
-      table_side_by_side(cpp, c, fortran), by_header);
+      "{}\n### Types and constants of C\n\nFortran has them under the same names.\n\n{}\n"
+      "## C++, header by header\n{}",
+      table_side_by_side(cpp, c, fortran), table_of(types_in_c(text_of("bindings/c/mend.h"))), by_header);
 }
 
 }  // namespace documents

@@ -11,7 +11,7 @@ namespace documents {
 
 /// A declaration in a public header.
 struct Declaration {
-  std::string scope;  ///< "Session" for its members; empty outside of types
+  std::string scope;  ///< "Session" for its members; outside of types the namespace within mend, or without it
   std::string name;
   std::string text;  ///< the declaration on one line, without its body
   std::string what;  ///< the first sentence of its comment; empty if there is none

@@ -88,10 +88,9 @@ TEST(TheInterface, is_listed_as_it_is) {
       << "set MEND_UPDATE_GOLDEN=1 to write the list again, and review it";
 }
 
-/// Functions that only C++ needs: C passes its arguments or the data directly, or returns a code; C unprotects a name
-/// before it protects another object under it; C has no objects that belong to an entry of the body; and local rollback
-/// covers only C++.
-constexpr std::array alone_in_cpp{"Session::store", "Store::replace", "Session::of_this_entry", "Session::rollback"};
+/// Functions that only C++ needs: in C, the functions of the store take the session, and no object of C belongs to an
+/// entry of the body.
+constexpr std::array alone_in_cpp{"Session::store", "Session::of_this_entry"};
 
 TEST(TheInterface, is_in_c_what_it_is_in_cpp) {
   const auto cpp = all_in_cpp();
