@@ -84,7 +84,7 @@ void MessageLogs::ByFront::receive(const Channel& channel, std::span<const std::
 void MessageLogs::require_one_log(const Channel& channel, bool is_send) {
   if (logs_.size() < 2 || channel.context % 2 == static_cast<std::uint32_t>(Traffic::collectives)) return;
   const int id = static_cast<int>(channel.context / 2);
-  const MPI_Comm comm = logs_.at(id)->front.line(Traffic::messages);
+  const MPI_Comm comm = logs_.at(id)->front.comm(Traffic::messages);
   const auto [known, is_new] = users_.try_emplace({comm, channel.peer, channel.tag, is_send}, id);
   if (is_new || known->second == id) return;
   throw UsageError(fmt::format(
@@ -104,8 +104,8 @@ MessageLogs::~MessageLogs() {
   const ErrorsReturned quiet;
   if (!messages_.uses_lines()) return;
   for (const auto& [id, log] : logs_)
-    for (const MPI_Comm line : log->front.lines)
-      if (line != MPI_COMM_NULL) revoke(line);
+    for (const MPI_Comm comm : log->front.comms)
+      if (comm != MPI_COMM_NULL) revoke(comm);
   messages_.end_epoch();
 }
 
@@ -130,7 +130,7 @@ void MessageLogs::create(int id, MPI_Comm* comm, int depth) {
   log->front.number = static_cast<std::uint32_t>(id);
   log->front.collectives_tag = id;
   fit_to_ranks(log->front);
-  set_lines(*log);
+  set_comms(*log);
   if (epoch() == Epoch{0}) log->synced = epoch();
   logs_[id] = std::move(log);
   order_.push_back(id);
@@ -138,11 +138,11 @@ void MessageLogs::create(int id, MPI_Comm* comm, int depth) {
   intercept_refused_calls();
 }
 
-void MessageLogs::set_lines(Log& log) const {
+void MessageLogs::set_comms(Log& log) const {
   if (log.comm == nullptr || !spans_all_ranks(*log.comm))
     throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                   "a message log is of all ranks: give it the resilient communicator, or a duplicate");
-  log.front.lines = {*log.comm, line_.get()};
+  log.front.comms = {*log.comm, exchange_comm_.get()};
 }
 
 void MessageLogs::activate(int id) {
@@ -201,7 +201,7 @@ void MessageLogs::renew(Log& log) {
     messages_.drop(log.front);
     fit_to_ranks(log.front);
   }
-  set_lines(log);
+  set_comms(log);
   if (is_revoked(*log.comm))
     throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                   fmt::format("message log {} was created for other ranks, or its communicator was not re-created: "
@@ -257,7 +257,7 @@ void MessageLogs::sync(int id, int region) {
   const Obstacle obstacle = !fits_here ? has_other_ranks : (can_begin ? none : has_not_kept_region);
   const Told told{id, obstacle, mine.takes_counts ? 1 : 0, mine.region};
   std::vector<Told> all(static_cast<std::size_t>(state().engine().world().roster.size()));
-  check_mpi(PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, line_.get()),
+  check_mpi(PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, exchange_comm_.get()),
             "MPI_Allgather");
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].id != id)
@@ -274,7 +274,7 @@ void MessageLogs::sync(int id, int region) {
                                 "commit more often",
                                 rank, id));
   }
-  set_lines(log);
+  set_comms(log);
   std::vector<RegionLog::Position> positions;
   for (const Told& one : all) positions.push_back({one.takes_counts != 0, one.region});
   exchange(log, positions);
@@ -298,7 +298,7 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
     return packet;
   };
   std::vector<RegionLog::Report> reports;
-  for (const auto& packet : exchange_words_with_all(line_.get(), tag_of_exchange, packet_for)) {
+  for (const auto& packet : exchange_words_with_all(exchange_comm_.get(), tag_of_exchange, packet_for)) {
     std::size_t at = 0;
     RegionLog::Report& report = reports.emplace_back();
     report.is_lost = packet.at(at++) != 0;
@@ -310,7 +310,7 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
   int short_of = ranks;
   for (int peer = ranks - 1; peer >= 0; --peer)
     if (!log.regions.can_serve(peer, position_of(peer), reports[static_cast<std::size_t>(peer)])) short_of = peer;
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &short_of, 1, MPI_INT, MPI_MIN, line_.get()), "MPI_Allreduce");
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &short_of, 1, MPI_INT, MPI_MIN, exchange_comm_.get()), "MPI_Allreduce");
   if (short_of != ranks) {
     throw Refused(
         FENIX_ERROR_NODATA_FOUND,
@@ -323,7 +323,7 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
     const auto& report = reports[static_cast<std::size_t>(peer)];
     for (const replay::Resent& one : log.regions.hear(peer, position_of(peer), report, takes_counts)) {
       const auto traffic = static_cast<Traffic>(one.channel.context % 2);
-      check_mpi(messages_.resend(log.front.line(traffic), peer, one.channel.tag, one.bytes), "MPI_Isend");
+      check_mpi(messages_.resend(log.front.comm(traffic), peer, one.channel.tag, one.bytes), "MPI_Isend");
     }
   }
 }
@@ -346,7 +346,7 @@ void MessageLogs::begin_epoch() {
   // Made from mend's own communicator, because another rank may already have revoked the application's.
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
-  line_ = Communicator(made);
+  exchange_comm_ = Communicator(made);
   state().engine().take_into_epoch(made);
   if (epoch() == Epoch{0}) return;
   int logged = std::ranges::any_of(logs_, [](const auto& one) { return one.second->regions.has_messages(); }) ? 1 : 0;
@@ -364,7 +364,7 @@ bool MessageLogs::fits() const {
 const Front* MessageLogs::front_of(MPI_Comm comm) const {
   if (inside_ != 0 || active_ == nullptr || comm == MPI_COMM_NULL) return nullptr;
   const bool is_of_log =
-      comm == active_->front.line(Traffic::messages) ||
+      comm == active_->front.comm(Traffic::messages) ||
       (!is_synced(*active_) && comm == state().engine().world().application.get()) ||  // run() refuses this, or renews
       (needs_no_sync(*active_) && comm == *active_->comm);
   return is_of_log ? &active_->front : nullptr;

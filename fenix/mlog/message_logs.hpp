@@ -129,7 +129,7 @@ class MessageLogs final : public LoggedCalls {
   bool is_synced(const Log& log) const;
   bool needs_no_sync(const Log& log) const;
   void renew(Log& log);
-  void set_lines(Log& log) const;
+  void set_comms(Log& log) const;
   void require_one_log(const replay::Channel& channel, bool is_send);
   void exchange(Log& log, const std::vector<replay::RegionLog::Position>& positions);
 
@@ -141,7 +141,7 @@ class MessageLogs final : public LoggedCalls {
   std::vector<std::unique_ptr<Log>> retired_;  // deleted in this epoch
   Log* active_ = nullptr;
   bool nothing_was_logged_ = false;                            // by any rank, before the failure that began this epoch
-  Communicator line_;                                          // carries the messages of collective calls
+  Communicator exchange_comm_;                                 // carries packets, and the messages of collective calls
   std::map<std::tuple<MPI_Comm, int, int, bool>, int> users_;  // the log that has messages of a communicator, peer, tag
 };
 

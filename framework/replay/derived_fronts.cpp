@@ -12,7 +12,7 @@ Communicator part_of(MPI_Comm over, int color, int key) {
   return Communicator(made);
 }
 
-MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm line) {
+MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   const bool is_weighted = links[0] != 0;
   const int sources = links[1];
@@ -20,27 +20,27 @@ MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm line) {
   const int destinations = from[2 * static_cast<std::size_t>(sources)];
   const int* const to = from + 2 * static_cast<std::size_t>(sources) + 1;
   check_mpi(
-      PMPI_Dist_graph_create_adjacent(line, sources, from, is_weighted ? from + sources : MPI_UNWEIGHTED, destinations,
+      PMPI_Dist_graph_create_adjacent(comm, sources, from, is_weighted ? from + sources : MPI_UNWEIGHTED, destinations,
                                       to, is_weighted ? to + destinations : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made),
       "MPI_Dist_graph_create_adjacent");
   return made;
 }
 
 /// What the application holds, which has no traffic. `rank`: of this process in it.
-Communicator handle_of(const Topology& topology, int rank, MPI_Comm line) {
+Communicator handle_of(const Topology& topology, int rank, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   if (!topology.dims.empty()) {
-    check_mpi(PMPI_Cart_create(line, static_cast<int>(topology.dims.size()), topology.dims.data(),
+    check_mpi(PMPI_Cart_create(comm, static_cast<int>(topology.dims.size()), topology.dims.data(),
                                topology.periods.data(), 0, &made),
               "MPI_Cart_create");
   } else if (!topology.index.empty()) {
-    check_mpi(PMPI_Graph_create(line, static_cast<int>(topology.index.size()), topology.index.data(),
+    check_mpi(PMPI_Graph_create(comm, static_cast<int>(topology.index.size()), topology.index.data(),
                                 topology.edges.data(), 0, &made),
               "MPI_Graph_create");
   } else if (!topology.links.empty()) {
-    made = linked_graph(topology.links[static_cast<std::size_t>(rank)], line);
+    made = linked_graph(topology.links[static_cast<std::size_t>(rank)], comm);
   } else {
-    check_mpi(PMPI_Comm_dup(line, &made), "MPI_Comm_dup");
+    check_mpi(PMPI_Comm_dup(comm, &made), "MPI_Comm_dup");
   }
   return Communicator(made);
 }
@@ -75,16 +75,16 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
     front.size = static_cast<int>(part.size());
     front.rank = front.rank_of(self_);
   }
-  for (Communicator& line : made.lines) line = part_of(over, color, front.rank);
-  if (color != MPI_UNDEFINED) front.handle = handle_of(recipe.topology, front.rank, made.lines[0].get());
-  front.lines = {made.lines[0].get(), made.lines[1].get()};
+  for (Communicator& comm : made.comms) comm = part_of(over, color, front.rank);
+  if (color != MPI_UNDEFINED) front.handle = handle_of(recipe.topology, front.rank, made.comms[0].get());
+  front.comms = {made.comms[0].get(), made.comms[1].get()};
   Derived* const before = find_made(all_, recipe);
   if (before == nullptr) {
     all_.push_back(std::move(made));
     return;
   }
-  before->lines = std::move(made.lines);
-  before->front.lines = front.lines;  // the application keeps its handle
+  before->comms = std::move(made.comms);
+  before->front.comms = front.comms;  // the application keeps its handle
 }
 
 const Recipe* DerivedFronts::next_by_node(const std::vector<int>& parent) const {

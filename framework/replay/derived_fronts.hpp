@@ -99,17 +99,17 @@ class DerivedFronts {
   void end_interval();
   /// Calls `work` with each communicator beneath. Local.
   template <class Work>
-  void for_each_line(Work work) const {
+  void for_each_comm(Work work) const {
     for (const Derived& one : all_)
-      for (const Communicator& line : one.lines)
-        if (line) work(line.get());
+      for (const Communicator& comm : one.comms)
+        if (comm) work(comm.get());
   }
 
  private:
   struct Derived {
     Recipe recipe;
     Front front;
-    std::array<Communicator, 2> lines;
+    std::array<Communicator, 2> comms;
     bool is_claimed = false;
     bool is_of_setup = false;
   };

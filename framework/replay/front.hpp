@@ -21,14 +21,14 @@ enum class Traffic : std::uint8_t {
 /// to the epoch. The ranks have the same numbers in all.
 struct Front {
   Communicator handle;                                          ///< what the application holds; carries no message
-  std::array<MPI_Comm, 2> lines{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic
+  std::array<MPI_Comm, 2> comms{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic
   std::uint32_t number = 0;                                     ///< the same on all its ranks; 0: session.comm()
-  int collectives_tag = 0;  ///< of what collective calls are made of, where several fronts share a line for them
+  int collectives_tag = 0;  ///< of the messages of collective calls, where several fronts share a communicator for them
   int rank = 0;
   int size = 0;
   std::vector<int> members;  ///< its ranks, as numbered in session.comm()
 
-  MPI_Comm line(Traffic traffic) const { return lines[static_cast<std::size_t>(traffic)]; }
+  MPI_Comm comm(Traffic traffic) const { return comms[static_cast<std::size_t>(traffic)]; }
   std::uint32_t context(Traffic traffic) const { return 2 * number + static_cast<std::uint32_t>(traffic); }
   int member(int of_rank) const { return members[static_cast<std::size_t>(of_rank)]; }
   int rank_of(int of_member) const { return static_cast<int>(std::ranges::find(members, of_member) - members.begin()); }

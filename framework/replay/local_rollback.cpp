@@ -37,17 +37,17 @@ std::size_t most_log_bytes() {
   return most;
 }
 
-/// A communicator of these ranks of `line`. Collective over them.
-Communicator group_of(MPI_Comm line, const std::vector<int>& ranks, int tag) {
+/// A communicator of these ranks of `comm`. Collective over them.
+Communicator group_of(MPI_Comm comm, const std::vector<int>& ranks, int tag) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  PMPI_Comm_group(line, &all);
+  PMPI_Comm_group(comm, &all);
   PMPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
   PMPI_Group_free(&all);
-  const int code = quietly([&] { return PMPI_Comm_create_group(line, some, tag, &made); });
+  const int code = quietly([&] { return PMPI_Comm_create_group(comm, some, tag, &made); });
   PMPI_Group_free(&some);
-  if (means_failure(line, code)) throw ProcessFailure("MPI_Comm_create_group");
+  if (means_failure(comm, code)) throw ProcessFailure("MPI_Comm_create_group");
   check_mpi(code, "MPI_Comm_create_group");
   return Communicator(made);
 }
@@ -87,11 +87,11 @@ LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
 
 LocalRollback::~LocalRollback() {
   process_context().logged_calls = nullptr;
-  if (goes_back_with_cluster_) return;  // its messages have ended; the lines are those of the next entry
+  if (goes_back_with_cluster_) return;  // its messages have ended; the communicators are those of the next entry
   if (!messages_.uses_lines() && acknowledgements_.empty()) return;
-  for (const MPI_Comm line : session_.lines)
-    if (line != MPI_COMM_NULL) revoke(line);
-  derived_.for_each_line([](MPI_Comm line) { revoke(line); });
+  for (const MPI_Comm comm : session_.comms)
+    if (comm != MPI_COMM_NULL) revoke(comm);
+  derived_.for_each_comm([](MPI_Comm comm) { revoke(comm); });
   messages_.end_epoch();
   end_acknowledgements();
 }
@@ -136,7 +136,7 @@ int LocalRollback::run(Call call, void* work) {
 
 /// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.
 void LocalRollback::handle(int code) {
-  if (!goes_back_with_cluster_) return handle_error(session_.line(Traffic::messages), code);
+  if (!goes_back_with_cluster_) return handle_error(session_.comm(Traffic::messages), code);
   // The others are not interrupted by this: they wait for this rank.
   if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
 }
@@ -206,7 +206,7 @@ int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made)
   }
   derived_.set_next_number(recipe.number + 1);
   through_failures([&] {  // after which a recovery may have made it
-    if (!derived_.knows(recipe)) derived_.make(recipe, parent.line(Traffic::messages));
+    if (!derived_.knows(recipe)) derived_.make(recipe, parent.comm(Traffic::messages));
   });
   *made = derived_.claim(recipe);
   return MPI_SUCCESS;
@@ -238,8 +238,8 @@ int LocalRollback::derive_group(const Front& parent, const std::vector<int>& ran
   derived_.set_next_number(recipe.number + 1);
   through_failures([&] {
     if (derived_.knows(recipe)) return;
-    const MPI_Comm line = parent.line(Traffic::messages);
-    const Communicator over = group_of(line, ranks, tag);
+    const MPI_Comm comm = parent.comm(Traffic::messages);
+    const Communicator over = group_of(comm, ranks, tag);
     derived_.make(recipe, over.get());
   });
   *made = derived_.claim(recipe);
@@ -324,11 +324,11 @@ void LocalRollback::begin_epoch() {
     if (options_.is_strict)
       throw agreement::OrderError("ranks were given up: with --mend-rollback local,strict the job ends");
     const MPI_Comm application = engine_.world().application.get();
-    session_.lines = {application, application};  // errors are told of a communicator of this epoch
+    session_.comms = {application, application};  // errors are told of a communicator of this epoch
     leave();
   }
   meet();
-  make_lines();
+  make_comms();
   others_.assign(static_cast<std::size_t>(ranks_), PeerState{});
   if (engine_.world().epoch == Epoch{0}) {
     is_newcomer_ = false;
@@ -337,7 +337,7 @@ void LocalRollback::begin_epoch() {
   }
   const int self = session_.rank;
   std::vector<PeerPacket> packets;
-  for (const auto& words : exchange_words_with_all(session_.line(Traffic::messages), tag_of_exchange,
+  for (const auto& words : exchange_words_with_all(session_.comm(Traffic::messages), tag_of_exchange,
                                                    [&](int peer) { return packet_for(peer).words(); })) {
     packets.push_back(PeerPacket::from(words));
   }
@@ -348,17 +348,17 @@ void LocalRollback::begin_epoch() {
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
     leave();
   }
-  exchange_histories();  // before messages of the application are sent on the same line
+  exchange_histories();  // before messages of the application are sent on the same communicator
   std::set<Recipe> recipes;
   for (const PeerPacket& packet : packets) recipes.insert(packet.recipes.begin(), packet.recipes.end());
-  for (const Recipe& one : recipes) derived_.make(one, session_.line(Traffic::messages));
+  for (const Recipe& one : recipes) derived_.make(one, session_.comm(Traffic::messages));
   std::uint64_t resent = 0;
   std::uint64_t resent_bytes = 0;
   for (int peer = 0; peer < ranks_; ++peer) {
     for (const replay::Ledger::Resent& one : ledger_.hear(peer, packets[static_cast<std::size_t>(peer)].receipts)) {
       const Front& front = front_with(one.channel.context / 2);
-      const MPI_Comm line = front.line(static_cast<Traffic>(one.channel.context % 2));
-      check_mpi(messages_.resend(line, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
+      const MPI_Comm comm = front.comm(static_cast<Traffic>(one.channel.context % 2));
+      check_mpi(messages_.resend(comm, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
       ++resent;
       resent_bytes += one.bytes.size();
     }
@@ -377,11 +377,11 @@ void LocalRollback::begin_epoch() {
   engine_.cluster_standing().begin_life(engine_.world().epoch);
 }
 
-void LocalRollback::make_lines() {
+void LocalRollback::make_comms() {
   const MPI_Comm application = engine_.world().application.get();
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
-  collectives_line_ = Communicator(made);
+  collectives_comm_ = Communicator(made);
   if (!session_.handle) {
     check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
     session_.handle = Communicator(made);
@@ -389,7 +389,7 @@ void LocalRollback::make_lines() {
     check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");  // others may enter the body now
     const Communicator of_others(made);
   }
-  session_.lines = {application, collectives_line_.get()};
+  session_.comms = {application, collectives_comm_.get()};
 }
 
 PeerPacket LocalRollback::packet_for(int peer) const {
@@ -469,7 +469,7 @@ void LocalRollback::tell_who_goes_back() {
 void LocalRollback::share_tally() {
   const std::span<std::uint64_t> words = engine_.local_tally().words();
   check_mpi(PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_MAX,
-                           session_.line(Traffic::collectives)),
+                           session_.comm(Traffic::collectives)),
             "MPI_Allreduce");
 }
 
@@ -609,20 +609,20 @@ void LocalRollback::end_strictly() const {
 
 void LocalRollback::require_nothing_under_way(const char* where) {
   const Inside inside(inside_);
-  const MPI_Comm line = session_.line(Traffic::collectives);
+  const MPI_Comm comm = session_.comm(Traffic::collectives);
   const bool holds_any = has_restored() && derived_.holds_any_of_interval();
   std::array<std::uint64_t, 5> sums{ledger_.balance(), messages_.has_pending() ? 1U : 0U, holds_any ? 1U : 0U,
                                     messages_.receives_from_any() ? 1U : 0U, has_recovered_ ? 1U : 0U};
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, line), "MPI_Allreduce");
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   receives_from_any_ = receives_from_any_ || sums[3] != 0;
   std::array<std::uint64_t, 3> largest{derived_.next_number(), ~std::uint64_t{log_limit()},
                                        has_restored() ? log_of_setup_ : ledger_.bytes()};
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, line), "MPI_Allreduce");
+  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
   agreed_number_ = static_cast<std::uint32_t>(largest[0]);
   log_limit_ = ~largest[1];
   log_of_setup_ = largest[2];
   const auto refuse = [&](bool is_this, const std::string& sentence) {
-    throw UsageErrorOfRank(lowest_rank_with(line, is_this).value_or(0), sentence);
+    throw UsageErrorOfRank(lowest_rank_with(comm, is_this).value_or(0), sentence);
   };
   if (sums[2] != 0) {
     refuse(holds_any,

@@ -8,7 +8,7 @@
 //
 //   recover in place      as Session::repair does, in the call
 //   meet                  who goes back with its cluster leaves the call and the body, enters it again, and joins here
-//   new lines             beneath the fronts
+//   new communicators     beneath the fronts
 //   tell each other       who is in which phase, and what was received (replay/ledger.hpp)
 //   send again            what the others do not have
 //   restore_others        if a newcomer is on its way to its restore(), and this rank is past it
@@ -117,14 +117,14 @@ class LocalRollback final : public LoggedCalls {
   LoggedCollectives& collectives() override { return collectives_; }
 
  private:
-  static constexpr int tag_of_exchange = 0;  // on the line of messages, before the application uses it
+  static constexpr int tag_of_exchange = 0;  // on the communicator of messages, before the application uses it
 
   using Standing = PeerState::Standing;
 
   int run(Call call, void* work) override;
   void begin_epoch();
   void meet();
-  void make_lines();
+  void make_comms();
   const Front& front_with(std::uint32_t number) const;
   int node_for(const Front& parent) const;
   PeerPacket packet_for(int peer) const;
@@ -162,7 +162,7 @@ class LocalRollback final : public LoggedCalls {
   DerivedFronts derived_;
   std::uint32_t agreed_number_ = 1;  // of the next derived communicator: as all agreed at the next version
   std::uint32_t number_ = 1;         // the same at the present version
-  Communicator collectives_line_;
+  Communicator collectives_comm_;
   Version version_{};
   std::uint64_t steps_ = 0;
   int ranks_;

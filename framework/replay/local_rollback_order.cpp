@@ -57,13 +57,13 @@ void LocalRollback::exchange_histories() {
   ranks_back_ = 0;
   for (int rank = 0; rank < ranks_; ++rank) ranks_back_ += goes_back(rank) ? 1 : 0;
   if (ranks_back_ != 1) return;  // they know nothing of each other: no order would be right
-  const MPI_Comm line = session_.line(Traffic::messages);
+  const MPI_Comm comm = session_.comm(Traffic::messages);
   for (int distance = 1; distance < ranks_; ++distance) {
     const int to = (self + distance) % ranks_;
     const int from = (self - distance + ranks_) % ranks_;
-    if (goes_back(to)) exchange_words(line, to, MPI_PROC_NULL, tag_of_exchange, histories());
+    if (goes_back(to)) exchange_words(comm, to, MPI_PROC_NULL, tag_of_exchange, histories());
     if (!goes_back(self)) continue;
-    const std::vector<std::uint64_t> words = exchange_words(line, MPI_PROC_NULL, from, tag_of_exchange, {});
+    const std::vector<std::uint64_t> words = exchange_words(comm, MPI_PROC_NULL, from, tag_of_exchange, {});
     if (words.at(0) == 0) continue;
     std::size_t at = 1;
     histories_[0][from] = replay::history_from(words, at);

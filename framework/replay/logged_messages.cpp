@@ -100,17 +100,17 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
                          int tag, SendEnds ends, Operation* operation) {
   if (to == MPI_PROC_NULL) return MPI_SUCCESS;
   if (to < 0 || to >= front.size) return MPI_ERR_RANK;
-  const MPI_Comm line = front.line(traffic);
+  const MPI_Comm comm = front.comm(traffic);
   int size = 0;
-  if (const int code = packed_size(count, type, line, &size); code != MPI_SUCCESS) return code;
+  if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
   const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   const replay::Channel channel{front.member(to), front.context(traffic), tag};
   const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
   if (sent.needed && goes_meanwhile)
-    code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, line, &request); });
-  pack(data, count, type, line, sent.bytes);
+    code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, comm, &request); });
+  pack(data, count, type, comm, sent.bytes);
   log_.end_send(channel, sent.bytes);
   if (replay_) after_sending(channel);
   if (!sent.needed) return MPI_SUCCESS;
@@ -119,24 +119,24 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
     code = quietly([&] {
       if (goes_meanwhile) return PMPI_Wait(&request, MPI_STATUS_IGNORE);
       switch (ends) {
-        case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, line);
-        case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, line);
+        case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
+        case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
         case SendEnds::at_once: break;
       }
-      return operation == nullptr ? begin_send(sent.bytes, to, tag, line)
-                                  : begin_send(sent.bytes, to, tag, line, *operation);
+      return operation == nullptr ? begin_send(sent.bytes, to, tag, comm)
+                                  : begin_send(sent.bytes, to, tag, comm, *operation);
     });
   }
-  if (code == MPI_SUCCESS || !means_failure(line, code)) return code;
+  if (code == MPI_SUCCESS || !means_failure(comm, code)) return code;
   recover_();  // which sends it again
   return MPI_SUCCESS;
 }
 
-int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line) {
+int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm) {
   constexpr std::size_t many = 64;
   if (sends_.size() >= many) forget_ended_sends();
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, line, &request);
+  const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &request);
   if (request != MPI_REQUEST_NULL) sends_.push_back(request);
   return code;
 }
@@ -157,10 +157,10 @@ bool LoggedMessages::sends_have_ended() {
   return sends_.empty();
 }
 
-int LoggedMessages::resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes) {
+int LoggedMessages::resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes) {
   const auto waiting = std::ranges::find_if(
       operations_, [&](const Operation& one) { return one.copy.data() != nullptr && one.copy.data() == bytes.data(); });
-  return waiting == operations_.end() ? begin_send(bytes, to, tag, line) : begin_send(bytes, to, tag, line, *waiting);
+  return waiting == operations_.end() ? begin_send(bytes, to, tag, comm) : begin_send(bytes, to, tag, comm, *waiting);
 }
 
 // --- receiving -------------------------------------------------------------------------------------------------
@@ -173,9 +173,9 @@ void LoggedMessages::note(const Front& front, Traffic traffic, int from, const M
   const auto bytes = static_cast<std::size_t>(elements);
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
-  packed_size(count, type, front.line(traffic), &size);
+  packed_size(count, type, front.comm(traffic), &size);
   packed_.resize(static_cast<std::size_t>(size));
-  pack(data, count, type, front.line(traffic), packed_);
+  pack(data, count, type, front.comm(traffic), packed_);
   log_.receive(channel, std::span<const std::byte>(packed_).first(bytes), by_request);
 }
 
@@ -184,11 +184,11 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
   note_source(from, "a receive");
   const bool has_message = from != MPI_PROC_NULL;
   for (;;) {
-    const MPI_Comm line = front.line(traffic);
+    const MPI_Comm comm = front.comm(traffic);
     const bool chooses = replay_ && traffic == Traffic::messages && is_source(front, from);
     const Choice choice = chooses ? choose_now(front, from, tag) : Choice{from, tag};
     MPI_Status got{};
-    const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, line, &got); });
+    const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, comm, &got); });
     if (code == MPI_SUCCESS) {
       const bool is_first =
           !has_message || finish_earlier(front, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
@@ -197,7 +197,7 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
         if (status != MPI_STATUS_IGNORE) *status = got;
         return MPI_SUCCESS;
       }
-    } else if (!means_failure(line, code)) {
+    } else if (!means_failure(comm, code)) {
       return code;
     }
     recover_();
@@ -207,7 +207,7 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
 int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_Status* status) {
   note_source(from, "a probe");
   for (;;) {
-    const MPI_Comm line = front.line(Traffic::messages);
+    const MPI_Comm comm = front.comm(Traffic::messages);
     const bool waits = flag == nullptr;
     Choice choice{from, tag};
     if (replay_ && from == MPI_ANY_SOURCE) {
@@ -222,11 +222,11 @@ int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_
     // What was chosen has been sent, and comes.
     const bool comes = waits || (from == MPI_ANY_SOURCE && choice.from != from);
     const int code = quietly([&] {
-      return comes ? PMPI_Probe(choice.from, choice.tag, line, status)
-                   : PMPI_Iprobe(choice.from, choice.tag, line, flag, status);
+      return comes ? PMPI_Probe(choice.from, choice.tag, comm, status)
+                   : PMPI_Iprobe(choice.from, choice.tag, comm, flag, status);
     });
     if (code == MPI_SUCCESS && comes && !waits) *flag = 1;
-    if (code == MPI_SUCCESS || !means_failure(line, code)) return code;
+    if (code == MPI_SUCCESS || !means_failure(comm, code)) return code;
     recover_();
   }
 }
@@ -235,11 +235,11 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
                                   MPI_Request* request) {
   note_source(from, "MPI_Irecv");
   if (from == MPI_PROC_NULL) {
-    return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.line(Traffic::messages), request); });
+    return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.comm(Traffic::messages), request); });
   }
   Receive& receive = receives_.emplace_back(Receive{&front, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);
-  if (code != MPI_SUCCESS && means_failure(front.line(Traffic::messages), code)) {
+  if (code != MPI_SUCCESS && means_failure(front.comm(Traffic::messages), code)) {
     recover_();  // which posts it again
     code = MPI_SUCCESS;
   }
@@ -270,7 +270,7 @@ int LoggedMessages::post(Receive& receive) {
 int LoggedMessages::post_chosen(Receive& receive) {
   return quietly([&] {
     return PMPI_Irecv(receive.data, receive.count, receive.type->get(), receive.chosen_from, receive.chosen_tag,
-                      receive.front->line(receive.traffic), &receive.beneath);
+                      receive.front->comm(receive.traffic), &receive.beneath);
   });
 }
 
@@ -355,7 +355,7 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   *code =
       quietly([&] { return waits ? PMPI_Wait(&receive.beneath, &got) : PMPI_Test(&receive.beneath, &has_come, &got); });
   if (*code != MPI_SUCCESS)
-    return means_failure(receive.front->line(receive.traffic), *code) ? Try::interrupted : Try::failed;
+    return means_failure(receive.front->comm(receive.traffic), *code) ? Try::interrupted : Try::failed;
   if (has_come == 0) return Try::waits;
   int is_cancelled = 0;
   PMPI_Test_cancelled(&got, &is_cancelled);

@@ -137,12 +137,12 @@ class LoggedMessages {
   /// Returns true if there are requests or matched messages that the application has not completed. Local.
   bool has_pending() const { return !receives_.empty() || !operations_.empty() || !matched_.empty(); }
 
-  /// Returns true if something may be under way on the lines. Local.
+  /// Returns true if something may be under way on the communicators. Local.
   bool uses_lines() const { return !sends_.empty() || !receives_.empty() || !operations_.empty(); }
-  /// The lines of the epoch were revoked: nothing uses them any more when this returns. Local.
+  /// The communicators of the epoch were revoked: nothing uses them any more when this returns. Local.
   void end_epoch();
   /// Sends what the log says again. Local.
-  int resend(MPI_Comm line, int to, int tag, std::span<const std::byte> bytes);
+  int resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes);
   /// Posts the receives again that are not complete: those of `front`, or all. Local.
   void begin_epoch(const Front* front = nullptr);
   /// What was begun on `front` and is not complete will not be: its requests end with an error. Local.
@@ -250,7 +250,7 @@ class LoggedMessages {
   static void complete(Operation& operation);
   int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
            SendEnds ends, Operation* operation);
-  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line, Operation& operation);
+  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm, Operation& operation);
   int post(Receive& receive);
   int post_chosen(Receive& receive);
   Choice choose(const Front& front, int from, int tag, std::uint64_t number);
@@ -265,7 +265,7 @@ class LoggedMessages {
   void note_source(int from, const char* call);
   int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const;
   void forget_ended_sends();
-  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line);
+  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm);
 
   replay::MessageLog& log_;
   std::function<void()> recover_;

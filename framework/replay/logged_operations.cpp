@@ -71,8 +71,8 @@ int LoggedMessages::begin_synchronous_send(const Front& front, const void* data,
   return code;
 }
 
-int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm line, Operation& operation) {
-  return PMPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, line, &operation.send);
+int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm, Operation& operation) {
+  return PMPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &operation.send);
 }
 
 int LoggedMessages::begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
@@ -89,7 +89,7 @@ int LoggedMessages::begin_operation(const Front& front, std::span<const Expected
       made->parts.push_back(std::prev(receives_.end()));
       code = post(part);
       if (code == MPI_SUCCESS) continue;
-      if (!means_failure(front.line(Traffic::collectives), code)) break;
+      if (!means_failure(front.comm(Traffic::collectives), code)) break;
       recover_();  // which posts it again
       code = MPI_SUCCESS;
     }
@@ -113,7 +113,7 @@ LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int
                    : PMPI_Test(&operation.send, &has_ended, MPI_STATUS_IGNORE);
     });
     if (*code != MPI_SUCCESS)
-      return means_failure(operation.front->line(Traffic::messages), *code) ? Try::interrupted : Try::failed;
+      return means_failure(operation.front->comm(Traffic::messages), *code) ? Try::interrupted : Try::failed;
     if (has_ended == 0) return Try::waits;
     operation.copy = {};
   }

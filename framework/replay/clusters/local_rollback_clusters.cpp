@@ -18,7 +18,7 @@
 namespace mend {
 namespace {
 
-constexpr int acknowledgement_tag = 1;  // of the session's line of collectives, on which they have tag 0
+constexpr int acknowledgement_tag = 1;  // of the session's communicator of collectives, on which they have tag 0
 
 /// Copies of so many bytes are kept before acknowledgements are looked for.
 constexpr std::size_t least_looked_for = std::size_t{512} << 10U;
@@ -49,7 +49,7 @@ void LocalRollback::meet() {
   if (met == Met::goes_back) {
     engine_.local_tally().computed_twice(self, lost);
     goes_back_with_cluster_ = true;
-    session_.lines = {MPI_COMM_NULL, MPI_COMM_NULL};
+    session_.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
     leave();
   }
   if (met == Met::has_reentered) counts_steps_ = false;
@@ -68,7 +68,7 @@ void LocalRollback::choose_clusters() {
   const std::vector<std::uint64_t> own = ledger_.bytes_sent(ranks_);
   replay::TrafficMatrix traffic(own.size() * own.size());
   check_mpi(PMPI_Allgather(own.data(), ranks_, MPI_UINT64_T, traffic.data(), ranks_, MPI_UINT64_T,
-                           session_.line(Traffic::collectives)),
+                           session_.comm(Traffic::collectives)),
             "MPI_Allgather");
   if (std::ranges::all_of(traffic, [](std::uint64_t bytes) { return bytes == 0; })) return;
   const int most = standing.choice().count == 0 ? std::max(1, ranks_ / 2) : standing.choice().count;
@@ -108,10 +108,10 @@ void LocalRollback::take_mates() {
 void LocalRollback::exchange_acknowledgements() {
   if (!has_mates_) return;
   const ErrorsReturned quiet;  // a failure is met elsewhere
-  const MPI_Comm line = session_.line(Traffic::collectives);
+  const MPI_Comm comm = session_.comm(Traffic::collectives);
   for (replay::Ledger::Acknowledgement& due : ledger_.take_acknowledgements()) {
     Sent& sent = acknowledgements_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(due.words)});
-    PMPI_Isend(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to, acknowledgement_tag, line,
+    PMPI_Isend(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to, acknowledgement_tag, comm,
                &sent.request);
   }
   std::erase_if(acknowledgements_, [](Sent& sent) {
@@ -123,11 +123,11 @@ void LocalRollback::exchange_acknowledgements() {
   for (;;) {
     int flag = 0;
     MPI_Status status;
-    if (PMPI_Iprobe(MPI_ANY_SOURCE, acknowledgement_tag, line, &flag, &status) != MPI_SUCCESS || flag == 0) break;
+    if (PMPI_Iprobe(MPI_ANY_SOURCE, acknowledgement_tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0) break;
     int count = 0;
     PMPI_Get_count(&status, MPI_UINT64_T, &count);
     std::vector<std::uint64_t> words(static_cast<std::size_t>(count));
-    if (PMPI_Recv(words.data(), count, MPI_UINT64_T, status.MPI_SOURCE, acknowledgement_tag, line, MPI_STATUS_IGNORE) !=
+    if (PMPI_Recv(words.data(), count, MPI_UINT64_T, status.MPI_SOURCE, acknowledgement_tag, comm, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS)
       break;
     ledger_.acknowledged(status.MPI_SOURCE, words);
@@ -136,7 +136,7 @@ void LocalRollback::exchange_acknowledgements() {
   if (has_come && messages_.sends_have_ended()) ledger_.reuse_retained();
 }
 
-/// The lines of the epoch were revoked.
+/// The communicators of the epoch were revoked.
 void LocalRollback::end_acknowledgements() {
   const ErrorsReturned quiet;
   for (Sent& sent : acknowledgements_) PMPI_Wait(&sent.request, MPI_STATUS_IGNORE);
