@@ -15,6 +15,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -128,13 +129,11 @@ std::vector<std::pair<std::string, LogLevel>> log_levels() {
   return known;
 }
 
-/// Defines the options, with `prefix` before each name. `with_environment`: environment variables set them too.
-void define(CLI::App& app, Options& options, const std::string& prefix, bool with_environment) {
-  const auto from_environment = [&](CLI::Option* option, const char* variable) {
-    option->group(group);
-    refuse_flag_as_value(*option);
-    if (with_environment) option->envname(variable);
-  };
+/// Gives an option its group, and the environment variable that sets it too.
+using Entry = std::function<void(CLI::Option*, const char*)>;
+
+/// Spares, and what is done about dead ranks.
+void define_recovery(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(app.add_option(prefix + "spares", options.spares,
                                   "How many of the launched processes wait as spares (set by mend run)")
                        ->check(CLI::Validator(check_count_from(0), "N"))
@@ -183,6 +182,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "commit in between, in which the same rank dies or nobody does")
           ->check(CLI::Validator(check_count_from(1), "N")),
       "MEND_TRIES");
+}
+
+/// Commits, what is kept of them, and when.
+void define_commits(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(add_parsed(app, prefix + "commit-every", options.commit_every, CommitInterval::parse,
                               "Steps between commits, or auto for Daly's interval")
                        ->type_name("{auto}|N")
@@ -231,6 +234,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
              "which goes to disk, with exit code 4; kill (default without) ends it. A second SIGTERM ends it always")
           ->check(CLI::IsMember({"checkpoint", "kill"})),
       "MEND_ON_TERM");
+}
+
+/// Who goes back, and message logs.
+void define_rollback(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   const auto rollback_from = [&options](const std::string& text) {
     options.rollback_is_strict = text == "local,strict";
     return text == "all" ? Rollback::all : Rollback::local;
@@ -260,6 +267,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                           "tenth of the machine's memory); before, a commit is due")
                        ->check(CLI::Validator(check_count_from(1), "MIB")),
                    "MEND_LOG_LIMIT");
+}
+
+/// Communicators, agreement, failure detection and the network.
+void define_communication(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(
       add_choice<WorldMeans>(
           app, prefix + "world", options.world, {{"launch", WorldMeans::launch}, {"session", WorldMeans::session}},
@@ -297,6 +308,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                    "MEND_HEARTBEAT");
   from_environment(milliseconds("timeout", options.timeout, "Silence after which a process is held dead and killed"),
                    "MEND_TIMEOUT");
+}
+
+/// Waits for others.
+void define_waits(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   const auto patience = [&](const char* name, Seconds& time, const char* help) {
     return app
         .add_option_function<double>(
@@ -318,6 +333,10 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                "all others wait for it or have gone on, until it is held dead and replaced,\n"
                "in s (default 15; 0: never; not with --mend-detector runtime)"),
       "MEND_STUCK_LIMIT");
+}
+
+/// What mend says and writes.
+void define_reports(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(add_choice(app, prefix + "log", options.log_level, log_levels(), "What mend says on standard error"),
                    "MEND_LOG");
   from_environment(app.add_option(prefix + "result", options.result,
@@ -332,6 +351,18 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
                                            "spans: commits, recoveries and deaths; messages: those of agreements and\n"
                                            "failure detection too"),
                    "MEND_TRACE_DETAIL");
+}
+
+/// Defines the options, with `prefix` before each name. `with_environment`: environment variables set them too.
+void define(CLI::App& app, Options& options, const std::string& prefix, bool with_environment) {
+  const Entry from_environment = [&](CLI::Option* option, const char* variable) {
+    option->group(group);
+    refuse_flag_as_value(*option);
+    if (with_environment) option->envname(variable);
+  };
+  for (const auto define_some :
+       {define_recovery, define_commits, define_rollback, define_communication, define_waits, define_reports})
+    define_some(app, options, prefix, from_environment);
 }
 
 /// The items for mend in a TOML file: the keys of its [mend] table or, without that table, all keys outside of tables.
