@@ -600,6 +600,7 @@ void Engine::leave_epoch() {
   reach("recovery.begin");
   communicators_.end_epoch();
   maker_.end_epoch();
+  newcomer_host_.end_epoch();
 }
 
 /// Begins an epoch when its communicators exist: the first epoch, or the one after a recovery.

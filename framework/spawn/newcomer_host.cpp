@@ -32,7 +32,7 @@ constexpr int most_failures = 3;
 Communicator accept(const std::string& port) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_accept(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_accept");
-  return merged(returning_errors(made), false);
+  return returning_errors(made);
 }
 
 std::string open_port() {
@@ -337,9 +337,22 @@ void NewcomerHost::dismiss_all() {
   failures_ = 0;
 }
 
+void NewcomerHost::leave(Communicator&& comm) {
+  if (comm) left_.push_back(std::move(comm));
+}
+
+void NewcomerHost::leave_meeting() {
+  leave(std::move(meeting_.here));
+  leave(std::move(meeting_.contact));
+  leave(std::move(meeting_.bridge));
+  leave(std::move(meeting_.between));
+  leave(std::move(meeting_.joined));
+  meeting_ = {};
+}
+
 bool NewcomerHost::meet(const World& world) {
   MPI_Comm shrunk = MPI_COMM_NULL;
-  meeting_ = {};
+  leave_meeting();
   const InLibrary in_library;
   if (MPIX_Comm_shrink(world.base.get(), &shrunk) != MPI_SUCCESS) return false;
   meeting_.here = returning_errors(shrunk);
@@ -363,16 +376,16 @@ bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& 
     Acquaintance& newcomer = meeting_.newcomer;
     check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting_.here.get()), "MPI_Bcast");
     witness_.know(newcomer.process, newcomer.name);
-    Communicator bridge;
     if (guest_) {
       const std::string port = open_port();
       const std::string join_info = write_join_info({world, port, agreements_.last_group(), record});
       guest_->connection->send(std::as_bytes(std::span(join_info)));
       reach("spawn.connect");
-      bridge = accept(port);
+      meeting_.contact = accept(port);
+      meeting_.bridge = merged(meeting_.contact, false);
     }
     reach("spawn.create");
-    meeting_.between = make_intercommunicator(meeting_.here.get(), host_rank, bridge, 1);
+    meeting_.between = make_intercommunicator(meeting_.here.get(), host_rank, meeting_.bridge, 1);
   });
 }
 
@@ -419,9 +432,10 @@ Placed NewcomerHost::admit(World& world) {
   members.push_back(newcomer.process);
   detector_.enter(members);
   agreements_.settle(world.base.get());
-  enlarge(world, newcomer, std::move(meeting_.joined), agreements_);
   const Placed placed{newcomer.process, newcomer.peer.node};
-  meeting_ = {};
+  leave(std::move(world.base));
+  enlarge(world, newcomer, std::move(meeting_.joined), agreements_);
+  leave_meeting();
   reach("spawn.done");
   return placed;
 }
@@ -435,7 +449,7 @@ void NewcomerHost::give_up() {
   patience_.reset();
   if (guest_) ++failures_;
   guest_.reset();
-  meeting_ = {};
+  leave_meeting();
 }
 
 }  // namespace mend

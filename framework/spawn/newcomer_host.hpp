@@ -83,6 +83,8 @@ class NewcomerHost {
   void interrupt();
   /// Drops the newcomer that has not been admitted, if there is one. Local.
   void give_up();
+  /// Ends the epoch, because all processes recover. Local.
+  void end_epoch() { left_.clear(); }
 
  private:
   /// A process that was started, until it is admitted. If it is dropped, it is killed, because it may hang.
@@ -119,12 +121,16 @@ class NewcomerHost {
   /// The communicators for admitting a newcomer.
   struct Meeting {
     Communicator here;     // of the members
-    Communicator between;  // with the newcomer
-    Communicator joined;
+    Communicator contact;  // between the host and the newcomer; only there
+    Communicator bridge;   // of these two; only there
+    Communicator between;  // between all members and the newcomer
+    Communicator joined;   // of all members and the newcomer
     Acquaintance newcomer;
     bool is_hopeless = false;
   };
 
+  void leave(Communicator&& comm);
+  void leave_meeting();
   std::unique_ptr<Guest> await_guest(const World& world);
   std::unique_ptr<Guest> await_call(const World& world);
   bool introduced(Guest& guest);
@@ -156,6 +162,10 @@ class NewcomerHost {
   std::unique_ptr<Guest> guest_;                                 // on the host
   std::unique_ptr<Patience> patience_;                           // exists together with guest_
   Meeting meeting_;
+  // Of meetings in the last recovery, and bases that a newcomer has enlarged, kept for one epoch: a newcomer that is
+  // dropped, or a member, may still send in one of them, and MPI would deliver that in the next communicator with the
+  // same number.
+  std::vector<Communicator> left_;
   int failures_ = 0;
   std::uint32_t next_ = 0;  // the next process number; numbers of processes that were not admitted are not reused
 
