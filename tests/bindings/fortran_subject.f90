@@ -177,8 +177,10 @@ contains
     real(c_double), target, save :: u(3, 2)
     integer(c_long), target, save :: sums(2)
     integer(c_size_t) :: whole(1), offset(1)
+    integer(c_int) :: epoch
     integer :: now, next
 
+    epoch = mend_epoch(session)
     whole = 3 * mend_size(session)
     offset = 3 * mend_rank(session)
     step = 0
@@ -204,7 +206,7 @@ contains
       status = mend_replace(session, "sum", c_loc(sums(now)), c_sizeof(sums(now)))
       if (status == MEND_SUCCESS) &
         status = mend_replace_part(session, "u", c_loc(u(1, now)), "float64", whole, offset, [3_c_size_t])
-      if (status == MEND_SUCCESS .and. step == 6 .and. mend_epoch(session) == 0) then
+      if (status == MEND_SUCCESS .and. step == 6 .and. epoch == 0) then
         status = die_on_rank_1(session)
         return
       end if

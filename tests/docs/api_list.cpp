@@ -249,7 +249,7 @@ std::vector<Declaration> types_in_c(const std::string& header) {
       R"(/\*\*([^*]*(?:\*(?!/)[^*]*)*)\*/\s*(enum \{[^}]*\}|typedef struct \{[^}]*\} \w+|typedef [^;{]*);)");
   for (std::sregex_iterator at(header.begin(), header.end(), pattern), end; at != end; ++at) {
     const std::string comment = std::regex_replace((*at)[1].str(), std::regex(R"(\n\s*\*?)"), " ");
-    const std::string bare = std::regex_replace((*at)[2].str(), std::regex(R"(/\*[^*]*\*/)"), "");
+    const std::string bare = std::regex_replace((*at)[2].str(), std::regex(R"(/\*+[^*]*\*/)"), "");
     types.push_back({"", "", squeezed_line(bare), first_sentence(comment), false});
   }
   return types;
