@@ -41,7 +41,7 @@ class FailureDetector {
   /// names a machine that has no process of the job.
   void begin();
 
-  // --- for processes that join later (framework/spawn/newcomer_host.hpp) -------------------------------------------------
+  // --- for processes that join later (framework/spawn/newcomer_host.hpp)
 
   /// Returns true if the processes watch each other. If not, a process that joins later cannot be watched.
   bool at_work() const { return service_ != nullptr; }

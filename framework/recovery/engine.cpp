@@ -404,7 +404,9 @@ std::optional<Event> Engine::perform(const recovery::StartProcess&) {
   return recovery::NewcomerLost{};
 }
 
-std::optional<Event> Engine::perform(const recovery::Meet&) { return recovery::MeetingEnded{newcomer_host_.meet(world_)}; }
+std::optional<Event> Engine::perform(const recovery::Meet&) {
+  return recovery::MeetingEnded{newcomer_host_.meet(world_)};
+}
 
 std::optional<Event> Engine::perform(const recovery::Connect&) {
   return recovery::MeetingEnded{newcomer_host_.connect(world_, core_.host(), record())};
@@ -414,7 +416,9 @@ std::optional<Event> Engine::perform(const recovery::Merge&) {
   return recovery::MeetingEnded{newcomer_host_.merge(world_)};
 }
 
-std::optional<Event> Engine::perform(const recovery::Admit&) { return recovery::Admitted{newcomer_host_.admit(world_)}; }
+std::optional<Event> Engine::perform(const recovery::Admit&) {
+  return recovery::Admitted{newcomer_host_.admit(world_)};
+}
 
 std::optional<Event> Engine::perform(const recovery::EnterBody& enter) {
   enter_epoch(enter.newcomer);
@@ -624,7 +628,7 @@ JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
   const auto recoveries = reporter_.history().recoveries();
   return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
-          newcomer_host_.places(),     {recoveries.begin(), recoveries.end()},
+          newcomer_host_.places(), {recoveries.begin(), recoveries.end()},
           course.before,           course.dead,
           course.fruitless,        course.row,
           course.unable,           course.started};
