@@ -346,7 +346,7 @@ void MessageLogs::begin_epoch() {
   // Made from mend's own communicator, because another rank may already have revoked the application's.
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
-  exchange_comm_ = Communicator(made);
+  state().engine().left_communicators().keep(std::exchange(exchange_comm_, Communicator(made)));
   state().engine().take_into_epoch(made);
   if (epoch() == Epoch{0}) return;
   int logged = std::ranges::any_of(logs_, [](const auto& one) { return one.second->regions.has_messages(); }) ? 1 : 0;

@@ -54,10 +54,10 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
     : detector_(detector),
       agreements_(options.agreement),
       world_(arrival == nullptr ? World{} : arrival->join(agreements_)),
-      maker_(world_, agreements_),
+      maker_(world_, agreements_, left_),
       core_(arrival == nullptr ? core_at_the_start(options, detector)
                                : core_of_newcomer(options, world_, arrival->record())),
-      newcomer_host_(core_.self(), detector, agreements_, options.spawn_limit),
+      newcomer_host_(core_.self(), detector, agreements_, left_, options.spawn_limit),
       disk_(options.disk),
       store_(options.redundancy, options.versions, disk_.options(), options.find_changes),
       communicators_(world_),
@@ -603,8 +603,7 @@ void Engine::leave_epoch() {
   store_.end_epoch();
   reach("recovery.begin");
   communicators_.end_epoch();
-  maker_.end_epoch();
-  newcomer_host_.end_epoch();
+  left_.end_epoch();
 }
 
 /// Begins an epoch when its communicators exist: the first epoch, or the one after a recovery.

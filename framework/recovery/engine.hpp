@@ -88,6 +88,8 @@ class Engine {
   std::optional<ExitCode> ended() const { return end_.agreed; }
   /// Returns true if a rank is known to have died. Local.
   bool knows_of_failure() const;
+  /// Gets communicators of the epochs before that are not used any more.
+  LeftCommunicators& left_communicators() { return left_; }
   /// Begins this epoch for `store`. Call it once an epoch; call store.end_epoch() before the next. Local.
   void take_into_epoch(StoreEngine& store);
   /// A failure also interrupts those who wait in `comm`, of all ranks, until the epoch ends. One in an epoch. Local.
@@ -218,6 +220,7 @@ class Engine {
   RuntimeWitness witness_;
   FailureDetector& detector_;
   AgreementProvider agreements_;
+  LeftCommunicators left_;
   World world_;
   WorldMaker maker_;
   RecoveryCore core_;

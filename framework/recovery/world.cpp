@@ -49,21 +49,18 @@ void require_consistency(const World& world, bool complete) {
 
 }  // namespace
 
-WorldMaker::WorldMaker(World& world, AgreementProvider& agreements) : world_(world), agreements_(agreements) {
+WorldMaker::WorldMaker(World& world, AgreementProvider& agreements, LeftCommunicators& left)
+    : world_(world), agreements_(agreements), left_(left) {
   if (world_.base) return;
   world_.members = launched_processes();
   world_.processes = static_cast<std::uint32_t>(world_.members.size());
   world_.everyone = std::make_unique<agreement::MpixAgreement>(MPI_COMM_WORLD);
 }
 
-void WorldMaker::leave(Communicator&& comm) {
-  if (comm) left_.push_back(std::move(comm));
-}
-
 void WorldMaker::begin_candidate() {
-  leave(std::move(candidate_.application));
-  leave(std::move(candidate_.store));
-  leave(std::move(candidate_.base));
+  left_.keep(std::move(candidate_.application));
+  left_.keep(std::move(candidate_.store));
+  left_.keep(std::move(candidate_.base));
   candidate_ = {};
   candidate_.base_group = agreements_.number_group();
   candidate_.ranks_group = agreements_.number_group();
@@ -118,9 +115,9 @@ void WorldMaker::adopt(const recovery::Position& position, bool complete) {
   world_.roster = position.roster;
   world_.epoch = position.epoch;
   world_.ballot.reset();
-  leave(std::move(world_.application));
-  leave(std::move(world_.store));
-  leave(std::move(world_.base));
+  left_.keep(std::move(world_.application));
+  left_.keep(std::move(world_.store));
+  left_.keep(std::move(world_.base));
   world_.application = std::move(candidate_.application);
   world_.store = std::move(candidate_.store);
   begin_ballot(candidate_.ranks_group);

@@ -19,6 +19,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/ballot.hpp"
+#include "framework/epoch/left_communicators.hpp"
 #include "framework/recovery/agreement_provider.hpp"
 #include "framework/recovery/recovery_core.hpp"
 #include "spares/roster.hpp"
@@ -46,11 +47,10 @@ struct World {
 /// Makes the communicators of an epoch, as the recovery core decides. Those being made are the candidate.
 class WorldMaker {
  public:
-  /// `world` and `agreements` must outlive this object. A world without a base is made from MPI_COMM_WORLD.
-  WorldMaker(World& world, AgreementProvider& agreements);
+  /// The arguments must outlive this object. A world without a base is made from MPI_COMM_WORLD. `left` gets the
+  /// communicators that are not used any more.
+  WorldMaker(World& world, AgreementProvider& agreements, LeftCommunicators& left);
 
-  /// Ends the epoch, because all processes recover. Local.
-  void end_epoch() { left_.clear(); }
   /// Forgets the last candidate, and numbers the groups of the next. Every process must number all groups. Local.
   void begin_candidate();
   /// Returns when every living member of the base has called it. Collective over these members.
@@ -80,16 +80,13 @@ class WorldMaker {
     Communicator store;
   };
 
-  void leave(Communicator&& comm);
   void begin_ballot(agreement::GroupId id);
   MPI_Comm base() const { return world_.base ? world_.base.get() : MPI_COMM_WORLD; }
 
   World& world_;
   AgreementProvider& agreements_;
+  LeftCommunicators& left_;
   Candidate candidate_;
-  // Left in the last recovery, and kept for one epoch: a collective call that another process has begun may still send
-  // in one of them, and MPI would deliver that in the next communicator with the same number.
-  std::vector<Communicator> left_;
 };
 
 }  // namespace mend

@@ -62,7 +62,7 @@ const Front* DerivedFronts::find(std::uint32_t number) const {
 
 bool DerivedFronts::knows(const Recipe& recipe) const { return find_made(all_, recipe) != nullptr; }
 
-void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
+void DerivedFronts::make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left) {
   Derived made{recipe, {}, {}};
   Front& front = made.front;
   front.number = recipe.number;
@@ -83,8 +83,16 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over) {
     all_.push_back(std::move(made));
     return;
   }
+  for (Communicator& comm : before->comms) left.keep(std::move(comm));
   before->comms = std::move(made.comms);
   before->front.comms = front.comms;  // the application keeps its handle
+}
+
+void DerivedFronts::leave(LeftCommunicators& left) {
+  for (Derived& one : all_) {
+    for (Communicator& comm : one.comms) left.keep(std::move(comm));
+    one.front.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
+  }
 }
 
 const Recipe* DerivedFronts::next_by_node(const std::vector<int>& parent) const {

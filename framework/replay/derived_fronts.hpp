@@ -14,6 +14,7 @@
 
 #pragma once
 
+#include "framework/epoch/left_communicators.hpp"
 #include "framework/replay/front.hpp"
 
 #include <mpi.h>
@@ -71,8 +72,11 @@ class DerivedFronts {
   bool knows(const Recipe& recipe) const;
 
   /// Makes what the recipe says, or makes it anew. `over`: a communicator of which all of the recipe's ranks are
-  /// members. Collective over `over`. Throws ProcessFailure; then nothing is changed.
-  void make(const Recipe& recipe, MPI_Comm over);
+  /// members. `left` gets the communicators that were there before. Collective over `over`. Throws ProcessFailure; then
+  /// nothing is changed.
+  void make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left);
+  /// Gives up all communicators beneath. Local.
+  void leave(LeftCommunicators& left);
   /// The recipe that the application has to come to next of those that are made of `parent`, one for each node. It was
   /// carried out before this process took over the rank. Local.
   const Recipe* next_by_node(const std::vector<int>& parent) const;

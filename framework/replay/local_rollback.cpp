@@ -87,13 +87,16 @@ LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
 
 LocalRollback::~LocalRollback() {
   process_context().logged_calls = nullptr;
-  if (goes_back_with_cluster_) return;  // its messages have ended; the communicators are those of the next entry
-  if (!messages_.uses_lines() && acknowledgements_.empty()) return;
-  for (const MPI_Comm comm : session_.comms)
-    if (comm != MPI_COMM_NULL) revoke(comm);
-  derived_.for_each_comm([](MPI_Comm comm) { revoke(comm); });
-  messages_.end_epoch();
-  end_acknowledgements();
+  // If it goes back with its cluster, its messages have ended, and the communicators are those of the next entry.
+  if (!goes_back_with_cluster_ && (messages_.uses_lines() || !acknowledgements_.empty())) {
+    for (const MPI_Comm comm : session_.comms)
+      if (comm != MPI_COMM_NULL) revoke(comm);
+    derived_.for_each_comm([](MPI_Comm comm) { revoke(comm); });
+    messages_.end_epoch();
+    end_acknowledgements();
+  }
+  derived_.leave(engine_.left_communicators());
+  engine_.left_communicators().keep(std::move(collectives_comm_));
 }
 
 const Front* LocalRollback::front_of(MPI_Comm comm) const {
@@ -206,7 +209,7 @@ int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made)
   }
   derived_.set_next_number(recipe.number + 1);
   through_failures([&] {  // after which a recovery may have made it
-    if (!derived_.knows(recipe)) derived_.make(recipe, parent.comm(Traffic::messages));
+    if (!derived_.knows(recipe)) derived_.make(recipe, parent.comm(Traffic::messages), engine_.left_communicators());
   });
   *made = derived_.claim(recipe);
   return MPI_SUCCESS;
@@ -240,7 +243,7 @@ int LocalRollback::derive_group(const Front& parent, const std::vector<int>& ran
     if (derived_.knows(recipe)) return;
     const MPI_Comm comm = parent.comm(Traffic::messages);
     const Communicator over = group_of(comm, ranks, tag);
-    derived_.make(recipe, over.get());
+    derived_.make(recipe, over.get(), engine_.left_communicators());
   });
   *made = derived_.claim(recipe);
   return MPI_SUCCESS;
@@ -351,7 +354,7 @@ void LocalRollback::begin_epoch() {
   exchange_histories();  // before messages of the application are sent on the same communicator
   std::set<Recipe> recipes;
   for (const PeerPacket& packet : packets) recipes.insert(packet.recipes.begin(), packet.recipes.end());
-  for (const Recipe& one : recipes) derived_.make(one, session_.comm(Traffic::messages));
+  for (const Recipe& one : recipes) derived_.make(one, session_.comm(Traffic::messages), engine_.left_communicators());
   std::uint64_t resent = 0;
   std::uint64_t resent_bytes = 0;
   for (int peer = 0; peer < ranks_; ++peer) {
@@ -381,7 +384,7 @@ void LocalRollback::make_comms() {
   const MPI_Comm application = engine_.world().application.get();
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
-  collectives_comm_ = Communicator(made);
+  engine_.left_communicators().keep(std::exchange(collectives_comm_, Communicator(made)));
   if (!session_.handle) {
     check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
     session_.handle = Communicator(made);

@@ -107,8 +107,14 @@ void NewcomerHost::Candidate::runs_as(const std::optional<detector::LocalIdentit
   }
 }
 
-NewcomerHost::NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit)
-    : self_(self), detector_(detector), agreements_(agreements), limit_(limit), births_(std::make_shared<Births>()) {}
+NewcomerHost::NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements,
+                           LeftCommunicators& left, Seconds limit)
+    : self_(self),
+      detector_(detector),
+      agreements_(agreements),
+      left_(left),
+      limit_(limit),
+      births_(std::make_shared<Births>()) {}
 
 NewcomerHost::~NewcomerHost() {
   patience_.reset();
@@ -337,16 +343,12 @@ void NewcomerHost::dismiss_all() {
   failures_ = 0;
 }
 
-void NewcomerHost::leave(Communicator&& comm) {
-  if (comm) left_.push_back(std::move(comm));
-}
-
 void NewcomerHost::leave_meeting() {
-  leave(std::move(meeting_.here));
-  leave(std::move(meeting_.contact));
-  leave(std::move(meeting_.bridge));
-  leave(std::move(meeting_.between));
-  leave(std::move(meeting_.joined));
+  left_.keep(std::move(meeting_.here));
+  left_.keep(std::move(meeting_.contact));
+  left_.keep(std::move(meeting_.bridge));
+  left_.keep(std::move(meeting_.between));
+  left_.keep(std::move(meeting_.joined));
   meeting_ = {};
 }
 
@@ -433,7 +435,7 @@ Placed NewcomerHost::admit(World& world) {
   detector_.enter(members);
   agreements_.settle(world.base.get());
   const Placed placed{newcomer.process, newcomer.peer.node};
-  leave(std::move(world.base));
+  left_.keep(std::move(world.base));
   enlarge(world, newcomer, std::move(meeting_.joined), agreements_);
   leave_meeting();
   reach("spawn.done");

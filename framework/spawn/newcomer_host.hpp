@@ -24,6 +24,7 @@
 
 #include "base/clock.hpp"
 #include "detector/local/local_process.hpp"
+#include "framework/epoch/left_communicators.hpp"
 #include "framework/recovery/agreement_provider.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "framework/spawn/parent_death_signal.hpp"
@@ -46,8 +47,10 @@ namespace mend {
 
 class NewcomerHost {
  public:
-  /// `limit`: the longest time from the start of a process until it is admitted.
-  NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, Seconds limit);
+  /// `limit`: the longest time from the start of a process until it is admitted. `left` gets the communicators that are
+  /// not used any more: a newcomer that is dropped may still send in them.
+  NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, LeftCommunicators& left,
+               Seconds limit);
   /// Ends the processes that wait, because they are not needed and one that hangs would keep the launcher waiting.
   ~NewcomerHost();
   NewcomerHost(const NewcomerHost&) = delete;
@@ -83,8 +86,6 @@ class NewcomerHost {
   void interrupt();
   /// Drops the newcomer that has not been admitted, if there is one. Local.
   void give_up();
-  /// Ends the epoch, because all processes recover. Local.
-  void end_epoch() { left_.clear(); }
 
  private:
   /// A process that was started, until it is admitted. If it is dropped, it is killed, because it may hang.
@@ -129,7 +130,6 @@ class NewcomerHost {
     bool is_hopeless = false;
   };
 
-  void leave(Communicator&& comm);
   void leave_meeting();
   std::unique_ptr<Guest> await_guest(const World& world);
   std::unique_ptr<Guest> await_call(const World& world);
@@ -151,6 +151,7 @@ class NewcomerHost {
   ProcessId self_;
   FailureDetector& detector_;
   AgreementProvider& agreements_;
+  LeftCommunicators& left_;
   Seconds limit_;
   std::vector<NodeId> places_;
   RuntimeWitness witness_;
@@ -162,10 +163,6 @@ class NewcomerHost {
   std::unique_ptr<Guest> guest_;                                 // on the host
   std::unique_ptr<Patience> patience_;                           // exists together with guest_
   Meeting meeting_;
-  // Of meetings in the last recovery, and bases that a newcomer has enlarged, kept for one epoch: a newcomer that is
-  // dropped, or a member, may still send in one of them, and MPI would deliver that in the next communicator with the
-  // same number.
-  std::vector<Communicator> left_;
   int failures_ = 0;
   std::uint32_t next_ = 0;  // the next process number; numbers of processes that were not admitted are not reused
 
