@@ -327,7 +327,7 @@ TEST(AFaultOfTheProgram, is_named_when_it_has_used_up_the_spares) {
     EXPECT_EQ(thrice.exit_code, 3);
     EXPECT_THAT(said_by_mend(thrice),
                 ElementsAre(testing::ContainsRegex("rank 1 died 3 times in a row with no commit in between ." + cause +
-                                                   ".: the program fails there by itself")));
+                                                   ".: the program itself fails there")));
   }
 }
 
