@@ -455,7 +455,7 @@ int run(Arguments& arguments) {
       result.end_launch(end);
       fmt::print(
           stderr,
-          "mend: too many processes have died to continue in place: the job is launched again (relaunch {} of {})\n",
+          "mend: too many processes have died to continue in place: the job is launched anew (relaunch {} of {})\n",
           ++relaunched, arguments.relaunches);
       number = 0;
       ++launch.number;
