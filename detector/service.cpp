@@ -160,7 +160,7 @@ void Service::end() {
 }
 
 void Service::let_go_of_the_gone() {
-  network_.post([this] {
+  ask([this] {
     for (const auto& [process, neighbour] : neighbours_) {
       if (!let_go_.contains(process) && neighbour.process.is_gone()) {
         let_go_.insert(process);

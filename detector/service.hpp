@@ -97,7 +97,7 @@ class Service {
   void end();
 
   /// After the end: makes the library hold those processes of this machine dead that are gone for any reason. Returns
-  /// at once.
+  /// when the library has been told: the caller leaves the runtime next, in which no other thread may be then.
   void let_go_of_the_gone();
 
   /// Returns recent counters. Waits for the control thread, which never blocks.

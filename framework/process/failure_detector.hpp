@@ -70,7 +70,8 @@ class FailureDetector {
 
   /// Ends the detection with the job: no process is declared dead any more. Local.
   void end();
-  /// After end(): MPI stops waiting for processes of this machine that are gone, however they ended. Local.
+  /// After end(): MPI stops waiting for processes of this machine that are gone, however they ended. When it returns,
+  /// no thread of mend is in the runtime, which the caller may leave. Local.
   void let_go_of_the_gone();
 
  private:
