@@ -107,6 +107,8 @@ static int unlike_body(mend_session* session, void* data) {
     long mine = getpid();
     if (MPI_Bcast(&mine, 1, MPI_LONG, 1, mend_comm(session)) != MPI_SUCCESS) return MEND_FAILURE;
     sum += mine;
+    /* The others have received something before it dies. */
+    if (step == 2 && MPI_Barrier(mend_comm(session)) != MPI_SUCCESS) return MEND_FAILURE;
     if (step == 2 && mend_epoch(session) == 0 && mend_rank(session) == 1) kill(getpid(), SIGKILL);
   }
   if (status == MEND_SUCCESS) status = mend_commit(session, NULL);

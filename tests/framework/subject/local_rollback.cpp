@@ -580,6 +580,7 @@ Scenarios local_rollback_scenarios() {
       long mine = ::getpid();
       MPI_Bcast(&mine, 1, MPI_LONG, 1, session.comm());
       sum += mine;
+      if (step == 2) MPI_Barrier(session.comm());  // the others have received something
       if (step == 2 && is_first(session, 1)) die();
     }
     session.store().commit();
