@@ -170,6 +170,7 @@ void Job::refuse(const std::exception& error) {
 
 /// Ends the job because of an error that all processes have alike.
 void Job::leave_together(const std::exception& error) {
+  detector_->end();  // nothing of it is in the runtime while the process leaves that
   say_for_all(error.what());
   refused_ = code_of(error);
   job_status::finished(*refused_);

@@ -1,5 +1,7 @@
 #include "jobs/manual/description.hpp"
 
+#include "jobs/program_argument.hpp"
+
 #include <algorithm>
 #include <sstream>
 #include <string_view>
@@ -49,7 +51,8 @@ DescribedOption describe(const CLI::Option& option) {
 }  // namespace
 
 Description describe(const CLI::App& app) {
-  Description described{app.get_name(), one_line(app.get_description()), app.get_footer(), {}, {}};
+  Description described{
+      app.get_name(), one_line(app.get_description()), app.get_footer(), ends_with_program(app), {}, {}};
   for (const CLI::Option* option : app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); }))
     described.options.push_back(describe(*option));
   const auto is_shown = [](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); };

@@ -33,10 +33,11 @@ struct Description {
   std::string name;  ///< "run"
   std::string text;  ///< in one line
   std::string footer;
+  bool ends_with_program = false;  ///< "-- PROGRAM [ARGUMENTS...]"
   std::vector<DescribedOption> options;
   std::vector<Description> commands;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Description, name, text, footer, options, commands)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Description, name, text, footer, ends_with_program, options, commands)
 
 /// Describes what --help shows of `app` and of its subcommands. Pure.
 Description describe(const CLI::App& app);

@@ -56,6 +56,7 @@ std::string man_page(const Description& command, const std::string& name, const 
   if (!command.commands.empty()) page += " \\fIcommand\\fR";
   for (const DescribedOption& option : command.options)
     if (option.flags.empty()) page += fmt::format(" \\fI{}\\fR", roff(option.name));
+  if (command.ends_with_program) page += " \\-\\- \\fIprogram\\fR [\\fIarguments\\fR...]";
   page += "\n";
   if (!command.commands.empty()) page += ".SH COMMANDS\n";
   for (const Description& one : command.commands)

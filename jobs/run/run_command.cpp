@@ -3,26 +3,27 @@
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/telemetry/user_text.hpp"
-#include "jobs/run/child.hpp"
-#include "jobs/run/executable.hpp"
+#include "jobs/allocation/nodes.hpp"
+#include "jobs/allocation/silent_nodes.hpp"
+#include "jobs/allocation/slurm_agent.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
 #include "jobs/doctor/program.hpp"
-#include "jobs/run/find_mpirun.hpp"
-#include "jobs/report/job_result.hpp"
 #include "jobs/plan/quantities.hpp"
-#include "jobs/run/placement.hpp"
-#include "jobs/run/time_limit.hpp"
-#include "jobs/watch/job_requests.hpp"
-#include "jobs/watch/job_watch.hpp"
+#include "jobs/program_argument.hpp"
+#include "jobs/report/job_result.hpp"
+#include "jobs/run/child.hpp"
+#include "jobs/run/executable.hpp"
+#include "jobs/run/find_mpirun.hpp"
 #include "jobs/run/mpirun_line.hpp"
-#include "jobs/allocation/nodes.hpp"
-#include "jobs/allocation/silent_nodes.hpp"
+#include "jobs/run/placement.hpp"
 #include "jobs/run/process_limits.hpp"
-#include "jobs/allocation/slurm_agent.hpp"
+#include "jobs/run/time_limit.hpp"
 #include "jobs/run/verdict.hpp"
 #include "jobs/shell_words.hpp"
+#include "jobs/watch/job_requests.hpp"
+#include "jobs/watch/job_watch.hpp"
 #include "transport/control/interfaces.hpp"
 
 #include <fmt/format.h>
@@ -576,6 +577,7 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                         "one does not");
   run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
   run_command->prefix_command();
+  end_with_program(*run_command);
   run_command->callback([run_command, arguments, &after_dashes, &chosen] {
     const bool has_result = run_command->count("--result") > 0;
     if (has_result && arguments->launch.result.empty()) throw UsageError("--result has no name: name a file");

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/plan/quantities.hpp"
+#include "jobs/program_argument.hpp"
 #include "jobs/run/placement.hpp"
 #include "jobs/script/job_script.hpp"
 
@@ -36,6 +37,7 @@ void add_script_command(CLI::App& mend, const std::vector<std::string>& after_da
   auto arguments = std::make_shared<Arguments>();
   JobDescription& job = arguments->job;
   auto* script = mend.add_subcommand("script", "Print a job script for a batch system");
+  end_with_program(*script);
   script->footer(
       "The program and its arguments come last, after two dashes:\n"
       "  mend script slurm -n 64 --spares 4 --processes-per-node 4 --time-limit 12h -- ./program > job.sh\n\n"

@@ -50,6 +50,16 @@ TEST(MendHelp, is_there_on_every_level_and_says_how_a_command_exits) {
   EXPECT_TRUE(printed({"--version"}).starts_with("mend "));
 }
 
+TEST(MendHelp, names_the_program_where_a_command_takes_one) {
+  for (const std::string& command : commands()) {
+    const bool takes_one = command == "run" || command == "script";
+    EXPECT_EQ(printed({command, "--help"}).find("-- PROGRAM [ARGUMENTS...]\n") != std::string::npos, takes_one);
+    EXPECT_EQ(printed({"man", command}).find("\\-\\- \\fIprogram\\fR [\\fIarguments\\fR...]\n") != std::string::npos,
+              takes_one)
+        << command;
+  }
+}
+
 TEST(MendMan, has_a_page_for_each_command_and_the_installed_are_all_of_them) {
   EXPECT_THAT(printed({"man"}), AllOf(HasSubstr(".TH MEND 1"), HasSubstr("mend\\-plan")));
   for (const std::string& command : commands()) {
