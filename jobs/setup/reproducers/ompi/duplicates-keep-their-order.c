@@ -1,10 +1,10 @@
 // duplicates-keep-their-order
 //
 // Non-blocking collectives on a communicator are matched by the order in which each process begins them. The steps of
-// MPI_Comm_idup are such collectives, and begin when the process happens to be in the library (ompi_comm_request_progress,
-// comm_request.c). When another communicator is made of the same parent meanwhile, the steps of both begin in different
-// orders, unless all processes are in step: then they are matched wrongly, and the job hangs. Nobody has to die for it.
-// Open MPI 5.0.x and main (read, November 2026).
+// MPI_Comm_idup are such collectives, and begin when the process happens to be in the library
+// (ompi_comm_request_progress, comm_request.c). When another communicator is made of the same parent meanwhile, the
+// steps of both begin in different orders, unless all processes are in step: then they are matched wrongly, and the
+// calls fail or wait for ever. Nobody has to die for it. Open MPI 5.0.x and main (read, November 2026).
 //
 // processes: 4
 // runs: 3
@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
     const MPI_Comm made[3] = {first, round % 2 == 1 ? second : third, third};
     for (int i = 0; i < 3; ++i) {
       code = MPI_Sendrecv(NULL, 0, MPI_INT, next, i, NULL, 0, MPI_INT, previous, i, made[i], MPI_STATUS_IGNORE);
-      if (code != MPI_SUCCESS) defect("communicator %d cannot be used: error class %d (round %d)", i, class_of(code), round);
+      if (code != MPI_SUCCESS)
+        defect("communicator %d cannot be used: error class %d (round %d)", i, class_of(code), round);
     }
     MPI_Comm_free(&first);
     if (round % 2 == 1) MPI_Comm_free(&second);
