@@ -56,6 +56,23 @@ exit $code
                      count, most, command);
 }
 
+/// With --no-kill, Slurm keeps a job whose first node is lost, although its script and mend run are gone. So a small
+/// step on the next node asks for the first one's state, and has the job launched anew. SLURM_OVERLAP: an old srun does
+/// not know the option.
+std::string guard_of_first_node(const JobDescription& job) {
+  if (job.requeues == 0 || job.nodes() < 2) return "";
+  return fmt::format(R"(
+# If this node is lost, the next one has the job launched anew: it goes on from the disk.
+if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {} ]; then
+  SLURM_OVERLAP=1 srun --relative=1 --nodes=1 --ntasks=1 --ntasks-per-node=1 --mem=0 --mpi=none --cpu-bind=none \
+    --input=none --output=none --error=none sh -c 'while sleep 15; do
+      case $(sinfo --noheader --nodes="$0" --format=%t) in down*) scontrol requeue "$SLURM_JOB_ID" ;; esac
+    done' "$SLURMD_NODENAME" &
+fi
+)",
+                     job.requeues);
+}
+
 /// Slurm ends a script that it requeues; if the script ended by itself, its exit code would be taken for the job's.
 constexpr std::string_view until_it_is_ended = " && sleep 60";
 
@@ -73,7 +90,7 @@ std::string slurm(const JobDescription& job) {
           "\n"
           "#SBATCH --no-kill\n";
   if (job.requeues > 0) text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
-  text += "\n" + run_line(job, "");
+  text += guard_of_first_node(job) + "\n" + run_line(job, "");
   if (job.requeues > 0)
     text += requeue_lines("${SLURM_RESTART_COUNT:-0}", job.requeues,
                           fmt::format(R"(scontrol requeue "$SLURM_JOB_ID"{})", until_it_is_ended));

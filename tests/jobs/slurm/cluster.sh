@@ -5,6 +5,7 @@
 #   cluster.sh up NAME FOLDER       starts the daemons; all they write, and slurm.conf, is in FOLDER. Nodes: NAME-0, NAME-1
 #   cluster.sh ask NAME FOLDER COMMAND...   runs a command of Slurm's beside its controller
 #   cluster.sh lose NAME FOLDER NODE        kills all that runs on node number NODE, its daemon too
+#   cluster.sh return NAME FOLDER NODE      starts its daemon again
 #   cluster.sh down NAME FOLDER
 
 set -euo pipefail
@@ -74,4 +75,5 @@ case $1 in
   up | down) "$1" ;;
   ask) shift 3 && ask "$@" ;;
   lose) "$emulated" kill "$name" "$4" ;;
+  return) on "$name-$4" slurmd ;;
 esac

@@ -206,6 +206,16 @@ TEST_F(Slurm, launches_a_job_anew_that_has_left_before_its_time_limit_and_it_goe
   EXPECT_EQ(hash(), undisturbed);
 }
 
+TEST_F(Slurm, launches_a_job_anew_that_has_lost_its_first_node) {
+  submit(mend_script(stencil({"--disk", (folder() / "disk").string() + ",every=10", "--requeue", "1"}, {}, 200)));
+  wait_for_output("is on disk");
+  cluster("lose", "0");
+  wait_until("launched anew", [&] { return field("Restarts") == "1"; });
+  cluster("return", "0");
+  EXPECT_EQ(wait_for_end(), "COMPLETED") << output();
+  EXPECT_THAT(output(), HasSubstr("continues from version"));
+}
+
 TEST_F(Slurm, is_told_of_when_it_would_end_the_job_with_a_node) {
   submit(replaced(mend_script(stencil({})), "#SBATCH --no-kill\n", ""));
   EXPECT_EQ(wait_for_end(), "COMPLETED") << output();
