@@ -65,9 +65,9 @@ std::string guard_of_first_node(const JobDescription& job) {
 # If this node is lost, the next one has the job launched anew: it goes on from the disk.
 if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {} ]; then
   SLURM_OVERLAP=1 srun --relative=1 --nodes=1 --ntasks=1 --ntasks-per-node=1 --mem=0 --mpi=none --cpu-bind=none \
-    --input=none --output=none --error=none sh -c 'while sleep 15; do
+    --input=none sh -c 'while sleep 15; do
       case $(sinfo --noheader --nodes="$0" --format=%t) in down*) scontrol requeue "$SLURM_JOB_ID" ;; esac
-    done' "$SLURMD_NODENAME" &
+    done' "$SLURMD_NODENAME" >/dev/null 2>&1 &
 fi
 )",
                      job.requeues);

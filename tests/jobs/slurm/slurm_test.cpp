@@ -110,13 +110,28 @@ class Slurm : public testing::Test {
     wait_until(text, [&] { return output().find(text) != std::string::npos; });
   }
 
-  /// A job that is launched anew waits two minutes, unless one says that it may start. Returns its last state.
+  /// A job that is launched anew waits two minutes, unless one says that it may start.
+  void let_start() const {
+    if (state() == "PENDING" && field("Reason") == "BeginTime")
+      ask(fmt::format("scontrol update JobId={} StartTime=now", job_));
+  }
+
+  /// Waits until the job has been launched anew so often.
+  void wait_for_restarts(int restarts) const {
+    for (int count = 1; count <= restarts; ++count) {
+      wait_until(fmt::format("launched anew {} times", count), [&] {
+        let_start();
+        return std::stoi(field("Restarts")) >= count;
+      });
+    }
+  }
+
+  /// Returns the job's last state.
   std::string wait_for_end() const {
     std::string last;
     wait_until("ended", [&] {
+      let_start();
       last = state();
-      if (last == "PENDING" && field("Reason") == "BeginTime")
-        ask(fmt::format("scontrol update JobId={} StartTime=now", job_));
       // A job that is launched anew is said to have failed for a moment, while squeue still lists it.
       const bool ended =
           last == "COMPLETED" || last == "FAILED" || last == "TIMEOUT" || last == "CANCELLED" || last == "NODE_FAIL";
@@ -200,6 +215,7 @@ TEST_F(Slurm, launches_a_job_anew_that_has_left_before_its_time_limit_and_it_goe
       replaced(script, "mend run",
                fmt::format("mend run --time-margin $([ ${{SLURM_RESTART_COUNT:-0}} -lt {} ] && echo 3min || echo 1s)",
                            launches)));
+  wait_for_restarts(launches);
   EXPECT_EQ(wait_for_end(), "COMPLETED") << output();
   EXPECT_EQ(field("Restarts"), std::to_string(launches));
   EXPECT_THAT(output(), AllOf(HasSubstr("mend: the time limit is near"), HasSubstr("continues from version")));
@@ -210,7 +226,7 @@ TEST_F(Slurm, launches_a_job_anew_that_has_lost_its_first_node) {
   submit(mend_script(stencil({"--disk", (folder() / "disk").string() + ",every=10", "--requeue", "1"}, {}, 200)));
   wait_for_output("is on disk");
   cluster("lose", "0");
-  wait_until("launched anew", [&] { return field("Restarts") == "1"; });
+  wait_for_restarts(1);
   cluster("return", "0");
   EXPECT_EQ(wait_for_end(), "COMPLETED") << output();
   EXPECT_THAT(output(), HasSubstr("continues from version"));
