@@ -128,8 +128,9 @@ void on_exit_of_process(int status, void* /*unused*/) {
 std::optional<std::string> info_value(MPI_Info info, const char* key) {
   if (info == MPI_INFO_NULL) return std::nullopt;
   char value[MPI_MAX_INFO_VAL + 1] = "";
+  int length = sizeof value;
   int found = 0;
-  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+  MPI_Info_get_string(info, key, &length, value, &found);
   return found != 0 ? std::optional<std::string>(value) : std::nullopt;
 }
 
