@@ -34,7 +34,7 @@ setting() {
 }
 
 names() {
-  find "$patches" -maxdepth 1 -name '*.patch' -printf '%f\n' | sed 's/\.patch$//' | sort
+  find "$patches" -name '*.patch' -printf '%f\n' | sed 's/\.patch$//' | sort -u
 }
 
 check_library() {
@@ -155,7 +155,7 @@ seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.1
 check() {
   local name unknown=() shown=0 count=0 verdict words run seconds
   for name in "${wanted[@]}"; do
-    [[ -n $(file_of "$name") || -f $patches/$name.patch ]] || refuse "there is no correction '$name'; --list prints them"
+    [[ -n $(file_of "$name") || -f $patches/$name.patch || -f $patches/later/$name.patch ]] || refuse "there is no correction '$name'; --list prints them"
   done
   check_library
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/mend-corrections-XXXXXX")

@@ -98,7 +98,7 @@ MpiOutcome outcome_of(int code) {
   if (code == MPI_SUCCESS) return MpiOutcome::success;
   const int error_class = class_of(code);
   const bool is_failure = error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
-                          error_class == MPIX_ERR_REVOKED;
+                          error_class == MPIX_ERR_REVOKED || error_class == MPI_ERR_PROC_ABORTED;
   return is_failure ? MpiOutcome::failure : MpiOutcome::error;
 }
 

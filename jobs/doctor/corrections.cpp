@@ -25,6 +25,7 @@ constexpr std::array all{
     Correction{"failed-numbering-lets-others-go-on",
                "a communicator may wait for ever after another one's making was interrupted"},
     Correction{"failed-steps-are-noticed", "a death while an intercommunicator is made may hang the job"},
+    Correction{"intercommunicators-can-be-made", "no process can be started for a dead rank", 6},
     Correction{"kept-news-are-for-all", "a process that is still in MPI_Init may never hear of some deaths"},
     Correction{"lost-daemon-is-survivable", "the loss of a node ends the job"},
     Correction{"nobody-waits-for-dead-clients", "two deaths in MPI_Init may leave the others waiting for ever"},
@@ -44,10 +45,11 @@ constexpr std::array all{
 
 std::span<const Correction> corrections() { return all; }
 
-std::vector<Correction> missing_corrections(const std::filesystem::path& prefix) {
+std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, int release) {
   const auto folder = prefix / "share/mend/corrections";
   std::vector<Correction> missing;
   for (const Correction& correction : all) {
+    if (correction.since > release) continue;
     std::error_code ignored;
     if (!std::filesystem::exists(folder / (std::string(correction.name) + ".patch"), ignored))
       missing.push_back(correction);

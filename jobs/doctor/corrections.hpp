@@ -12,12 +12,13 @@ namespace mend::jobs {
 struct Correction {
   std::string_view name;     ///< of the file, without ".patch"
   std::string_view without;  ///< what happens without it
+  int since = 5;             ///< the first release of Open MPI that has the defect: its major number
 };
 
 /// All corrections, in alphabetical order.
 std::span<const Correction> corrections();
 
-/// The corrections that are missing in the Open MPI at `prefix`. Local.
-std::vector<Correction> missing_corrections(const std::filesystem::path& prefix);
+/// The corrections that are missing in the Open MPI at `prefix`. `release`: its major number. Local.
+std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, int release);
 
 }  // namespace mend::jobs

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -90,6 +92,13 @@ Finding judge_library(const Patient& patient, const Trial& trial) {
   return {Level::pass, "MPI loaded", fmt::format("{}, {}", version, library.string()), ""};
 }
 
+/// Of "mpirun (Open MPI) 5.0.7"; 5 if it is not there.
+int major_release(const std::string& version) {
+  const auto last = version.find_last_of(' ');
+  const int major = last == std::string::npos ? 0 : std::atoi(version.c_str() + last + 1);
+  return major > 0 ? major : 5;
+}
+
 }  // namespace
 
 Findings check_mpi(const Patient& patient) {
@@ -112,8 +121,14 @@ Findings check_mpi(const Patient& patient) {
 
 Findings check_corrections(const Patient& patient) {
   if (patient.mpirun.empty()) return {};
-  const auto missing = missing_corrections(prefix_of(patient));
-  if (missing.empty()) return {{Level::pass, "corrections", fmt::format("all {} of mend's", corrections().size()), ""}};
+  const ProgramEnd version = run_program({patient.mpirun.string(), "--version"}, patient.patience);
+  const int release = major_release(first_line(version.output));
+  const auto missing = missing_corrections(prefix_of(patient), release);
+  if (missing.empty()) {
+    const auto needed =
+        std::ranges::count_if(corrections(), [&](const Correction& one) { return one.since <= release; });
+    return {{Level::pass, "corrections", fmt::format("all {} of mend's", needed), ""}};
+  }
   Findings findings;
   for (const Correction& correction : missing) {
     findings.push_back(

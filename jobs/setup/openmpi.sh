@@ -210,32 +210,36 @@ fetch_openmpi() {
     give_up "the release of Open MPI is not the one expected (its SHA-256 differs)"
 }
 
-# Applies the corrections. They were made for the tested version and must all fit that. Of another one, those count that
-# fit without a doubt; patches/later/ has those whose place has moved since the tested version. Copies the applied ones
-# to the folder $applied, which marks the installation.
+# The names of all corrections: of those in patches/ for the tested version, and of those in patches/later/ that only
+# later versions need.
+corrections() { find "$openmpi_patches" -name '*.patch' -printf '%f\n' | sort -u; }
+
+# Applies the corrections. Those for the tested version must all fit that. Of another one, those count that fit without a
+# doubt; patches/later/ has those whose place has moved since the tested version, and those that it does not need. Copies
+# the applied ones to the folder $applied, which marks the installation.
 patch_openmpi() {
-  local patch moved candidate exactly=()
+  local name patch candidate exactly=()
   [[ $openmpi_version == "$tested_version" ]] || exactly=(--fuzz 0)
   mkdir -p "$applied"
-  for patch in "$openmpi_patches"/*.patch; do
-    moved=$openmpi_patches/later/$(basename "$patch")
-    for candidate in "$patch" "$moved"; do
+  for name in $(corrections); do
+    patch=$openmpi_patches/$name
+    for candidate in "$patch" "$openmpi_patches/later/$name"; do
       [[ -f $candidate ]] || continue
       patch --directory "$1" --strip 1 --forward "${exactly[@]}" --dry-run --input "$candidate" || continue
       patch --directory "$1" --strip 1 --forward "${exactly[@]}" --input "$candidate" || return
       cp "$candidate" "$applied/" || return
       break
     done
-    if [[ $openmpi_version == "$tested_version" && ! -f $applied/$(basename "$patch") ]]; then return 1; fi
+    if [[ $openmpi_version == "$tested_version" && -f $patch && ! -f $applied/$name ]]; then return 1; fi
   done
 }
 
 # Says which corrections this Open MPI has, unless it has all.
 report_corrections() {
-  local patch name has=() lacks=()
-  for patch in "$openmpi_patches"/*.patch; do
-    name=$(basename "$patch" .patch)
-    if [[ -f $applied/$name.patch ]]; then has+=("$name"); else lacks+=("$name"); fi
+  local name has=() lacks=()
+  [[ $openmpi_version != "$tested_version" ]] || return 0
+  for name in $(corrections); do
+    if [[ -f $applied/$name ]]; then has+=("${name%.patch}"); else lacks+=("${name%.patch}"); fi
   done
   ((${#lacks[@]} > 0)) || return 0
   say "corrections that fit Open MPI $openmpi_version: ${has[*]:-none}"
