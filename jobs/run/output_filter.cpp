@@ -45,6 +45,9 @@ bool line_noise(std::string_view line) {
   // From libevent in mpirun, when it learns of a death after it has closed the streams of the dead process.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;
   if (interrupted_collective(line) || line.starts_with("Error in NBC_Start_round() (")) return true;
+  // From Open MPI 6, whose own collectives cancel their sends after a failure.
+  if (line.starts_with('[') && contains(line, "MPI_Cancel for a request created by a non-blocking send is deprecated"))
+    return true;
   // From the runtime's daemon, when it reports a death to a dead process.
   if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer"))
     return true;

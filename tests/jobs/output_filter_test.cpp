@@ -28,6 +28,7 @@ const std::string complaint =
     "[warn] Epoll MOD(1) on fd 21 failed. Old events were 6; read change was 0 (none); write change was 2 (del); "
     "close change was 0 (none): Bad file descriptor\n"
     "[node:123] PRTE ERROR: Unknown error in file odls_default_module.c at line 328\n"
+    "[node:123] WARNING: Calling MPI_Cancel for a request created by a non-blocking send is deprecated.\n"
     "[node:123] OPAL ERROR: (null) in file /build/openmpi/ompi/runtime/ompi_mpi_finalize.c at line 170\n"
     "[node:123] pmix_ptl_base: send_msg: write failed: Connection reset by peer (104) [sd = 24]\n"
     "NBC_Progress: an error 77 was found during schedule 0x55d2 at row-offset 8 - aborting the schedule\n\n"

@@ -45,6 +45,9 @@ void intercept_world();
 #define MEND_MEANT_7 MEND_MEANT_6, mend::meant(a6)
 #define MEND_MEANT_8 MEND_MEANT_7, mend::meant(a7)
 #define MEND_MEANT_9 MEND_MEANT_8, mend::meant(a8)
+#define MEND_MEANT_10 MEND_MEANT_9, mend::meant(a9)
+#define MEND_MEANT_11 MEND_MEANT_10, mend::meant(a10)
+#define MEND_MEANT_12 MEND_MEANT_11, mend::meant(a11)
 
 #define MEND_MEANT_BY_1 mend::meant_by(a0)
 #define MEND_MEANT_BY_2 MEND_MEANT_BY_1, mend::meant_by(a1)

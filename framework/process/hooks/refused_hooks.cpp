@@ -7,6 +7,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/body_guard.hpp"
+#include "framework/process/hooks/functions_since_6.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/hooks/meant.hpp"
 #include "framework/process/hooks/parameters.hpp"
@@ -44,10 +45,16 @@ void note_persistent(Types... arguments) {
   process_context().persistent_requests.note_made(comm, *request);
 }
 
+/// What is recorded of a call while it lasts: MPI_Send_c is a send like MPI_Send.
+MpiCall recorded_as(std::string_view name) {
+  if (name.ends_with("_c")) name.remove_suffix(2);
+  return mpi_call_named(name);
+}
+
 /// Refuses `name` on a communicator whose calls are logged. A call without a communicator is refused while any are.
 /// Where errors are returned, mend itself makes the call: it revokes all communicators when it interrupts a process.
 template <class... Types>
-int refuse_or_call(const char* name, int (*library)(Types...), Types... arguments) {
+int refuse_or_call(const char* name, MpiCall recorded, int (*library)(Types...), Types... arguments) {
   LoggedCalls* logged = nullptr;
   ((logged = logged == nullptr ? owner_of(arguments) : logged), ...);
   if constexpr (!(std::is_same_v<Types, MPI_Comm> || ...)) {
@@ -55,19 +62,19 @@ int refuse_or_call(const char* name, int (*library)(Types...), Types... argument
     if (logged != nullptr && !logged->is_logging()) logged = nullptr;
   }
   if (logged != nullptr && !errors_are_returned()) return logged->refuse(name);
-  // Of the calls here, those that make a persistent request make partitioned messages.
   constexpr bool makes_request = (std::is_same_v<Types, MPI_Request*> || ...);
   const bool is_partitioned = makes_request && std::string_view(name).ends_with("_init");
+  const bool is_persistent = is_partitioned || (makes_request && std::string_view(name).ends_with("_init_c"));
   if (is_partitioned) {
     if (const int refused = refuse_partitioned(name); refused != MPI_SUCCESS) return refused;
   }
   if constexpr ((std::is_same_v<Types, MPI_Group> || ...)) {
     if (const int refused = refuse_groups(name); refused != MPI_SUCCESS) return refused;
   }
-  const InMpiCall call(mpi_call_named(name));
+  const InMpiCall call(recorded);
   const int code = library(arguments...);
   if constexpr (makes_request) {
-    if (code == MPI_SUCCESS && is_partitioned) note_persistent(arguments...);
+    if (code == MPI_SUCCESS && is_persistent) note_persistent(arguments...);
   }
   return code;
 }
@@ -89,7 +96,8 @@ void intercept_refused_calls() {
 #define MEND_REFUSE_BY(function, name, count)                                           \
   int function(MEND_PARAMETERS_##count(name)) {                                         \
     static const auto library = mend::of_the_library<decltype(&(function))>(#function); \
-    return mend::refuse_or_call(#name, library, MEND_MEANT_##count);                    \
+    static const auto recorded = mend::recorded_as(#name);                              \
+    return mend::refuse_or_call(#name, recorded, library, MEND_MEANT_##count);          \
   }                                                                                     \
   static_assert(std::tuple_size_v<mend::ParametersOf<decltype(name)>::As> == (count))
 #define MEND_REFUSE(name, count)        \
@@ -117,5 +125,11 @@ MEND_REFUSE_EXTENSION(MPIX_Comm_revoke, 1);
 MEND_REFUSE_EXTENSION(MPIX_Comm_shrink, 2);
 MEND_REFUSE_EXTENSION(MPIX_Comm_agree, 2);
 MEND_REFUSE_EXTENSION(MPIX_Comm_iagree, 3);
+#if OMPI_MAJOR_VERSION >= 6
+MEND_REFUSE_EXTENSION(MPIX_Comm_ishrink, 3);
+#endif
+
+#define MEND_REFUSE_ONE(name, count) MEND_REFUSE(name, count);
+MEND_FUNCTIONS_SINCE_6(MEND_REFUSE_ONE)
 
 // NOLINTEND(readability-identifier-naming, cppcoreguidelines-macro-usage)

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "framework/process/hooks/functions_since_6.hpp"
+
 #include <mpi.h>
 #include <mpi-ext.h>
 
@@ -53,6 +55,13 @@ inline std::vector<RefusedFunction> refused_functions() {
   MEND_ADD(MPI_Win_create_dynamic);
   MEND_ADD(MPI_Win_allocate);
   MEND_ADD(MPI_Win_allocate_shared);
+#if OMPI_MAJOR_VERSION >= 6
+  MEND_ADD(MPIX_Comm_ishrink);
+#endif
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): of a list
+#define MEND_ADD_ONE(name, count) MEND_ADD(name);
+  MEND_FUNCTIONS_SINCE_6(MEND_ADD_ONE)
+#undef MEND_ADD_ONE
 #undef MEND_ADD
   return all;
 }
