@@ -49,8 +49,10 @@ bool line_noise(std::string_view line) {
   if (line.starts_with('[') && contains(line, "MPI_Cancel for a request created by a non-blocking send is deprecated"))
     return true;
   // From the runtime's daemon, when it reports a death to a dead process.
-  if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: Connection reset by peer"))
+  if (line.starts_with('[') && contains(line, "] pmix_ptl_base: send_msg: write failed: ") &&
+      (contains(line, "Connection reset by peer") || contains(line, "Broken pipe"))) {
     return true;
+  }
   // From the library in MPI_Finalize, when another process has ended without calling it. The library continues.
   if (line.starts_with('[') && contains(line, "] OPAL ERROR: ") && contains(line, "ompi_mpi_finalize.c")) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;

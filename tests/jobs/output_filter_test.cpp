@@ -31,6 +31,7 @@ const std::string complaint =
     "[node:123] WARNING: Calling MPI_Cancel for a request created by a non-blocking send is deprecated.\n"
     "[node:123] OPAL ERROR: (null) in file /build/openmpi/ompi/runtime/ompi_mpi_finalize.c at line 170\n"
     "[node:123] pmix_ptl_base: send_msg: write failed: Connection reset by peer (104) [sd = 24]\n"
+    "[node:123] pmix_ptl_base: send_msg: write failed: Broken pipe (32) [sd = 24]\n"
     "NBC_Progress: an error 77 was found during schedule 0x55d2 at row-offset 8 - aborting the schedule\n\n"
     "Error in NBC_Start_round() (-1)\n"
     "Abort is in progress...hit ctrl-c again to forcibly terminate\n\n";
