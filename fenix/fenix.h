@@ -287,6 +287,8 @@ int Fenix_Data_member_load_to(int group_id, int member_id, void *target, int tar
 /** Opens a file in memory for reading, with the bytes of the member in that snapshot. Local. */
 int Fenix_Data_member_load_begin(int group_id, int member_id, FILE **file, int time_stamp,
                                  Fenix_Data_subset *found_data);
+/** As Fenix's own header spells it. */
+#define Fenix_data_member_load_begin Fenix_Data_member_load_begin
 /** Closes the file of Fenix_Data_member_load_begin. Local. */
 int Fenix_Data_member_load_end(int group_id, int member_id);
 /** Fenix_Data_member_restore with the data of `source_rank`, which may differ between ranks. Fenix as of 2026 has other

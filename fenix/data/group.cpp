@@ -420,6 +420,13 @@ void Group::stage(const Definition& definition, const Regions& regions) {
   staged.in_image = true;
 }
 
+void Group::unstage(int id) {
+  staged_.erase(id);
+  if (history_.empty()) return;
+  Staging committed = staging_of(history_.front());
+  if (auto member = committed.extract(id)) staged_.insert(std::move(member));
+}
+
 void Group::stage_whole(const Definition& definition) { stage_bytes(definition, write_whole(definition)); }
 
 void Group::stage_bytes(const Definition& definition, Bytes bytes) {

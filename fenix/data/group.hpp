@@ -147,8 +147,8 @@ class Group {
   void stage_whole(const Definition& definition);
   /// `bytes` are the member's elements from 0 on; what was staged before is dropped. Local.
   void stage_bytes(const Definition& definition, Bytes bytes);
-  /// Drops what was staged of the member since the last commit, and before. Local.
-  void unstage(int id) { staged_.erase(id); }
+  /// Drops what was staged of the member since the last commit. Local.
+  void unstage(int id);
 
   /// Members that are open, by number.
   std::map<int, OpenMember>& open_members() { return open_; }

@@ -2,6 +2,7 @@
 
 #include "fenix/data/call.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace mend::fenix {
@@ -42,6 +43,14 @@ OpenMember& open_to_stage(int group_id, int member_id) {
   return open;
 }
 
+/// Stages these elements of `buffer`, instead of what was staged since the last commit.
+void stage_anew(Group& group, Definition definition, void* buffer, const Regions& regions) {
+  definition.buffer = buffer;
+  definition.serializer.reset();
+  group.unstage(definition.id);
+  group.stage(definition, regions);
+}
+
 }  // namespace mend::fenix
 
 using namespace mend::fenix;
@@ -63,12 +72,10 @@ int Fenix_Data_member_stage_inplace(int group_id, int member_id, void* buffer,
   return local("Fenix_Data_member_stage_inplace", [&]() -> int {
     Group& group = group_of(group_id);
     Definition from_buffer = member_of(group, member_id);
-    from_buffer.buffer = buffer;
     from_buffer.serializer.reset();
     const Regions regions = regions_of(subset_in(subset_specifier), from_buffer);
     require_closed(group, member_id);
-    group.unstage(member_id);
-    group.stage(from_buffer, regions);
+    stage_anew(group, from_buffer, buffer, regions);
     std::free(buffer);
     return FENIX_SUCCESS;
   });
@@ -100,7 +107,12 @@ int Fenix_Data_member_stage_end(int group_id, int member_id) {
                     fmt::format("{} bytes were staged for member {}, whose elements have {}", bytes.size(), member_id,
                                 definition.element_bytes));
     }
-    group.stage_bytes(definition, std::move(bytes));
+    if (definition.count == FENIX_RESIZEABLE) {
+      group.stage_bytes(definition, std::move(bytes));
+    } else {
+      const std::size_t count = std::min<std::size_t>(bytes.size() / definition.element_bytes, definition.count);
+      stage_anew(group, definition, bytes.data(), Regions::first(count));
+    }
     return FENIX_SUCCESS;
   });
 }

@@ -99,6 +99,8 @@ static void read_file(const char* text) {
   FILE* file = NULL;
   Fenix_Data_subset found;
   CHECK(Fenix_Data_member_load_begin(group, file_id, &file, FENIX_DATA_SNAPSHOT_LATEST, &found) == FENIX_SUCCESS);
+  CHECK(Fenix_data_member_load_begin(group, file_id, &file, FENIX_DATA_SNAPSHOT_LATEST, NULL) ==
+        FENIX_ERROR_MEMBER_LOADING);
   CHECK(Fenix_Data_member_stage_begin(group, file_id, &file) == FENIX_ERROR_MEMBER_LOADING);
   const size_t length = fread(line, 1, sizeof line - 1, file);
   CHECK(Fenix_Data_member_load_end(group, file_id) == FENIX_SUCCESS);
@@ -145,6 +147,16 @@ static void check_slots(MPI_Comm comm) {
   MPI_Comm_free(&copy);
 }
 
+/* A file may have more than the member, which takes what it has room for. */
+static void stage_too_much(void) {
+  FILE* file = NULL;
+  int more[5];
+  for (int i = 0; i < 5; ++i) more[i] = rank + i;
+  CHECK(Fenix_Data_member_stage_begin(local_group, own_id, &file) == FENIX_SUCCESS);
+  CHECK(fwrite(more, sizeof *more, 5, file) == 5);
+  CHECK(Fenix_Data_member_stage_end(local_group, own_id) == FENIX_SUCCESS);
+}
+
 static void first_half(MPI_Comm comm) {
   int stamp = 0;
   int* buffer = malloc(8 * sizeof *buffer);
@@ -177,6 +189,8 @@ static void first_half(MPI_Comm comm) {
   for (int i = 0; i < 3; ++i) own[i] = rank + i;
   CHECK(Fenix_Data_member_create(local_group, own_id, own, 3, MPI_INT) == FENIX_SUCCESS);
   CHECK(Fenix_Data_checkpoint(local_group, FENIX_DATA_SUBSET_FULL, 0, NULL, &stamp) == FENIX_SUCCESS && stamp == 5);
+  stage_too_much();
+  CHECK(Fenix_Data_commit(local_group, &stamp) == FENIX_SUCCESS && stamp == 6);
 }
 
 static void count_call(MPI_Comm comm, int error, void* calls) {
@@ -212,6 +226,8 @@ static void second_half(MPI_Comm comm, int role) {
   CHECK(values[1] == 7 && values[2] == -2 && values[4] == -4 && values[5] == 7);
   Fenix_Data_subset_delete(&found);
   CHECK(Fenix_Data_member_restore(group, plain_id, values, 8, 0, NULL) == FENIX_SUCCESS && values[7] == 10 * rank + 7);
+  CHECK(Fenix_Data_member_load_to(group, plain_id, values, 8, FENIX_DATA_SNAPSHOT_ALL, NULL) == FENIX_SUCCESS);
+  CHECK(values[1] == 10 * rank + 1 && values[2] == -2 && values[4] == -4 && values[5] == 10 * rank + 5);
   CHECK(Fenix_Data_member_restore(group, plain_id, NULL, 0, 0, &found) == FENIX_SUCCESS); /* only asks */
   Fenix_Data_subset_delete(&found);
 
@@ -227,6 +243,10 @@ static void second_half(MPI_Comm comm, int role) {
   const int kept = Fenix_Data_member_load(local_group, own_id, FENIX_DATA_SNAPSHOT_LATEST, NULL);
   if (role == FENIX_ROLE_SURVIVOR_RANK) {
     CHECK(kept == FENIX_SUCCESS && own[2] == rank + 2);
+    values[3] = 7;
+    CHECK(Fenix_Data_member_load_to(local_group, own_id, values, FENIX_DATA_RESTORE_FULL, FENIX_DATA_SNAPSHOT_LATEST,
+                                    NULL) == FENIX_SUCCESS);
+    CHECK(values[2] == rank + 2 && values[3] == 7);
   } else {
     CHECK(kept == FENIX_ERROR_NODATA_FOUND);
   }
