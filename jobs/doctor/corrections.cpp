@@ -1,7 +1,6 @@
 #include "jobs/doctor/corrections.hpp"
 
-#include <array>
-#include <string>
+#include <cstdio>
 
 namespace mend::jobs {
 namespace {
@@ -19,13 +18,15 @@ constexpr std::array all{
     Correction{"early-deaths-are-noted", "a death in MPI_Init may never be noticed"},
     Correction{"epochs-do-not-come-again", "recoveries with --mend-on-failure spawn may hang after several deaths"},
     Correction{"errors-of-steps-are-kept", "a death while a communicator is made may hang the job"},
+    Correction{"errors-without-statuses-are-returned", "a death may go unnoticed in a call, whose data are wrong then",
+               Release{5, 0, 10}},
     Correction{"exits-are-counted-once", "mpirun may hang or abort at the end of a job that has failed"},
     Correction{"failed-duplicates-can-be-freed", "a survivor may crash after a death in MPI_Comm_idup"},
     Correction{"failed-messages-are-not-fatal", "a survivor may end itself over a message to the dead"},
     Correction{"failed-numbering-lets-others-go-on",
                "a communicator may wait for ever after another one's making was interrupted"},
     Correction{"failed-steps-are-noticed", "a death while an intercommunicator is made may hang the job"},
-    Correction{"intercommunicators-can-be-made", "no process can be started for a dead rank", 6},
+    Correction{"intercommunicators-can-be-made", "no process can be started for a dead rank", Release{6, 0, 0}},
     Correction{"kept-news-are-for-all", "a process that is still in MPI_Init may never hear of some deaths"},
     Correction{"lost-daemon-is-survivable", "the loss of a node ends the job"},
     Correction{"nobody-waits-for-dead-clients", "two deaths in MPI_Init may leave the others waiting for ever"},
@@ -43,9 +44,17 @@ constexpr std::array all{
 
 }  // namespace
 
+Release release_in(const std::string& line) {
+  Release release{};
+  const auto last = line.find_last_of(' ');
+  const char* const text = last == std::string::npos ? "" : line.c_str() + last;
+  const int found = std::sscanf(text, " %d.%d.%d", &release[0], &release[1], &release[2]);
+  return found >= 2 ? release : Release{5, 0, 0};
+}
+
 std::span<const Correction> corrections() { return all; }
 
-std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, int release) {
+std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, Release release) {
   const auto folder = prefix / "share/mend/corrections";
   std::vector<Correction> missing;
   for (const Correction& correction : all) {

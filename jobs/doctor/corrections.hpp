@@ -2,23 +2,31 @@
 
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace mend::jobs {
 
+/// Of Open MPI: major, minor, and number.
+using Release = std::array<int, 3>;
+
+/// From the first line of `mpirun --version`: "mpirun (Open MPI) 5.0.7"; {5, 0, 0} if it is not there. Pure.
+Release release_in(const std::string& line);
+
 struct Correction {
   std::string_view name;     ///< of the file, without ".patch"
   std::string_view without;  ///< what happens without it
-  int since = 5;             ///< the first release of Open MPI that has the defect: its major number
+  Release since{5, 0, 0};    ///< the first release that has the defect
 };
 
 /// All corrections, in alphabetical order.
 std::span<const Correction> corrections();
 
-/// The corrections that are missing in the Open MPI at `prefix`. `release`: its major number. Local.
-std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, int release);
+/// The corrections that are missing in the Open MPI of that release at `prefix`. Local.
+std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, Release release);
 
 }  // namespace mend::jobs

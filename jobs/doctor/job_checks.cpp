@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -92,13 +91,6 @@ Finding judge_library(const Patient& patient, const Trial& trial) {
   return {Level::pass, "MPI loaded", fmt::format("{}, {}", version, library.string()), ""};
 }
 
-/// Of "mpirun (Open MPI) 5.0.7"; 5 if it is not there.
-int major_release(const std::string& version) {
-  const auto last = version.find_last_of(' ');
-  const int major = last == std::string::npos ? 0 : std::atoi(version.c_str() + last + 1);
-  return major > 0 ? major : 5;
-}
-
 }  // namespace
 
 Findings check_mpi(const Patient& patient) {
@@ -122,7 +114,7 @@ Findings check_mpi(const Patient& patient) {
 Findings check_corrections(const Patient& patient) {
   if (patient.mpirun.empty()) return {};
   const ProgramEnd version = run_program({patient.mpirun.string(), "--version"}, patient.patience);
-  const int release = major_release(first_line(version.output));
+  const Release release = release_in(first_line(version.output));
   const auto missing = missing_corrections(prefix_of(patient), release);
   if (missing.empty()) {
     const auto needed =

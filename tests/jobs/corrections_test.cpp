@@ -145,7 +145,7 @@ TEST(CorrectionsCommand, ends_a_reproducer_that_hangs_with_all_that_it_has_start
 }
 
 /// Whether the library at hand has all of mend's corrections.
-bool is_corrected() { return mend::jobs::missing_corrections(MEND_MPI_PREFIX, 5).empty(); }
+bool is_corrected() { return mend::jobs::missing_corrections(MEND_MPI_PREFIX, {5, 0, 0}).empty(); }
 
 TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_has_the_corrections) {
   if (!is_corrected()) GTEST_SKIP() << "this Open MPI does not have them";

@@ -55,20 +55,26 @@ TEST(DoctorCorrections, are_those_that_the_set_up_applies) {
   all.insert(later.begin(), later.end());
   EXPECT_EQ(known, all);
   for (const Correction& correction : corrections())
-    EXPECT_EQ(applied.contains(std::string(correction.name)), correction.since == 5) << correction.name;
+    EXPECT_EQ(applied.contains(std::string(correction.name)), correction.since == (Release{5, 0, 0}))
+        << correction.name;
 }
 
 TEST(DoctorCorrections, that_a_prefix_does_not_have_are_missing) {
   const support::ScratchFolder prefix;
-  EXPECT_THAT(missing_corrections(prefix.path(), 6), SizeIs(corrections().size()));
-  EXPECT_THAT(missing_corrections(prefix.path(), 5), Each(Field("since", &Correction::since, 5)));
+  EXPECT_THAT(missing_corrections(prefix.path(), {6, 0, 0}), SizeIs(corrections().size()));
+  EXPECT_THAT(missing_corrections(prefix.path(), {5, 0, 7}),
+              Each(Field("since", &Correction::since, Release{5, 0, 0})));
+  EXPECT_THAT(missing_corrections(prefix.path(), {5, 0, 10}), SizeIs(corrections().size() - 1));
+  EXPECT_EQ(release_in("mpirun (Open MPI) 5.0.10"), (Release{5, 0, 10}));
+  EXPECT_EQ(release_in("mpirun (Open MPI) 6.0.0a1"), (Release{6, 0, 0}));
+  EXPECT_EQ(release_in("something else"), (Release{5, 0, 0}));
   const auto folder = prefix.path() / "share/mend/corrections";
   std::filesystem::create_directories(folder);
   for (const Correction& correction : corrections()) std::ofstream(folder / (std::string(correction.name) + ".patch"));
-  EXPECT_THAT(missing_corrections(prefix.path(), 6), IsEmpty());
+  EXPECT_THAT(missing_corrections(prefix.path(), {6, 0, 0}), IsEmpty());
   std::filesystem::remove(folder / "lost-daemon-is-survivable.patch");
-  ASSERT_THAT(missing_corrections(prefix.path(), 6), SizeIs(1));
-  EXPECT_EQ(missing_corrections(prefix.path(), 6).front().without, "the loss of a node ends the job");
+  ASSERT_THAT(missing_corrections(prefix.path(), {6, 0, 0}), SizeIs(1));
+  EXPECT_EQ(missing_corrections(prefix.path(), {6, 0, 0}).front().without, "the loss of a node ends the job");
 }
 
 TEST(DoctorHeartbeat, is_judged_by_how_late_processes_wake_up) {
