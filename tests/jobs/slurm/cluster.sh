@@ -15,6 +15,8 @@ nodes=("$name-0" "$name-1")
 emulated=$(dirname "${BASH_SOURCE[0]}")/../../faults/emulated_nodes.sh
 export SLURM_CONF=$folder/slurm.conf
 
+# cred_expire: a job that is launched anew waits for so long, two minutes by default. If it were started earlier, a node
+# might take it for the launch before, and end it.
 configuration() {
   cat <<EOF
 ClusterName=$name
@@ -22,7 +24,7 @@ SlurmctldHost=$name-head(10.99.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=$folder/munge.socket
+AuthInfo=socket=$folder/munge.socket,cred_expire=5
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool-%n
 SlurmctldPidFile=$folder/slurmctld.pid
@@ -33,6 +35,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
+SchedulerParameters=sched_interval=1,bf_interval=1
 SlurmdTimeout=10
 SlurmdParameters=config_overrides
 ReturnToService=2

@@ -110,19 +110,10 @@ class Slurm : public testing::Test {
     wait_until(text, [&] { return output().find(text) != std::string::npos; });
   }
 
-  /// A job that is launched anew waits two minutes, unless one says that it may start.
-  void let_start() const {
-    if (state() == "PENDING" && field("Reason") == "BeginTime")
-      ask(fmt::format("scontrol update JobId={} StartTime=now", job_));
-  }
-
   /// Waits until the job has been launched anew so often.
   void wait_for_restarts(int restarts) const {
     for (int count = 1; count <= restarts; ++count) {
-      wait_until(fmt::format("launched anew {} times", count), [&] {
-        let_start();
-        return std::stoi(field("Restarts")) >= count;
-      });
+      wait_until(fmt::format("launched anew {} times", count), [&] { return std::stoi(field("Restarts")) >= count; });
     }
   }
 
@@ -130,7 +121,6 @@ class Slurm : public testing::Test {
   std::string wait_for_end() const {
     std::string last;
     wait_until("ended", [&] {
-      let_start();
       last = state();
       // A job that is launched anew is said to have failed for a moment, while squeue still lists it.
       const bool ended =
