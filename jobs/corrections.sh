@@ -155,7 +155,7 @@ seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.1
 check() {
   local name unknown=() shown=0 count=0 verdict words run seconds
   for name in "${wanted[@]}"; do
-    [[ -n $(file_of "$name") || -f $patches/$name.patch || -f $patches/later/$name.patch ]] || refuse "there is no correction '$name'; --list prints them"
+    [[ -n $(file_of "$name") ]] || names | grep -qxF "$name" || refuse "there is no correction '$name'; --list prints them"
   done
   check_library
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/mend-corrections-XXXXXX")

@@ -71,11 +71,10 @@ int Fenix_Data_member_stage_inplace(int group_id, int member_id, void* buffer,
                                     const Fenix_Data_subset subset_specifier) {
   return local("Fenix_Data_member_stage_inplace", [&]() -> int {
     Group& group = group_of(group_id);
-    Definition from_buffer = member_of(group, member_id);
-    from_buffer.serializer.reset();
-    const Regions regions = regions_of(subset_in(subset_specifier), from_buffer);
+    const Definition& definition = member_of(group, member_id);
+    const Regions regions = regions_of(subset_in(subset_specifier), definition);
     require_closed(group, member_id);
-    stage_anew(group, from_buffer, buffer, regions);
+    stage_anew(group, definition, buffer, regions);
     std::free(buffer);
     return FENIX_SUCCESS;
   });

@@ -19,6 +19,11 @@ std::filesystem::path prefix_of(const Patient& patient) { return patient.mpirun.
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+/// "mpirun (Open MPI) 5.0.7".
+std::string version_line(const Patient& patient) {
+  return first_line(run_program({patient.mpirun.string(), "--version"}, patient.patience).output);
+}
+
 /// A test job under `mend run`, and its report.
 struct Trial {
   ProgramEnd end;
@@ -97,10 +102,9 @@ Findings check_mpi(const Patient& patient) {
   if (patient.mpirun.empty()) {
     return {{Level::fail, "MPI", "there is no mpirun of Open MPI 5 or later", "jobs/setup.sh, or set MEND_MPIRUN"}};
   }
-  const ProgramEnd version = run_program({patient.mpirun.string(), "--version"}, patient.patience);
   const auto info = patient.mpirun.parent_path() / "ompi_info";
   const ProgramEnd told = run_program({info.string()}, patient.patience);
-  const std::string name = fmt::format("{} ({})", first_line(version.output), patient.mpirun.string());
+  const std::string name = fmt::format("{} ({})", version_line(patient), patient.mpirun.string());
   if (!told.succeeded())
     return {{Level::warn, "MPI", fmt::format("{}: its ompi_info cannot be asked", name), "install it beside mpirun"}};
   const auto at = told.output.find(R"(FT MPI support:)");
@@ -113,8 +117,7 @@ Findings check_mpi(const Patient& patient) {
 
 Findings check_corrections(const Patient& patient) {
   if (patient.mpirun.empty()) return {};
-  const ProgramEnd version = run_program({patient.mpirun.string(), "--version"}, patient.patience);
-  const Release release = release_in(first_line(version.output));
+  const Release release = release_in(version_line(patient));
   const auto missing = missing_corrections(prefix_of(patient), release);
   if (missing.empty()) {
     const auto needed =

@@ -10,19 +10,7 @@
 // runs: 3
 // limit: 50
 
-#include "reproducer.h"
-
-#include <pthread.h>
-#include <sched.h>
-
-static MPI_Comm parent;
-
-// Revokes `parent` after the given number of microseconds.
-static void* revoke_after(void* microseconds) {
-  for (const double end = seconds() + 1e-6 * *(const int*)microseconds; seconds() < end;) sched_yield();
-  MPIX_Comm_revoke(parent);
-  return NULL;
-}
+#include "revoked_meanwhile.h"
 
 static void crashed(int signal) {
   (void)signal;
@@ -30,11 +18,7 @@ static void crashed(int signal) {
 }
 
 int main(int argc, char** argv) {
-  end_with_launcher(60);
-  int threads;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
-  if (threads != MPI_THREAD_MULTIPLE) untestable("the library does not allow calls by several threads");
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  begin_with_threads(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   signal(SIGSEGV, crashed);
@@ -45,12 +29,9 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 1000; ++round) {
     MPI_Comm made;
     MPI_Request request;
-    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
-    MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
-    MPI_Barrier(MPI_COMM_WORLD);
     int delay = round % 200;
     pthread_t thread;
-    if (rank == 2) pthread_create(&thread, NULL, &revoke_after, &delay);
+    make_parent(&thread, &delay);
     int code = MPI_Comm_idup(parent, &made, &request);
     const bool begun = code == MPI_SUCCESS;
     if (begun) code = MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -10,10 +10,7 @@
 // runs: 3
 // limit: 50
 
-#include "reproducer.h"
-
-#include <pthread.h>
-#include <sched.h>
+#include "revoked_meanwhile.h"
 
 // Whether a message passes between processes 0 and 1 of `comm`, within two seconds.
 static bool passes_messages(MPI_Comm comm) {
@@ -26,21 +23,8 @@ static bool passes_messages(MPI_Comm comm) {
   return done != 0;
 }
 
-static MPI_Comm parent;
-
-// Revokes `parent` after the given number of microseconds.
-static void* revoke_after(void* microseconds) {
-  for (const double end = seconds() + 1e-6 * *(const int*)microseconds; seconds() < end;) sched_yield();
-  MPIX_Comm_revoke(parent);
-  return NULL;
-}
-
 int main(int argc, char** argv) {
-  end_with_launcher(60);
-  int threads;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
-  if (threads != MPI_THREAD_MULTIPLE) untestable("the library does not allow calls by several threads");
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  begin_with_threads(&argc, &argv);
   MPI_Comm own, pair;
   MPI_Comm_dup(MPI_COMM_SELF, &own);  // number 3
   MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &pair);
@@ -49,12 +33,9 @@ int main(int argc, char** argv) {
   int interrupted = 0;
   for (int round = 0; round < 3000; ++round) {
     MPI_Comm made;
-    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
-    MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
-    MPI_Barrier(MPI_COMM_WORLD);
     int delay = round % 300;
     pthread_t thread;
-    if (rank == 2) pthread_create(&thread, NULL, &revoke_after, &delay);
+    make_parent(&thread, &delay);
     const int code = MPI_Comm_dup(parent, &made);
     if (rank == 2) pthread_join(thread, NULL);
     if (code != MPI_SUCCESS) ++interrupted;
