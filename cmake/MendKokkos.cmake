@@ -15,3 +15,11 @@ else()
   FetchContent_MakeAvailable(kokkos)
   target_link_libraries(mend_kokkos INTERFACE Kokkos::kokkos)
 endif()
+
+# With CUDA, Kokkos has nvcc compile what links to it. nvcc takes the format strings of fmt for constants only if it need
+# not prove them, and knows neither -Og nor -Wpedantic.
+set(MEND_KOKKOS_IS_CUDA FALSE)
+if("CUDA" IN_LIST Kokkos_DEVICES)
+  set(MEND_KOKKOS_IS_CUDA TRUE)
+  target_compile_definitions(mend_kokkos INTERFACE FMT_CONSTEVAL= FMT_USE_CONSTEXPR=1)
+endif()

@@ -44,6 +44,9 @@ target_precompile_headers(mend_precompiled PRIVATE ${_mend_common_headers})
 # mend_optimise_lightly(TARGET [SOURCES...]): for sources that read command lines or write reports, whose speed does not
 # matter. The templates of CLI11 and nlohmann-json then compile in half the time.
 function(mend_optimise_lightly target)
+  if(MEND_KOKKOS_IS_CUDA)
+    return()
+  endif()
   set(options "$<$<CONFIG:RelWithDebInfo,Release>:-Og>")
   if(ARGN)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "${options}")

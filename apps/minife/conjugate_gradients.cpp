@@ -6,6 +6,25 @@
 #include <cmath>
 
 namespace apps::minife {
+namespace {
+
+// CUDA's compiler takes no kernel as a lambda in a private function of a class.
+
+double own_dot(const Vector& a, const Vector& b, std::size_t count) {
+  double dot = 0;
+  Kokkos::parallel_reduce(
+      "minife dot", Kokkos::RangePolicy<>(0, count), KOKKOS_LAMBDA(std::size_t i, double& sum) { sum += a(i) * b(i); },
+      dot);
+  return dot;
+}
+
+void add_scaled(double a, const Vector& x, double b, const Vector& y, const Vector& to, std::size_t count) {
+  Kokkos::parallel_for(
+      "minife waxpby", Kokkos::RangePolicy<>(0, count),
+      KOKKOS_LAMBDA(std::size_t i) { to(i) = a * x(i) + b * y(i); });
+}
+
+}  // namespace
 
 ConjugateGradients::ConjugateGradients(const Mesh& mesh, HaloExchange& halo, MPI_Comm comm, Meters& meters)
     : halo_(halo),
@@ -54,17 +73,12 @@ void ConjugateGradients::multiply_with_halo(const SparseMatrix& matrix, const Ve
 
 double ConjugateGradients::dot(const Vector& a, const Vector& b) {
   const Measured measured(meters_[Phase::dot], 2.0 * static_cast<double>(owned_));
-  double partial = 0;
-  Kokkos::parallel_reduce(
-      "minife dot", Kokkos::RangePolicy<>(0, owned_), KOKKOS_LAMBDA(std::size_t i, double& sum) { sum += a(i) * b(i); },
-      partial);
-  return ordered_sum(comm_, partial);
+  return ordered_sum(comm_, own_dot(a, b, owned_));
 }
 
 void ConjugateGradients::waxpby(double a, const Vector& x, double b, const Vector& y, const Vector& to) {
   const Measured measured(meters_[Phase::waxpby], 3.0 * static_cast<double>(owned_));
-  Kokkos::parallel_for(
-      "minife waxpby", Kokkos::RangePolicy<>(0, owned_), KOKKOS_LAMBDA(std::size_t i) { to(i) = a * x(i) + b * y(i); });
+  add_scaled(a, x, b, y, to, owned_);
   Kokkos::fence();
 }
 

@@ -48,6 +48,31 @@ WallTerms impose_walls(const Mesh& mesh, const SparseMatrix& system, Meters& met
   return terms;
 }
 
+// CUDA's compiler takes no kernel as a lambda in a private function of a class, so these two are none of Heat's.
+
+/// The temperature and what the source adds to it in a time step.
+void feed(const Mesh& mesh, const Vector& temperature, double dt, double time_after, const Vector& fed) {
+  const double strength = warming_box::strength(time_after);
+  const double slope = warming_box::strength_slope(time_after);
+  const auto places = mesh.places();
+  const Geometry geometry = mesh.geometry();
+  Kokkos::parallel_for(
+      "minife feed", Kokkos::RangePolicy<>(0, fed.extent(0)), KOKKOS_LAMBDA(std::size_t i) {
+        const Triple node = places(i);
+        fed(i) = temperature(i) + dt * warming_box::source(strength, slope, geometry.coordinate(node, 0),
+                                                           geometry.coordinate(node, 1), geometry.coordinate(node, 2));
+      });
+}
+
+void impose_wall_temperature(const Mesh& mesh, const WallTerms& wall, const Vector& right_side) {
+  const auto places = mesh.places();
+  const Geometry geometry = mesh.geometry();
+  Kokkos::parallel_for(
+      "minife impose walls", Kokkos::RangePolicy<>(0, right_side.extent(0)), KOKKOS_LAMBDA(std::size_t i) {
+        right_side(i) = geometry.on_wall(places(i)) ? wall.wall_rows(i) : right_side(i) - wall.subtract(i);
+      });
+}
+
 }  // namespace
 
 Heat::Heat(const HeatSettings& settings, MPI_Comm comm, Meters& meters)
@@ -83,27 +108,9 @@ void Heat::advance() {
 void Heat::load(double time_after) {
   const Measured measured(meters_[Phase::load], 2.0 * static_cast<double>(heat_.mass.entries()));
   halo_.update(temperature_);
-  const double dt = settings_.dt;
-  const double strength = warming_box::strength(time_after);
-  const double slope = warming_box::strength_slope(time_after);
-  const auto places = mesh_.places();
-  const Geometry geometry = mesh_.geometry();
-  const Vector old = temperature_;
-  const Vector fed = old_and_source_;
-  Kokkos::parallel_for(
-      "minife feed", Kokkos::RangePolicy<>(0, fed.extent(0)), KOKKOS_LAMBDA(std::size_t i) {
-        const Triple node = places(i);
-        fed(i) = old(i) + dt * warming_box::source(strength, slope, geometry.coordinate(node, 0),
-                                                   geometry.coordinate(node, 1), geometry.coordinate(node, 2));
-      });
-  multiply(heat_.mass, fed, right_side_);
-
-  const Vector right = right_side_;
-  const WallTerms wall = wall_;
-  Kokkos::parallel_for(
-      "minife impose walls", Kokkos::RangePolicy<>(0, right.extent(0)), KOKKOS_LAMBDA(std::size_t i) {
-        right(i) = geometry.on_wall(places(i)) ? wall.wall_rows(i) : right(i) - wall.subtract(i);
-      });
+  feed(mesh_, temperature_, settings_.dt, time_after, old_and_source_);
+  multiply(heat_.mass, old_and_source_, right_side_);
+  impose_wall_temperature(mesh_, wall_, right_side_);
   Kokkos::fence();
 }
 

@@ -3,7 +3,7 @@
 packages=(
   g++ gfortran cmake ninja-build pkg-config make git gdb clang-format clang-tidy
   libasio-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
-  libtrilinos-kokkos-dev libgtest-dev libgmock-dev libbenchmark-dev
+  libtrilinos-kokkos-dev libgtest-dev libgmock-dev
   # Needed to build Open MPI.
   perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
 )

@@ -16,26 +16,33 @@ using mend::MemberOf;
 
 using Between = std::pair<std::size_t, std::size_t>;
 
-/// A contiguous View of the same extents. Its order defines the numbers of the elements here.
+/// A contiguous View of the same extents, in the same memory. Its order defines the numbers of the elements here.
 template <class View, std::size_t... I>
 auto in_order(const View& view, std::index_sequence<I...>) {
-  return Kokkos::View<typename View::non_const_data_type, LayoutRight, Kokkos::HostSpace>("in order",
-                                                                                          view.extent(I)...);
+  return Kokkos::View<typename View::non_const_data_type, LayoutRight, typename View::memory_space>(
+      "in order", view.extent(I)...);
+}
+template <class View>
+auto in_order(const View& view) {
+  return in_order(view, std::make_index_sequence<View::rank_dynamic>{});
 }
 
 template <class View>
 std::vector<double> values_of(const View& view) {
-  const auto copy = in_order(view, std::make_index_sequence<View::rank_dynamic>{});
-  Kokkos::deep_copy(copy, view);
-  return {copy.data(), copy.data() + copy.size()};
+  const auto there = in_order(view);
+  Kokkos::deep_copy(there, view);
+  const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), there);
+  return {here.data(), here.data() + here.size()};
 }
 
 /// Sets element number i to first + i.
 template <class View>
 void fill(const View& view, double first) {
-  const auto copy = in_order(view, std::make_index_sequence<View::rank_dynamic>{});
-  for (std::size_t i = 0; i < copy.size(); ++i) copy.data()[i] = first + static_cast<double>(i);
-  Kokkos::deep_copy(view, copy);
+  const auto there = in_order(view);
+  const auto here = Kokkos::create_mirror_view(Kokkos::HostSpace(), there);
+  for (std::size_t i = 0; i < here.size(); ++i) here.data()[i] = first + static_cast<double>(i);
+  Kokkos::deep_copy(there, here);
+  Kokkos::deep_copy(view, there);
 }
 
 template <class From, class To>
@@ -52,12 +59,28 @@ void expect_carried_over(From from, To to) {
 }
 
 /// Packs into a snapshot and restores into a View of the same kind, for each layout.
-template <class Data, class... Extents>
-void expect_whole_views_survive(Extents... extents) {
-  using Left = Kokkos::View<Data, LayoutLeft>;
-  using Right = Kokkos::View<Data, LayoutRight>;
+template <class Data, class Space, class... Extents>
+void expect_whole_views_survive_in(Extents... extents) {
+  using Left = Kokkos::View<Data, LayoutLeft, Space>;
+  using Right = Kokkos::View<Data, LayoutRight, Space>;
   expect_carried_over(Left("from", extents...), Left("to", extents...));
   expect_carried_over(Right("from", extents...), Right("to", extents...));
+}
+
+/// The memory that kernels use by default: that of the device if Kokkos was built for one.
+using Default = Kokkos::DefaultExecutionSpace::memory_space;
+
+/// The same in every memory space of this Kokkos.
+template <class Data, class... Extents>
+void expect_whole_views_survive(Extents... extents) {
+  expect_whole_views_survive_in<Data, Kokkos::HostSpace>(extents...);
+  expect_whole_views_survive_in<Data, Default>(extents...);
+#if defined(KOKKOS_HAS_SHARED_SPACE)
+  expect_whole_views_survive_in<Data, Kokkos::SharedSpace>(extents...);
+#endif
+#if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
+  expect_whole_views_survive_in<Data, Kokkos::SharedHostPinnedSpace>(extents...);
+#endif
 }
 
 TEST(Views, of_every_rank_survive) {
@@ -117,33 +140,71 @@ TEST(Parts, are_restored_without_touching_what_lies_around_them) {
   member->pack(bytes);
   Kokkos::deep_copy(whole, 9.0);
   member->unpack(bytes);
+  const std::vector<double> all = values_of(whole);
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t j = 0; j < 4; ++j) {
       const bool is_inside = i >= 1 && i < 3 && j >= 1 && j < 3;
-      EXPECT_EQ(whole(i, j), is_inside ? 1.0 + 2.0 * static_cast<double>(i - 1) + static_cast<double>(j - 1) : 9.0);
+      EXPECT_EQ(all[4 * i + j], is_inside ? 1.0 + 2.0 * static_cast<double>(i - 1) + static_cast<double>(j - 1) : 9.0);
     }
   }
 }
 
-/// Host memory stands for device memory. No device is needed to check that every byte crosses and no other byte
-/// changes.
-TEST(Staging, carries_any_size_over_both_ways) {
-  using Host = Kokkos::HostSpace;
+/// Every byte crosses, and no other byte changes.
+template <class Device, class Buffer>
+void expect_any_size_is_carried_over() {
   constexpr std::size_t buffer = 16;
-  mend::detail::Staging<Host, Host> staging(buffer);
+  mend::detail::Staging<Device, Buffer> staging(buffer);
   for (const std::size_t size : {0, 1, 15, 16, 17, 31, 32, 33, 48, 100}) {
     std::vector<std::byte> data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i + 1);
-    std::vector<std::byte> device(size + 1, std::byte{0xee});
-    const mend::detail::BytesIn<std::byte, Host> there(device.data(), size);
+    const Kokkos::View<std::byte*, Device> device("device", size + 1);
+    const auto all = [&] { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device); };
+    const auto last = all();
+    last(size) = std::byte{0xee};
+    Kokkos::deep_copy(device, last);
+    const mend::detail::BytesIn<std::byte, Device> there(device.data(), size);
     staging.to_device(data, there);
-    EXPECT_TRUE(std::equal(data.begin(), data.end(), device.begin())) << size;
-    EXPECT_EQ(device.back(), std::byte{0xee}) << size;
+    const auto now = all();
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), now.data())) << size;
+    EXPECT_EQ(now(size), std::byte{0xee}) << size;
 
     std::vector<std::byte> back(size + 1, std::byte{0xdd});
     staging.to_host(there, std::span(back).first(size));
     EXPECT_TRUE(std::equal(data.begin(), data.end(), back.begin())) << size;
     EXPECT_EQ(back.back(), std::byte{0xdd}) << size;
+  }
+}
+
+TEST(Staging, carries_any_size_over_both_ways) {
+  expect_any_size_is_carried_over<Kokkos::HostSpace, Kokkos::HostSpace>();  // host memory stands for device memory
+  expect_any_size_is_carried_over<Default, mend::detail::PinnedSpace>();
+}
+
+void multiply_numbers(const Kokkos::View<double*>& view, double factor) {
+  Kokkos::parallel_for(
+      view.extent(0), KOKKOS_LAMBDA(std::size_t i) { view(i) = static_cast<double>(i) * factor; });
+}
+
+std::size_t count_others(const Kokkos::View<double*>& view, double factor) {
+  std::size_t others = 0;
+  Kokkos::parallel_reduce(
+      view.extent(0),
+      KOKKOS_LAMBDA(std::size_t i, std::size_t& sum) { sum += view(i) == static_cast<double>(i) * factor ? 0 : 1; },
+      others);
+  return others;
+}
+
+TEST(Staging, waits_for_kernels) {
+  // Three pieces, the last one of a few bytes.
+  Kokkos::View<double*> view("numbers", (std::size_t{9} << 20) / sizeof(double) + 1);
+  const auto member = MemberOf<Kokkos::View<double*>>::make(view);
+  std::vector<std::byte> bytes(member->size());
+  for (int round = 1; round <= 5; ++round) {
+    multiply_numbers(view, round);
+    member->pack(bytes);
+    multiply_numbers(view, -1);
+    member->unpack(bytes);
+    EXPECT_EQ(count_others(view, round), 0U) << round;
   }
 }
 
@@ -202,14 +263,18 @@ struct Cell {
 
 TEST(Views, may_hold_structures) {
   Kokkos::View<Cell*> view("cells", 2);
-  view(1) = {2.5, 7};
+  const auto host = Kokkos::create_mirror_view(view);
+  host(1) = {2.5, 7};
+  Kokkos::deep_copy(view, host);
   const auto member = MemberOf<Kokkos::View<Cell*>>::make(view);
   std::vector<std::byte> bytes(member->size());
   member->pack(bytes);
-  view(1) = {};
+  host(1) = {};
+  Kokkos::deep_copy(view, host);
   member->unpack(bytes);
-  EXPECT_EQ(view(1).height, 2.5);
-  EXPECT_EQ(view(1).kind, 7);
+  Kokkos::deep_copy(host, view);
+  EXPECT_EQ(host(1).height, 2.5);
+  EXPECT_EQ(host(1).kind, 7);
 }
 
 }  // namespace

@@ -28,6 +28,16 @@ TEST(Regions, come_to_the_same_whoever_dies_in_them) {
   EXPECT_THAT(sums_in(disturbed), testing::Each(HasSubstr("last 11 11")));
 }
 
+TEST(Regions, of_kernels_come_to_the_same_whoever_dies_in_them) {
+  const auto disturbed = play_regions("kernels_deaths", 3, 2);
+  EXPECT_EQ(disturbed.exit_code, 0) << disturbed.errors;
+  const auto undisturbed = play_regions("kernels", 3, 0);
+  EXPECT_EQ(undisturbed.exit_code, 0) << undisturbed.errors;
+  ASSERT_THAT(sums_in(undisturbed), SizeIs(3));
+  EXPECT_EQ(sums_in(disturbed), sums_in(undisturbed));
+  EXPECT_THAT(sums_in(disturbed), testing::Each(HasSubstr("last 11")));
+}
+
 TEST(Regions, pass_over_what_was_restored) {
   const auto end = play_regions("deaths", 4, 2);
   // Step 8 of "heat" was committed before rank 0 died in "history".

@@ -14,7 +14,19 @@
 namespace {
 
 using mend::kokkos::checkpoint;
-using Numbers = Kokkos::View<double*>;
+using Numbers = Kokkos::View<double*, Kokkos::HostSpace>;
+/// In the memory that kernels use by default: that of the device if Kokkos was built for one.
+using Field = Kokkos::View<double*>;
+
+/// Views in a View, allocated as Kokkos wants it.
+template <class Of>
+Kokkos::View<Of*, Kokkos::HostSpace> views(const std::string& label, std::size_t count) {
+#if KOKKOS_VERSION >= 40401
+  return Kokkos::View<Of*, Kokkos::HostSpace>(Kokkos::view_alloc(label, Kokkos::SequentialHostInit), count);
+#else
+  return Kokkos::View<Of*, Kokkos::HostSpace>(label, count);
+#endif
+}
 
 void say(const mend::Session& session, const std::string& text) {
   const std::string line = fmt::format("rank {}: {}\n", session.rank().value, text);
@@ -44,7 +56,7 @@ void compute(mend::Session& session, bool ranks_die) {
   const MPI_Comm comm = session.comm();
   const Numbers u("u", 1000 + 10 * static_cast<std::size_t>(rank));
   const Numbers v("v", 50);
-  const Kokkos::View<Numbers*, Kokkos::HostSpace> history("history", 3);
+  const auto history = views<Numbers>("history", 3);
   for (std::size_t i = 0; i < 3; ++i) history(i) = Numbers("old", 4);
   int called = 0;
   for (int step = 0; step < 12; ++step) {
@@ -93,6 +105,43 @@ void repair_in_place(mend::Session& session) {
   say(session, fmt::format("value {:a}", u(0)));
 }
 
+double first_of(const Field& field) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(field, std::pair(0, 1)))(0);
+}
+
+double sum_of_field(const Field& field) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      field.extent(0), KOKKOS_LAMBDA(std::size_t i, double& so_far) { so_far += field(i); }, sum);
+  return sum;
+}
+
+/// Regions of kernels, on 12 MB a rank. Rank 1 dies in the first epoch while its kernel may be under way, rank 0 in the
+/// second one.
+void compute_by_kernels(mend::Session& session, bool ranks_die) {
+  const int rank = session.rank().value;
+  const int epoch = ranks_die ? static_cast<int>(session.epoch().value) : 2;
+  const MPI_Comm comm = session.comm();
+  const Field u("u", 1'500'000);
+  const auto nested = views<Field>("nested", 1);
+  nested(0) = Field("v", 50);
+  for (int step = 0; step < 12; ++step) {
+    checkpoint(session, "heat", step, [=] {
+      const double all = sum_over(comm, first_of(u) + rank);
+      const Field v = nested(0);
+      Kokkos::parallel_for(
+          u.extent(0),
+          KOKKOS_LAMBDA(std::size_t i) { u(i) = 0.5 * u(i) + all + v(i % 50) + static_cast<double>(i % 7); });
+      die_if(epoch == 0 && rank == 1 && step == 5);
+      die_if(epoch == 1 && rank == 0 && step == 8);
+      Kokkos::parallel_for(
+          v.extent(0), KOKKOS_LAMBDA(std::size_t i) { v(i) += 0.25 * all; });
+    });
+  }
+  say(session, fmt::format("sums {:a} {:a}, last {}", sum_of_field(u), sum_of_field(nested(0)),
+                           mend::kokkos::last_step(session, "heat")));
+}
+
 void nest(mend::Session& session) {
   const Numbers u("u", 1);
   checkpoint(session, "outer", 0, [=, &session] { checkpoint(session, "inner", 0, [=] { u(0) = 1; }); });
@@ -120,6 +169,7 @@ int main(int argc, char** argv) {
     if (what == "in_place") return repair_in_place(session);
     if (what == "nested") return nest(session);
     if (what == "late") return come_late(session);
+    if (what == "kernels" || what == "kernels_deaths") return compute_by_kernels(session, what == "kernels_deaths");
     compute(session, what == "deaths");
   });
 }
