@@ -213,10 +213,10 @@ void define_commits(CLI::App& app, Options& options, const std::string& prefix, 
   from_environment(
       add_choice<FindChanges>(
           app, prefix + "find-changes", options.find_changes,
-          {{"hash", FindChanges::by_hash}, {"writes", FindChanges::by_writes}},
+          {{"auto", FindChanges::automatic}, {"hash", FindChanges::by_hash}, {"writes", FindChanges::by_writes}},
           "How commits find what has changed: hash reads all data; writes asks the kernel (Linux 6.7 or "
           "later) about\n"
-          "those of which little changes, unless devices or other processes write into them by themselves"),
+          "those of which little changes; auto does that too, unless a device is open that may write into them"),
       "MEND_FIND_CHANGES");
   from_environment(
       add_parsed(app, prefix + "disk", options.disk, DiskOptions::parse,

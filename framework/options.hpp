@@ -82,7 +82,7 @@ struct Options {
   std::optional<Seconds> mtbf;  ///< expected time between failures of the job, for "auto"; none: as observed
   Redundancy redundancy;        ///< of members that have none of their own
   int versions = 2;             ///< number of versions kept
-  FindChanges find_changes = FindChanges::by_hash;
+  FindChanges find_changes = FindChanges::automatic;
   std::optional<DiskOptions> disk;        ///< where every N-th commit is written to disk; none: nowhere
   Rollback rollback = Rollback::all;      ///< which ranks go back when a process dies
   ClusterChoice clusters;                 ///< ... together, under local rollback

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -33,7 +34,7 @@ using BytesIn = Kokkos::View<Byte*, Kokkos::LayoutRight, Space, Kokkos::MemoryTr
 template <class Space>
 inline constexpr bool is_out_of_reach = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
 
-/// For use by one thread. In the tests, `Buffer` and `Device` are both host memory.
+/// For use by one thread. In the tests, `Buffer` and `Device` may both be host memory.
 template <class Device, class Buffer = PinnedSpace>
 class Staging {
  public:
@@ -43,26 +44,49 @@ class Staging {
           Kokkos::View<std::byte*, Buffer>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "mend staging"), piece_);
   }
 
-  /// Waits for kernels that write to `from`, as any copy does.
-  void to_host(BytesIn<std::byte, Device> from, std::span<std::byte> to) {
+  /// Passes the bytes to `take` piece by piece, while the next piece is transferred. Waits for kernels that write to
+  /// `from`, as any copy does.
+  template <std::invocable<std::span<const std::byte>> Take>
+  void to_host(const BytesIn<std::byte, Device>& from, Take&& take) {
     Kokkos::fence();
-    const auto begin = [&](ByteCount at) { copy(in_buffer(at, to.size()), part(from, at, to.size())); };
-    if (!to.empty()) begin(0);
-    for (ByteCount at = 0; at < to.size(); at += piece_) {
+    const ByteCount whole = from.size();
+    const auto begin = [&](ByteCount at) { copy(in_buffer(at, whole), part(from, at, whole)); };
+    if (whole > 0) begin(0);
+    for (ByteCount at = 0; at < whole; at += piece_) {
       queue_.fence();
-      if (at + piece_ < to.size()) begin(at + piece_);
-      std::memcpy(to.data() + at, in_buffer(at, to.size()).data(), length(at, to.size()));
+      if (at + piece_ < whole) begin(at + piece_);
+      take(std::span<const std::byte>(in_buffer(at, whole).data(), length(at, whole)));
     }
   }
+  void to_host(const BytesIn<std::byte, Device>& from, std::span<std::byte> to) {
+    to_host(from, [to](std::span<const std::byte> piece) mutable {
+      std::memcpy(to.data(), piece.data(), piece.size());
+      to = to.subspan(piece.size());
+    });
+  }
 
-  void to_device(std::span<const std::byte> from, BytesIn<std::byte, Device> to) {
+  /// Has `fill` write the bytes piece by piece, while the piece before is transferred. Ends when `fill` returns false,
+  /// and returns that.
+  template <std::invocable<std::span<std::byte>> Fill>
+  bool to_device(Fill&& fill, const BytesIn<std::byte, Device>& to) {
     Kokkos::fence();
-    for (ByteCount at = 0; at < from.size(); at += piece_) {
-      std::memcpy(in_buffer(at, from.size()).data(), from.data() + at, length(at, from.size()));
+    bool goes_on = true;
+    for (ByteCount at = 0; at < to.size() && goes_on; at += piece_) {
+      goes_on = fill(std::span<std::byte>(in_buffer(at, to.size()).data(), length(at, to.size())));
       queue_.fence();  // the other buffer is filled next
-      copy(part(to, at, from.size()), in_buffer(at, from.size()));
+      if (goes_on) copy(part(to, at, to.size()), in_buffer(at, to.size()));
     }
     queue_.fence();
+    return goes_on;
+  }
+  void to_device(std::span<const std::byte> from, const BytesIn<std::byte, Device>& to) {
+    to_device(
+        [from](std::span<std::byte> piece) mutable {
+          std::memcpy(piece.data(), from.data(), piece.size());
+          from = from.subspan(piece.size());
+          return true;
+        },
+        to);
   }
 
  private:
@@ -90,7 +114,7 @@ template <class Device>
 Staging<Device>& staging() {
   static std::optional<Staging<Device>> one;
   if (!one) {
-    one.emplace(ByteCount{4} << 20);
+    one.emplace(ByteCount{2} << 20);
     Kokkos::push_finalize_hook([] { one.reset(); });
   }
   return *one;

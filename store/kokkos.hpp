@@ -46,6 +46,16 @@ class ViewMember final : public Member {
     return {reinterpret_cast<const std::byte*>(view_.data()), size()};
   }
 
+  bool pack_pieces(const TakePiece& take) const override {
+    if constexpr (is_out_of_reach<Memory>) {
+      if (view_.size() == 0) return true;
+      const Packed packed = lies_as_packed() ? Packed() : make_packed();
+      if (!lies_as_packed()) Kokkos::deep_copy(packed, view_);
+      staging<Memory>().to_host(lies_as_packed() ? bytes_of(view_) : bytes_of(packed), take);
+    }
+    return is_out_of_reach<Memory>;
+  }
+
   void unpack(std::span<const std::byte> from) override {
     if (view_.size() == 0) return;
     if (lies_as_packed()) {
@@ -61,6 +71,16 @@ class ViewMember final : public Member {
     if (!std::is_same_v<Memory, Kokkos::HostSpace> || !lies_as_packed()) return {};
     Kokkos::fence();
     return {reinterpret_cast<std::byte*>(view_.data()), size()};
+  }
+
+  bool unpack_pieces(ByteCount, const FillPiece& fill) override {
+    if constexpr (is_out_of_reach<Memory>) {
+      if (view_.size() == 0) return true;
+      const Packed packed = lies_as_packed() ? Packed() : make_packed();
+      const bool is_whole = staging<Memory>().to_device(fill, lies_as_packed() ? bytes_of(view_) : bytes_of(packed));
+      if (is_whole && !lies_as_packed()) Kokkos::deep_copy(view_, packed);
+    }
+    return is_out_of_reach<Memory>;
   }
 
   const void* address() const override { return view_.data(); }

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <ranges>
@@ -26,6 +27,10 @@ namespace detail {
 /// One protected object, as the store sees it. The application owns the object.
 class Member {
  public:
+  using TakePiece = std::function<void(std::span<const std::byte>)>;
+  using FillPiece = std::function<bool(std::span<std::byte>)>;
+  static constexpr ByteCount bytes_of_pieces = ByteCount{64} << 10;
+
   virtual ~Member() = default;
 
   /// Its type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A restore requires the shape of the
@@ -38,11 +43,19 @@ class Member {
   /// The bytes that pack would write, if they lie in memory in that order; otherwise nothing. The store then reads them
   /// without a copy.
   virtual std::span<const std::byte> contiguous() const { return {}; }
+  /// For an object in other memory, such as that of a device, whose bytes come through buffers: passes what pack would
+  /// write to `take`, in order, each piece valid during the call. All but the last have a multiple of
+  /// bytes_of_pieces bytes. The store then reads them without a second copy. Returns false, with no call, for other
+  /// objects.
+  virtual bool pack_pieces(const TakePiece&) const { return false; }
   /// Reads what pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
   /// The memory into which `unpack` would copy that many bytes unchanged, so that the caller can write there directly;
   /// otherwise nothing.
   virtual std::span<std::byte> place_for(ByteCount) { return {}; }
+  /// The counterpart of pack_pieces: has `fill` write so many bytes, in order, into the pieces that it passes, and
+  /// reads each. Ends when `fill` returns false. Returns false, with no call, for objects that do not need it.
+  virtual bool unpack_pieces(ByteCount, const FillPiece&) { return false; }
   /// The address of the object, or of the memory that it refers to. Distinguishes two objects of one kind. Null if it
   /// has no meaning.
   virtual const void* address() const { return nullptr; }

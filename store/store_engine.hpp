@@ -67,7 +67,7 @@ class StoreEngine final : public Store {
   /// `redundancy`: of members that have none of their own. `versions`: how many are kept, 2 or more. `disk`: the folder
   /// to which every N-th commit is written, if any. `how`: how commits find changes. The same on all ranks.
   explicit StoreEngine(Redundancy redundancy = {}, int versions = 2,
-                       const std::optional<DiskOptions>& disk = std::nullopt, FindChanges how = FindChanges::by_hash)
+                       const std::optional<DiskOptions>& disk = std::nullopt, FindChanges how = FindChanges::automatic)
       : redundancy_(redundancy), groups_(redundancy, versions, how) {
     if (disk) disk_ = std::make_unique<DiskTier>(*disk);
   }

@@ -22,8 +22,9 @@ struct DiskOptions {
 
 /// How a commit finds the changes in its members (--mend-find-changes).
 enum class FindChanges : std::uint8_t {
-  by_hash,   ///< "hash": reads all data and compares hashes
-  by_writes  ///< "writes": asks the kernel which pages were written; for data of which little changes
+  automatic,  ///< "auto": by_writes, unless something may write into this process's memory unseen by the kernel
+  by_hash,    ///< "hash": reads all data and compares hashes
+  by_writes   ///< "writes": asks the kernel which pages were written; for data of which little changes
 };
 
 }  // namespace mend

@@ -20,8 +20,7 @@ double own_dot(const Vector& a, const Vector& b, std::size_t count) {
 
 void add_scaled(double a, const Vector& x, double b, const Vector& y, const Vector& to, std::size_t count) {
   Kokkos::parallel_for(
-      "minife waxpby", Kokkos::RangePolicy<>(0, count),
-      KOKKOS_LAMBDA(std::size_t i) { to(i) = a * x(i) + b * y(i); });
+      "minife waxpby", Kokkos::RangePolicy<>(0, count), KOKKOS_LAMBDA(std::size_t i) { to(i) = a * x(i) + b * y(i); });
 }
 
 }  // namespace

@@ -139,8 +139,10 @@ class AllocationMember final : public Member {
   ByteCount size() const override { return bytes_.size(); }
   void pack(std::span<std::byte> to) const override { bytes_.pack(to); }
   std::span<const std::byte> contiguous() const override { return bytes_.contiguous(); }
+  bool pack_pieces(const TakePiece& take) const override { return bytes_.pack_pieces(take); }
   void unpack(std::span<const std::byte> from) override { bytes_.unpack(from); }
   std::span<std::byte> place_for(ByteCount bytes) override { return bytes_.place_for(bytes); }
+  bool unpack_pieces(ByteCount bytes, const FillPiece& fill) override { return bytes_.unpack_pieces(bytes, fill); }
   const void* address() const override { return bytes_.address(); }
 
  private:

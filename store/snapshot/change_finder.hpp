@@ -3,19 +3,24 @@
 // The kernel watches members of which the last commit found little changed (store/snapshot/dirty_pages.hpp). At each
 // commit the watches report what was written since the previous one. A snapshot is packed over one that is some commits
 // older, so the reports of these commits are combined. A member of which much is written is not watched any more,
-// because the page faults would cost more than reading; nor is a member that has moved.
+// because the page faults would cost more than reading; nor is a member that has moved. Each time that much is written
+// to a watched member, twice as many commits must find little changed before it is watched again.
 
 #pragma once
 
 #include "base/ids.hpp"
 #include "store/snapshot/snapshot.hpp"
 #include "store/snapshot/dirty_pages.hpp"
+#include "store/snapshot/unseen_writers.hpp"
 #include "store/store_options.hpp"
 
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -23,7 +28,10 @@ namespace mend {
 /// For the members of one group on this rank. All functions are local.
 class ChangeFinder {
  public:
-  ChangeFinder(FindChanges how, int versions) : how_(how), versions_(static_cast<std::uint64_t>(versions)) {}
+  /// `unseen_writers`: whether FindChanges::automatic must do without watches now.
+  ChangeFinder(
+      FindChanges how, int versions, std::function<bool()> unseen_writers = [] { return has_unseen_writers(); })
+      : how_(how), versions_(static_cast<std::uint64_t>(versions)), unseen_writers_(std::move(unseen_writers)) {}
 
   /// Reads the watches. Call it before members are packed as `version`.
   void look(const Members& members, Version version);
@@ -46,10 +54,20 @@ class ChangeFinder {
     std::deque<Look> looks;             // of the last few commits
   };
 
-  bool look(Watched& watched, const Member& member, Version version) const;
+  /// How often a member that is not watched was found little changed.
+  struct Candidate {
+    unsigned in_a_row = 0;
+    unsigned needed = 1;
+  };
+
+  enum class Verdict : std::uint8_t { goes_on, has_moved, changes_much };
+  Verdict look(Watched& watched, const Member& member, Version version) const;
+  bool may_watch() const { return DirtyPages::is_possible() && (how_ != FindChanges::automatic || !unseen_writers_()); }
 
   FindChanges how_;
   std::uint64_t versions_;
+  std::function<bool()> unseen_writers_;
+  std::map<std::string, Candidate, std::less<>> candidates_;
   std::map<std::string, Watched, std::less<>> watched_;
 };
 

@@ -17,6 +17,8 @@ using namespace snapshot_format;
 
 namespace {
 
+static_assert(Member::bytes_of_pieces % page_bytes == 0);
+
 struct Entry {
   std::string_view name;
   std::string_view shape;
@@ -156,29 +158,39 @@ class Packing {
   /// bytes.
   ByteCount write(const Planned& planned, std::size_t first_page, std::span<const ByteRange> ranges) {
     const std::span<std::byte> place = bytes_.subspan(planned.offset, align(planned.size));
-    const bool in_place = planned.member.contiguous().size() != planned.size;
-    if (in_place) planned.member.pack(place.first(planned.size));
     std::memset(place.data() + planned.size, 0, place.size() - planned.size);
     ByteCount changed = 0;
+    const auto write_page = [&](std::size_t page, std::span<const std::byte> source) {
+      const std::span<std::byte> to = page_of(place, page);
+      const auto from = page_source(source, to);
+      if (!note_hash(first_page + page, hash_of(from))) return;
+      if (from.data() != to.data()) copy_page(from, to, planned.size);
+      const ByteCount begin = planned.offset + page * page_bytes;
+      add_range(changes_.ranges, {begin, begin + to.size()});
+      changed += to.size();
+    };
+
     std::size_t next = 0;
+    const bool came_in_pieces = planned.member.pack_pieces([&](std::span<const std::byte> piece) {
+      for (; !piece.empty(); piece = piece.subspan(std::min(page_bytes, piece.size()))) write_page(next++, piece);
+    });
+    if (came_in_pieces) return changed;
+
+    auto source = planned.member.contiguous();
+    if (source.size() != planned.size) {
+      planned.member.pack(place.first(planned.size));
+      source = place;
+    }
     for (const ByteRange& range : ranges) {
-      for (next = std::max<std::size_t>(next, range.begin / page_bytes); next < page_count(range.end); ++next) {
-        const std::span<std::byte> to = page_of(place, next);
-        const auto from = in_place ? to : page_source(planned, to, next * page_bytes);
-        if (!note_hash(first_page + next, hash_of(from))) continue;
-        if (from.data() != to.data()) copy_page(from, to, planned.size);
-        const ByteCount begin = planned.offset + next * page_bytes;
-        add_range(changes_.ranges, {begin, begin + to.size()});
-        changed += to.size();
-      }
+      for (next = std::max<std::size_t>(next, range.begin / page_bytes); next < page_count(range.end); ++next)
+        write_page(next, source.subspan(next * page_bytes));
     }
     return changed;
   }
 
-  /// The content of page `to` of a contiguous member. If it fills the page, it is hashed in the member's memory: then
-  /// an unchanged page is not copied, and a changed one is copied from the cache.
-  static std::span<const std::byte> page_source(const Planned& planned, std::span<std::byte> to, ByteCount begin) {
-    const std::span<const std::byte> source = planned.member.contiguous().subspan(begin);
+  /// The content of page `to`, which is at the beginning of `source`. If it fills the page, it is hashed there: then an
+  /// unchanged page is not copied, and a changed one is copied from the cache.
+  static std::span<const std::byte> page_source(std::span<const std::byte> source, std::span<std::byte> to) {
     if (to.size() <= source.size()) return source.first(to.size());
     std::memcpy(to.data(), source.data(), source.size());
     return to;
@@ -264,14 +276,23 @@ class Checking {
 
   /// Checks and copies page by page, so that a page is copied from the cache after it was hashed.
   bool unpack(const Entry& entry, Member& member) const {
+    bool sound = true;
+    std::size_t next = 0;
+    const auto fill = [&](std::span<std::byte> place) {
+      for (; !place.empty() && sound; ++next) {
+        const auto from = page_of(entry.data, next);
+        sound = reading_->is_sound(entry, next);
+        if (sound) copy_page(from, place.first(from.size()), entry.data.size());
+        place = place.subspan(from.size());
+      }
+      return sound;
+    };
+    if (member.unpack_pieces(entry.data.size(), fill)) return sound;
+
     const std::span<std::byte> place = member.place_for(entry.data.size());
-    const bool as_it_lies = place.size() == entry.data.size() && !place.empty();
-    if (!as_it_lies && !is_sound(entry)) return false;
-    if (!as_it_lies) member.unpack(entry.data);
-    for (std::size_t page = 0; as_it_lies && page < page_count(entry.data.size()); ++page) {
-      if (!reading_->is_sound(entry, page)) return false;
-      copy_page(page_of(entry.data, page), page_of(place, page), entry.data.size());
-    }
+    if (!place.empty() && place.size() == entry.data.size()) return fill(place);
+    if (!is_sound(entry)) return false;
+    member.unpack(entry.data);
     return true;
   }
 

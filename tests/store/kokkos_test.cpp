@@ -19,8 +19,8 @@ using Between = std::pair<std::size_t, std::size_t>;
 /// A contiguous View of the same extents, in the same memory. Its order defines the numbers of the elements here.
 template <class View, std::size_t... I>
 auto in_order(const View& view, std::index_sequence<I...>) {
-  return Kokkos::View<typename View::non_const_data_type, LayoutRight, typename View::memory_space>(
-      "in order", view.extent(I)...);
+  return Kokkos::View<typename View::non_const_data_type, LayoutRight, typename View::memory_space>("in order",
+                                                                                                    view.extent(I)...);
 }
 template <class View>
 auto in_order(const View& view) {
@@ -189,7 +189,7 @@ std::size_t count_others(const Kokkos::View<double*>& view, double factor) {
   std::size_t others = 0;
   Kokkos::parallel_reduce(
       view.extent(0),
-      KOKKOS_LAMBDA(std::size_t i, std::size_t& sum) { sum += view(i) == static_cast<double>(i) * factor ? 0 : 1; },
+      KOKKOS_LAMBDA(std::size_t i, std::size_t & sum) { sum += view(i) == static_cast<double>(i) * factor ? 0 : 1; },
       others);
   return others;
 }

@@ -27,7 +27,7 @@ constexpr int versions = 3;
 /// A rank's members and slots, and the actions of commits on them.
 class Committing {
  public:
-  explicit Committing(FindChanges how) : finder_(how, versions) { protect(); }
+  explicit Committing(FindChanges how) : finder_(how, versions, [this] { return has_unseen_writers; }) { protect(); }
 
   void protect() {
     members_["field"] = MemberOf<std::vector<double>>::make(field);
@@ -56,6 +56,7 @@ class Committing {
 
   std::vector<double> field = std::vector<double>(100'000);
   std::vector<char> text = std::vector<char>(1000, 'a');
+  bool has_unseen_writers = false;
 
  private:
   Members members_;
@@ -145,6 +146,43 @@ TEST_F(AChangeFinder, gives_up_what_begins_to_change_much_or_has_moved) {
   job.begin_anew();
   job.commit();
   EXPECT_THAT(job.known(), IsEmpty());
+}
+
+TEST_F(AChangeFinder, watches_by_itself_while_nothing_writes_unseen) {
+  Committing job(FindChanges::automatic);
+  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  EXPECT_THAT(job.known(), SizeIs(1));
+  job.has_unseen_writers = true;
+  job.commit();
+  EXPECT_THAT(job.known(), IsEmpty());
+  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  EXPECT_THAT(job.known(), IsEmpty());
+  job.has_unseen_writers = false;
+  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  EXPECT_THAT(job.known(), SizeIs(1));
+}
+
+TEST_F(AChangeFinder, waits_longer_each_time_that_a_watched_member_changes_much) {
+  Committing job(FindChanges::by_writes);
+  const auto commits_until_known = [&] {
+    for (int i = 1;; ++i) {
+      job.commit();
+      if (!job.known().empty() || i == 1000) return i;
+    }
+  };
+  for (int i = 0; i < versions; ++i) job.commit();  // the first ones find everything new
+  int before = commits_until_known();
+  int first = 0;
+  for (const int longer : {1, 2, 4, 8, 16, 32, 0, 0}) {
+    std::iota(job.field.begin(), job.field.end(), ++first);
+    job.commit();
+    // The slots change much until all of them have been packed anew.
+    const int now = commits_until_known();
+    if (longer != 1) {
+      EXPECT_EQ(now - before, longer);
+    }
+    before = now;
+  }
 }
 
 /// For any changes between commits, the packed snapshot is the same as without older snapshots.

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +102,26 @@ TEST_F(DirtyPagesOf, knows_what_the_kernel_writes_for_the_process) {
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{3 * page, 4 * page})));
   ::madvise(pages.all().data() + 6 * page, page, MADV_DONTNEED);  // makes the page zeros
   EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{6 * page, 7 * page})));
+}
+
+/// As MPI's shared-memory transport does (cross-memory attach).
+TEST_F(DirtyPagesOf, knows_what_another_process_writes_by_a_system_call) {
+  Pages pages(10);
+  const auto watch = DirtyPages::begin(pages.all());
+  ASSERT_TRUE(watch);
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 7;
+    const iovec from{&byte, 1};
+    const iovec to{pages.all().data() + 4 * page + 17, 1};
+    ::_exit(::process_vm_writev(::getppid(), &from, 1, &to, 1, 0) == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (status != 0) GTEST_SKIP() << "processes may not write into each other here";
+  EXPECT_EQ(pages.all()[4 * page + 17], std::byte{7});
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * page, 5 * page})));
 }
 
 TEST_F(DirtyPagesOf, always_names_what_shares_a_page_with_something_else) {

@@ -5,6 +5,11 @@
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
 #include <numeric>
 
 namespace {
@@ -214,6 +219,79 @@ TEST(Snapshot, gives_back_what_is_large_wherever_it_lies) {
     EXPECT_EQ(all, then) << "at " << begin;
     snapshot[snapshot.size() - 100] ^= std::byte{1};
     EXPECT_EQ(unpack(snapshot, members), "member 'part' is corrupt");
+  }
+}
+
+/// A vector as one in the memory of a device would be: its bytes pass through a buffer.
+class InPieces final : public mend::Member {
+ public:
+  explicit InPieces(std::vector<char>& data) : data_(data), plain_(MemberOf<std::vector<char>>::make(data)) {}
+
+  std::string shape() const override { return plain_->shape(); }
+  mend::ByteCount size() const override { return data_.size(); }
+  void pack(std::span<std::byte>) const override { ADD_FAILURE() << "packed as a whole"; }
+  void unpack(std::span<const std::byte>) override { ADD_FAILURE() << "unpacked as a whole"; }
+  bool pack_pieces(const TakePiece& take) const override {
+    for_each_piece([&](std::span<char> piece) {
+      std::memcpy(buffer_.data(), piece.data(), piece.size());
+      take(std::as_bytes(std::span(buffer_)).first(piece.size()));
+      std::fill(buffer_.begin(), buffer_.end(), 'z');
+      return true;
+    });
+    return true;
+  }
+  bool unpack_pieces(mend::ByteCount bytes, const FillPiece& fill) override {
+    EXPECT_EQ(bytes, data_.size());
+    for_each_piece([&](std::span<char> piece) {
+      if (!fill(std::as_writable_bytes(std::span(buffer_)).first(piece.size()))) return false;
+      std::memcpy(piece.data(), buffer_.data(), piece.size());
+      return true;
+    });
+    return true;
+  }
+
+ private:
+  void for_each_piece(const std::function<bool(std::span<char>)>& visit) const {
+    for (std::span<char> left(data_); !left.empty();) {
+      const std::span<char> piece = left.first(std::min<std::size_t>(left.size(), bytes_of_pieces));
+      if (!visit(piece)) return;
+      left = left.subspan(piece.size());
+    }
+  }
+
+  std::vector<char>& data_;
+  std::unique_ptr<mend::Member> plain_;
+  mutable std::vector<char> buffer_ = std::vector<char>(bytes_of_pieces);
+};
+
+TEST(Snapshot, of_pieces_is_as_if_they_lay_in_memory) {
+  constexpr std::size_t piece = mend::Member::bytes_of_pieces;
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, piece - 1, piece, piece + 1, 3 * piece + 777, 50 * piece}) {
+    std::vector<char> data(size);
+    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<char>(i % 251);
+    Members plain;
+    plain["data"] = MemberOf<std::vector<char>>::make(data);
+    Members pieces;
+    pieces["data"] = std::make_unique<InPieces>(data);
+
+    Bytes expected;
+    Bytes snapshot;
+    pack(plain, Rank{3}, Version{6}, expected);
+    pack(pieces, Rank{3}, Version{6}, snapshot);
+    ASSERT_EQ(snapshot, expected) << size;
+    if (size > 0) data[size / 2] += 1;
+    const auto changes = mend::pack(plain, Rank{3}, Version{7}, expected, true);
+    EXPECT_EQ(mend::pack(pieces, Rank{3}, Version{7}, snapshot, true).ranges, changes.ranges) << size;
+    ASSERT_EQ(snapshot, expected) << size;
+
+    const std::vector<char> then = data;
+    std::fill(data.begin(), data.end(), 'y');
+    EXPECT_EQ(unpack(snapshot, pieces), std::nullopt) << size;
+    EXPECT_EQ(data, then) << size;
+    if (size == 0) continue;
+    snapshot[snapshot.size() - 1 - (64 - size % 64) % 64] ^= std::byte{1};  // the last byte that is not padding
+    EXPECT_EQ(unpack(snapshot, pieces), "member 'data' is corrupt") << size;
   }
 }
 

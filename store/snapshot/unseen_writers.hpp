@@ -1,0 +1,24 @@
+// Tells whether something may write into this process's memory that the kernel does not see as a write.
+//
+// The kernel sees what processors write through this process's page tables (store/snapshot/dirty_pages.hpp). It does
+// not see the transfers of devices, of other processes through XPMEM, and of asynchronous input and output. All of them
+// need a file that this process holds open, or a mapping, so these are looked at. What is not known to be harmless
+// counts as a writer.
+
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace mend {
+
+/// Returns true if this process may have such a writer now. Looks at all open files: some 20 us.
+bool has_unseen_writers();
+
+/// The same for the open files that the links in a folder name, as those in /proc/self/fd do.
+bool has_unseen_writers(const std::filesystem::path& links);
+
+/// Returns true for the name of an open file, such as "/dev/nvidia0", through which memory may be written unseen.
+bool may_write_unseen(std::string_view open_file);
+
+}  // namespace mend

@@ -1,0 +1,59 @@
+// What may write into a process's memory without a write that the kernel sees.
+
+#include "store/snapshot/unseen_writers.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(UnseenWriters, are_devices_that_are_not_known_to_be_harmless) {
+  for (const char* name : {"/dev/nvidia0", "/dev/nvidiactl", "/dev/infiniband/uverbs0", "/dev/xpmem", "/dev/knem",
+                           "/dev/kfd", "/dev/dri/renderD128", "/dev/cxi0", "/dev/hfi1_0", "/dev/vfio/7", "/dev/nothing",
+                           "/dmabuf:", "anon_inode:[io_uring]", "anon_inode:[vfio-device]"})
+    EXPECT_TRUE(mend::may_write_unseen(name)) << name;
+  for (const char* name : {"/dev/null", "/dev/pts/3", "/dev/shm/sm_segment.node.1", "/dev/urandom", "/dev/tty",
+                           "pipe:[17]", "socket:[18]", "anon_inode:[eventpoll]", "anon_inode:[userfaultfd]",
+                           "/home/user/dev/file", "/proc/1/pagemap", "/memfd:x (deleted)", ""})
+    EXPECT_FALSE(mend::may_write_unseen(name)) << name;
+}
+
+TEST(UnseenWriters, are_found_among_open_files) {
+  const fs::path links = fs::temp_directory_path() / ("mend-open-files-" + std::to_string(::getpid()));
+  fs::create_directory(links);
+  fs::create_symlink("/dev/null", links / "0");
+  fs::create_symlink("socket:[5]", links / "1");
+  EXPECT_FALSE(mend::has_unseen_writers(links));
+  fs::create_symlink("/dev/infiniband/uverbs0", links / "2");
+  EXPECT_TRUE(mend::has_unseen_writers(links));
+  fs::remove_all(links);
+  EXPECT_TRUE(mend::has_unseen_writers(links)) << "what cannot be looked at";
+}
+
+TEST(UnseenWriters, are_rings_of_asynchronous_input) {
+  ASSERT_FALSE(mend::has_unseen_writers());
+  io_uring_params parameters{};
+  const auto ring = static_cast<int>(::syscall(SYS_io_uring_setup, 4, &parameters));
+  if (ring < 0) GTEST_SKIP() << "this kernel gives no io_uring";
+  EXPECT_TRUE(mend::has_unseen_writers());
+  ::close(ring);
+  EXPECT_FALSE(mend::has_unseen_writers());
+}
+
+TEST(UnseenWriters, are_contexts_of_asynchronous_input) {
+  ASSERT_FALSE(mend::has_unseen_writers());
+  unsigned long context = 0;
+  if (::syscall(SYS_io_setup, 4, &context) != 0) GTEST_SKIP() << "this kernel gives no asynchronous input";
+  EXPECT_TRUE(mend::has_unseen_writers());
+  ::syscall(SYS_io_destroy, context);
+  EXPECT_FALSE(mend::has_unseen_writers());
+}
+
+}  // namespace
