@@ -29,7 +29,7 @@ class Member {
  public:
   using TakePiece = std::function<void(std::span<const std::byte>)>;
   using FillPiece = std::function<bool(std::span<std::byte>)>;
-  static constexpr ByteCount bytes_of_pieces = ByteCount{64} << 10;
+  static constexpr ByteCount bytes_of_pieces = 65536;
 
   virtual ~Member() = default;
 

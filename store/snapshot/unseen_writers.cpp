@@ -1,13 +1,40 @@
 #include "store/snapshot/unseen_writers.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
-#include <system_error>
 
 namespace mend {
 namespace {
+
+/// An upper bound of the numbers of open files; nothing if it cannot be read.
+std::optional<int> size_of_file_table() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    int size = 0;
+    if (std::sscanf(line.c_str(), "FDSize: %d", &size) == 1) return size;
+  }
+  return std::nullopt;
+}
+
+/// Connections are most of a large job's open files, and write through the kernel.
+bool is_connection(const struct stat& file) { return S_ISSOCK(file.st_mode) || S_ISFIFO(file.st_mode); }
+
+bool may_write_unseen(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || is_connection(status)) return false;
+  std::array<char, 256> name{};
+  const auto length = ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), name.data(), name.size());
+  // Another thread may have closed it meanwhile.
+  return length > 0 && mend::may_write_unseen(std::string_view(name.data(), static_cast<std::size_t>(length)));
+}
 
 bool has_asynchronous_input() {
   long requests = 0;  // of all processes of the machine
@@ -36,16 +63,13 @@ bool may_write_unseen(std::string_view open_file) {
   return std::ranges::any_of(writers, begins_with);
 }
 
-bool has_unseen_writers(const std::filesystem::path& links) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(links, error), end; !error && at != end; at.increment(error)) {
-    std::error_code closed;  // another thread may close the file meanwhile
-    const auto open_file = std::filesystem::read_symlink(at->path(), closed);
-    if (!closed && may_write_unseen(open_file.native())) return true;
+bool has_unseen_writers() {
+  const auto size = size_of_file_table();
+  if (!size) return true;  // nothing is known
+  for (int file = 0; file < *size; ++file) {
+    if (may_write_unseen(file)) return true;
   }
-  return static_cast<bool>(error);  // without a list nothing is known
+  return has_asynchronous_input();
 }
-
-bool has_unseen_writers() { return has_unseen_writers("/proc/self/fd") || has_asynchronous_input(); }
 
 }  // namespace mend
