@@ -30,14 +30,7 @@ class ViewMember final : public Member {
   ByteCount size() const override { return view_.size() * sizeof(Value); }
 
   void pack(std::span<std::byte> to) const override {
-    if (view_.size() == 0) return;
-    if (lies_as_packed()) {
-      take_out(bytes_of(view_), to);
-    } else {
-      const Packed packed = make_packed();
-      Kokkos::deep_copy(packed, view_);
-      take_out(bytes_of(packed), to);
-    }
+    read([&](const auto& bytes) { take_out(bytes, to); });
   }
 
   std::span<const std::byte> contiguous() const override {
@@ -47,24 +40,15 @@ class ViewMember final : public Member {
   }
 
   bool pack_pieces(const TakePiece& take) const override {
-    if constexpr (is_out_of_reach<Memory>) {
-      if (view_.size() == 0) return true;
-      const Packed packed = lies_as_packed() ? Packed() : make_packed();
-      if (!lies_as_packed()) Kokkos::deep_copy(packed, view_);
-      staging<Memory>().to_host(lies_as_packed() ? bytes_of(view_) : bytes_of(packed), take);
-    }
+    if constexpr (is_out_of_reach<Memory>) read([&](const auto& bytes) { staging<Memory>().to_host(bytes, take); });
     return is_out_of_reach<Memory>;
   }
 
   void unpack(std::span<const std::byte> from) override {
-    if (view_.size() == 0) return;
-    if (lies_as_packed()) {
-      put_in(from, bytes_of(view_));
-    } else {
-      const Packed packed = make_packed();
-      put_in(from, bytes_of(packed));
-      Kokkos::deep_copy(view_, packed);
-    }
+    write([&](const auto& bytes) {
+      put_in(from, bytes);
+      return true;
+    });
   }
 
   std::span<std::byte> place_for(ByteCount) override {
@@ -74,12 +58,8 @@ class ViewMember final : public Member {
   }
 
   bool unpack_pieces(ByteCount, const FillPiece& fill) override {
-    if constexpr (is_out_of_reach<Memory>) {
-      if (view_.size() == 0) return true;
-      const Packed packed = lies_as_packed() ? Packed() : make_packed();
-      const bool is_whole = staging<Memory>().to_device(fill, lies_as_packed() ? bytes_of(view_) : bytes_of(packed));
-      if (is_whole && !lies_as_packed()) Kokkos::deep_copy(view_, packed);
-    }
+    if constexpr (is_out_of_reach<Memory>)
+      write([&](const auto& bytes) { return staging<Memory>().to_device(fill, bytes); });
     return is_out_of_reach<Memory>;
   }
 
@@ -104,6 +84,27 @@ class ViewMember final : public Member {
       return "View, layout left,";
     else
       return "View, strided,";
+  }
+
+  /// Passes the elements to `take` in the order of a snapshot: where they lie, or in a copy.
+  template <class Take>
+  void read(const Take& take) const {
+    if (view_.size() == 0) return;
+    if (lies_as_packed()) return take(bytes_of(view_));
+    const Packed packed = make_packed();
+    Kokkos::deep_copy(packed, view_);
+    take(bytes_of(packed));
+  }
+  /// Has `fill` write the elements in that order. It returns true if it has written them all.
+  template <class Fill>
+  void write(const Fill& fill) const {
+    if (view_.size() == 0) return;
+    if (lies_as_packed()) {
+      fill(bytes_of(view_));
+      return;
+    }
+    const Packed packed = make_packed();
+    if (fill(bytes_of(packed))) Kokkos::deep_copy(view_, packed);
   }
 
   static void take_out(const BytesIn<std::byte, Memory>& from, std::span<std::byte> to) {
