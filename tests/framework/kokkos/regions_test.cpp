@@ -18,24 +18,21 @@ std::vector<std::string> sums_in(const support::JobEnd& end) {
   return sums;
 }
 
-TEST(Regions, come_to_the_same_whoever_dies_in_them) {
-  const auto disturbed = play_regions("deaths", 4, 2);
+/// Plays one scenario with deaths and the other without.
+void expect_same_sums(const std::string& with_deaths, const std::string& without, int ranks, const std::string& last) {
+  const auto disturbed = play_regions(with_deaths, ranks, 2);
   EXPECT_EQ(disturbed.exit_code, 0) << disturbed.errors;
-  const auto undisturbed = play_regions("no_deaths", 4, 0);
+  const auto undisturbed = play_regions(without, ranks, 0);
   EXPECT_EQ(undisturbed.exit_code, 0) << undisturbed.errors;
-  ASSERT_THAT(sums_in(undisturbed), SizeIs(4));
+  ASSERT_THAT(sums_in(undisturbed), SizeIs(static_cast<std::size_t>(ranks)));
   EXPECT_EQ(sums_in(disturbed), sums_in(undisturbed));
-  EXPECT_THAT(sums_in(disturbed), testing::Each(HasSubstr("last 11 11")));
+  EXPECT_THAT(sums_in(disturbed), testing::Each(HasSubstr(last)));
 }
 
+TEST(Regions, come_to_the_same_whoever_dies_in_them) { expect_same_sums("deaths", "no_deaths", 4, "last 11 11"); }
+
 TEST(Regions, of_kernels_come_to_the_same_whoever_dies_in_them) {
-  const auto disturbed = play_regions("kernels_deaths", 3, 2);
-  EXPECT_EQ(disturbed.exit_code, 0) << disturbed.errors;
-  const auto undisturbed = play_regions("kernels", 3, 0);
-  EXPECT_EQ(undisturbed.exit_code, 0) << undisturbed.errors;
-  ASSERT_THAT(sums_in(undisturbed), SizeIs(3));
-  EXPECT_EQ(sums_in(disturbed), sums_in(undisturbed));
-  EXPECT_THAT(sums_in(disturbed), testing::Each(HasSubstr("last 11")));
+  expect_same_sums("kernels_deaths", "kernels", 3, "last 11");
 }
 
 TEST(Regions, pass_over_what_was_restored) {
