@@ -121,7 +121,7 @@ int Fenix_Process_detect_failures(int do_recovery);
 /** Stores how many processes have `role` (Fenix_Rank_role): ranks, waiting spares, or missing ranks. Local. */
 int Fenix_get_number_of_ranks_with_role(int role, int *number_of_ranks);
 /** Stores the role of `rank` of `comm`, which may be derived from the resilient communicator. Without arguments, as in
- * Fenix as of 2026, returns the role of this rank. Local. */
+ * Fenix as of 2026, returns the role of this rank, and after Fenix_Finalize the one that it had then. Local. */
 int Fenix_get_role(MPI_Comm comm, int rank, int *role);
 /** Fenix_get_role with three arguments. Local. */
 int Fenix_get_rank_role(MPI_Comm comm, int rank, int *role);

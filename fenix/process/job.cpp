@@ -409,6 +409,7 @@ bool finish() {
   try {
     if (now.engine().finish()) {
       if (*now.engine().ended() != ExitCode::ok) leave(*now.engine().ended());
+      now.last_role = role();
       now.active = false;
       now.finalized = true;
       now.logs.reset();

@@ -247,6 +247,7 @@ int main(int argc, char** argv) {
   forget_all();
   CHECK(Fenix_Finalize() == FENIX_SUCCESS);
   CHECK(Fenix_Finalized(&flag) == FENIX_SUCCESS && flag == 1);
+  CHECK(Fenix_get_role() == (Fenix_Rank_role)role);
   CHECK(Fenix_Data_commit(other_group, NULL) == FENIX_ERROR_UNINITIALIZED);
   printf("rank %d: %d checks failed\n", rank, failed);
   return failed != 0; /* without MPI_Finalize, as some programs do */
