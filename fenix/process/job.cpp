@@ -59,8 +59,8 @@ void end_job(ExitCode code, const std::string& sentence) {
 /// The job is over: this spare goes on by itself, until it leaves MPI.
 void release() {
   State& now = state();
+  now.last_role = FENIX_ROLE_SPARE_RANK;
   now.finalized = true;
-  now.released = true;
   now.job->close(ExitCode::ok);
   job_status::closed();
 }
@@ -290,7 +290,7 @@ Settings& settings() {
 
 Fenix_Rank_role role() {
   State& now = state();
-  if (now.released) return FENIX_ROLE_SPARE_RANK;
+  if (now.finalized) return now.last_role;
   if (!now.job) return FENIX_ROLE_INITIAL_RANK;
   if (now.engine().newcomer() && !now.is_unrepaired) return FENIX_ROLE_RECOVERED_RANK;
   return role_of(now.engine().rank().value);
@@ -353,7 +353,7 @@ void report() {
   State& now = state();
   const Outputs& out = now.outputs;
   if (out.role != nullptr) *out.role = role();
-  if (now.released) {
+  if (now.finalized) {  // a spare that was never needed
     if (out.comm != nullptr) *out.comm = MPI_COMM_NULL;
     if (out.error != nullptr) *out.error = FENIX_SUCCESS;
     return;

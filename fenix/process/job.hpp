@@ -75,9 +75,8 @@ struct State {
   int wanted_ranks = 0;              ///< as the launch and Fenix_Init say; fewer if processes died before
   bool processes_have_slots = true;  ///< the slot of a process that is no spare is its number
   bool active = false;               ///< between Fenix_Init and the end of Fenix_Finalize
-  bool finalized = false;
-  Fenix_Rank_role last_role = FENIX_ROLE_INITIAL_RANK;  ///< the one in Fenix_Finalize, once finalized
-  bool released = false;         ///< a spare that was never needed, and goes on when the job is over
+  bool finalized = false;            ///< of a spare that goes on when the job is over: from the end of Fenix_Init
+  Fenix_Rank_role last_role = FENIX_ROLE_INITIAL_RANK;  ///< the one that this rank or spare had when it was finalized
   bool is_unrepaired = false;    ///< a failure was resumed from with FENIX_RECOVERY_NOOP, in this epoch
   int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
   Callbacks callbacks;

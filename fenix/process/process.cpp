@@ -85,9 +85,7 @@ int Fenix_get_role(MPI_Comm comm, int rank, int* role) {
 int Fenix_get_rank_role(MPI_Comm comm, int rank, int* role) { return Fenix_get_role(comm, rank, role); }
 
 Fenix_Rank_role mend_fenix_own_role() {
-  if (state().released) return FENIX_ROLE_SPARE_RANK;
-  if (state().finalized) return state().last_role;
-  if (!is_active("Fenix_get_role")) return FENIX_ROLE_INITIAL_RANK;
+  if (!state().finalized && !is_active("Fenix_get_role")) return FENIX_ROLE_INITIAL_RANK;
   return role();
 }
 
