@@ -11,6 +11,7 @@ set(MEND_PUBLIC_HEADERS
   fenix/data/subset.hpp
   fenix/fenix.hpp
   fenix/fenix_exception.hpp
+  fenix/fenix_opt.hpp
   framework/clusters.hpp
   framework/kokkos/allocations.hpp
   framework/kokkos/regions.hpp

@@ -21,6 +21,7 @@
 #include "fenix/data/serialize_function.hpp"
 #include "fenix/data/subset.hpp"
 #include "fenix/fenix.h"
+#include "fenix/fenix_opt.hpp"
 
 #include <mpi.h>
 

@@ -6,7 +6,11 @@
 
 #include <exception>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <version>
+#ifdef __cpp_lib_source_location
+#include <source_location>
+#endif
 
 namespace fenix {
 
@@ -23,11 +27,23 @@ struct CommException : std::exception {
 
 /// Thrown by functions of namespace fenix that fail.
 struct RuntimeException : std::exception {
-  RuntimeException(int code, std::string sentence) : error(code), sentence_(std::move(sentence)) {}
+#ifdef __cpp_lib_source_location
+  using Location = std::source_location;
+#else  // Before C++20 there is a pointer in its place, which it is: what the library throws can be caught there as
+       // well.
+  using Location = const void*;
+#endif
+
+  RuntimeException(int code, std::string_view name, std::string sentence, Location where);
+  /// A sentence that names the function and the code.
   const char* what() const noexcept override { return sentence_.c_str(); }
+  /// Returns what() after the file, line and function of `location`, indented by 2 * `depth` blanks.
+  std::string to_string(int depth = 0) const;
   operator int() const { return error; }
 
-  const int error;  ///< the code that the function for C returns
+  const int error;                      ///< the code that the function for C returns
+  const std::string_view error_string;  ///< the code's name, for instance "FENIX_ERROR_INVALID_GROUPID"
+  const Location location;              ///< where in the library it was thrown
 
  private:
   std::string sentence_;

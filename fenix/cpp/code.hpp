@@ -4,16 +4,16 @@
 
 #include "fenix/fenix.h"
 
-#include <fmt/format.h>
+#include <source_location>
+#include <string_view>
 
 namespace mend::fenix {
 
+/// Returns the name of a code, for instance "FENIX_ERROR_INVALID_GROUPID".
+std::string_view name_of(int code);
+
 /// Throws RuntimeException for errors. A warning is returned, and so is that a failure came first
 /// (FENIX_RESUME_RETURN).
-inline int require(int code, const char* function) {
-  if (code < 0 && code != FENIX_ERROR_CANCELLED)
-    throw ::fenix::RuntimeException(code, fmt::format("{} ended with Fenix's error {}", function, code));
-  return code;
-}
+int require(int code, const char* function, std::source_location where = std::source_location::current());
 
 }  // namespace mend::fenix

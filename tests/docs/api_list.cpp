@@ -98,7 +98,11 @@ class CppReader {
 
   bool take_preprocessor() {
     if (text_[at_] != '#' || !squeezed_line(statement_).empty()) return false;
-    at_ = std::min(text_.find('\n', at_), text_.size());
+    std::size_t end = at_;
+    do {
+      end = text_.find('\n', end + 1);
+    } while (end != std::string_view::npos && text_[end - 1] == '\\');
+    at_ = std::min(end, text_.size());
     return true;
   }
 
