@@ -85,7 +85,8 @@ Service::Service(ProcessId self, transport::Ipv4 host, const Timing& timing, Run
       detector_(self, timing),
       stalls_(self, stalls,
               {[this](ProcessId to, std::span<const std::byte> bytes) { network_.send(to, bytes); },
-               [this] { ended_ = true; }, [this](ProcessId process, Time held) { hold_stuck_dead(process, held); }}) {}
+               [this] { ended_ = true; }, [this](ProcessId process, Time held) { hold_stuck_dead(process, held); }}),
+      status_([this](ProcessId to, std::span<const std::byte> bytes) { network_.send(to, bytes); }) {}
 
 Service::~Service() {
   if (!thread_.joinable()) return;
@@ -100,6 +101,7 @@ void Service::start(const std::map<ProcessId, Peer>& peers) {
   for (const auto& [process, peer] : peers) meet(process, peer);
   network_.meet(addresses_);
   thread_ = start_thread(thread_name, [this] { run(); });
+  board::mine().asks_others = 1;
   runtime_.on_death([this](ProcessId process) { network_.post([this, process] { told_by_runtime(process); }); });
 }
 
@@ -207,6 +209,7 @@ void Service::turn() {
   }
   const Time now = time_now();
   if (now >= stalls_.next_deadline()) stalls_.tick(now);
+  if (const auto look = board::take_look()) status_.ask(*look, living_others());
   ask_for_causes(now);
   if (now < due) return;
   if (emitter_is_kept_waiting(now)) detector_.excuse_emitter(now);
@@ -222,9 +225,17 @@ bool Service::emitter_is_kept_waiting(Time now) const {
   return neighbour != neighbours_.end() && neighbour->second.process.is_kept_waiting(thread_name);
 }
 
+ProcessSet Service::living_others() const {
+  ProcessSet gone = detector_.membership().left_out;
+  gone.insert(detector_.known_dead());
+  gone.insert(self_);
+  return difference(ProcessSet::first(detector_.membership().processes), gone);
+}
+
 void Service::arrived(ProcessId from, std::span<const std::byte> bytes) {
   Message message;
   try {
+    if (is_about_status(bytes)) return status_.arrived(from, bytes);
     if (is_about_stalls(bytes)) return stalls_.arrived(from, bytes, time_now());
     message = read(bytes);
   } catch (const EnvironmentError&) {

@@ -21,7 +21,8 @@
 // If a process that is held dead still runs, because its machine was cut off or frozen as a whole, it learns that from
 // the first member that it reaches, or because it reaches too few of them. It then kills itself.
 //
-// The control thread also reports ranks that wait for others for a long time (detector/stall/stall_watch.hpp).
+// The control thread also reports ranks that wait for others for a long time (detector/stall/stall_watch.hpp), and
+// tells `mend run` the state of processes on other nodes (detector/status/status_relay.hpp).
 //
 // A silent process is not dead yet: see detector/detector.hpp. Delta is at least eta plus four times the worst delay
 // with which any process of the job woke from a short sleep at the start, and it grows when needed. An emitter on the
@@ -35,6 +36,7 @@
 #include "detector/local/local_process.hpp"
 #include "detector/local/runtime_witness.hpp"
 #include "detector/stall/stall_teller.hpp"
+#include "detector/status/status_relay.hpp"
 #include "transport/control/control_network.hpp"
 
 #include <map>
@@ -114,6 +116,7 @@ class Service {
   void run();
   void turn();
   bool emitter_is_kept_waiting(Time now) const;
+  ProcessSet living_others() const;
   void arrived(ProcessId from, std::span<const std::byte> bytes);
   void broken(ProcessId peer);
   void told_by_kernel(ProcessId process);
@@ -143,6 +146,7 @@ class Service {
   Detector detector_;
   Actions actions_;
   StallTeller stalls_;
+  StatusRelay status_;
   std::vector<std::byte> outgoing_;
   bool stopping_ = false;
   bool ended_ = false;

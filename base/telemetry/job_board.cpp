@@ -25,8 +25,11 @@ struct alignas(64) Head {
   std::atomic<std::uint32_t> slots{0};
   std::atomic<std::uint32_t> taken{0};
   Requests requests;
+  std::atomic<std::uint32_t> look_taken{0};  // by the process that asks for it
+  std::atomic<std::uint32_t> look_asked{0};  // by that process, when it has asked
 };
-struct alignas(64) AlignedSlot : Slot {};
+/// Processes of this node have slots from the beginning of the board; others from its end, by their number.
+struct alignas(64) AlignedSlot : SlotElsewhere {};
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share these words");
 
@@ -37,6 +40,18 @@ Slot* slot = &own_slot;
 
 AlignedSlot* slots_after(void* memory) {
   return reinterpret_cast<AlignedSlot*>(static_cast<std::byte*>(memory) + sizeof(Head));
+}
+
+AlignedSlot* end_of_own_slots(Head* board) {
+  return slots_after(board) + std::min(board->taken.load(), board->slots.load());
+}
+AlignedSlot* end_of_slots(Head* board) { return slots_after(board) + board->slots; }
+
+std::vector<SlotElsewhere*> slots_elsewhere_on(Head* board) {
+  std::vector<SlotElsewhere*> taken;
+  for (AlignedSlot* one = end_of_own_slots(board); one != end_of_slots(board); ++one)
+    if (one->is_taken != 0) taken.push_back(one);
+  return taken;
 }
 
 /// Maps the whole file. Returns null on failure.
@@ -73,6 +88,11 @@ Whereabouts whereabouts(const Slot& slot) {
   return {place.what, std::chrono::microseconds(place.number), PackedWord<MpiCall>::from(slot.activity).what};
 }
 
+void set_whereabouts(Slot& slot, const Whereabouts& now) {
+  slot.place = PackedWord<mend::Place>{now.place, static_cast<std::uint64_t>(now.since.count())}.packed();
+  slot.activity = PackedWord<MpiCall>{now.call, 0}.packed();
+}
+
 void join() {
   const char* status_file = std::getenv(job_status::environment_variable);
   if (status_file == nullptr) return;
@@ -89,6 +109,32 @@ void join() {
 
 Slot& mine() { return *slot; }
 const Requests& requests() { return head->requests; }
+
+std::optional<std::uint32_t> take_look() {
+  const std::uint32_t wanted = head->requests.looks;
+  std::uint32_t taken = head->look_taken;
+  if (wanted == taken || !head->look_taken.compare_exchange_strong(taken, wanted)) return std::nullopt;
+  return wanted;
+}
+
+void asked_for_look(std::uint32_t look) { head->look_asked = look; }
+
+std::vector<ProcessId> processes_here() {
+  std::vector<ProcessId> here;
+  for (const AlignedSlot* one = slots_after(head); one != end_of_own_slots(head); ++one)
+    if (one->process != Slot::none) here.push_back(ProcessId{static_cast<std::uint32_t>(one->process.load())});
+  return here;
+}
+
+SlotElsewhere* slot_elsewhere(ProcessId process) {
+  if (process.value >= head->slots - std::min(head->taken.load(), head->slots.load())) return nullptr;
+  AlignedSlot* const its = end_of_slots(head) - 1 - process.value;
+  its->process = static_cast<std::int32_t>(process.value);
+  its->is_taken = 1;
+  return its;
+}
+
+std::vector<SlotElsewhere*> slots_elsewhere() { return slots_elsewhere_on(head); }
 
 Board::Board(const std::filesystem::path& folder, std::size_t slots)
     : memory_(nullptr), bytes_(sizeof(Head) + slots * sizeof(AlignedSlot)) {
@@ -109,13 +155,18 @@ Board::~Board() { ::munmap(memory_, bytes_); }
 Requests& Board::requests() const { return static_cast<Head*>(memory_)->requests; }
 
 std::vector<const Slot*> Board::slots() const {
-  const auto* const made = static_cast<const Head*>(memory_);
-  const AlignedSlot* const first = slots_after(memory_);
+  Head* const made = static_cast<Head*>(memory_);
   std::vector<const Slot*> taken;
-  const std::uint32_t count = std::min(made->taken.load(), made->slots.load());
-  for (const AlignedSlot* one = first; one != first + count; ++one)
+  for (const AlignedSlot* one = slots_after(made); one != end_of_own_slots(made); ++one)
     if (one->pid != 0) taken.push_back(one);
   return taken;
 }
+
+std::vector<const SlotElsewhere*> Board::slots_elsewhere() const {
+  const auto taken = slots_elsewhere_on(static_cast<Head*>(memory_));
+  return {taken.begin(), taken.end()};
+}
+
+std::uint32_t Board::last_look() const { return static_cast<const Head*>(memory_)->look_asked; }
 
 }  // namespace mend::board

@@ -3,23 +3,29 @@
 // each process without asking, even of a process that hangs, is stopped, or is dead. In the other direction, the board
 // holds the requests to the job (framework/commits/outside_requests.hpp).
 //
-//   head   requests: leave (why), writes (how many)        written by mend run
-//   slot   process, rank, epoch, version, memory, place    written by its process, read by mend run
+//   head   requests: leave (why), writes (how many), looks    written by mend run
+//   slot   process, rank, epoch, version, memory, place       written by its process, read by mend run
 //   slot   ...
+//   slot   the same of a process on another node              written by a process of this one
 //
 // On another node, or without a launcher, the file does not exist. A process there writes into a slot of its own that
-// nobody reads. All words are atomic; each has one writer.
+// only it reads. When `mend run` wants to know the state of processes on other nodes, it counts up `looks`; the control
+// thread of a process of its node asks them (detector/status/status_relay.hpp), and writes the answers into slots from
+// the end of the board. All words are atomic; each has one writer at a time.
 
 #pragma once
 
+#include "base/ids.hpp"
 #include "base/telemetry/activity.hpp"
 #include "base/telemetry/place.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +41,7 @@ std::string_view describe(Leave why);
 struct Requests {
   std::atomic<std::uint32_t> leave{0};   ///< a Leave
   std::atomic<std::uint32_t> writes{0};  ///< how many times a version on disk was requested
+  std::atomic<std::uint32_t> looks{0};   ///< how many times the state of processes on other nodes was requested
 };
 
 /// The state that a process publishes. The rank of a spare is `none`.
@@ -52,7 +59,17 @@ struct Slot {
   std::atomic<std::uint64_t> activity{0};      ///< PackedWord: an MpiCall, and the moves
   std::atomic<std::uint64_t> heartbeats{0};    ///< how many it has sent to its observer, and received from any process
   std::atomic<std::uint8_t> has_disk{0};       ///< --mend-disk
+  std::atomic<std::uint8_t> asks_others{0};    ///< its control thread runs, and answers looks
   std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
+};
+
+/// The same of a process on another node, as it has answered last.
+struct SlotElsewhere : Slot {
+  std::atomic<std::uint8_t> is_taken{0};
+  std::atomic<std::uint8_t> is_dead{0};
+  std::atomic<std::uint32_t> answered{0};  ///< the look that it has answered; 0: none yet
+  std::atomic<std::uint64_t> resident_bytes{0};
+  std::array<std::atomic<char>, 64> machine{};  ///< the name of its node, cut off if it is longer
 };
 
 /// The place of a process.
@@ -62,6 +79,7 @@ struct Whereabouts {
   MpiCall call = MpiCall::none;
 };
 Whereabouts whereabouts(const Slot& slot);
+void set_whereabouts(Slot& slot, const Whereabouts& now);
 
 // --- in a process of the job ---------------------------------------------------------------------------------------
 
@@ -71,6 +89,18 @@ void join();
 Slot& mine();
 /// Returns the requests to this job. Any thread.
 const Requests& requests();
+
+/// Returns the number of a look for which this process, and no other one, is to ask the processes on other nodes;
+/// nothing if there is none. Any thread.
+std::optional<std::uint32_t> take_look();
+/// All processes have been asked for this look.
+void asked_for_look(std::uint32_t look);
+/// Returns the numbers of the processes that write on the board themselves.
+std::vector<ProcessId> processes_here();
+/// Returns the slot of a process that does not write on the board itself; null if there is no room for it.
+SlotElsewhere* slot_elsewhere(ProcessId process);
+/// Returns the slots that were taken by that.
+std::vector<SlotElsewhere*> slots_elsewhere();
 
 // --- in the launcher -----------------------------------------------------------------------------------------------
 
@@ -86,6 +116,10 @@ class Board {
   Requests& requests() const;
   /// Returns the slots that processes have taken. Local.
   std::vector<const Slot*> slots() const;
+  /// Returns the slots of processes on other nodes that were asked. Local.
+  std::vector<const SlotElsewhere*> slots_elsewhere() const;
+  /// Returns the last look for which processes on other nodes were asked. Local.
+  std::uint32_t last_look() const;
 
  private:
   void* memory_;

@@ -1,5 +1,6 @@
 // mend status, mend commit and mend stop: show the state of a running job, and send it requests.
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/control/job_socket.hpp"
@@ -11,6 +12,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -34,8 +36,24 @@ struct Arguments {
 
 void complain(const std::exception& error) { std::fprintf(stderr, "mend: %s\n", error.what()); }
 
+/// The state of a job. Waits for processes on other machines that are asked, until they have answered or it is known
+/// that some do not.
+std::string present_state(pid_t job) {
+  constexpr std::chrono::seconds patience{2};
+  constexpr std::chrono::milliseconds pause{20};
+  const std::uint32_t look = json::parse(ask(job, "look")).value("look", 0U);
+  const auto until = Clock::now() + patience;
+  for (;;) {
+    std::string state = ask(job, "status");
+    if (look == 0 || Clock::now() >= until) return state;
+    const json now = json::parse(state);
+    if (now["look"] >= look && now["awaited"] == 0) return state;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 std::string state_of(pid_t job, bool as_json) {
-  const std::string state = ask(job, "status");
+  const std::string state = present_state(job);
   return as_json ? state : to_text(json::parse(state));
 }
 
@@ -67,7 +85,7 @@ int show_all(bool as_json) {
   int code = ok;
   for (const pid_t job : known_jobs()) {
     try {
-      states.push_back(json::parse(ask(job, "status")));
+      states.push_back(json::parse(present_state(job)));
     } catch (const UsageError&) {  // it has ended
     } catch (const std::exception& error) {
       complain(error);

@@ -1,5 +1,6 @@
 #include "jobs/control/job_state.hpp"
 
+#include "base/launch.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/watch/process_table.hpp"
 
@@ -13,6 +14,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace mend::jobs {
 namespace {
@@ -33,26 +35,55 @@ std::uint64_t resident_bytes(pid_t process) {
 }
 
 /// The call that the process is in or waits in.
-std::string where_is(const board::Slot& slot, Condition condition, const board::Whereabouts& now) {
-  if (condition == Condition::gone) return "died";
-  if (condition == Condition::stopped) return "stopped";
+std::string where_is(const board::Slot& slot, const board::Whereabouts& now) {
   if (slot.process == board::Slot::none) return "starting";
   if (now.place == Place::none) return now.call == MpiCall::none ? "computes" : fmt::format("in {}", name_of(now.call));
   return std::string(describe(now.place));
 }
 
-json state_of(const board::Slot& slot, Condition condition) {
+/// An entry of the board, and what is known of the process beside it.
+struct Entry {
+  const board::Slot* slot;
+  bool is_gone;
+  const char* obstacle;  ///< why the entry may not be its present state; null if there is none
+  std::uint64_t resident_bytes;
+  std::string machine;
+};
+
+std::string name_of_machine(const board::SlotElsewhere& slot) {
+  std::string name;
+  for (const auto& letter : slot.machine) {
+    if (letter == '\0') break;
+    name += letter;
+  }
+  return name;
+}
+
+Entry entry_of(const board::Slot& slot) {
+  const Condition condition = condition_of(slot.pid);
+  return {&slot, condition == Condition::gone, condition == Condition::stopped ? "stopped" : nullptr,
+          resident_bytes(slot.pid), launch::machine()};
+}
+
+Entry entry_of(const board::SlotElsewhere& slot, std::uint32_t look) {
+  return {&slot, slot.is_dead != 0, slot.answered == look ? nullptr : "does not answer", slot.resident_bytes,
+          name_of_machine(slot)};
+}
+
+json state_of(const Entry& entry) {
+  const board::Slot& slot = *entry.slot;
   const board::Whereabouts now = board::whereabouts(slot);
-  json state{{"pid", slot.pid.load()},
-             {"where", where_is(slot, condition, now)},
-             {"epoch", slot.epoch.load()},
+  json state{{"epoch", slot.epoch.load()},
              {"version", slot.version.load()},
              {"store_bytes", slot.store_bytes.load()},
-             {"memory_bytes", resident_bytes(slot.pid)}};
+             {"memory_bytes", entry.resident_bytes}};
+  const bool is_present = !entry.is_gone && entry.obstacle == nullptr;
+  state["where"] = entry.is_gone ? "died" : is_present ? where_is(slot, now) : entry.obstacle;
+  state["pid"] = slot.pid == 0 ? json() : json(slot.pid.load());
+  state["machine"] = entry.machine.empty() ? json() : json(entry.machine);
   state["process"] = slot.process == board::Slot::none ? json() : json(slot.process.load());
   state["rank"] = slot.rank == board::Slot::none ? json() : json(slot.rank.load());
-  const bool waits = condition == Condition::alive && now.place != Place::none;
-  state["since_s"] = waits ? json(seconds_since(now.since)) : json();
+  state["since_s"] = is_present && now.place != Place::none ? json(seconds_since(now.since)) : json();
   return state;
 }
 
@@ -60,25 +91,45 @@ json state_of(const board::Slot& slot, Condition condition) {
 auto order(const json& process) {
   constexpr int last = 1 << 30;
   const auto number = [&](const char* key) { return process[key].is_null() ? last : process[key].get<int>(); };
-  return std::tuple(number("rank"), number("process"), process["pid"].get<int>());
+  return std::tuple(number("rank"), number("process"), number("pid"));
+}
+
+/// The entries of processes here, and of those elsewhere. A process may have been asked before it wrote itself.
+std::vector<Entry> entries_on(const board::Board& board) {
+  std::vector<Entry> entries;
+  std::set<int> here;
+  for (const board::Slot* slot : board.slots()) {
+    here.insert(slot->process);
+    entries.push_back(entry_of(*slot));
+  }
+  for (const board::SlotElsewhere* slot : board.slots_elsewhere()) {
+    if (!here.contains(slot->process)) entries.push_back(entry_of(*slot, board.last_look()));
+  }
+  return entries;
 }
 
 /// The living processes, and the dead ones whose rank no process has taken over yet.
-json processes_of(const board::Board& board) {
+json processes_in(const std::vector<Entry>& entries) {
   std::set<int> held;
   json processes = json::array();
   for (const bool gone : {false, true}) {
-    for (const board::Slot* slot : board.slots()) {
-      const Condition condition = condition_of(slot->pid);
-      const int rank = slot->rank;
-      if ((condition == Condition::gone) != gone) continue;
-      if (gone && (rank == board::Slot::none || held.contains(rank))) continue;
+    for (const Entry& entry : entries) {
+      const int rank = entry.slot->rank;
+      if (entry.is_gone != gone || (gone && (rank == board::Slot::none || held.contains(rank)))) continue;
       held.insert(rank);
-      processes.push_back(state_of(*slot, condition));
+      processes.push_back(state_of(entry));
     }
   }
   std::sort(processes.begin(), processes.end(), [](const json& a, const json& b) { return order(a) < order(b); });
   return processes;
+}
+
+/// The number of processes elsewhere that were asked and have not answered.
+int awaited_on(const board::Board& board) {
+  const auto slots = board.slots_elsewhere();
+  return static_cast<int>(std::ranges::count_if(slots, [&](const board::SlotElsewhere* slot) {
+    return slot->is_dead == 0 && slot->answered != board.last_look();
+  }));
 }
 
 std::string number_or_dash(const json& value) { return value.is_null() ? "-" : value.dump(); }
@@ -87,6 +138,23 @@ std::string place_text(const json& process) {
   const std::string where = process["where"];
   const json& since = process["since_s"];
   return since.is_null() ? where : fmt::format("{} for {}", where, text_of(Seconds(since.get<double>())));
+}
+
+/// A mend run of an earlier version does not name the machine.
+std::string machine_text(const json& process) {
+  const auto machine = process.find("machine");
+  return machine == process.end() || machine->is_null() ? "-" : machine->get<std::string>();
+}
+
+/// The width of a column for the machines of these processes; 0 if they are on one.
+std::size_t width_of_machines(const json& processes) {
+  std::set<std::string> machines;
+  std::size_t width = std::string_view("machine").size();
+  for (const json& process : processes) {
+    width = std::max(width, machine_text(process).size());
+    machines.insert(machine_text(process));
+  }
+  return machines.size() > 1 ? width : 0;
 }
 
 std::string commits_text(const json& state) {
@@ -103,19 +171,23 @@ std::string commits_text(const json& state) {
 }  // namespace
 
 json state_of(const JobFacts& facts, const board::Board& board) {
+  const std::vector<Entry> entries = entries_on(board);
   json state{{"job", facts.job},
              {"program", facts.program},
              {"ranks", facts.ranks},
              {"spares", facts.spares},
              {"launched", facts.ranks + facts.spares},
              {"running_s", Seconds(Clock::now() - facts.begun).count()},
-             {"processes", processes_of(board)}};
+             {"look", board.last_look()},
+             {"awaited", awaited_on(board)},
+             {"processes", processes_in(entries)}};
   std::uint32_t epoch = 0;
   std::uint64_t version = 0;
   std::uint64_t on_disk = 0;
   std::int64_t committed_at = 0;
   bool has_disk = false;
-  for (const board::Slot* slot : board.slots()) {
+  for (const Entry& entry : entries) {
+    const board::Slot* const slot = entry.slot;
     epoch = std::max(epoch, slot->epoch.load());
     version = std::max(version, slot->version.load());
     on_disk = std::max(on_disk, slot->disk_version.load());
@@ -146,16 +218,21 @@ std::string to_text(const json& state) {
     text += fmt::format("  asked to leave: {}\n", state["asked_to_leave"].get<std::string>());
   const json& processes = state["processes"];
   if (processes.size() < state["launched"] && state["epoch"] == 0)
-    text += fmt::format("  {} of {} processes are on this machine; the others are not shown\n", processes.size(),
-                        state["launched"].dump());
-  if (!processes.empty())
-    text += fmt::format("  {:>5} {:>7} {:>8} {:>5} {:>8} {:>9} {:>9}  {}\n", "rank", "process", "pid", "epoch",
-                        "version", "store", "memory", "where");
+    text += fmt::format("  {} of {} processes are shown; no process on this machine can ask the others\n",
+                        processes.size(), state["launched"].dump());
+  if (processes.empty()) return text;
+  const std::size_t width = width_of_machines(processes);  // 0: all are on one
+  const auto column = [&](const std::string& machine) {
+    return width == 0 ? "" : fmt::format("{:<{}}  ", machine, width);
+  };
+  text += fmt::format("  {:>5} {:>7} {:>8} {:>5} {:>8} {:>9} {:>9}  {}{}\n", "rank", "process", "pid", "epoch",
+                      "version", "store", "memory", column("machine"), "where");
   for (const json& process : processes) {
-    text += fmt::format("  {:>5} {:>7} {:>8} {:>5} {:>8} {:>9} {:>9}  {}\n", number_or_dash(process["rank"]),
-                        number_or_dash(process["process"]), process["pid"].dump(), process["epoch"].dump(),
+    text += fmt::format("  {:>5} {:>7} {:>8} {:>5} {:>8} {:>9} {:>9}  {}{}\n", number_or_dash(process["rank"]),
+                        number_or_dash(process["process"]), number_or_dash(process["pid"]), process["epoch"].dump(),
                         process["version"].dump(), size_text(process["store_bytes"].get<double>()),
-                        size_text(process["memory_bytes"].get<double>()), place_text(process));
+                        size_text(process["memory_bytes"].get<double>()), column(machine_text(process)),
+                        place_text(process));
   }
   return text;
 }

@@ -22,7 +22,8 @@ struct JobFacts {
   Clock::time_point begun;
 };
 
-/// The state of a job now. It does not include processes on other machines; "launched" is the number of all processes.
+/// The state of a job. That of processes on other machines is of the last look, if a process of this machine has asked
+/// them for it: "look" is its number, "awaited" how many have not answered. "launched" is the number of all processes.
 /// Local.
 nlohmann::json state_of(const JobFacts& facts, const board::Board& board);
 

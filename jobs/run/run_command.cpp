@@ -255,8 +255,9 @@ std::string answer_to_request(bool taken, const std::string& sentence) {
 
 /// The answer to mend status, mend commit and mend stop.
 std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
-                      JobRequests& requests) {
+                      JobRequests& requests, bool all_here) {
   if (question == "status") return state_of(facts, board).dump() + "\n";
+  if (question == "look") return nlohmann::json{{"look", all_here ? 0 : requests.ask_for_look()}}.dump();
   if (question != "commit" && question != "stop")
     return answer_to_request(false, "this mend run does not support that request");
   if (!requests.is_heard()) {
@@ -297,8 +298,9 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
                                  .processes = launch.processes(),
                                  .all_here = all_here(launch)});
   const JobFacts facts{::getpid(), launch.program.front(), launch.ranks, launch.spares, Clock::now()};
-  const auto socket =
-      listen(facts.job, [&](const std::string& question) { return answer_to(question, facts, board, requests); });
+  const auto socket = listen(facts.job, [&](const std::string& question) {
+    return answer_to(question, facts, board, requests, all_here(launch));
+  });
   const auto look = [&](const Children& children) {
     requests.look();
     if (socket) socket->poll();

@@ -1,5 +1,7 @@
 #include "jobs/watch/job_requests.hpp"
 
+#include "jobs/watch/process_table.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -37,6 +39,13 @@ bool JobRequests::ask_to_leave(board::Leave why) {
 bool JobRequests::ask_for_version() {
   ++board_.requests().writes;
   return !board_.slots().empty();
+}
+
+std::uint32_t JobRequests::ask_for_look() {
+  const auto asks_others = [](const board::Slot* slot) {
+    return slot->asks_others != 0 && condition_of(slot->pid) == Condition::alive;
+  };
+  return std::ranges::any_of(board_.slots(), asks_others) ? ++board_.requests().looks : 0;
 }
 
 bool JobRequests::is_heard() const {

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/telemetry/job_board.hpp"
 
+#include <cstdint>
 #include <optional>
 
 namespace mend::jobs {
@@ -24,6 +25,9 @@ class JobRequests {
   /// Returns false if no process of the job is here to see the request. Local.
   bool ask_to_leave(board::Leave why);
   bool ask_for_version();
+  /// Asks for the state of processes on other machines. Returns the number of the look; 0 if no process is here that
+  /// could ask them. Local.
+  std::uint32_t ask_for_look();
 
   /// Returns true if a process of the job that handles requests is on this machine. Local.
   bool is_heard() const;

@@ -1,5 +1,6 @@
 // mend status, mend commit and mend stop, on real jobs: jobs that compute, that have lost a rank, and that are stopped.
 
+#include "jobs/control/job_state.hpp"
 #include "tests/jobs/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/scoped_environment.hpp"
@@ -54,6 +55,13 @@ class Control : public testing::Test {
   support::ScopedEnvironment runtime_{{"XDG_RUNTIME_DIR", scratch_.path().string()}};
 };
 
+/// A job whose processes from the second one on find no files of mend run, as on other machines.
+MendProcess start_elsewhere() {
+  const std::string hide = R"([ "$OMPI_COMM_WORLD_RANK" = 0 ] || unset MEND_STATUS_FILE; exec "$0" "$@")";
+  return MendProcess({"run", "-n", "2", "--spares", "1", "--host", "127.0.0.1:3", "--", "sh", "-c", hide, MEND_SUBJECT,
+                      "leaves:ignores", "--mend-timeout=30000"});
+}
+
 std::string name_of(const MendProcess& job) { return std::to_string(job.pid()); }
 
 json state_of(const MendProcess& job) {
@@ -100,6 +108,30 @@ TEST_F(Control, status_tells_of_a_rank_that_was_replaced_and_of_one_that_stands_
   ::kill(rank_in(after, 1)["pid"].get<pid_t>(), SIGSTOP);
   EXPECT_TRUE(support::soon([&] { return rank_in(state_of(job), 1)["where"] == "stopped"; }));
   EXPECT_TRUE(support::soon([&] { return rank_in(state_of(job), 0)["where"] != "computes"; }));
+}
+
+TEST_F(Control, status_asks_processes_on_other_machines) {
+  MendProcess job = start_elsewhere();
+  job.wait_for_output("rank 1: goes");
+  const json before = state_of(job);
+  EXPECT_THAT(before["processes"], testing::SizeIs(3));
+  EXPECT_EQ(before["awaited"], 0);
+  EXPECT_EQ(before["spares_left"], 1);
+  EXPECT_EQ(rank_in(before, 1)["machine"], rank_in(before, 0)["machine"]);
+  EXPECT_GT(rank_in(before, 1)["version"], 0);
+  EXPECT_GT(rank_in(before, 1)["memory_bytes"], 1'000'000);
+  EXPECT_EQ(before["processes"][2]["where"], "waiting as a spare");
+
+  const pid_t stopped = rank_in(before, 1)["pid"];
+  ::kill(stopped, SIGSTOP);
+  EXPECT_TRUE(support::soon([&] { return rank_in(state_of(job), 1)["where"] == "does not answer"; }));
+  ::kill(stopped, SIGKILL);
+  job.wait_for_errors("process 1 died (SIGKILL)");
+  EXPECT_TRUE(support::soon([&] { return rank_in(state_of(job), 1)["process"] == 2; }));
+  const json after = state_of(job);
+  EXPECT_THAT(after["processes"], testing::SizeIs(2));
+  EXPECT_EQ(after["epoch"], 1);
+  EXPECT_EQ(after["spares_left"], 0);
 }
 
 TEST_F(Control, a_launcher_that_stands_still_does_not_hang_status) {
@@ -175,6 +207,35 @@ TEST_F(Control, what_cannot_be_is_said) {
   EXPECT_EQ(commit.code, 1);
   EXPECT_THAT(commit.errors, HasSubstr("has no disk: start it with --mend-disk"));
   EXPECT_THAT(Ended({"stop", name_of(job)}).output, HasSubstr("leaves only if it asks should_exit()"));
+}
+
+/// A process of a status as mend run gives it.
+json process_on(const json& machine, int rank, const std::string& where) {
+  return {{"machine", machine}, {"rank", rank},      {"process", rank},    {"pid", 100 + rank},
+          {"epoch", 0},         {"version", 7},      {"store_bytes", 0.0}, {"memory_bytes", 1024.0},
+          {"where", where},     {"since_s", nullptr}};
+}
+
+TEST(StatusText, has_a_column_for_machines_if_there_are_several) {
+  json state{{"job", 1},
+             {"program", "solver"},
+             {"ranks", 2},
+             {"spares", 0},
+             {"spares_left", 0},
+             {"epoch", 0},
+             {"running_s", 1.0},
+             {"launched", 2},
+             {"version", 0},
+             {"asked_to_leave", nullptr},
+             {"processes", {process_on("n1", 0, "computes"), process_on("login-node", 1, "does not answer")}}};
+  const std::string text = mend::jobs::to_text(state);
+  EXPECT_THAT(text, HasSubstr("memory  machine     where\n"));
+  EXPECT_THAT(text, HasSubstr("1KiB  n1          computes\n"));
+  EXPECT_THAT(text, HasSubstr("1KiB  login-node  does not answer\n"));
+  state["processes"][1]["machine"] = "n1";
+  EXPECT_THAT(mend::jobs::to_text(state), HasSubstr("memory  where\n"));
+  state["processes"].erase(1);
+  EXPECT_THAT(mend::jobs::to_text(state), HasSubstr("1 of 2 processes are shown; no process on this machine can ask"));
 }
 
 /// What the job's socket answers a process of the user `uid`, as far as its buffer goes.

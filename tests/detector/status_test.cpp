@@ -1,0 +1,58 @@
+// What control threads say of the state of a process, on the wire.
+
+#include "detector/status/status_message.hpp"
+
+#include "base/error.hpp"
+#include "tests/support/fuzz.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mend::detector {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<std::byte> written(const StatusMessage& message) {
+  std::vector<std::byte> bytes;
+  write(message, bytes);
+  return bytes;
+}
+
+StatusMessage answer() {
+  return {7,
+          ProcessState{4711, Rank{3}, 2, 9, 5ms, 8, 1 << 20, 1 << 24, true, Place::commit, 3us, MpiCall::none, "n1"}};
+}
+
+TEST(StatusWire, brings_every_message_back) {
+  const StatusMessage spare{0xffffffff, ProcessState{1, std::nullopt, 0, 0, std::nullopt, 0, 0, 0, false, Place::spare,
+                                                     1h, last_mpi_call, std::string(63, 'n')}};
+  for (const StatusMessage& message : {StatusMessage{7, std::nullopt}, answer(), spare}) {
+    EXPECT_EQ(read_status_message(written(message)), message);
+    EXPECT_TRUE(is_about_status(written(message)));
+  }
+}
+
+TEST(StatusWire, cuts_off_the_name_of_a_machine_that_is_too_long) {
+  StatusMessage message = answer();
+  message.state->machine.assign(100, 'n');
+  EXPECT_EQ(read_status_message(written(message)).state->machine, std::string(63, 'n'));
+}
+
+TEST(StatusWire, reads_any_bytes_or_refuses_them) {
+  support::Fuzzer fuzzer;
+  int read_back = 0;
+  for (int i = 0; i < support::fuzz_inputs(); ++i) {
+    const std::vector<std::byte> bytes = fuzzer.change(written(answer()));
+    try {
+      const StatusMessage message = read_status_message(bytes);
+      EXPECT_EQ(read_status_message(written(message)), message) << "what is read is what was written";
+      ++read_back;
+    } catch (const EnvironmentError&) {
+    }
+  }
+  EXPECT_GT(read_back, 0);
+  EXPECT_FALSE(is_about_status({}));
+}
+
+}  // namespace
+}  // namespace mend::detector
