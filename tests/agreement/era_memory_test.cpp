@@ -1,6 +1,7 @@
 // Without failures, ERA neither allocates nor grows.
 
 #include "agreement/era/era.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -85,6 +86,7 @@ TEST(EraMemory, nothing_is_allocated_once_warm) {
 }
 
 TEST(EraMemory, a_million_agreements_leave_nothing_behind) {
+  SKIP_IF_SANITIZED();
   Group group(2, Layout::binary());
   for (std::uint64_t id = 0; id < 100; ++id) group.contribute({id});
   const std::size_t before = allocations;

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "tests/support/sanitized.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +24,8 @@ struct Seeds {
 
 /// `usual`: the number of runs if the environment gives none. With sanitizers a run takes much longer, and few runs
 /// show what they look for.
-inline Seeds seeds([[maybe_unused]] std::uint64_t usual, [[maybe_unused]] std::uint64_t usual_with_sanitizers) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  usual = usual_with_sanitizers;
-#endif
+inline Seeds seeds(std::uint64_t usual, std::uint64_t usual_with_sanitizers) {
+  if (sanitized) usual = usual_with_sanitizers;
   const auto number = [](const char* text) { return std::strtoull(text, nullptr, 10); };
   if (const char* only = std::getenv("MEND_SEED")) return {number(only), number(only)};
   if (const char* count = std::getenv("MEND_SEEDS")) return {1, number(count)};

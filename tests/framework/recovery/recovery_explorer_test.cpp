@@ -7,6 +7,7 @@
 #include "tests/framework/recovery/system_explorer.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/omitted_rule.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,11 +57,6 @@ void expect_missed(Rule omitted, const std::string& name, const Scene& scene, co
   testing::expect_golden("recovery_without_" + name, told);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool has_sanitizers = true;
-#else
-constexpr bool has_sanitizers = false;
-#endif
 const Scene with_a_spare{.ranks = 2, .spares = 1};
 
 // ---- the promises hold
@@ -83,12 +79,12 @@ TEST(RecoveryExplorer, holds_when_a_process_has_an_error_of_its_own) {
 }
 
 TEST(RecoveryExplorer, holds_for_4_ranks_and_a_spare_of_which_one_has_an_error) {
-  if (has_sanitizers && !support::long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 4, .spares = 1, .deaths = 0, .errors = 1});
 }
 
 TEST(RecoveryExplorer, holds_when_two_meet_a_newcomer_and_another_dies) {
-  if (has_sanitizers && !support::long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 3, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn"), .deaths = 2});
 }
 
@@ -102,7 +98,7 @@ TEST(RecoveryExplorer, holds_when_a_process_is_started_and_another_dies_or_errs)
 }
 
 TEST(RecoveryExplorer, holds_when_a_process_cannot_start_another) {
-  if (has_sanitizers && !support::long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 3, .spares = 0, .newcomers = 2, .policy = policy("spare,spawn"), .errors = 1});
 }
 
@@ -144,13 +140,14 @@ constexpr Mask another_rank = 1U << 2U;
 constexpr Mask the_fifth = 1U << 4U;
 
 TEST(RecoveryExplorer, holds_for_4_ranks_and_a_spare_of_which_1_dies) {
-  if (has_sanitizers && !support::long_tests()) GTEST_SKIP() << "this takes minutes with sanitizers";
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 4, .spares = 1, .mortal = first_rank});
   expect_holds({.ranks = 4, .spares = 1, .mortal = another_rank});
   expect_holds({.ranks = 4, .spares = 1, .mortal = the_fifth});
 }
 
 TEST(RecoveryExplorer, holds_for_4_ranks_when_a_process_is_started) {
+  SKIP_IF_SANITIZED();
   for (const Mask mortal : {first_rank, another_rank})
     expect_holds({.ranks = 4, .spares = 0, .newcomers = 1, .policy = policy("spare,spawn"), .mortal = mortal});
 }
@@ -192,6 +189,7 @@ TEST(RecoveryExplorer, misses_the_call_to_spares_that_have_parked_before_others_
 }
 
 TEST(RecoveryExplorer, misses_the_revocation_of_communicators_that_some_may_have_already) {
+  SKIP_IF_SANITIZED();
   expect_missed(Rule::revoke_what_some_may_have, "revoke_what_some_may_have", {.ranks = 2, .spares = 2, .deaths = 2},
                 "Termination");
 }
