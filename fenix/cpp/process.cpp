@@ -10,7 +10,7 @@ using mend::fenix::state;
 namespace fenix {
 namespace {
 
-std::deque<mend::fenix::Callback>& callbacks_at(CallbackLocation location) {
+mend::fenix::Callbacks::List& callbacks_at(CallbackLocation location) {
   auto& callbacks = state().callbacks;
   return location == PRE_RECOVERY ? callbacks.before_recovery : callbacks.after_recovery;
 }
@@ -81,14 +81,14 @@ MPI_Group repair_group(MPI_Group old_group) {
 int callback_register(FenixCallbackFunc callback, CallbackLocation location) {
   require_active("callback_register");
   if (!callback) return require(FENIX_ERROR_CALLBACK_NOT_REGISTERED, "callback_register");
-  callbacks_at(location).push_back(std::move(callback));
+  mend::fenix::add_callback(callbacks_at(location), std::move(callback));
   return FENIX_SUCCESS;
 }
 
 int callback_pop(CallbackLocation location) {
   require_active("callback_pop");
   if (callbacks_at(location).empty()) return require(FENIX_ERROR_CALLBACK_NOT_REGISTERED, "callback_pop");
-  callbacks_at(location).pop_back();
+  mend::fenix::take_back_callback(callbacks_at(location));
   return FENIX_SUCCESS;
 }
 

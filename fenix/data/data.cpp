@@ -47,7 +47,6 @@ Fenix_Request no_request() { return {MPI_REQUEST_NULL, MPI_REQUEST_NULL}; }
 int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, int depth, int policy_name,
                             void* policy_value, int* flag) {
   const Outcome outcome = checked("Fenix_Data_group_create", [&]() -> int {
-    if (flag != nullptr) *flag = FENIX_SUCCESS;
     if (group_id < 0) throw Refused(FENIX_ERROR_INVALID_GROUPID, "a data group has a number from 0 up");
     auto& groups = state().groups;
     std::optional<std::vector<int>> part;
@@ -71,6 +70,7 @@ int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, i
     groups.at(group_id)->catch_up();
     return FENIX_SUCCESS;
   });
+  if (flag != nullptr) *flag = outcome.code;
   return settle(outcome);
 }
 

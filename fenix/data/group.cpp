@@ -88,13 +88,12 @@ void vote(Engine& engine) {
 Group::Group(GroupSettings settings, Engine& engine)
     : settings_(std::move(settings)),
       engine_(engine),
-      store_(redundancy_of(settings_), settings_.depth + 2),
       informed_(engine.world().epoch == Epoch{0}),
+      next_time_stamp_(settings_.start_time_stamp),
       image_([this](std::size_t bytes) -> SnapshotInParts& { return begin_snapshot(bytes); }),
       local_images_(is_local() ? static_cast<std::size_t>(settings_.depth) + 2 : 0) {
   redundancy_of(settings_).require_ranks(engine.first_size());  // newcomers must refuse it too: survivors wait for them
-  store_.protect(member_name, std::make_unique<GroupMember>());
-  engine.take_into_epoch(store_);
+  make_store();
 }
 
 Group::~Group() = default;
@@ -102,6 +101,28 @@ Group::~Group() = default;
 // --- after a failure -------------------------------------------------------------------------------------------
 
 bool Group::is_local() const { return settings_.policy_name == FENIX_DATA_POLICY_LOCAL; }
+
+void Group::make_store() {
+  store_.emplace(redundancy_of(settings_), settings_.depth + 2);
+  store_->protect(member_name, std::make_unique<GroupMember>());
+  engine_.take_into_epoch(*store_);
+}
+
+/// Ranks may have given different depths, of which each would be right in Fenix. A newcomer takes that of the others,
+/// who may have committed; before the first commit, the largest counts. Collective over the ranks.
+void Group::agree_on_depth() {
+  vote(engine_);  // all ranks are here
+  std::array<int, 2> depths{informed_ ? settings_.depth : -1, settings_.depth};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.world().store.get()),
+            "MPI_Allreduce");
+  const int depth = depths[0] >= 0 ? depths[0] : depths[1];
+  has_depth_agreed_ = true;
+  if (depth == settings_.depth) return;
+  take_out_of_image();
+  end_image();
+  settings_.depth = depth;
+  make_store();
+}
 
 std::optional<int> Group::rank_of(int rank_there) const {
   if (rank_there < 0 || static_cast<std::size_t>(rank_there) >= ranks_.size()) return std::nullopt;
@@ -111,10 +132,10 @@ std::optional<int> Group::rank_of(int rank_there) const {
 void Group::end_epoch() {
   if (message_logs().recovers_in_place() && (!image_.is_begun() || image_epoch_ == engine_.world().epoch)) {
     take_out_of_image();
-    store_.end_epoch();
+    store_->end_epoch();
     return end_image();
   }
-  store_.end_epoch();
+  store_->end_epoch();
 }
 
 void Group::catch_up() {
@@ -131,6 +152,7 @@ void Group::catch_up() {
     caught_up_ = now;
     return;
   }
+  agree_on_depth();
   const RecoveryReport* fewer = recovery_with_fewer_ranks();
   if (fewer != nullptr) {
     keep_own_history(*fewer);
@@ -158,7 +180,7 @@ const RecoveryReport* Group::recovery_with_fewer_ranks() const {
 void Group::keep_own_history(const RecoveryReport& recovery) {
   for (FenixSnapshot& snapshot : history_) own(snapshot);
   try {
-    store_.restore();  // all ranks agree on the number of the next version
+    store_->restore();  // all ranks agree on the number of the next version
   } catch (const DataLoss&) {
   }
   if (recovery.replacements.empty()) return;
@@ -209,24 +231,24 @@ void Group::warn_of_loss(std::optional<int> teller) {
 
 void Group::restore() {
   history_.clear();
-  const Seconds before = store_.statistics().restore_time;
+  const Seconds before = store_->statistics().restore_time;
   std::vector<Version> versions;
   try {
-    versions = store_.restore_with_older(settings_.depth);
-    engine_.note_restore(store_.statistics().restore_time - before);
+    versions = store_->restore_with_older(settings_.depth);
+    engine_.note_restore(store_->statistics().restore_time - before);
   } catch (const DataLoss& loss) {
     loss_ = describe(loss);
     return;
   }
   if (versions.empty()) return;
-  const Record newest = read_record(record_in(store_.packed_member(versions.front())));
-  commits_ = static_cast<std::uint64_t>(newest.time_stamp - settings_.start_time_stamp) + 1;
+  const Record newest = read_record(record_in(store_->packed_member(versions.front())));
+  next_time_stamp_ = newest.time_stamp + 1;
   const auto is_kept = [&](Version version) {
     return version == versions.front() ||
            std::ranges::find(newest.older, version, &KeptBeside::version) != newest.older.end();
   };
   for (const Version version : versions) {
-    if (is_kept(version)) history_.push_back(read_snapshot(version, store_.packed_member(version)));
+    if (is_kept(version)) history_.push_back(read_snapshot(version, store_->packed_member(version)));
   }
   learn(newest.definitions);
 }
@@ -245,11 +267,11 @@ void Group::stage_newest() {
 }
 
 /// Sends newcomers what only survivors know: members that were created and never committed, and, if nothing was
-/// restored, the number of commits. The first survivor sends it.
+/// restored, the next time stamp. The first survivor sends it.
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &commits_, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &next_time_stamp_, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
   Bytes bytes = write_definitions(definitions_);
   if (teller) broadcast_bytes(comm, *teller, bytes);
   vote(engine_);
@@ -282,7 +304,7 @@ void Group::reserve() {
   for (const auto& [id, bytes] : expected_sizes()) needed += bytes + bytes / 1024;
   if (image_.is_begun() || needed <= reserved_) return;
   reserved_ = reserved_ == 0 ? needed : needed + needed / 2;
-  if (!is_local()) return store_.reserve(reserved_);
+  if (!is_local()) return store_->reserve(reserved_);
   for (mend::Bytes& image : local_images_) {
     if (image.empty() && reserved_ >= large_page) image.reserve(reserved_);
   }
@@ -304,12 +326,12 @@ bool Group::has_data(int id) const {
 // --- the image --------------------------------------------------------------------------------------------------
 
 SnapshotInParts& Group::begin_snapshot(std::size_t bytes) {
-  if (!is_local()) return store_.pack_in_parts(bytes);
+  if (!is_local()) return store_->pack_in_parts(bytes);
   mend::Bytes& image = local_images_[next_version().value % local_images_.size()];
   return local_parts_.emplace(member_name, std::string(), bytes, image, false);
 }
 
-Version Group::next_version() const { return (is_local() ? local_version_ : store_.version()).next(); }
+Version Group::next_version() const { return (is_local() ? local_version_ : store_->version()).next(); }
 
 /// Gives members that are likely to be stored their place from the beginning.
 void Group::begin_image() {
@@ -337,7 +359,7 @@ Image::Sizes Group::expected_sizes() const {
 void Group::end_image() {
   image_.end();
   local_parts_.reset();
-  store_.forget_parts();
+  store_->forget_parts();
 }
 
 /// Copies what is staged out of the version slots: the image is dropped, and restored snapshots take the slots.
@@ -468,17 +490,18 @@ FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
 
 /// A version that was published before this rank met a failure exists on all ranks.
 void Group::commit_to_store() {
-  const Version before = store_.version();
+  const Version before = store_->version();
   try {
-    store_.commit();
+    store_->commit();
   } catch (const ProcessFailure&) {
-    if (store_.version() == before) throw;
+    if (store_->version() == before) throw;
   }
 }
 
 int Group::commit() {
   catch_up();
-  const int time_stamp = settings_.start_time_stamp + static_cast<int>(commits_);
+  if (!has_depth_agreed_ && !is_local()) agree_on_depth();
+  const int time_stamp = next_time_stamp_;
   std::deque<FenixSnapshot> before = history_;
   if (history_.size() > static_cast<std::size_t>(settings_.depth)) history_.pop_back();
   try {
@@ -487,7 +510,7 @@ int Group::commit() {
     history_ = std::move(before);
     throw;
   }
-  ++commits_;
+  ++next_time_stamp_;
   recoveries_ = engine_.recoveries().size();
   new_members_.clear();
   staged_ = staging_of(history_.front());

@@ -121,7 +121,7 @@ class Group {
   void span(std::vector<int> ranks) { ranks_ = std::move(ranks); }
   /// The rank that has this rank in that communicator, if any. Local.
   std::optional<int> rank_of(int rank_there) const;
-  StoreEngine& store() { return store_; }
+  StoreEngine& store() { return *store_; }
 
   /// A failure was met, or the job ends: nothing is communicated any more. What was stored is kept if the call that has
   /// met the failure goes on (fenix/mlog/message_logs.hpp). Local.
@@ -152,7 +152,8 @@ class Group {
 
   /// Members that are open, by number.
   std::map<int, OpenMember>& open_members() { return open_; }
-  /// Collective over the ranks. Returns the time stamp.
+  /// Returns the time stamp. The first commit makes the largest depth that a rank has given the depth of all.
+  /// Collective over the ranks.
   int commit();
 
   /// Newest first. Local.
@@ -171,6 +172,8 @@ class Group {
 
  private:
   bool is_local() const;
+  void make_store();
+  void agree_on_depth();
   const RecoveryReport* recovery_with_fewer_ranks() const;
   void keep_own_history(const RecoveryReport& recovery);
   void commit_history_anew();
@@ -197,10 +200,11 @@ class Group {
   GroupSettings settings_;
   Engine& engine_;
   std::vector<int> ranks_;
-  StoreEngine store_;
+  std::optional<StoreEngine> store_;
   bool informed_;  // of all members that were ever created
+  bool has_depth_agreed_ = false;
   Epoch caught_up_{};
-  std::uint64_t commits_ = 0;
+  int next_time_stamp_;
   std::size_t recoveries_ = 0;       // of the job, when all that is committed was safe last
   std::optional<std::string> loss_;  // what was lost, until one rank has told it
   std::vector<Definition> definitions_;

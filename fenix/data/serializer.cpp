@@ -1,8 +1,10 @@
 #include "fenix/data/serializer.hpp"
 
 #include "fenix/fenix.h"
+#include "fenix/process/job.hpp"
 
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -23,7 +25,11 @@ struct Piece {
 Bytes run(const Definition& definition, const Piece& piece, Bytes bytes) {
   const std::size_t position = piece.first * definition.element_bytes;
   const auto call = [&](const auto& function, auto&& file) {
-    function(file, piece.direction, piece.buffer, static_cast<int>(piece.first), piece.count);
+    try {
+      function(file, piece.direction, piece.buffer, static_cast<int>(piece.first), piece.count);
+    } catch (...) {
+      throw ThrownByProgram{std::current_exception()};
+    }
   };
   if (const auto* on_file = std::get_if<SerializeFileFunc>(definition.serializer.get())) {
     MemoryFile file(std::move(bytes), piece.direction == FENIX_SERIALIZE ? FileUse::write : FileUse::read);
@@ -69,6 +75,10 @@ void read_elements_of(const Definition& definition, const Regions& regions, cons
     return;
   }
   Bytes bytes = copy_of(elements.bytes);
+  if (bytes.empty()) {  // what was emptied before the commit is emptied again
+    run(definition, {FENIX_DESERIALIZE, target, 0, 0}, std::move(bytes));
+    return;
+  }
   for (const Region& region : regions.all()) {
     const Piece piece{FENIX_DESERIALIZE, target, region.begin, as_count(region.end - region.begin)};
     bytes = run(definition, piece, std::move(bytes));

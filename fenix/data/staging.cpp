@@ -17,7 +17,8 @@ void require_closed(Group& group, int member_id) {
 
 void stage(Group& group, const Definition& definition, const ::fenix::DataSubset& subset) {
   require_closed(group, definition.id);
-  if (subset.type == ::fenix::DataSubset::PrestagedSubset) return;
+  if (subset.type == ::fenix::DataSubset::PrestagedSubset)
+    return group.stage(definition, {});  // is a store all the same
   const bool whole = !subset.is_bounded() && subset.start() == 0;
   if (whole && definition.count == FENIX_RESIZEABLE && definition.serializer) return group.stage_whole(definition);
   group.stage(definition, regions_of(subset, definition));

@@ -94,6 +94,7 @@ int Fenix_Data_subset_createv(int num_blocks, int* array_start_offsets, int* arr
 }
 
 int Fenix_Data_subset_delete(Fenix_Data_subset* subset_specifier) {
+  if (subset_specifier == nullptr) return FENIX_SUCCESS;
   const auto* made = static_cast<const DataSubset*>(subset_specifier->impl);
   if (made != &full && made != &empty && made != &prestaged) delete made;
   subset_specifier->impl = nullptr;

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+
 namespace mend::fenix {
 namespace {
 
@@ -14,11 +17,23 @@ MPI_Comm resilient() { return state().engine().world().application.get(); }
 
 std::uint64_t epoch_now() { return state().engine().world().epoch.value; }
 
+/// Calls a callback. Has nothing to destroy: the callback may jump.
+void call(const Callback& callback) {
+  ++state().callbacks.running;
+  try {
+    callback(resilient(), state().last_error);
+  } catch (...) {
+    --state().callbacks.running;
+    throw;
+  }
+  --state().callbacks.running;
+}
+
 /// Calls one callback; returns whether the next is to be called. Has nothing to destroy: the callback may jump.
 bool call_back(std::size_t index, std::uint64_t epoch) {
-  const std::deque<Callback>& callbacks = state().callbacks.after_recovery;
+  const Callbacks::List& callbacks = state().callbacks.after_recovery;
   if (index >= callbacks.size()) return true;  // taken back by the one before
-  callbacks[index](resilient(), state().last_error);
+  call(*callbacks[index]);
   // Another failure has been recovered from in it, and has called back them all.
   return epoch_now() == epoch;
 }
@@ -32,6 +47,18 @@ bool call_back_and_squash(std::size_t index, std::uint64_t epoch) {
 }
 
 }  // namespace
+
+void add_callback(Callbacks::List& callbacks, Callback callback) {
+  callbacks.push_back(std::make_shared<const Callback>(std::move(callback)));
+}
+
+/// One that is running is destroyed when none runs any more.
+void take_back_callback(Callbacks::List& callbacks) {
+  Callbacks::List& taken_back = state().callbacks.taken_back;
+  if (state().callbacks.running == 0) taken_back.clear();
+  taken_back.push_back(std::move(callbacks.back()));
+  callbacks.pop_back();
+}
 
 void call_all_back() {
   const std::uint64_t epoch = epoch_now();
@@ -52,13 +79,13 @@ bool call_all_back_in_place() {
   const bool squash = settings().callback_exception == FENIX_CALLBACK_EXCEPTION_SQUASH;
   InPlace& now = state().in_place;
   now = {.calls_back = true};
-  const std::deque<Callback>& callbacks = state().callbacks.after_recovery;
+  const Callbacks::List& callbacks = state().callbacks.after_recovery;
   try {
     const ErrorsHandled handed_over(OnError::hands_over);
     for (std::size_t left = callbacks.size(); left > 0 && !now.interrupted; --left) {
       if (left > callbacks.size()) continue;  // taken back by the one before
       try {
-        callbacks[left - 1](resilient(), state().last_error);
+        call(*callbacks[left - 1]);
       } catch (const ::fenix::CommException&) {
         if (!now.interrupted && !squash) throw;
       }
@@ -87,11 +114,11 @@ bool sync_logs() {
 
 void call_all_back_before() {
   const ErrorsReturned to_the_callback;
-  const std::deque<Callback>& callbacks = state().callbacks.before_recovery;
+  const Callbacks::List& callbacks = state().callbacks.before_recovery;
   for (std::size_t left = callbacks.size(); left > 0; --left) {
     if (left > callbacks.size()) continue;  // taken back by the one before
     try {
-      callbacks[left - 1](resilient(), state().last_error);
+      call(*callbacks[left - 1]);
     } catch (...) {
       state().callbacks.thrown_before = std::current_exception();
     }
@@ -106,14 +133,15 @@ using mend::fenix::state;
 int Fenix_Callback_register(void (*recover)(MPI_Comm, int, void*), void* callback_data) {
   if (!is_active("Fenix_Callback_register")) return FENIX_ERROR_UNINITIALIZED;
   if (recover == nullptr) return FENIX_ERROR_CALLBACK_NOT_REGISTERED;
-  state().callbacks.after_recovery.emplace_back([=](MPI_Comm comm, int error) { recover(comm, error, callback_data); });
+  mend::fenix::add_callback(state().callbacks.after_recovery,
+                            [=](MPI_Comm comm, int error) { recover(comm, error, callback_data); });
   return FENIX_SUCCESS;
 }
 
 int Fenix_Callback_pop() {
   if (!is_active("Fenix_Callback_pop")) return FENIX_ERROR_UNINITIALIZED;
   if (state().callbacks.after_recovery.empty()) return FENIX_ERROR_CALLBACK_NOT_REGISTERED;
-  state().callbacks.after_recovery.pop_back();
+  mend::fenix::take_back_callback(state().callbacks.after_recovery);
   return FENIX_SUCCESS;
 }
 

@@ -500,6 +500,8 @@ std::optional<int> attempt(const char* function, const std::function<int()>& wor
   const MessageLogs::Paused unlogged(*state().logs);
   try {
     return work();
+  } catch (const ThrownByProgram& thrown) {
+    std::rethrow_exception(thrown.exception);
   } catch (const ProcessFailure&) {
     return std::nullopt;
   } catch (const agreement::Abandoned&) {

@@ -51,11 +51,14 @@ struct Outputs {
 
 using Callback = std::function<void(MPI_Comm, int)>;
 
-/// The application's callbacks, in the order in which they were registered. A deque: one that is running stays where it
-/// is when it registers another.
+/// The application's callbacks, in the order in which they were registered. One that is running may register others,
+/// and take itself back.
 struct Callbacks {
-  std::deque<Callback> before_recovery;
-  std::deque<Callback> after_recovery;
+  using List = std::deque<std::shared_ptr<const Callback>>;
+  List before_recovery;
+  List after_recovery;
+  List taken_back;                   ///< while some were running: these may be among them
+  int running = 0;                   ///< how many call each other; too many after one was left by a jump
   std::exception_ptr thrown_before;  ///< by one that was called before the recovery; thrown when the program resumes
 };
 
@@ -120,6 +123,10 @@ bool go_on_in_place(bool is_recovered);
 /// Fenix_Finalize; false when a failure came first and has been recovered from.
 bool finish();
 
+/// Adds a callback to those of a list, or takes the last one back. Local.
+void add_callback(Callbacks::List& callbacks, Callback callback);
+void take_back_callback(Callbacks::List& callbacks);
+
 /// Calls the application's callbacks for after a recovery, the last registered first. They may jump out of it.
 void call_all_back();
 /// The same for those before one. Errors of MPI that they meet are returned to them; what they throw is kept until the
@@ -169,7 +176,13 @@ struct Outcome {
   bool recovered = false;  ///< from a failure, so that the caller must resume
 };
 
-/// Does what a function stands for; `work` returns its code, and may throw whatever mend throws.
+/// Holds what a function of the program has thrown that one of Fenix's has called: guarded() throws it on.
+struct ThrownByProgram {
+  std::exception_ptr exception;
+};
+
+/// Does what a function stands for; `work` returns its code, and may throw whatever mend throws. Throws what the
+/// program has thrown (ThrownByProgram).
 Outcome guarded(const char* function, const std::function<int()>& work);
 
 /// The same without a recovery: `recovered` says that a failure is to be recovered from.

@@ -1,8 +1,11 @@
 // What programs for Fenix do by MPI itself and mend has a part in, through MPI's profiling interface: they initialise
 // and finalise MPI, which mend::run otherwise does. Part of mend::fenix alone.
 
+#include "base/telemetry/job_status.hpp"
+#include "base/telemetry/log.hpp"
 #include "fenix/process/job.hpp"
 #include "framework/process/mpi_runtime.hpp"
+#include "framework/process/process_context.hpp"
 
 #include <mpi.h>
 
@@ -48,10 +51,20 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 
-/// In the way that outlasts dead processes. A program that forgets Fenix_Finalize gets it here.
+/// In the way that outlasts dead processes. A program that forgets Fenix_Finalize gets it here. A process that has not
+/// called Fenix_Init meets here those that have.
 int MPI_Finalize() {
   while (mend::fenix::state().active) Fenix_Finalize();
-  if (!mend::fenix::state().finalized) return PMPI_Finalize();
+  if (!mend::fenix::state().finalized) {
+    if (!mend::process_context().has_run && mend::others_begin_without_this()) {
+      constexpr const char* sentence =
+          "this process has called MPI_Finalize, and others Fenix_Init: every launched process calls it, before that";
+      mend::log::error(sentence);
+      mend::job_status::said(sentence);
+      mend::job_status::finished(mend::ExitCode::usage);
+    }
+    return PMPI_Finalize();
+  }
   mend::fenix::wait_for_others();
   mend::fenix::leave_mpi();
   return MPI_SUCCESS;

@@ -107,6 +107,8 @@ bool refuse_together(ExitCode code) {
   return all_alike;
 }
 
+bool others_begin_without_this() { return !refuses(start_together(Start::refuse)); }
+
 Job::Job(const Options& options) {
   if (options.help) {
     help();

@@ -79,4 +79,8 @@ std::string describe_failed_start(const std::exception& error);
 /// over MPI_COMM_WORLD.
 bool refuse_together(ExitCode code);
 
+/// For a process that leaves MPI and has begun no job: the others may be beginning one. Returns true if some are.
+/// Collective over MPI_COMM_WORLD.
+bool others_begin_without_this();
+
 }  // namespace mend

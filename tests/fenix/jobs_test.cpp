@@ -275,6 +275,15 @@ TEST(FenixMistakes, a_part_of_the_processes_is_refused) {
   expect_end(mistake("alone"), 2, "Fenix_Init needs MPI_COMM_WORLD or a duplicate of it");
 }
 
+TEST(FenixMistakes, a_part_is_refused_while_the_others_leave_mpi) {
+  expect_end(mistake("part"), 2, "Fenix_Init needs MPI_COMM_WORLD or a duplicate of it");
+}
+
+TEST(FenixMistakes, an_init_of_not_all_processes_ends_the_job) {
+  expect_end(mistake("not_all"), 2,
+             "this process has called MPI_Finalize, and others Fenix_Init: every launched process");
+}
+
 TEST(FenixMistakes, too_many_spares_are_refused) {
   const auto end = play_fenix(MEND_FENIX_MISTAKES, 0, "", {"spares", "4"});
   expect_end(end, 2, "4 spares of 4 processes: nobody is left to work");

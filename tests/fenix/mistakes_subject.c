@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   int error = 0;
   int rank = 0;
   int value = 0;
+  MPI_Comm all = MPI_COMM_WORLD;
   MPI_Comm comm = MPI_COMM_NULL;
   const char* mistake = argc > 1 ? argv[1] : "";
   const int spares = argc > 2 ? atoi(argv[2]) : 0;
@@ -20,7 +21,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(mistake, "silent") == 0) Fenix_set_option(FENIX_UNHANDLED_MODE, FENIX_UNHANDLED_SILENT);
-  Fenix_Init(&role, strcmp(mistake, "alone") == 0 ? MPI_COMM_SELF : MPI_COMM_WORLD, &comm, &argc, &argv, spares,
+  if (strcmp(mistake, "part") == 0) MPI_Comm_split(MPI_COMM_WORLD, rank < 3 ? 0 : MPI_UNDEFINED, rank, &all);
+  if ((strcmp(mistake, "part") == 0 || strcmp(mistake, "not_all") == 0) && rank == 3) {
+    MPI_Finalize();
+    return 0;
+  }
+  Fenix_Init(&role, strcmp(mistake, "alone") == 0 ? MPI_COMM_SELF : all, &comm, &argc, &argv, spares,
              strncmp(mistake, "spawn", 5) == 0, MPI_INFO_NULL, &error);
   MPI_Comm_rank(comm, &rank);
   die_at("entered", 0, rank);

@@ -59,6 +59,10 @@ TEST(FenixOf2026, finds_members_that_were_stored_without_elements) {
   expect_no_check_failed(play_fenix(MEND_FENIX_EMPTY, 1, {"--die=committed:0:2:1"}), ranks);
 }
 
+TEST(FenixOf2026, ranks_may_differ_in_depth_and_first_time_stamp) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_DIFFERING, 1, {"--die=stored:0:1:1"}), ranks);
+}
+
 TEST(FenixOf2026, tells_and_changes_attributes_and_finds_by_time_stamp) {
   expect_no_check_failed(play_fenix(MEND_FENIX_ATTRIBUTES, 1, {"--die=half:0:1:1"}), ranks);
 }

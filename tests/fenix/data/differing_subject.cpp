@@ -1,0 +1,128 @@
+// What ranks give differently, or a program does that few do: a depth and a first time stamp of which a newcomer knows
+// nothing, a store of what was staged where nothing was, a serializer that throws, a list that was emptied, a callback
+// that takes itself back. On 4 ranks, of which rank 1 dies between two halves.
+
+#include <fenix.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../checks.h"
+#include "../die.h"
+
+namespace {
+
+namespace data = fenix::data;
+
+constexpr int group = 0;
+enum Member { number, unstaged, throwing, list };
+constexpr int commits = 5;
+
+MPI_Comm comm = MPI_COMM_NULL;
+int value = 0;
+int other = 7;
+std::vector<int> listed;
+int times_called_back = 0;
+
+void create_group() {
+  const bool is_new = fenix::role() == fenix::RECOVERED_RANK;
+  int flag = FENIX_SUCCESS;
+  CHECK(Fenix_Data_group_create(group + 1, comm, 0, -2, FENIX_DATA_POLICY_IN_MEMORY_RAID, nullptr, &flag) ==
+        FENIX_ERROR_INVALID_DEPTH);
+  CHECK(flag == FENIX_ERROR_INVALID_DEPTH);
+  data::group_create(
+      group,
+      {.comm = comm, .start_time_stamp = is_new ? 50 : 10, .depth = is_new ? 5 : (rank == 0 ? 1 : 2), .flag = &flag});
+  CHECK(flag == FENIX_SUCCESS);
+  data::member_define(group, number, &value, 1, MPI_INT);
+  data::member_define(group, unstaged, &other, 1, MPI_INT);
+  data::member_define(group, throwing, nullptr, FENIX_RESIZEABLE, MPI_INT,
+                      [](FILE*, int, void*, int, int) { throw std::runtime_error("of the program"); });
+  data::member_define(group, list, nullptr, FENIX_RESIZEABLE, MPI_INT,
+                      [](FILE* file, int direction, void*, int, int count) {
+                        if (direction == FENIX_SERIALIZE) {
+                          std::fwrite(listed.data(), sizeof(int), listed.size(), file);
+                        } else {
+                          listed.resize(static_cast<std::size_t>(count));
+                          CHECK(std::fread(listed.data(), sizeof(int), listed.size(), file) == listed.size());
+                        }
+                      });
+}
+
+void store() {
+  for (int i = 0; i < commits; ++i) {
+    value = 100 * i + rank;
+    data::member_store(group, number, data::SUBSET_FULL);
+    data::member_store(group, unstaged, data::SUBSET_PRESTAGED);
+    data::member_store(group, list, data::SUBSET_FULL);
+    data::commit(group);
+  }
+  std::string caught;
+  try {
+    data::member_stage(group, throwing);
+  } catch (const std::runtime_error& error) {
+    caught = error.what();
+  }
+  CHECK(caught == "of the program");
+  CHECK(Fenix_Data_subset_delete(nullptr) == FENIX_SUCCESS);
+}
+
+/// The newest snapshot has the time stamp 14 everywhere, and as many older ones are kept as the largest depth says.
+void restore() {
+  const std::vector<int> time_stamps = *data::group_snapshots(group);
+  CHECK((time_stamps == std::vector{14, 13, 12}));
+  value = -1;
+  CHECK(data::member_restore(group, number, nullptr, FENIX_DATA_RESTORE_FULL, 12) == FENIX_SUCCESS);
+  CHECK(value == 200 + rank);
+  CHECK(data::member_restore(group, number, nullptr, FENIX_DATA_RESTORE_FULL, 14) == FENIX_SUCCESS);
+  CHECK(value == 400 + rank);
+  fenix::DataSubset found({0, 0});
+  CHECK(data::member_restore(group, unstaged, nullptr, 0, FENIX_DATA_SNAPSHOT_LATEST, found) == FENIX_SUCCESS);
+  CHECK(found.empty());
+  listed = {1, 2, 3};
+  CHECK(data::member_restore(group, list) == FENIX_SUCCESS);
+  CHECK(listed.empty());
+  int time_stamp = 0;
+  data::member_store(group, number, data::SUBSET_FULL);
+  CHECK(data::commit(group, &time_stamp) == FENIX_SUCCESS && time_stamp == 15);
+}
+
+void work() {
+  create_group();
+  if (fenix::role() == fenix::INITIAL_RANK) {
+    store();
+    die_at("stored", 0, rank);
+    MPI_Barrier(comm);
+  }
+  restore();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  read_deaths(argc, argv);
+  fenix::init({.out_comm = &comm, .argc = &argc, .argv = &argv, .spares = 1});
+  MPI_Comm_rank(comm, &rank);
+  const bool is_new = fenix::role() == fenix::RECOVERED_RANK;
+  const std::string long_text(100, 'x');
+  fenix::callback_register([long_text](MPI_Comm, int) {
+    fenix::callback_pop();
+    if (long_text == std::string(100, 'x')) ++times_called_back;
+  });
+  for (bool done = false; !done;) {
+    try {
+      work();
+      done = true;
+    } catch (const fenix::CommException&) {
+    }
+  }
+  CHECK(times_called_back == (is_new ? 0 : 1));
+  std::printf("rank %d: %d checks failed\n", rank, failed);
+  std::fflush(stdout);
+  Fenix_Finalize();
+  MPI_Finalize();
+  return 0;
+}
