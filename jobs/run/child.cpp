@@ -110,11 +110,20 @@ class ErrorStream {
   std::thread reader_;
 };
 
+/// Without a terminal, a signal for the whole group of this process (as `timeout` and batch systems send it) would also
+/// reach mpirun, which ends the job on it. At a terminal, mpirun must stay in the group that may read from it.
+bool has_terminal() {
+  const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+  if (terminal >= 0) close(terminal);
+  return terminal >= 0;
+}
+
 [[noreturn]] void become(const std::vector<std::string>& line, const Environment& additions, const sigset_t& blocked,
                          pid_t parent, const ErrorStream& errors) {
   errors.become_standard_error();
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
+  if (!has_terminal()) setpgid(0, 0);
   // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would go on without it. The guard kills it if it
   // must.
   prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -40,9 +40,9 @@ struct Look {
 
 /// Runs `line` with `additions` to this process's environment, and waits for its end. Meanwhile SIGINT, SIGTERM,
 /// SIGHUP, SIGUSR1 and SIGUSR2 that are sent to this process are passed on to it, and SIGQUIT as SIGTERM. (A Ctrl-C at
-/// the terminal reaches it directly.) If the child was asked to end and has not after ten seconds, it is killed.
-/// Processes that it leaves behind are killed before this returns. If this process is killed, the child is told to end,
-/// and is killed after ten seconds.
+/// the terminal reaches it directly; without a terminal, the child has a process group of its own.) If the child was
+/// asked to end and has not after ten seconds, it is killed. Processes that it leaves behind are killed before this
+/// returns. If this process is killed, the child is told to end, and is killed after ten seconds.
 ///
 /// The child's standard error is shown without known noise (jobs/run/output_filter.hpp).
 ///

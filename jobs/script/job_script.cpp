@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -35,9 +36,30 @@ std::string run_line(const JobDescription& job, std::string_view where) {
   const std::string spares =
       job.spare_nodes > 0 ? fmt::format("--spare-nodes {}", job.spare_nodes) : fmt::format("--spares {}", job.spares);
   std::string line = fmt::format("mend run -n {} {}{} --", job.ranks, spares, where);
-  for (const std::string& word : job.program) line += " " + shell_quoted(word);
-  if (!job.disk.empty()) line += " --mend-disk " + shell_quoted(job.disk.string());
-  return line + "\n";
+  const std::string disk = job.disk.empty() ? "" : " --mend-disk " + shell_quoted(job.disk.string());
+  bool has_dashes = false;  // of the program: what comes after them is not for mend
+  for (const std::string& word : job.program) {
+    if (word == "--" && !std::exchange(has_dashes, true)) line += disk;
+    line += " " + shell_quoted(word);
+  }
+  return line + (has_dashes ? "" : disk);
+}
+
+/// The same, where more comes after it: a SIGTERM for the script alone would end that.
+std::string run_line_and_wait(const JobDescription& job, std::string_view where) {
+  return run_line(job, where) + R"( &
+run=$!
+# SIGTERM for this script is for mend run, which has the job leave.
+trap 'kill -TERM $run; signalled=1' TERM
+wait $run
+code=$?
+while [ -n "$signalled" ]; do
+  signalled=
+  wait $run
+  again=$?
+  if [ $again -ne 127 ]; then code=$again; fi
+done
+)";
 }
 
 std::string optional_line(std::string_view prefix, const std::string& value) {
@@ -46,14 +68,14 @@ std::string optional_line(std::string_view prefix, const std::string& value) {
 
 /// For exit codes 3 and 4: the committed data is on disk, and another launch continues from it.
 std::string requeue_lines(std::string_view count, int most, std::string_view command) {
-  return fmt::format(R"(code=$?
-# 3: too many processes died to continue in place. 4: the job left before its time limit. The next launch goes on from the disk.
+  return fmt::format(
+      R"(# 3: too many processes died to continue in place. 4: the job left before its time limit. The next launch goes on from the disk.
 if {{ [ $code -eq 3 ] || [ $code -eq 4 ]; }} && [ "{}" -lt {} ]; then
   {}
 fi
 exit $code
 )",
-                     count, most, command);
+      count, most, command);
 }
 
 /// With --no-kill, Slurm keeps a job whose first node is lost, although its script and mend run are gone. So a small
@@ -90,10 +112,11 @@ std::string slurm(const JobDescription& job) {
           "\n"
           "#SBATCH --no-kill\n";
   if (job.requeues > 0) text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
-  text += guard_of_first_node(job) + "\n" + run_line(job, "");
-  if (job.requeues > 0)
-    text += requeue_lines("${SLURM_RESTART_COUNT:-0}", job.requeues,
-                          fmt::format(R"(scontrol requeue "$SLURM_JOB_ID"{})", until_it_is_ended));
+  text += guard_of_first_node(job) + "\n";
+  if (job.requeues == 0) return text + run_line(job, "") + "\n";
+  text += run_line_and_wait(job, "") +
+          requeue_lines("${SLURM_RESTART_COUNT:-0}", job.requeues,
+                        fmt::format(R"(scontrol requeue "$SLURM_JOB_ID"{})", until_it_is_ended));
   return text;
 }
 
@@ -112,12 +135,12 @@ std::string pbs(const JobDescription& job) {
           "\n"
           "#PBS -W tolerate_node_failures=all\n";
   if (job.requeues > 0) text += "#PBS -r y\n";
-  text += "\ncd \"$PBS_O_WORKDIR\"\n" + run_line(job, limit_of(job) + " --hostfile \"$PBS_NODEFILE\"");
-  if (job.requeues > 0) {
-    text += requeue_lines(R"($(qstat -f "$PBS_JOBID" | sed -n 's/.*run_count = //p'))", job.requeues + 1,
-                          "qrerun \"$PBS_JOBID\"");
-  }
-  return text;
+  text += "\ncd \"$PBS_O_WORKDIR\"\n";
+  const std::string where = limit_of(job) + " --hostfile \"$PBS_NODEFILE\"";
+  if (job.requeues == 0) return text + run_line(job, where) + "\n";
+  return text + run_line_and_wait(job, where) +
+         requeue_lines(R"($(qstat -f "$PBS_JOBID" | sed -n 's/.*run_count = //p'))", job.requeues + 1,
+                       "qrerun \"$PBS_JOBID\"");
 }
 
 std::string lsf(const JobDescription& job) {
@@ -139,7 +162,7 @@ std::string lsf(const JobDescription& job) {
 #BSUB -Q "3 4"
 )";
   }
-  return text + "\n" + run_line(job, limit_of(job) + " --hostfile \"$LSB_DJOB_HOSTFILE\"");
+  return text + "\n" + run_line(job, limit_of(job) + " --hostfile \"$LSB_DJOB_HOSTFILE\"") + "\n";
 }
 
 std::string flux(const JobDescription& job) {
@@ -161,7 +184,7 @@ std::string flux(const JobDescription& job) {
   text += "\n" +
           fmt::format(R"(hosts=$(flux hostlist --expand --delimiter=":{0}," local):{0})", job.processes_per_node) +
           "\n";
-  return text + run_line(job, limit_of(job) + " --host \"$hosts\"");
+  return text + run_line(job, limit_of(job) + " --host \"$hosts\"") + "\n";
 }
 
 void check(const JobDescription& job) {

@@ -3,11 +3,15 @@
 #include "jobs/watch/process_table.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 
 namespace mend::jobs {
 namespace {
+
+/// A signal may come twice: to the group of this process, and from a script that passes it on.
+constexpr std::chrono::milliseconds one_signal{300};
 
 void say(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
 
@@ -22,11 +26,13 @@ void JobRequests::look() {
 }
 
 bool JobRequests::heed(int signal) {
-  if (signal != SIGTERM || was_signalled_) return false;
-  was_signalled_ = true;
+  if (signal != SIGTERM) return false;
+  if (signalled_at_) return heeds_ && Clock::now() - *signalled_at_ < one_signal;
+  signalled_at_ = Clock::now();
   const auto slots = board_.slots();
   const bool heeds = std::ranges::any_of(slots, [](const board::Slot* slot) { return slot->heeds_sigterm != 0; });
-  if (!heeds || !ask_to_leave(board::Leave::signal_to_launcher)) return false;
+  heeds_ = heeds && ask_to_leave(board::Leave::signal_to_launcher);
+  if (!heeds_) return false;
   say("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
   return true;
 }

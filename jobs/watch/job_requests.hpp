@@ -39,7 +39,8 @@ class JobRequests {
  private:
   board::Board& board_;
   std::optional<Clock::time_point> leave_at_;
-  bool was_signalled_ = false;
+  std::optional<Clock::time_point> signalled_at_;
+  bool heeds_ = false;  ///< the first SIGTERM has become a request
 };
 
 }  // namespace mend::jobs

@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <regex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -165,13 +167,28 @@ TEST_F(Leaving, a_limit_makes_no_difference_to_a_job_that_finishes_before) {
   EXPECT_THAT(job.errors(), IsEmpty());
 }
 
+/// After the time in which mend run takes it for the first one.
+void send_another_sigterm(const MendProcess& job) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  ::kill(job.pid(), SIGTERM);
+}
+
 TEST_F(Leaving, a_second_sigterm_ends_the_job_at_once) {
   MendProcess job(line("never_commits", {}, {disk()}));
   job.wait_for_output("goes");
   ::kill(job.pid(), SIGTERM);
   job.wait_for_errors("a second SIGTERM ends it at once");
-  ::kill(job.pid(), SIGTERM);
+  ::kill(job.pid(), SIGTERM);  // at once: it is the same, which has come in two ways
+  send_another_sigterm(job);
   EXPECT_EQ(job.wait(), 128 + SIGTERM) << job.errors();
+}
+
+TEST_F(Leaving, a_signal_for_the_whole_group_is_one_for_mend_run) {
+  MendProcess job(line("ignores", {}, {disk()}));
+  job.wait_for_output("goes");
+  ::kill(-job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (mend run was sent SIGTERM); version "));
 }
 
 TEST_F(Leaving, kill_and_no_disk_end_the_job_at_the_first_sigterm) {
@@ -193,7 +210,7 @@ TEST_F(Leaving, without_a_disk_a_program_that_does_not_look_goes_on_and_that_is_
   job.wait_for_errors(
       "the job is asked to leave (mend run was sent SIGTERM) and goes on: nothing is on disk "
       "(--mend-disk), and the program does not ask should_exit()");
-  ::kill(job.pid(), SIGTERM);
+  send_another_sigterm(job);
   EXPECT_EQ(job.wait(), 128 + SIGTERM) << job.errors();
   EXPECT_THAT(lines_with(job.errors(), "and goes on"), SizeIs(1));
 }

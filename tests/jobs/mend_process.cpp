@@ -58,6 +58,7 @@ MendProcess::MendProcess(const std::vector<std::string>& arguments, int input, c
   line.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ == 0) {
+    ::setsid();
     ::dup2(input != no_input ? input : ::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(errors[1], STDERR_FILENO);

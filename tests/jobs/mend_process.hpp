@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-/// The constructor starts it, with empty standard input unless another is given, and without the variables `unset`; the
-/// destructor kills it if it has not ended. Every wait has a deadline, after which the test fails.
+/// The constructor starts it, as a batch system does: without a terminal, with empty standard input unless another is
+/// given, and without the variables `unset`; the destructor kills it if it has not ended. Every wait has a deadline,
+/// after which the test fails.
 class MendProcess {
  public:
   static constexpr int no_input = -1;

@@ -44,6 +44,12 @@ TEST(JobScript, has_only_what_was_asked_for) {
   expect_golden("slurm_plain", job_script(Scheduler::slurm, job));
 }
 
+TEST(JobScript, names_the_disk_before_what_a_program_has_after_dashes) {
+  JobDescription job = heat();
+  job.program = {"./heat", "a", "--", "b", "--", "c"};
+  EXPECT_THAT(job_script(Scheduler::slurm, job), HasSubstr(" -- ./heat a --mend-disk /scratch/heat -- b -- c\n"));
+}
+
 TEST(JobScript, asks_for_the_nodes_that_ranks_and_spares_fill) {
   JobDescription job = heat();
   EXPECT_EQ(job.nodes(), 9);
