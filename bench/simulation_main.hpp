@@ -10,12 +10,26 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace mend::bench {
+
+/// Returns the name of an option that was given "nan", which passes every check of a range; nothing if there is none.
+inline std::optional<std::string> option_without_number(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& text : option->results()) {
+      char* end = nullptr;
+      if (std::isnan(std::strtod(text.c_str(), &end)) && *end == '\0') return option->get_name();
+    }
+  }
+  return std::nullopt;
+}
 
 /// Returns the exit code if the command line is wrong, or asks for help or for the description alone.
 inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** argv) {
@@ -25,6 +39,10 @@ inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** a
   }
   try {
     app.parse(argc, argv);
+    if (const auto wrong = option_without_number(app)) {
+      std::fprintf(stderr, "mend: %s: nan is no number\n", wrong->c_str());
+      return 2;
+    }
     return std::nullopt;
   } catch (const CLI::CallForHelp& help) {
     return written_or_failed(app.exit(help));

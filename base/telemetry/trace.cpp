@@ -52,7 +52,7 @@ void note_event(json event, const Notes& notes) {
   event["cat"] = "mend";
   event["pid"] = r.self.value;
   event["tid"] = 0;
-  r.pending += ",\n" + event.dump();
+  r.pending += ",\n" + event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string take_pending() {
@@ -89,7 +89,8 @@ void start(const std::filesystem::path& file, ProcessId self, bool messages) {
                   {"ph", "M"},
                   {"pid", self.value},
                   {"args", {{"name", fmt::format("process {}", self.value)}, {"launch", launch::number()}}}};
-  r.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + name.dump());
+  r.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" +
+          name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   detail::on = true;
   detail::messages = messages;
 }

@@ -93,7 +93,10 @@ bool may_end_with_a_node(const Nodes& nodes) {
   const auto job = positive_number(variable("SLURM_JOB_ID"));
   const std::string script = job ? slurm_answer(fmt::format("scontrol write batch_script {} -", *job)) : "";
   return std::ranges::none_of(lines_of(script), [](const std::string& line) {
-    return line.starts_with("#SBATCH") && (line.find(" --no-kill") != std::string::npos || line.ends_with(" -k"));
+    if (!line.starts_with("#SBATCH")) return false;
+    std::istringstream words(line);
+    return std::any_of(std::istream_iterator<std::string>(words), {},
+                       [](const std::string& word) { return word == "--no-kill" || word == "-k"; });
   });
 }
 

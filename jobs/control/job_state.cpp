@@ -177,6 +177,7 @@ json state_of(const JobFacts& facts, const board::Board& board) {
              {"ranks", facts.ranks},
              {"spares", facts.spares},
              {"launched", facts.ranks + facts.spares},
+             {"all_here", facts.all_here},
              {"running_s", Seconds(Clock::now() - facts.begun).count()},
              {"look", board.last_look()},
              {"awaited", awaited_on(board)},
@@ -202,24 +203,27 @@ json state_of(const JobFacts& facts, const board::Board& board) {
   const json& processes = state["processes"];
   const auto is_spare = [](const json& one) { return one["rank"].is_null() && !one["process"].is_null(); };
   const auto spares_left = std::count_if(processes.begin(), processes.end(), is_spare);
-  state["spares_left"] = spares_left;
+  state["spares_left"] = processes.empty() ? json() : json(spares_left);  // nothing is known then
   const auto leave = static_cast<board::Leave>(board.requests().leave.load());
   state["asked_to_leave"] = leave == board::Leave::no ? json() : json(board::describe(leave));
   return state;
 }
 
 std::string to_text(const json& state) {
+  const json& left = state["spares_left"];
   std::string text =
-      fmt::format("job {}: {}; {} ranks, {} of {} spares left; epoch {}; running for {}\n", state["job"].dump(),
-                  state["program"].get<std::string>(), state["ranks"].dump(), state["spares_left"].dump(),
-                  state["spares"].dump(), state["epoch"].dump(), text_of(Seconds(state["running_s"].get<double>())));
-  text += fmt::format("  {}\n", commits_text(state));
+      fmt::format("job {}: {}; {} ranks, {}{} spares{}; epoch {}; running for {}\n", state["job"].dump(),
+                  state["program"].get<std::string>(), state["ranks"].dump(),
+                  left.is_null() ? "" : left.dump() + " of ", state["spares"].dump(), left.is_null() ? "" : " left",
+                  state["epoch"].dump(), text_of(Seconds(state["running_s"].get<double>())));
+  if (!state["processes"].empty()) text += fmt::format("  {}\n", commits_text(state));
   if (!state["asked_to_leave"].is_null())
     text += fmt::format("  asked to leave: {}\n", state["asked_to_leave"].get<std::string>());
   const json& processes = state["processes"];
   if (processes.size() < state["launched"] && state["epoch"] == 0)
-    text += fmt::format("  {} of {} processes are shown; no process on this machine can ask the others\n",
-                        processes.size(), state["launched"].dump());
+    text += fmt::format("  {} of {} processes are shown; {}\n", processes.size(), state["launched"].dump(),
+                        state.value("all_here", false) ? "the others have not begun, or do not use mend"
+                                                       : "no process on this machine can ask the others");
   if (processes.empty()) return text;
   const std::size_t width = width_of_machines(processes);  // 0: all are on one
   const auto column = [&](const std::string& machine) {

@@ -19,6 +19,7 @@ struct JobFacts {
   std::string program;
   int ranks = 0;
   int spares = 0;
+  bool all_here = false;  ///< all processes on this machine
   Clock::time_point begun;
 };
 

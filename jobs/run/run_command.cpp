@@ -249,6 +249,11 @@ std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
 /// The board also needs places for processes that are started later, for the ranks of the dead.
 std::size_t places_on_board(const Launch& launch) { return 4 * static_cast<std::size_t>(launch.processes()) + 64; }
 
+/// A name that is no UTF-8 must not end the job.
+std::string as_text(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string answer_to_request(bool taken, const std::string& sentence) {
   return nlohmann::json{{"taken", taken}, {"sentence", sentence}}.dump();
 }
@@ -256,7 +261,7 @@ std::string answer_to_request(bool taken, const std::string& sentence) {
 /// The answer to mend status, mend commit and mend stop.
 std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
                       JobRequests& requests, bool all_here) {
-  if (question == "status") return state_of(facts, board).dump() + "\n";
+  if (question == "status") return as_text(state_of(facts, board)) + "\n";
   if (question == "look") return nlohmann::json{{"look", all_here ? 0 : requests.ask_for_look()}}.dump();
   if (question != "commit" && question != "stop")
     return answer_to_request(false, "this mend run does not support that request");
@@ -297,7 +302,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
                                  .end = std::chrono::seconds(arguments.end_limit_seconds),
                                  .processes = launch.processes(),
                                  .all_here = all_here(launch)});
-  const JobFacts facts{::getpid(), launch.program.front(), launch.ranks, launch.spares, Clock::now()};
+  const JobFacts facts{::getpid(), launch.program.front(), launch.ranks, launch.spares, all_here(launch), Clock::now()};
   const auto socket = listen(facts.job, [&](const std::string& question) {
     return answer_to(question, facts, board, requests, all_here(launch));
   });
@@ -324,6 +329,16 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   launched.was_asked_to_leave = requests.leaves();
   launched.reason = launched.verdict.sentence.empty() ? watch.reports().reason : launched.verdict.sentence;
   return launched;
+}
+
+/// Returns true if a new launch has the same input. Reports it if not.
+bool can_be_read_again(const RepeatableInput& input) {
+  if (input.rewind()) return true;
+  fmt::print(
+      stderr,
+      "mend: the job is not launched anew (--relaunch): what it has read of its standard input, a pipe, is gone; "
+      "give it a file, or /dev/null\n");
+  return false;
 }
 
 /// Returns true if a new launch can continue from disk. Reports it if only the disk is missing.
@@ -448,7 +463,7 @@ int run(Arguments& arguments) {
   int relaunched = 0;
   for (int number = 1;; ++number) {
     const Launched launched = launch_once(arguments, mpirun, leave_at);
-    if (relaunched < arguments.relaunches && goes_on_from_disk(launched) && input.rewind()) {
+    if (relaunched < arguments.relaunches && goes_on_from_disk(launched) && can_be_read_again(input)) {
       tell(launched.verdict);
       const LaunchEnd end = end_of(launch, launched);  // which has its own number of spares
       if (!leave_out_lost_nodes(launch, nodes)) {

@@ -66,7 +66,7 @@ function fillFigures() {
   if (model.deaths != null) figure("Processes died", model.deaths);
   figure("Recoveries", model.recoveries.length);
   const sums = model.recoveries.map(recovery => recovery.sum_ms).sort((a, b) => a - b);
-  if (sums.length) figure("Recovery, median", number(sums[Math.floor(sums.length / 2)]), "ms");
+  if (sums.length) figure("Recovery, median", number((sums[Math.floor(sums.length / 2)] + sums[Math.floor((sums.length - 1) / 2)]) / 2), "ms");
   figure("Commits", model.economy.commits);
   if (model.economy.commits) figure("A commit, mean", timeText(1e6 * model.economy.commit_s / model.economy.commits));
 }

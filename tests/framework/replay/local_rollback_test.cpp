@@ -68,11 +68,11 @@ TEST_P(WhoeverDies, is_the_only_one_that_goes_back) {
                               fmt::format("only rank {} goes back to version 1: the others keep [3-6] steps that "
                                           "they have computed since; a rank has logged [0-9.]+ MiB at most",
                                           GetParam())));
-  // It dies before step 6, of which some others may already have something.
-  EXPECT_THAT(end.errors, testing::ContainsRegex(fmt::format(
-                              "rank {} went back once; 2 steps were computed twice, and [3-6] were kept; a rank has "
-                              "logged [0-9.]+ MiB at most",
-                              GetParam())));
+  // It dies before step 6, of which some others may already have something. Of step 5 they may have nothing yet.
+  EXPECT_THAT(end.errors, testing::ContainsRegex(
+                              fmt::format("rank {} went back once; (1 step was|2 steps were) computed twice, and "
+                                          "[3-6] were kept; a rank has logged [0-9.]+ MiB at most",
+                                          GetParam())));
 }
 
 TEST(LocalRollback, works_before_the_first_commit) { expect_right(play_locally("2@3"), {12, 12, 12, 12}); }

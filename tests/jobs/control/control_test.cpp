@@ -134,6 +134,16 @@ TEST_F(Control, status_asks_processes_on_other_machines) {
   EXPECT_EQ(after["spares_left"], 0);
 }
 
+TEST_F(Control, status_of_a_program_with_a_strange_name_does_not_end_its_job) {
+  const auto program = scratch_.path() / "sleep\xff";
+  std::filesystem::create_symlink("/bin/sleep", program);
+  MendProcess job({"run", "-n", "2", "--", program.string(), "20"});
+  EXPECT_TRUE(support::soon([&] { return Ended({"status", name_of(job)}).code == 0; }));
+  EXPECT_THAT(Ended({"status", name_of(job)}).output,
+              AllOf(HasSubstr("sleep"), HasSubstr("0 of 2 processes are shown; the others have not begun, or do not")));
+  EXPECT_EQ(::kill(job.pid(), 0), 0);
+}
+
 TEST_F(Control, a_launcher_that_stands_still_does_not_hang_status) {
   MendProcess job = start("ignores");
   job.wait_for_output("rank 1: goes");
