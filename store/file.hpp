@@ -4,7 +4,7 @@
 //
 //     mend::File restart = store.file("restart");       // before restore(), on every entry of the body
 //     store.restore();
-//     if (std::FILE* file = restart.open("r")) {        // null when it was never written
+//     if (std::FILE* file = restart.open("r")) {        // null when there is none
 //       read_state(file);                               // the program's own code, which knows nothing of mend
 //       std::fclose(file);
 //     }
@@ -16,8 +16,9 @@
 //
 //   opened with       "w", out          "a", app      "r", in            "r+", in | out
 //   the content is    empty at once     kept          kept               kept
-//   never written     then exists       then exists   cannot be opened   cannot be opened
+//   there is none     then exists       then exists   cannot be opened   cannot be opened
 //
+// There is a file when it was written, and after a restore: an empty one, if it had not been written at that commit.
 // The content lies in memory once, beside the snapshots that the store keeps of every member. A file may have any size.
 // It belongs to one rank and to one entry of the body.
 

@@ -13,6 +13,7 @@ namespace mend::jobs {
 
 struct Patient {
   std::filesystem::path mpirun;       ///< empty: there is none
+  std::string wrong_mpirun;           ///< what is wrong with the one that MEND_MPIRUN names
   std::filesystem::path programs;     ///< the folder of `mend` and of its helper programs
   int processes = 4;                  ///< of the intended job on this machine
   double heartbeat_ms = 100;          ///< --mend-heartbeat

@@ -62,6 +62,8 @@ int examine(Arguments& arguments) {
     patient.mpirun = find_mpirun();
   } catch (const EnvironmentError&) {
     // check_mpi reports it.
+  } catch (const UsageError& wrong) {
+    patient.wrong_mpirun = wrong.what();
   }
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   Findings findings;

@@ -99,6 +99,9 @@ Finding judge_library(const Patient& patient, const Trial& trial) {
 }  // namespace
 
 Findings check_mpi(const Patient& patient) {
+  if (!patient.wrong_mpirun.empty()) {
+    return {{Level::fail, "MPI", patient.wrong_mpirun, "name the mpirun of Open MPI 5 or later, or unset MEND_MPIRUN"}};
+  }
   if (patient.mpirun.empty()) {
     return {{Level::fail, "MPI", "there is no mpirun of Open MPI 5 or later", "jobs/setup.sh, or set MEND_MPIRUN"}};
   }

@@ -37,7 +37,9 @@ std::string ProgramEnd::complaint() const {
   if (!in_time) return "it has not ended in time";
   for (std::size_t begin = 0; begin < errors.size();) {
     const auto end = std::min(errors.find('\n', begin), errors.size());
-    if (end > begin) return errors.substr(begin, end - begin);
+    const std::string line = errors.substr(begin, end - begin);
+    const bool is_note = line.starts_with("mend: Slurm ends this job in ");  // by mend run, in an allocation
+    if (end > begin && !is_note) return line;
     begin = end + 1;
   }
   return fmt::format("exit code {}", exit_code);

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <ranges>
+#include <string_view>
 #include <utility>
 
 namespace mend::jobs {
@@ -18,6 +19,9 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+/// As base/telemetry/trace.cpp writes it.
+constexpr std::string_view begin_of_trace = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
 
 std::string content_of(const fs::path& file) {
   std::ifstream in(file);
@@ -30,7 +34,9 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const fs::path& file = entry.path();
-    if (file.filename().string().starts_with("process-") && file.extension() == ".json") files.push_back(file);
+    std::error_code ignored;
+    const bool is_named_so = file.filename().string().starts_with("process-") && file.extension() == ".json";
+    if (is_named_so && entry.is_regular_file(ignored)) files.push_back(file);
   }
   std::ranges::sort(files);
   return files;
@@ -59,7 +65,7 @@ void mark_launch(json& events) {
 
 json read_file(const fs::path& file) {
   const std::string content = content_of(file);
-  if (content.empty()) return json::array();  // killed before it wrote anything
+  if (begin_of_trace.starts_with(content)) return json::array();  // killed before it wrote anything
   json events = events_in(content, file.string());
   if (events.is_discarded()) throw UsageError(fmt::format("{} is not a trace: it has no trace events", file.string()));
   mark_launch(events);
@@ -131,7 +137,8 @@ json events_in(const std::string& text, const std::string& file) {
   const std::string whole_events = text.substr(0, text.find_last_not_of(", \n") + 1);
   const std::string whole_lines = text.substr(0, text.rfind(",\n"));
   json document = parse_shallow(text, file);
-  for (const std::string& mended : {text + "}", whole_events + "]}", whole_lines + "]}"})
+  const std::string no_event = text.substr(0, text.find('[') + 1);  // the first is cut off
+  for (const std::string& mended : {text + "}", whole_events + "]}", whole_lines + "]}", no_event + "]}"})
     if (document.is_discarded()) document = parse_shallow(mended, file);
   if (!document.is_object() || !document.contains("traceEvents") || !document.at("traceEvents").is_array())
     return json(json::value_t::discarded);

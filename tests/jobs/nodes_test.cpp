@@ -112,8 +112,9 @@ TEST_F(NodesOf, an_allocation_of_slurm_may_be_this_machine_alone) {
 
 TEST_F(NodesOf, slurm_end_the_job_unless_its_script_says_no_kill) {
   const std::string names = "case $1 in show) printf 'n1\\nn2\\n' ;; write) echo '#SBATCH";
-  for (const auto& [line, ends] : {std::pair{" --nodes=2", true}, std::pair{" --nodes=2 --no-kill", false},
-                                   std::pair{" -k", false}, std::pair{" --kill-on-bad-exit", true}}) {
+  for (const auto& [line, ends] :
+       {std::pair{" --nodes=2", true}, std::pair{" --nodes=2 --no-kill", false}, std::pair{" -k", false},
+        std::pair{" -k -N 2", false}, std::pair{" --no-kill=off", true}, std::pair{" --kill-on-bad-exit", true}}) {
     const auto job = slurm(names + line + "' ;; esac", "1(x2)", "2");
     EXPECT_EQ(may_end_with_a_node(nodes_of({})), ends) << line;
   }

@@ -68,6 +68,15 @@ TEST(MendDoctor, starts_a_process_for_a_dead_rank_and_writes_a_checkpoint) {
   EXPECT_THAT(diagnosis.findings, Contains(IsFinding("pass", "HDF5", "1.")));
 }
 
+TEST(MendDoctor, finds_an_mpirun_that_is_none) {
+  const ScopedEnvironment environment{{"MEND_MPIRUN", "/bin/nothing"}};
+  const Diagnosis diagnosis = doctor({});
+  EXPECT_EQ(diagnosis.code, 2);
+  EXPECT_THAT(diagnosis.findings,
+              Contains(IsFinding("fail", "MPI", "MEND_MPIRUN is '/bin/nothing', which cannot be run")));
+  EXPECT_GT(diagnosis.findings.size(), 5U) << "the other checks are made all the same";
+}
+
 TEST(MendDoctor, finds_a_stock_library) {
   const support::ScratchFolder prefix;
   fs::create_directories(prefix.path() / "bin");

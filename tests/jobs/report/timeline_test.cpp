@@ -3,10 +3,13 @@
 #include "base/error.hpp"
 #include "jobs/report/page.hpp"
 #include "jobs/report/result.hpp"
+#include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -229,6 +232,14 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
 ]})";
   EXPECT_EQ(events_in(whole, "trace").size(), 2U);
   const std::size_t first_end = whole.find("},") + 1;
+  const support::ScratchFolder folder;
+  const auto file = folder.path() / "process-0.json";
+  std::ofstream(folder.path() / "process-1.json") << whole;
+  std::filesystem::create_directory(folder.path() / "process-2.json");
+  for (std::size_t length = 0; length < first_end; ++length) {
+    std::ofstream(file) << whole.substr(0, length);
+    EXPECT_EQ(read_trace(folder.path()).size(), 2U) << length;
+  }
   for (std::size_t length = first_end; length < whole.size(); ++length) {
     const json events = events_in(whole.substr(0, length), "trace");
     ASSERT_FALSE(events.is_discarded()) << length;
