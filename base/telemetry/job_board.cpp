@@ -79,6 +79,7 @@ std::string_view describe(Leave why) {
     case Leave::signal_to_rank: return "a process was sent SIGTERM";
     case Leave::signal_to_launcher: return "mend run was sent SIGTERM";
     case Leave::stop: return "asked by mend stop";
+    case Leave::launcher: return "asked by mend run";
   }
   return "?";
 }

@@ -34,7 +34,7 @@ namespace mend::board {
 inline constexpr const char* file_name = "board";
 
 /// The reason why a job is asked to leave. If there are two, the higher one counts.
-enum class Leave : std::uint32_t { no, time_limit, signal_to_rank, signal_to_launcher, stop };
+enum class Leave : std::uint32_t { no, time_limit, signal_to_rank, signal_to_launcher, stop, launcher };
 /// Returns a text like "its time limit is near".
 std::string_view describe(Leave why);
 

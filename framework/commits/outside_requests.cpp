@@ -16,6 +16,7 @@ namespace mend {
 namespace {
 
 std::atomic<bool> was_signalled{false};
+std::atomic<bool> launcher_asks{false};
 
 /// The launcher's daemon, the parent of a process that was launched, sends SIGTERM only to end the job, as on Ctrl-C.
 void on_sigterm(int signal, siginfo_t* info, void* /*context*/) {
@@ -36,9 +37,19 @@ void OutsideRequests::heed_sigterm() {
   if (::sigaction(SIGTERM, &ours, nullptr) == 0) board::mine().heeds_sigterm = 1;
 }
 
+void OutsideRequests::heed_launcher() {
+  struct sigaction before {};
+  if (::sigaction(SIGURG, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  struct sigaction ours {};
+  ours.sa_handler = [](int) { launcher_asks = true; };
+  ours.sa_flags = SA_RESTART;
+  ::sigaction(SIGURG, &ours, nullptr);
+}
+
 board::Leave OutsideRequests::asked_to_leave() const {
   const auto by_launcher = static_cast<board::Leave>(board::requests().leave.load(std::memory_order_relaxed));
   if (by_launcher != board::Leave::no) return by_launcher;
+  if (launcher_asks.load(std::memory_order_relaxed)) return board::Leave::launcher;
   return was_signalled.load(std::memory_order_relaxed) ? board::Leave::signal_to_rank : board::Leave::no;
 }
 

@@ -2,7 +2,8 @@
 // limit, SIGTERM, mend stop).
 //
 // A request reaches only some processes: on the board of the launcher's machine (base/telemetry/job_board.hpp), or as a
-// signal. So a rank that was asked says so in the ballot of its next commit, and then all ranks exchange their
+// signal: SIGTERM, or, if no process is on the launcher's machine, SIGURG by way of mpirun, which other programs
+// ignore. So a rank that was asked says so in the ballot of its next commit, and then all ranks exchange their
 // requests. All learn of them at the same commit:
 //
 //   asked --ballot--> tell --> the commit is written to disk --> committed
@@ -39,6 +40,8 @@ class OutsideRequests {
   /// Makes the first SIGTERM of this process a request; the second ends the process, and so does one from the
   /// launcher's daemon. Does nothing if the program handles SIGTERM itself. Local.
   static void heed_sigterm();
+  /// Makes SIGURG a request of the launcher to leave. Does nothing if the program handles it. Local.
+  static void heed_launcher();
 
   /// Forgets what was agreed. Local.
   void begin_epoch() {

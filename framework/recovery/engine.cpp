@@ -207,6 +207,7 @@ BodyRules Engine::rules_of_bodies() {
 /// Sets the requests that commits take care of. Only bodies that are left by exceptions support this.
 void Engine::heed_requests() {
   if (heeds_sigterm_) OutsideRequests::heed_sigterm();
+  OutsideRequests::heed_launcher();
   board::mine().has_disk = disk_.exists() ? 1 : 0;
   store_.heed({[this] { return requests_.any(); }, [this](MPI_Comm comm) { requests_.tell(comm); },
                [this](Version version, bool on_disk) { answer_requests(version, on_disk); }});

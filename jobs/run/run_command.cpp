@@ -265,6 +265,12 @@ std::string answer_to(const std::string& question, const JobFacts& facts, const 
   if (question == "look") return nlohmann::json{{"look", all_here ? 0 : requests.ask_for_look()}}.dump();
   if (question != "commit" && question != "stop")
     return answer_to_request(false, "this mend run does not support that request");
+  if (question == "stop" && requests.is_passed_on()) {
+    requests.ask_to_leave(board::Leave::stop);
+    return answer_to_request(true, fmt::format("job {}, of which no process is on this machine, is asked to leave at "
+                                               "its next commit",
+                                               facts.job));
+  }
   if (!requests.is_heard()) {
     return answer_to_request(
         false, fmt::format("no process of job {} has come to mend::run on the machine of its mend run", facts.job));
@@ -279,6 +285,13 @@ std::string answer_to(const std::string& question, const JobFacts& facts, const 
   return answer_to_request(
       true, fmt::format("job {} is asked to leave at its next commit{}", facts.job,
                         requests.has_disk() ? "" : "; it has no disk, and leaves only if it asks should_exit()"));
+}
+
+/// Returns true if the options of the job make SIGTERM a request to leave, as far as they are known here.
+bool expects_sigterm(const Launch& launch) {
+  if (!launch.on_term.empty()) return launch.on_term == "checkpoint";
+  return std::getenv("MEND_DISK") != nullptr ||
+         std::ranges::any_of(launch.program, [](const std::string& word) { return word.starts_with("--mend-disk"); });
 }
 
 /// Listens for these questions. If that is not possible, the job runs without.
@@ -296,7 +309,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   const Launch& launch = arguments.launch;
   const StatusFile status;
   board::Board board(status.folder(), places_on_board(launch));
-  JobRequests requests(board, leave_at);
+  JobRequests requests(board, leave_at, {!all_here(launch), expects_sigterm(launch)});
   const auto environment = environment_of(launch, status);
   JobWatch watch(status.path(), {.start = {.limit = start_limit_of(arguments)},
                                  .end = std::chrono::seconds(arguments.end_limit_seconds),
@@ -307,7 +320,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
     return answer_to(question, facts, board, requests, all_here(launch));
   });
   const auto look = [&](const Children& children) {
-    requests.look();
+    requests.look(children.child);
     if (socket) socket->poll();
     return watch.look(children);
   };
@@ -598,6 +611,11 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->callback([run_command, arguments, &after_dashes, &chosen] {
     const bool has_result = run_command->count("--result") > 0;
     if (has_result && arguments->launch.result.empty()) throw UsageError("--result has no name: name a file");
+    for (const char* option : {"--network", "--time-limit", "--time-margin"}) {
+      const CLI::Option* given = run_command->get_option(option);
+      if (given->count() > 0 && given->results().back().empty())
+        throw UsageError(fmt::format("{} has no value: give one, or leave it out", option));
+    }
     auto& program = arguments->launch.program;
     program = run_command->remaining();
     // Dashes after the program's name belong to the program.

@@ -12,13 +12,20 @@ namespace {
 
 /// A signal may come twice: to the group of this process, and from a script that passes it on.
 constexpr std::chrono::milliseconds one_signal{300};
+/// Between two signals that mpirun passes on.
+constexpr std::chrono::milliseconds between_signals{1'000};
 
 void say(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
 
 }  // namespace
 
-void JobRequests::look() {
-  if (!leave_at_ || Clock::now() < *leave_at_) return;
+void JobRequests::look(pid_t mpirun) {
+  const auto now = Clock::now();
+  if (leaves() && is_passed_on() && (!passed_on_at_ || now - *passed_on_at_ > between_signals)) {
+    passed_on_at_ = now;
+    ::kill(mpirun, SIGURG);
+  }
+  if (!leave_at_ || now < *leave_at_) return;
   leave_at_.reset();
   say(ask_to_leave(board::Leave::time_limit) ? "the time limit is near: the job is asked to leave at its next commit"
                                              : "the time limit is near: processes of the job that come on this machine "
@@ -30,7 +37,8 @@ bool JobRequests::heed(int signal) {
   if (signalled_at_) return heeds_ && Clock::now() - *signalled_at_ < one_signal;
   signalled_at_ = Clock::now();
   const auto slots = board_.slots();
-  const bool heeds = std::ranges::any_of(slots, [](const board::Slot* slot) { return slot->heeds_sigterm != 0; });
+  const bool heeds = std::ranges::any_of(slots, [](const board::Slot* slot) { return slot->heeds_sigterm != 0; }) ||
+                     (is_passed_on() && elsewhere_.heeds_sigterm);
   heeds_ = heeds && ask_to_leave(board::Leave::signal_to_launcher);
   if (!heeds_) return false;
   say("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
@@ -39,7 +47,7 @@ bool JobRequests::heed(int signal) {
 
 bool JobRequests::ask_to_leave(board::Leave why) {
   board_.requests().leave = std::max(board_.requests().leave.load(), static_cast<std::uint32_t>(why));
-  return !board_.slots().empty();
+  return !board_.slots().empty() || is_passed_on();
 }
 
 bool JobRequests::ask_for_version() {

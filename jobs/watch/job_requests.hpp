@@ -6,6 +6,8 @@
 #include "base/clock.hpp"
 #include "base/telemetry/job_board.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 
@@ -14,16 +16,26 @@ namespace mend::jobs {
 /// The requests to one launch.
 class JobRequests {
  public:
-  /// `leave_at`: when the job is asked to leave, if at all. `board` must outlive this object.
-  JobRequests(board::Board& board, std::optional<Clock::time_point> leave_at) : board_(board), leave_at_(leave_at) {}
+  /// What is known of processes on other machines.
+  struct Elsewhere {
+    bool may_be = false;         ///< there may be some
+    bool heeds_sigterm = false;  ///< by the options of the job, SIGTERM is a request to leave
+  };
 
-  /// Asks the job to leave if it is time. Local; call it repeatedly while the job runs.
-  void look();
+  /// `leave_at`: when the job is asked to leave, if at all. `board` must outlive this object.
+  JobRequests(board::Board& board, std::optional<Clock::time_point> leave_at, Elsewhere elsewhere)
+      : board_(board), leave_at_(leave_at), elsewhere_(elsewhere) {}
+
+  /// Asks the job to leave if it is time. If no process is here to see a request, mpirun passes it on, again and again,
+  /// because processes may begin late. Local; call it repeatedly while mpirun runs.
+  void look(pid_t mpirun);
   /// Returns true if `signal`, which was sent to this process, has become a request. It is then not passed on to
   /// mpirun. Local.
   bool heed(int signal);
-  /// Returns false if no process of the job is here to see the request. Local.
+  /// Returns false if no process of the job can see the request. Local.
   bool ask_to_leave(board::Leave why);
+  /// Returns true if no process of the job is here, but mpirun can ask others to leave. Local.
+  bool is_passed_on() const { return elsewhere_.may_be && board_.slots().empty(); }
   bool ask_for_version();
   /// Asks for the state of processes on other machines. Returns the number of the look; 0 if no process is here that
   /// could ask them. Local.
@@ -39,6 +51,8 @@ class JobRequests {
  private:
   board::Board& board_;
   std::optional<Clock::time_point> leave_at_;
+  Elsewhere elsewhere_;
+  std::optional<Clock::time_point> passed_on_at_;
   std::optional<Clock::time_point> signalled_at_;
   bool heeds_ = false;  ///< the first SIGTERM has become a request
 };

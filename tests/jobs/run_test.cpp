@@ -173,6 +173,8 @@ TEST(MendRun, what_is_missing_or_contradicts_itself_is_named) {
   expect_refused({"report"}, "FILE is required: mend report --help describes it");
   expect_refused({"run", subject}, "--ranks is required: mend run --help describes it");
   expect_refused({"run", "-n", "2", "--result", "", "--", subject}, "--result has no name: name a file");
+  expect_refused({"run", "-n", "2", "--network", "", "--", subject},
+                 "--network has no value: give one, or leave it out");
   expect_refused({"run", "-n", "2", "--mpi", "--mca a 'b", "--", subject},
                  "--mpi \"--mca a 'b\": a quote is not closed");
   const std::string remedy = " of mend run: give the number to mend run alone, as --spares";

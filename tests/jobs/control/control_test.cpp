@@ -56,10 +56,11 @@ class Control : public testing::Test {
 };
 
 /// A job whose processes from the second one on find no files of mend run, as on other machines.
-MendProcess start_elsewhere() {
-  const std::string hide = R"([ "$OMPI_COMM_WORLD_RANK" = 0 ] || unset MEND_STATUS_FILE; exec "$0" "$@")";
+MendProcess start_elsewhere(const std::string& option, const std::string& here = "0") {
+  const std::string hide =
+      R"([ "$OMPI_COMM_WORLD_RANK" = ')" + here + R"(' ] || unset MEND_STATUS_FILE; exec "$0" "$@")";
   return MendProcess({"run", "-n", "2", "--spares", "1", "--host", "127.0.0.1:3", "--", "sh", "-c", hide, MEND_SUBJECT,
-                      "leaves:ignores", "--mend-timeout=30000"});
+                      "leaves:ignores", option});
 }
 
 std::string name_of(const MendProcess& job) { return std::to_string(job.pid()); }
@@ -111,7 +112,7 @@ TEST_F(Control, status_tells_of_a_rank_that_was_replaced_and_of_one_that_stands_
 }
 
 TEST_F(Control, status_asks_processes_on_other_machines) {
-  MendProcess job = start_elsewhere();
+  MendProcess job = start_elsewhere("--mend-timeout=30000");
   job.wait_for_output("rank 1: goes");
   const json before = state_of(job);
   EXPECT_THAT(before["processes"], testing::SizeIs(3));
@@ -132,6 +133,23 @@ TEST_F(Control, status_asks_processes_on_other_machines) {
   EXPECT_THAT(after["processes"], testing::SizeIs(2));
   EXPECT_EQ(after["epoch"], 1);
   EXPECT_EQ(after["spares_left"], 0);
+}
+
+TEST_F(Control, a_job_without_a_process_here_is_asked_to_leave_by_mpirun) {
+  for (const char* how : {"stop", "SIGTERM"}) {
+    MendProcess job = start_elsewhere(disk(), "none");
+    job.wait_for_output("rank 1: goes");
+    EXPECT_THAT(Ended({"status", name_of(job)}).output,
+                AllOf(HasSubstr("2 ranks, 1 spares; epoch 0"), HasSubstr("no process on this machine can ask")));
+    EXPECT_EQ(Ended({"commit", name_of(job)}).code, 1);
+    if (how == std::string("stop")) {
+      EXPECT_THAT(Ended({"stop", name_of(job)}).output, HasSubstr("is asked to leave at its next commit"));
+    } else {
+      ::kill(job.pid(), SIGTERM);
+    }
+    EXPECT_EQ(job.wait(), 4) << job.errors();
+    EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (asked by mend run); version ")) << how;
+  }
 }
 
 TEST_F(Control, status_of_a_program_with_a_strange_name_does_not_end_its_job) {
