@@ -79,8 +79,8 @@ FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   return snapshot;
 }
 
-void vote(Engine& engine) {
-  if (!engine.ballot().vote(Motion::flag, true)) throw EnvironmentError("a rank refused to go on");
+void vote(Engine& engine, Motion motion = Motion::flag) {
+  if (!engine.ballot().vote(motion, true)) throw EnvironmentError("a rank refused to go on");
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ void Group::make_store() {
 /// Ranks may have given different depths, of which each would be right in Fenix. A newcomer takes that of the others,
 /// who may have committed; before the first commit, the largest counts. Collective over the ranks.
 void Group::agree_on_depth() {
-  vote(engine_);  // all ranks are here
+  vote(engine_, Motion::restore);  // all ranks are here
   std::array<int, 2> depths{informed_ ? settings_.depth : -1, settings_.depth};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.world().store.get()),
             "MPI_Allreduce");

@@ -237,6 +237,8 @@ void MessageLogs::sync(int id, int region) {
     return log.regions.begin_region(region);
   }
   const Inside inside(inside_);
+  // All ranks are here, and none restores a data group meanwhile.
+  state().engine().ballot().vote(agreement::Motion::flag, true);
   // The other ranks wait for this one, so it takes part even after a local error.
   const bool fits_here =
       log.front.size == state().engine().world().roster.size() && spans_all_ranks(*log.comm) && !is_revoked(*log.comm);
