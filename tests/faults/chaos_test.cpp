@@ -41,6 +41,9 @@ class Solver {
     std::string errors;
   };
 
+  /// Returns true if a process was held dead because it did not come out of the MPI library.
+  static bool was_stuck(const std::string& errors) { return errors.find("(--mend-stuck-limit)") != std::string::npos; }
+
   /// Runs the job; calls `on_output` with its output.
   Outcome run(const std::function<void(const std::string&)>& on_output) const {
     const support::ScratchFolder scratch;
@@ -57,6 +60,8 @@ class Solver {
     // Three ranks that hold each other's data may die before any of it is copied again, or three newcomers in turn, or
     // all.
     EXPECT_EQ(end.exit_code, 3) << name_ << ": " << end.errors;
+    // Those that are held dead because they are stuck in the MPI library take spares that were meant for others.
+    if (was_stuck(end.errors)) return {nullptr, end.errors};
     EXPECT_THAT(end.errors,
                 testing::ContainsRegex("the data of ranks? .* is lost|the data that they committed is lost|version "
                                        "[0-9]+ is lost: no living process|3 processes "
@@ -139,6 +144,7 @@ TEST(Chaos, leaves_the_result_as_it_was) {
   }
   int jobs = 0;
   int lost = 0;
+  int stuck = 0;
   int lost_with_spares = 0;  // started processes may come too late for the next kill, especially on a busy machine
   std::size_t recoveries = 0;
   for (unsigned seed = first ? static_cast<unsigned>(std::stoul(first)) : 1;
@@ -149,6 +155,10 @@ TEST(Chaos, leaves_the_result_as_it_was) {
       if (said.find("step") != std::string::npos) killer.let_loose();
     });
     if (HasFailure()) FAIL() << "after " << killer.struck() << " kills; seed " << seed;
+    if (Solver::was_stuck(errors)) {
+      ++stuck;
+      std::cout << fmt::format("seed {}: {}\n", seed, errors);
+    }
     if (result.is_null()) {
       ++lost;
       if (solver.has_a_spare_for_each_kill()) ++lost_with_spares;
@@ -157,11 +167,14 @@ TEST(Chaos, leaves_the_result_as_it_was) {
     EXPECT_EQ(result.at("field_hash"), solver.undisturbed()) << "seed " << seed;
     std::size_t dead = 0;
     for (const json& recovery : result.at("recoveries")) dead += recovery.at("dead").size();
-    EXPECT_LE(dead, static_cast<std::size_t>(killer.struck())) << "somebody has died of himself; seed " << seed << "\n"
-                                                               << errors;
+    const bool somebody_died_of_himself = dead > static_cast<std::size_t>(killer.struck());
+    EXPECT_FALSE(somebody_died_of_himself && !Solver::was_stuck(errors)) << "seed " << seed << "\n" << errors;
     recoveries += result.at("recoveries").size();
   }
-  std::cout << fmt::format("{} jobs: {} recoveries; {} jobs lost data and said so\n", jobs, recoveries, lost);
+  std::cout << fmt::format(
+      "{} jobs: {} recoveries; {} jobs lost data and said so; in {} a process was held dead as stuck\n", jobs,
+      recoveries, lost, stuck);
+  EXPECT_LE(stuck, 1 + jobs / 100);
   EXPECT_GT(recoveries, 0U);
   EXPECT_LT(lost_with_spares, std::max(2, jobs / 4));
 }
