@@ -128,7 +128,7 @@ std::vector<ProcessId> processes_here() {
 }
 
 SlotElsewhere* slot_elsewhere(ProcessId process) {
-  if (process.value >= head->slots - std::min(head->taken.load(), head->slots.load())) return nullptr;
+  if (process.value >= end_of_slots(head) - end_of_own_slots(head)) return nullptr;
   AlignedSlot* const its = end_of_slots(head) - 1 - process.value;
   its->process = static_cast<std::int32_t>(process.value);
   its->is_taken = 1;

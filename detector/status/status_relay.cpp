@@ -3,11 +3,11 @@
 #include "base/clock.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/job_board.hpp"
+#include "base/telemetry/resident_bytes.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 namespace mend::detector {
 namespace {
@@ -17,13 +17,6 @@ using std::chrono::microseconds;
 microseconds time_now() { return std::chrono::duration_cast<microseconds>(Clock::now().time_since_epoch()); }
 
 microseconds age_of(microseconds then) { return std::max(time_now() - then, microseconds{0}); }
-
-std::uint64_t own_resident_bytes() {
-  std::uint64_t mapped = 0;
-  std::uint64_t resident = 0;
-  std::ifstream("/proc/self/statm") >> mapped >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 ProcessState own_state() {
   const board::Slot& mine = board::mine();
@@ -36,7 +29,7 @@ ProcessState own_state() {
           committed.count() == 0 ? std::nullopt : std::optional(age_of(committed)),
           mine.disk_version,
           mine.store_bytes,
-          own_resident_bytes(),
+          resident_bytes(::getpid()),
           mine.has_disk != 0,
           now.place,
           age_of(now.since),

@@ -1,16 +1,15 @@
 #include "jobs/control/job_state.hpp"
 
 #include "base/launch.hpp"
+#include "base/telemetry/resident_bytes.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/watch/process_table.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -24,14 +23,6 @@ using nlohmann::json;
 double seconds_since(std::chrono::microseconds then) {
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
   return std::max(0.0, Seconds(now - then).count());
-}
-
-/// The resident memory of a process; 0 if it is gone.
-std::uint64_t resident_bytes(pid_t process) {
-  std::uint64_t mapped = 0;
-  std::uint64_t resident = 0;
-  std::ifstream(fmt::format("/proc/{}/statm", process)) >> mapped >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// The call that the process is in or waits in.

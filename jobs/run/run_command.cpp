@@ -260,9 +260,9 @@ std::string answer_to_request(bool taken, const std::string& sentence) {
 
 /// The answer to mend status, mend commit and mend stop.
 std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
-                      JobRequests& requests, bool all_here) {
+                      JobRequests& requests) {
   if (question == "status") return as_text(state_of(facts, board)) + "\n";
-  if (question == "look") return nlohmann::json{{"look", all_here ? 0 : requests.ask_for_look()}}.dump();
+  if (question == "look") return nlohmann::json{{"look", facts.all_here ? 0 : requests.ask_for_look()}}.dump();
   if (question != "commit" && question != "stop")
     return answer_to_request(false, "this mend run does not support that request");
   if (question == "stop" && requests.is_passed_on()) {
@@ -316,9 +316,8 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
                                  .processes = launch.processes(),
                                  .all_here = all_here(launch)});
   const JobFacts facts{::getpid(), launch.program.front(), launch.ranks, launch.spares, all_here(launch), Clock::now()};
-  const auto socket = listen(facts.job, [&](const std::string& question) {
-    return answer_to(question, facts, board, requests, all_here(launch));
-  });
+  const auto socket =
+      listen(facts.job, [&](const std::string& question) { return answer_to(question, facts, board, requests); });
   const auto look = [&](const Children& children) {
     requests.look(children.child);
     if (socket) socket->poll();
