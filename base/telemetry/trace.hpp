@@ -38,6 +38,9 @@
 
 namespace mend::trace {
 
+/// What each file begins with.
+inline constexpr std::string_view begin_of_file = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+
 /// A number attached to an event. The name is a literal.
 using Note = std::pair<std::string_view, std::int64_t>;
 using Notes = std::vector<Note>;

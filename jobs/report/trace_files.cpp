@@ -1,6 +1,7 @@
 #include "jobs/report/trace_files.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/trace.hpp"
 #include "jobs/report/shallow_json.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +20,6 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-/// As base/telemetry/trace.cpp writes it.
-constexpr std::string_view begin_of_trace = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
 
 std::string content_of(const fs::path& file) {
   std::ifstream in(file);
@@ -65,7 +63,7 @@ void mark_launch(json& events) {
 
 json read_file(const fs::path& file) {
   const std::string content = content_of(file);
-  if (begin_of_trace.starts_with(content)) return json::array();  // killed before it wrote anything
+  if (trace::begin_of_file.starts_with(content)) return json::array();  // killed before it wrote anything
   json events = events_in(content, file.string());
   if (events.is_discarded()) throw UsageError(fmt::format("{} is not a trace: it has no trace events", file.string()));
   mark_launch(events);
