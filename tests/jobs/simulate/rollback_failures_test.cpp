@@ -1,6 +1,6 @@
 // Compares the simulated job that loses nodes with calculated values.
 
-#include "bench/rollback_failures.hpp"
+#include "bench/simulated/rollback_failures.hpp"
 
 #include <gmock/gmock.h>
 

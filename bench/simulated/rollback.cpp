@@ -12,8 +12,8 @@
 // consecutive ranks.
 
 #include "base/error.hpp"
-#include "bench/rollback_failures.hpp"
-#include "bench/simulation_main.hpp"
+#include "bench/simulated/rollback_failures.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "framework/commits/commit_schedule.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "replay/recovery_line.hpp"

@@ -1,9 +1,9 @@
 // The figures of the two agreement papers, simulated: each table shows the paper's values beside the simulated ones.
 
 #include "agreement/simulated/simulation.hpp"
-#include "bench/machines.hpp"
-#include "bench/simulated_allreduce.hpp"
-#include "bench/simulation_main.hpp"
+#include "bench/simulated/machines.hpp"
+#include "bench/simulated/allreduce.hpp"
+#include "bench/simulated/simulation_main.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -354,7 +354,7 @@ int run(int argc, char** argv) {
   app.add_flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
   app.add_option("--json", json_file, "Also write all numbers to this file");
   if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
-  say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/machines.hpp). Compare shapes");
+  say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/simulated/machines.hpp). Compare shapes");
   say("and ratios; absolute times follow from one fitted number for each machine.\n");
   Json all;
   if (own.processes != 0) {

@@ -1,6 +1,6 @@
 // What to expect of a recovery at a given scale: mend's cores in the simulator, phase by phase.
 
-#include "bench/simulation_main.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
 #include "jobs/plan/quantities.hpp"
 

@@ -2,7 +2,7 @@
 // paper's own simulator. Heartbeats are not sent; when a process dies, its observer's time-out is set to the time it
 // would have had. A broadcast takes a given time. Deaths in the middle of a broadcast are not modelled.
 //
-// bench_detector_simulated prints it beside the real cores where both can be run.
+// mend simulate detector prints it beside the real cores where both can be run.
 
 #pragma once
 

@@ -1,11 +1,11 @@
 // The figures of the failure detector's paper, simulated: each table shows the paper's values beside the simulated
 // ones.
 
-#include "bench/simulation_main.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "detector/hypercubes.hpp"
 #include "detector/simulated/simulation.hpp"
-#include "bench/random_probes.hpp"
-#include "bench/ring_outline.hpp"
+#include "bench/simulated/random_probes.hpp"
+#include "bench/simulated/ring_outline.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -433,7 +433,7 @@ int run(int argc, char** argv) {
   say("Simulated: messages take anything up to tau = 1 us, as in the paper's simulator. \"Cores\" are mend's "
       "detectors,");
   say("heartbeats and all; \"outline\" is the paper's own simplification, which does not send heartbeats one by one");
-  say("(bench/ring_outline.hpp). Times are mostly time-outs, which are given; compare shapes and ratios.\n");
+  say("(bench/simulated/ring_outline.hpp). Times are mostly time-outs, which are given; compare shapes and ratios.\n");
   Json all;
   const auto wanted = [&](const char* name) { return figure.empty() || figure == name; };
   if (wanted("ring-3")) all["figure_3"] = figure_3();
