@@ -24,6 +24,7 @@
 #include "agreement/ballot.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "base/telemetry/disk_use.hpp"
 #include "base/telemetry/place.hpp"
 #include "store/array_agreement.hpp"
 #include "store/commit_point.hpp"
@@ -131,6 +132,11 @@ class StoreEngine final : public Store {
   void heed(OutsideAsker asker) { asker_ = std::move(asker); }
   /// The newest version that this rank knows to be on disk. Local.
   Version version_on_disk() const { return disk_ ? disk_->newest() : Version{}; }
+  /// Whether this rank writes versions to disk. Local.
+  DiskUse disk_use() const {
+    if (!disk_) return DiskUse::none;
+    return disk_->is_given_up() ? DiskUse::given_up : DiskUse::writes;
+  }
   /// Tells this rank that version `announced` or a newer one exists. If no rank has it, it is lost. Local.
   void hear(Version announced) { versions_.hear(announced); }
   /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.

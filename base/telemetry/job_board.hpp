@@ -17,6 +17,7 @@
 
 #include "base/ids.hpp"
 #include "base/telemetry/activity.hpp"
+#include "base/telemetry/disk_use.hpp"
 #include "base/telemetry/place.hpp"
 
 #include <array>
@@ -58,7 +59,7 @@ struct Slot {
   std::atomic<std::uint64_t> place{0};         ///< PackedWord: a Place, and the microseconds on Clock
   std::atomic<std::uint64_t> activity{0};      ///< PackedWord: an MpiCall, and the moves
   std::atomic<std::uint64_t> heartbeats{0};    ///< how many it has sent to its observer, and received from any process
-  std::atomic<std::uint8_t> has_disk{0};       ///< --mend-disk
+  std::atomic<DiskUse> disk{DiskUse::none};
   std::atomic<std::uint8_t> asks_others{0};    ///< its control thread runs, and answers looks
   std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
 };

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -354,7 +353,8 @@ int run(int argc, char** argv) {
   app.add_flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
   app.add_option("--json", json_file, "Also write all numbers to this file");
   if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
-  say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/simulated/machines.hpp). Compare shapes");
+  say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/simulated/machines.hpp). "
+      "Compare shapes");
   say("and ratios; absolute times follow from one fitted number for each machine.\n");
   Json all;
   if (own.processes != 0) {
@@ -364,13 +364,7 @@ int run(int argc, char** argv) {
       if (!figure.empty() ? figure == one.name : !(without_million && one.make == a_million)) all[one.key] = one.make();
     }
   }
-  if (json_file.empty()) return 0;
-  std::ofstream out(json_file);
-  out << all.dump(2) << "\n";
-  if (!out) {
-    std::fprintf(stderr, "cannot write %s\n", json_file.c_str());
-    return 1;
-  }
+  write_json(json_file, all);
   return 0;
 }
 

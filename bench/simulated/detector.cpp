@@ -1,11 +1,13 @@
 // The figures of the failure detector's paper, simulated: each table shows the paper's values beside the simulated
 // ones.
 
+#include "bench/simulated/detector_scale.hpp"
+#include "bench/simulated/random_probes.hpp"
+#include "bench/simulated/ring_outline.hpp"
+#include "bench/simulated/ring_run.hpp"
 #include "bench/simulated/simulation_main.hpp"
 #include "detector/hypercubes.hpp"
 #include "detector/simulated/simulation.hpp"
-#include "bench/simulated/random_probes.hpp"
-#include "bench/simulated/ring_outline.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,7 +16,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -29,7 +30,6 @@ using detector::RingSimulation;
 using detector::SimulationOptions;
 using Json = nlohmann::json;
 
-double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
 void say(const std::string& line) { std::puts(line.c_str()); }
 
 constexpr Time tau = 1us;
@@ -59,10 +59,7 @@ transport::NetworkModel paper_network() {
 }
 
 /// T(f) of equation 1, in seconds.
-double bound(std::uint32_t n, std::uint32_t f, double delta) {
-  const double t = in_seconds(tau);
-  return f * (f + 1.0) * delta + f * t + f * (f + 1.0) / 2 * 8 * t * std::log2(n);
-}
+double bound(std::uint32_t n, std::uint32_t f, double delta) { return detection_bound(n, f, delta, in_seconds(tau)); }
 
 // ---- Figure 3
 
@@ -132,48 +129,10 @@ struct Outcomes {
   Json json() const { return {{"runs", first.count}, {"first_known_s", first.value()}, {"all_known_s", all.value()}}; }
 };
 
-/// As many failures as are tolerated, of different processes, within delta; the first at time 0.
-std::vector<RingOutline::Death> burst(std::uint32_t n, Time within, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::set<std::uint32_t> victims;
-  std::vector<Time> times{Time{0}};
-  while (victims.size() < deaths_tolerated(n)) victims.insert(static_cast<std::uint32_t>(random() % n));
-  while (times.size() < victims.size()) {
-    times.push_back(Time{static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(within.count()))});
-  }
-  std::sort(times.begin(), times.end());
-  std::vector<std::uint32_t> order(victims.begin(), victims.end());
-  std::shuffle(order.begin(), order.end(), random);
-  std::vector<RingOutline::Death> deaths;
-  for (std::size_t i = 0; i < order.size(); ++i) deaths.push_back({order[i], times[i]});
-  return deaths;
-}
-
 /// The same with the real cores and their heartbeats.
 RingOutline::Outcome with_cores(std::uint32_t n, const Timing& timing, const std::vector<RingOutline::Death>& deaths,
                                 std::uint64_t seed) {
-  SimulationOptions options;
-  options.processes = n;
-  options.timing = timing;
-  options.network = paper_network();
-  options.seed = seed;
-  options.stagger = timing.eta;
-  RingSimulation group(options);
-  const Time begin = 3 * timing.eta;
-  Time last{0};
-  for (const auto& death : deaths) {
-    group.kill({death.process}, begin + death.at);
-    last = std::max(last, death.at);
-  }
-  const auto most = static_cast<std::int64_t>(deaths.size());
-  group.run(begin + last + 2 * most * timing.delta + timing.delta);
-  if (const auto wrong = group.verdict()) throw std::runtime_error(*wrong);
-  RingOutline::Outcome outcome;
-  for (const auto& death : deaths) {
-    outcome.all_known = std::max(outcome.all_known, group.known_by_all({death.process}) - begin);
-  }
-  outcome.first_known = group.known_by_all({deaths.front().process}) - begin;
-  return outcome;
+  return run_ring(n, timing, paper_network(), deaths, seed).outcome;
 }
 
 /// Returns the time for a broadcast by the cores to reach all `n` processes, if each message takes any time up to tau.
@@ -221,7 +180,7 @@ Json figure_4(const Scenario& scenario, const Effort& effort) {
     const Time broadcast = broadcast_time(n);
     Outcomes outline, some, cores;
     for (std::uint32_t run = 0; run < effort.runs; ++run) {
-      const auto deaths = burst(n, timing.delta, run);
+      const auto deaths = burst(n, deaths_tolerated(n), timing.delta, run);
       const auto outcome = RingOutline(n, timing, tau, broadcast, run).run(deaths);
       outline.add(outcome);
       const bool few_enough = n <= 256 || (n == 1'024 && effort.large_cores);
@@ -412,7 +371,10 @@ Json many_cores() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"The figures of the ring failure detector's paper, simulated beside what the paper says."};
+  CLI::App app{
+      "The figures of the ring failure detector's paper, simulated beside what the paper says; or what to expect of "
+      "failure detection at your own scale."};
+  DetectorScale own;
   bool quick = false;
   std::string json_file;
   std::string figure;
@@ -427,8 +389,13 @@ int run(int argc, char** argv) {
   app.add_option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
+  add_options_of_scale(app, own);
   app.add_option("--json", json_file, "Also write all numbers to this file");
   if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
+  if (!own.processes.empty()) {
+    write_json(json_file, {{"own", simulated(own)}});
+    return 0;
+  }
   if (quick) effort = {runs->count() > 0 ? effort.runs : 500, 10, 5, false};
   say("Simulated: messages take anything up to tau = 1 us, as in the paper's simulator. \"Cores\" are mend's "
       "detectors,");
@@ -446,13 +413,7 @@ int run(int argc, char** argv) {
   if (wanted("ring-6")) all["figures_6_and_7"] = figures_6_and_7(effort);
   if (wanted("false-suspicions")) all["false_suspicions"] = false_suspicions();
   if (figure == "ring-256000" || (figure.empty() && !quick)) all["many_cores"] = many_cores();
-  if (json_file.empty()) return 0;
-  std::ofstream out(json_file);
-  out << all.dump(2) << "\n";
-  if (!out) {
-    std::fprintf(stderr, "cannot write %s\n", json_file.c_str());
-    return 1;
-  }
+  write_json(json_file, all);
   return 0;
 }
 

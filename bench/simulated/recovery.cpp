@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -237,10 +236,7 @@ int simulate(const Given& given) {
          }},
         columns);
   print_what_grows(given);
-  if (given.json.empty()) return 0;
-  std::ofstream out(given.json);
-  out << json_of(columns).dump(2) << "\n";
-  if (!out) throw EnvironmentError(fmt::format("cannot write {}", given.json));
+  write_json(given.json, json_of(columns));
   return 0;
 }
 

@@ -9,11 +9,13 @@
 #include "jobs/manual/description.hpp"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +52,14 @@ inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** a
     std::fprintf(stderr, "mend: %s\n", error.what());
     return 2;
   }
+}
+
+/// Writes the numbers to `file`, unless it has no name. Throws EnvironmentError.
+inline void write_json(const std::string& file, const nlohmann::json& numbers) {
+  if (file.empty()) return;
+  std::ofstream out(file);
+  out << numbers.dump(2) << "\n";
+  if (!out.flush()) throw EnvironmentError("cannot write " + file + ": name a file in a folder that is writable");
 }
 
 /// Returns the exit code of `run`, which throws UsageError for arguments that do not fit together.

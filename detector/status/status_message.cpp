@@ -26,7 +26,7 @@ struct Layout {
   std::uint32_t epoch;
   std::uint8_t place;
   std::uint8_t call;
-  std::uint8_t has_disk;
+  std::uint8_t disk;
   std::uint8_t unused;
   std::uint64_t version;
   std::int64_t since_commit_us;
@@ -44,7 +44,7 @@ Layout layout_of(const ProcessState& state) {
                 state.epoch,
                 static_cast<std::uint8_t>(state.place),
                 static_cast<std::uint8_t>(state.call),
-                state.has_disk ? std::uint8_t{1} : std::uint8_t{0},
+                static_cast<std::uint8_t>(state.disk),
                 0,
                 state.version,
                 state.since_commit ? state.since_commit->count() : never,
@@ -67,7 +67,7 @@ ProcessState state_of(const Layout& layout) {
           layout.disk_version,
           layout.store_bytes,
           layout.resident_bytes,
-          layout.has_disk != 0,
+          static_cast<DiskUse>(layout.disk),
           static_cast<Place>(layout.place),
           microseconds(layout.since_place_us),
           static_cast<MpiCall>(layout.call),
@@ -93,9 +93,9 @@ StatusMessage read_status_message(std::span<const std::byte> bytes) {
   if (header.is_answer == 1) {
     const auto layout = reader.take<Layout>();
     reader.expect(layout.call <= static_cast<std::uint8_t>(last_mpi_call) && layout.rank >= no_rank &&
-                  layout.place <= static_cast<std::uint8_t>(last_place) && layout.has_disk <= 1 &&
-                  layout.since_commit_us >= never && layout.since_place_us >= 0 &&
-                  std::ranges::find(layout.machine, '\0') != layout.machine.end());
+                  layout.place <= static_cast<std::uint8_t>(last_place) &&
+                  layout.disk <= static_cast<std::uint8_t>(last_disk_use) && layout.since_commit_us >= never &&
+                  layout.since_place_us >= 0 && std::ranges::find(layout.machine, '\0') != layout.machine.end());
     message.state = state_of(layout);
   }
   reader.expect_end();

@@ -4,6 +4,7 @@
 
 #include "base/ids.hpp"
 #include "base/telemetry/activity.hpp"
+#include "base/telemetry/disk_use.hpp"
 #include "base/telemetry/place.hpp"
 
 #include <chrono>
@@ -27,7 +28,7 @@ struct ProcessState {
   std::uint64_t disk_version = 0;
   std::uint64_t store_bytes = 0;
   std::uint64_t resident_bytes = 0;
-  bool has_disk = false;
+  DiskUse disk = DiskUse::none;
   Place place = Place::none;
   std::chrono::microseconds since_place{};
   MpiCall call = MpiCall::none;

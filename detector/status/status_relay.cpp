@@ -30,7 +30,7 @@ ProcessState own_state() {
           mine.disk_version,
           mine.store_bytes,
           resident_bytes(::getpid()),
-          mine.has_disk != 0,
+          mine.disk,
           now.place,
           age_of(now.since),
           now.call,
@@ -48,7 +48,7 @@ void write_on_board(ProcessId process, const ProcessState& state, std::uint32_t 
   slot->disk_version = state.disk_version;
   slot->store_bytes = state.store_bytes;
   slot->resident_bytes = state.resident_bytes;
-  slot->has_disk = state.has_disk ? 1 : 0;
+  slot->disk = state.disk;
   board::set_whereabouts(*slot, {state.place, time_now() - state.since_place, state.call});
   for (std::size_t i = 0; i < slot->machine.size(); ++i)
     slot->machine[i] = i < state.machine.size() && i + 1 < slot->machine.size() ? state.machine[i] : '\0';

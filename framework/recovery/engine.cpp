@@ -208,7 +208,7 @@ BodyRules Engine::rules_of_bodies() {
 void Engine::heed_requests() {
   if (heeds_sigterm_) OutsideRequests::heed_sigterm();
   OutsideRequests::heed_launcher();
-  board::mine().has_disk = disk_.exists() ? 1 : 0;
+  board::mine().disk = store_.disk_use();
   store_.heed({[this] { return requests_.any(); }, [this](MPI_Comm comm) { requests_.tell(comm); },
                [this](Version version, bool on_disk) { answer_requests(version, on_disk); }});
 }
@@ -232,6 +232,7 @@ void Engine::show_on_board() const {
   slot.version = store_.version().value;
   slot.committed_at = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
   slot.disk_version = store_.version_on_disk().value;
+  slot.disk = store_.disk_use();
   slot.store_bytes = store_.statistics().memory_bytes;
 }
 

@@ -1,7 +1,7 @@
 #include "jobs/allocation/nodes.hpp"
 
 #include "base/error.hpp"
-#include "jobs/allocation/slurm_answer.hpp"
+#include "jobs/allocation/scheduler_answer.hpp"
 #include "jobs/run/mpirun_line.hpp"
 #include "jobs/shell_words.hpp"
 
@@ -52,15 +52,37 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+std::string first_word(const std::string& text) {
+  std::istringstream words(text);
+  std::string word;
+  words >> word;
+  return word;
+}
+
 Nodes nodes_in_slurm() {
   Nodes nodes{.source = "Slurm"};
   const std::vector<std::string> names =
-      lines_of(slurm_answer("scontrol show hostnames " + in_single_quotes(variable("SLURM_JOB_NODELIST"))));
+      lines_of(scheduler_answer("scontrol show hostnames " + in_single_quotes(variable("SLURM_JOB_NODELIST"))));
   const std::vector<int> tasks = parse_slurm_tasks(variable("SLURM_TASKS_PER_NODE"));
   for (std::size_t i = 0; i < names.size(); ++i) nodes.list.push_back({names[i], i < tasks.size() ? tasks[i] : 1});
   const auto count = positive_number(variable("SLURM_JOB_NUM_NODES"));
   const std::string own = variable("SLURMD_NODENAME");  // not there on the machine where salloc was typed
   nodes.are_this_machine = count == 1 && (!own.empty() || (!names.empty() && is_this_machine(nodes.list.front())));
+  return nodes;
+}
+
+/// The nodes of the Flux instance that this process runs in, each for its share of the cores. Nothing if that is the
+/// system's own, which is no allocation, or if Flux does not answer.
+std::optional<Nodes> nodes_in_flux() {
+  if (!positive_number(first_word(scheduler_answer("flux getattr instance-level")))) return std::nullopt;
+  std::istringstream names(scheduler_answer("flux hostlist --expand instance"));
+  const std::vector<std::string> list{std::istream_iterator<std::string>(names), {}};
+  if (list.empty()) return std::nullopt;
+  const auto cores = positive_number(first_word(scheduler_answer("flux resource list -s all -n -o {ncores}")));
+  Nodes nodes{.source = "Flux"};
+  for (const std::string& name : list)
+    add(nodes.list, name, std::max(1, cores.value_or(1) / static_cast<int>(list.size())));
+  nodes.are_this_machine = nodes.list.size() == 1 && is_this_machine(nodes.list.front());
   return nodes;
 }
 
@@ -91,7 +113,7 @@ bool is_this_machine(const Node& node) {
 bool may_end_with_a_node(const Nodes& nodes) {
   if (nodes.source != "Slurm" || nodes.list.size() < 2 || !variable("SLURM_NO_KILL").empty()) return false;
   const auto job = positive_number(variable("SLURM_JOB_ID"));
-  const std::string script = job ? slurm_answer(fmt::format("scontrol write batch_script {} -", *job)) : "";
+  const std::string script = job ? scheduler_answer(fmt::format("scontrol write batch_script {} -", *job)) : "";
   return std::ranges::none_of(lines_of(script), [](const std::string& line) {
     if (!line.starts_with("#SBATCH")) return false;
     std::istringstream words(line);
@@ -183,6 +205,9 @@ Nodes nodes_of(const Launch& launch) {
     const std::string file = variable(name);
     if (file.empty()) continue;
     if (const auto nodes = nodes_in_file(source, file)) return *nodes;
+  }
+  if (!variable("FLUX_URI").empty()) {
+    if (const auto nodes = nodes_in_flux()) return *nodes;
   }
   return {};
 }

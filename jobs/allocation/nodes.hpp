@@ -20,14 +20,14 @@ struct Node {
 
 /// The nodes of a job, in the order in which mpirun fills them.
 struct Nodes {
-  std::string source{};          ///< who named them: "--host", "--hostfile", "Slurm", "PBS", "LSF"; empty: nobody
+  std::string source{};  ///< who named them: "--host", "--hostfile", "Slurm", "PBS", "LSF", "Flux"; empty: nobody
   std::filesystem::path file{};  ///< the batch system's list for mpirun, if mpirun does not ask for it by itself
   std::vector<Node> list{};      ///< empty: this machine alone
   bool are_this_machine = true;  ///< there is no other
 };
 
-/// The nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS or LSF that this process
-/// runs in. Local. Throws UsageError if the file cannot be read.
+/// The nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS, LSF or Flux that this
+/// process runs in. Local. Throws UsageError if the file cannot be read.
 Nodes nodes_of(const Launch& launch);
 
 /// Returns true if the batch system ends the job with the first of its nodes that fails, as far as can be told: Slurm

@@ -153,8 +153,10 @@ std::string commits_text(const json& state) {
   std::string text = fmt::format("last commit: version {}, {} ago", state["version"].dump(),
                                  text_of(Seconds(state["committed_s_ago"].get<double>())));
   if (state["has_disk"]) {
-    text += state["version_on_disk"] == 0 ? "; nothing on disk yet"
+    const bool given_up = state["disk_given_up"];
+    text += state["version_on_disk"] == 0 ? fmt::format("; nothing on disk{}", given_up ? "" : " yet")
                                           : fmt::format("; on disk: version {}", state["version_on_disk"].dump());
+    if (given_up) text += ", and no more is written: that has failed";
   }
   return text;
 }
@@ -177,19 +179,20 @@ json state_of(const JobFacts& facts, const board::Board& board) {
   std::uint64_t version = 0;
   std::uint64_t on_disk = 0;
   std::int64_t committed_at = 0;
-  bool has_disk = false;
+  DiskUse disk = DiskUse::none;
   for (const Entry& entry : entries) {
     const board::Slot* const slot = entry.slot;
     epoch = std::max(epoch, slot->epoch.load());
     version = std::max(version, slot->version.load());
     on_disk = std::max(on_disk, slot->disk_version.load());
     committed_at = std::max(committed_at, slot->committed_at.load());
-    has_disk = has_disk || slot->has_disk != 0;
+    disk = std::max(disk, slot->disk.load());
   }
   state["epoch"] = epoch;
   state["version"] = version;
   state["version_on_disk"] = on_disk;
-  state["has_disk"] = has_disk;
+  state["has_disk"] = disk != DiskUse::none;
+  state["disk_given_up"] = disk == DiskUse::given_up;
   state["committed_s_ago"] = committed_at == 0 ? json() : json(seconds_since(std::chrono::microseconds(committed_at)));
   const json& processes = state["processes"];
   const auto is_spare = [](const json& one) { return one["rank"].is_null() && !one["process"].is_null(); };

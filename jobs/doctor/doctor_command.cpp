@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/doctor/checks.hpp"
+#include "jobs/doctor/held_signals.hpp"
 #include "jobs/run/find_mpirun.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 
@@ -65,6 +67,7 @@ int examine(Arguments& arguments) {
   } catch (const UsageError& wrong) {
     patient.wrong_mpirun = wrong.what();
   }
+  const HeldSignals held;
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   Findings findings;
   for (const Check& check : checks) {
@@ -76,9 +79,19 @@ int examine(Arguments& arguments) {
       findings.push_back(std::move(finding));
     }
     std::fflush(stdout);
+    if (const auto signal = HeldSignals::come()) throw Interrupted{*signal};
   }
   if (arguments.json) std::fputs(json_of(findings).c_str(), stdout);
   return exit_code_of(findings);
+}
+
+/// Ends this process by the signal that has interrupted examine().
+int examine_or_die(Arguments& arguments) {
+  try {
+    return examine(arguments);
+  } catch (const Interrupted& interrupted) {
+    return ::raise(interrupted.signal);
+  }
 }
 
 /// CLI::Range lets NaN pass.
@@ -116,7 +129,7 @@ void add_doctor_command(CLI::App& mend, Action& chosen) {
       ->delimiter(',')
       ->type_name("{" + names_of_checks(",") + "},...");
   doctor->add_flag("--json", arguments->json, "Print what was found as JSON");
-  doctor->callback([arguments, &chosen] { chosen = [arguments] { return examine(*arguments); }; });
+  doctor->callback([arguments, &chosen] { chosen = [arguments] { return examine_or_die(*arguments); }; });
 }
 
 }  // namespace mend::jobs

@@ -1,6 +1,7 @@
 #include "jobs/doctor/program.hpp"
 
 #include "base/error.hpp"
+#include "jobs/doctor/held_signals.hpp"
 #include "jobs/pipe.hpp"
 
 #include <fcntl.h>
@@ -10,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -60,6 +63,7 @@ ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::second
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != self) ::_exit(127);  // the parent died before prctl
     std::signal(SIGPIPE, SIG_DFL);
+    if (HeldSignals::before() != nullptr) ::sigprocmask(SIG_SETMASK, HeldSignals::before(), nullptr);
     ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(output.writing(), STDOUT_FILENO);
     ::dup2(errors.writing(), STDERR_FILENO);
@@ -71,8 +75,14 @@ ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::second
   errors.close_writing();
 
   ProgramEnd end;
-  const auto deadline = Clock::now() + limit;
+  constexpr std::chrono::seconds limit_when_interrupted{5};
+  bool is_interrupted = false;
+  auto deadline = Clock::now() + limit;
   while (output.reading() >= 0 || errors.reading() >= 0) {
+    if (HeldSignals::come() && !std::exchange(is_interrupted, true)) {
+      ::kill(-child, SIGTERM);
+      deadline = std::min(deadline, Clock::now() + limit_when_interrupted);
+    }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
       end.in_time = false;
@@ -80,13 +90,15 @@ ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::second
       break;
     }
     std::array<pollfd, 2> streams{{{output.reading(), POLLIN, 0}, {errors.reading(), POLLIN, 0}}};
-    ::poll(streams.data(), streams.size(), static_cast<int>(left));
+    const timespec patience{left / 1000, left % 1000 * 1'000'000};
+    if (::ppoll(streams.data(), streams.size(), &patience, HeldSignals::before()) < 0) continue;
     if (streams[0].revents != 0) read_into(end.output, output);
     if (streams[1].revents != 0) read_into(end.errors, errors);
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (const auto signal = HeldSignals::come()) throw Interrupted{*signal};
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return end;
 }

@@ -20,7 +20,8 @@ struct ProgramEnd {
   std::string complaint() const;
 };
 
-/// Runs `line` with empty standard input. Local. Throws EnvironmentError if no process can be made.
+/// Runs `line` with empty standard input. Local. Throws EnvironmentError if no process can be made;
+/// Interrupted (jobs/doctor/held_signals.hpp).
 ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::seconds limit);
 
 }  // namespace mend::jobs

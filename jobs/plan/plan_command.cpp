@@ -6,6 +6,7 @@
 #include "jobs/plan/picture.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/report/result.hpp"
+#include "jobs/run/placement.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -277,6 +278,11 @@ int run(const Arguments& arguments) {
                       arguments.picture.string()));
   }
   std::fputs((arguments.json ? json_of(plan, arguments) : table_of(plan, arguments)).c_str(), stdout);
+  const long processes = static_cast<long>(arguments.nodes + plan.best.scenario.spare_nodes) * arguments.ranks_per_node;
+  if (processes > most_processes) {
+    fmt::print(stderr, "mend: the job has {} processes, and mend run starts at most {}: this is a plan on paper\n",
+               processes, most_processes);
+  }
   const double risk = parse_chance(arguments.risk);
   const Forecast& forecast = plan.best.forecast;
   const bool good = plan.best.fits && forecast.out_of_spares <= risk && forecast.data_loss <= risk;

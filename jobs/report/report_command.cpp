@@ -39,6 +39,9 @@ struct Inputs {
 Inputs read(const std::vector<fs::path>& files) {
   Inputs inputs;
   for (const fs::path& file : files) {
+    std::error_code missing;
+    if (fs::is_fifo(file, missing))
+      throw UsageError(fmt::format("{} is a pipe, and is read more than once: name a file", file.string()));
     if (is_trace(file)) {
       for (nlohmann::json& event : read_trace(file)) inputs.events.push_back(std::move(event));
       if (inputs.name.empty()) inputs.name = fs::weakly_canonical(file).filename().string();

@@ -64,13 +64,16 @@ void place(Launch& launch, const Nodes& nodes) {
   if (launch.spare_nodes > 0) {
     if (nodes.list.empty()) {
       throw UsageError(
-          "--spare-nodes: no nodes are known; run inside an allocation of Slurm, PBS or LSF, or name them with --host "
+          "--spare-nodes: no nodes are known; run inside an allocation of Slurm, PBS, LSF or Flux, or name them with "
+          "--host "
           "or --hostfile");
     }
     const auto placed = with_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes, nodes.source);
     launch.spares = slots_of_last(placed, launch.spare_nodes);
     launch.hosts = host_list(placed);
     launch.hostfile.clear();
+  } else if (nodes.source == "Flux" && launch.elsewhere) {
+    launch.hosts = host_list(nodes.list);  // mpirun does not ask Flux
   } else if (launch.hostfile.empty() && launch.elsewhere) {
     launch.hostfile = nodes.file;
   }

@@ -275,16 +275,22 @@ std::string answer_to(const std::string& question, const JobFacts& facts, const 
     return answer_to_request(
         false, fmt::format("no process of job {} has come to mend::run on the machine of its mend run", facts.job));
   }
-  if (question == "commit" && !requests.has_disk())
+  if (question == "commit" && requests.disk() == DiskUse::none)
     return answer_to_request(false, fmt::format("job {} has no disk: start it with --mend-disk", facts.job));
+  if (question == "commit" && requests.disk() == DiskUse::given_up) {
+    return answer_to_request(false, fmt::format("job {} writes no more to disk, because that has failed: its messages "
+                                                "say why",
+                                                facts.job));
+  }
   if (question == "commit") {
     requests.ask_for_version();
     return answer_to_request(true, fmt::format("job {} writes its next commit to disk", facts.job));
   }
   requests.ask_to_leave(board::Leave::stop);
-  return answer_to_request(
-      true, fmt::format("job {} is asked to leave at its next commit{}", facts.job,
-                        requests.has_disk() ? "" : "; it has no disk, and leaves only if it asks should_exit()"));
+  const char* note = "";
+  if (requests.disk() == DiskUse::none) note = "; it has no disk, and leaves only if it asks should_exit()";
+  if (requests.disk() == DiskUse::given_up) note = "; it writes no more to disk, because that has failed";
+  return answer_to_request(true, fmt::format("job {} is asked to leave at its next commit{}", facts.job, note));
 }
 
 /// Returns true if the options of the job make SIGTERM a request to leave, as far as they are known here.
@@ -337,7 +343,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
   launched.crashes = watch.reports().early_crashes;
-  launched.has_disk = requests.has_disk() || !all_here(launch);
+  launched.has_disk = requests.disk() != DiskUse::none || !all_here(launch);
   launched.was_asked_to_leave = requests.leaves();
   launched.reason = launched.verdict.sentence.empty() ? watch.reports().reason : launched.verdict.sentence;
   return launched;
@@ -547,7 +553,7 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command
       ->add_option("--spare-nodes", launch.spare_nodes,
                    "Instead: so many nodes, the last of the job, are spares as a whole. The nodes are those of the "
-                   "allocation (Slurm, PBS, LSF), of --host or of --hostfile")
+                   "allocation (Slurm, PBS, LSF, Flux), of --host or of --hostfile")
       ->check(CLI::Range(1, most_processes))
       ->excludes(spares);
   run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");

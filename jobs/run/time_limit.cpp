@@ -1,6 +1,6 @@
 #include "jobs/run/time_limit.hpp"
 
-#include "jobs/allocation/slurm_answer.hpp"
+#include "jobs/allocation/scheduler_answer.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ std::optional<long long> number_in(std::string_view text) {
 
 /// Only digits of the job number reach the shell.
 std::optional<Seconds> ask_squeue(long long job) {
-  const std::string answer = slurm_answer(fmt::format("squeue --noheader --jobs={} --format=%L", job));
+  const std::string answer = scheduler_answer(fmt::format("squeue --noheader --jobs={} --format=%L", job));
   const std::string_view line = std::string_view(answer).substr(0, answer.find('\n'));
   return parse_slurm_time(line.substr(0, line.find_last_not_of(' ') + 1));
 }

@@ -98,6 +98,7 @@ void add_simulate_command(CLI::App& mend, Action& chosen) {
   command->footer(
       "mend simulate agreement --processes 10000 --latency 2    agreements of your own size\n"
       "mend simulate agreement --figure era-2a                  a figure of a paper, beside what the paper says\n"
+      "mend simulate detector --processes 4096 --timeout 2s     when a death is known to all, by silence\n"
       "mend simulate detector --figure ring-3\n"
       "mend simulate recovery --processes 64,1024 --state-per-rank 1GiB    what to expect of a recovery, by phase\n"
       "mend simulate recovery --failures 2 --on-failure spawn --found-by silence\n"

@@ -66,8 +66,10 @@ bool JobRequests::is_heard() const {
   return std::ranges::any_of(board_.slots(), [](const board::Slot* slot) { return slot->rank != board::Slot::none; });
 }
 
-bool JobRequests::has_disk() const {
-  return std::ranges::any_of(board_.slots(), [](const board::Slot* slot) { return slot->has_disk != 0; });
+DiskUse JobRequests::disk() const {
+  DiskUse use = DiskUse::none;
+  for (const board::Slot* slot : board_.slots()) use = std::max(use, slot->disk.load());
+  return use;
 }
 
 bool JobRequests::leaves() const { return board_.requests().leave != 0; }

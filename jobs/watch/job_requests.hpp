@@ -43,8 +43,8 @@ class JobRequests {
 
   /// Returns true if a process of the job that handles requests is on this machine. Local.
   bool is_heard() const;
-  /// Returns true if the job has a disk (--mend-disk), as far as it has begun. Local.
-  bool has_disk() const;
+  /// What the job does about its disk, as far as it has begun. Local.
+  DiskUse disk() const;
   /// Returns true if the job was asked to leave.
   bool leaves() const;
 

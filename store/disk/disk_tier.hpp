@@ -62,6 +62,8 @@ class DiskTier {
   /// Gives up what is under way. `comm` must outlive the epoch. `begins_job`: this is the first epoch. Local.
   void begin_epoch(MPI_Comm comm, bool begins_job);
 
+  /// Returns true if writing has failed, and no version is written any more. The same on all ranks.
+  bool is_given_up() const { return stage_ == Stage::given_up; }
   /// Returns true if the commit that has begun goes to disk. The same on all ranks.
   bool is_due() const { return due_; }
 

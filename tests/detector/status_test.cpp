@@ -19,13 +19,13 @@ std::vector<std::byte> written(const StatusMessage& message) {
 }
 
 StatusMessage answer() {
-  return {7,
-          ProcessState{4711, Rank{3}, 2, 9, 5ms, 8, 1 << 20, 1 << 24, true, Place::commit, 3us, MpiCall::none, "n1"}};
+  return {7, ProcessState{4711, Rank{3}, 2, 9, 5ms, 8, 1 << 20, 1 << 24, DiskUse::given_up, Place::commit, 3us,
+                          MpiCall::none, "n1"}};
 }
 
 TEST(StatusWire, brings_every_message_back) {
-  const StatusMessage spare{0xffffffff, ProcessState{1, std::nullopt, 0, 0, std::nullopt, 0, 0, 0, false, Place::spare,
-                                                     1h, last_mpi_call, std::string(63, 'n')}};
+  const StatusMessage spare{0xffffffff, ProcessState{1, std::nullopt, 0, 0, std::nullopt, 0, 0, 0, DiskUse::none,
+                                                     Place::spare, 1h, last_mpi_call, std::string(63, 'n')}};
   for (const StatusMessage& message : {StatusMessage{7, std::nullopt}, answer(), spare}) {
     EXPECT_EQ(read_status_message(written(message)), message);
     EXPECT_TRUE(is_about_status(written(message)));

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "jobs/run/mpirun_line.hpp"
+#include "jobs/run/placement.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/scoped_environment.hpp"
 
@@ -30,7 +31,8 @@ using testing::IsEmpty;
 class NodesOf : public testing::Test {
  protected:
   NodesOf() {
-    for (const char* name : {"SLURM_JOB_ID", "SLURM_NO_KILL", "SLURMD_NODENAME", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"})
+    for (const char* name :
+         {"SLURM_JOB_ID", "SLURM_NO_KILL", "SLURMD_NODENAME", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "FLUX_URI"})
       ::unsetenv(name);
   }
 
@@ -39,12 +41,17 @@ class NodesOf : public testing::Test {
     return folder_.path() / "hosts";
   }
 
+  /// Makes a command that does as `script` says; returns PATH with it.
+  std::string path_with(const char* command, const std::string& script) const {
+    const auto file = folder_.path() / command;
+    std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return folder_.path().string() + ":" + std::getenv("PATH");
+  }
+
   /// A job of Slurm whose scontrol does as `script` says.
   support::ScopedEnvironment slurm(const std::string& script, std::string tasks, std::string count) const {
-    const auto scontrol = folder_.path() / "scontrol";
-    std::ofstream(scontrol) << "#!/bin/sh\n" << script << "\n";
-    std::filesystem::permissions(scontrol, std::filesystem::perms::owner_all);
-    return {{"PATH", folder_.path().string() + ":" + std::getenv("PATH")},
+    return {{"PATH", path_with("scontrol", script)},
             {"SLURM_JOB_ID", "17"},
             {"SLURM_JOB_NODELIST", "n[1-2]"},
             {"SLURM_TASKS_PER_NODE", std::move(tasks)},
@@ -101,6 +108,33 @@ TEST_F(NodesOf, an_allocation_of_slurm_are_asked_of_scontrol) {
   EXPECT_EQ(nodes.file, "") << "mpirun asks Slurm by itself";
   EXPECT_FALSE(nodes.are_this_machine);
   EXPECT_THAT(nodes.list, ElementsAre(Node{"n1", 3}, Node{"n2", 3}));
+}
+
+TEST_F(NodesOf, an_allocation_of_flux_are_asked_of_flux) {
+  for (const char* level : {"0", "1"}) {
+    const support::ScopedEnvironment job{
+        {"PATH", path_with("flux", std::string("case \"$*\" in 'getattr instance-level') echo ") + level +
+                                       " ;; 'hostlist --expand instance') echo n1 n2 ;; 'resource list -s all -n -o "
+                                       "{ncores}') echo 16 ;; *) exit 1 ;; esac")},
+        {"FLUX_URI", "local:///run/flux/local"}};
+    const Nodes nodes = nodes_of({});
+    if (*level == '0') {
+      EXPECT_THAT(nodes.list, IsEmpty()) << "the system's own instance is no allocation";
+      continue;
+    }
+    EXPECT_EQ(nodes.source, "Flux");
+    EXPECT_FALSE(nodes.are_this_machine);
+    EXPECT_THAT(nodes.list, ElementsAre(Node{"n1", 8}, Node{"n2", 8}));
+    Launch launch{.ranks = 4};
+    place(launch, nodes);
+    EXPECT_EQ(launch.hosts, "n1:8,n2:8");
+    EXPECT_EQ(nodes_of({.hosts = "a:4"}).source, "--host");
+  }
+}
+
+TEST_F(NodesOf, an_allocation_of_flux_without_an_answer_is_this_machine) {
+  const support::ScopedEnvironment job{{"PATH", path_with("flux", "exit 1")}, {"FLUX_URI", "local:///run/flux/local"}};
+  EXPECT_TRUE(nodes_of({}).are_this_machine);
 }
 
 TEST_F(NodesOf, an_allocation_of_slurm_may_be_this_machine_alone) {

@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -186,6 +187,21 @@ TEST_F(Control, commit_brings_a_version_to_disk_and_the_job_goes_on) {
   EXPECT_TRUE(support::soon([&] { return state_of(job)["version"] > first["version"]; }));
   EXPECT_EQ(Ended({"commit", name_of(job)}).code, 0);
   EXPECT_TRUE(support::soon([&] { return state_of(job)["version_on_disk"] > first["version_on_disk"]; }));
+}
+
+TEST_F(Control, commit_says_no_when_the_disk_was_given_up) {
+  MendProcess job = start("ignores", {disk()});
+  job.wait_for_output("rank 1: goes");
+  std::filesystem::rename(scratch_.path() / "disk", scratch_.path() / "moved");
+  std::ofstream(scratch_.path() / "disk") << "no folder";
+  EXPECT_EQ(Ended({"commit", name_of(job)}).code, 0);
+  job.wait_for_errors("no more checkpoints are written to disk");
+  EXPECT_TRUE(support::soon([&] { return state_of(job)["disk_given_up"] == true; }));
+  EXPECT_THAT(Ended({"status", name_of(job)}).output, HasSubstr("; nothing on disk, and no more is written"));
+  const Ended commit({"commit", name_of(job)});
+  EXPECT_EQ(commit.code, 1);
+  EXPECT_THAT(commit.errors, HasSubstr("writes no more to disk, because that has failed: its messages say why"));
+  EXPECT_THAT(Ended({"stop", name_of(job)}).output, HasSubstr("it writes no more to disk, because that has failed"));
 }
 
 TEST_F(Control, stop_ends_the_job_at_its_next_commit) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -139,6 +140,18 @@ TEST(MendDoctor, says_a_line_for_each_thing_about_the_machine) {
   EXPECT_THAT(process.output(), testing::Not(HasSubstr("\033"))) << "no colour into a pipe";
   const ScopedEnvironment environment{{"SLURM_JOB_ID", "4711"}};
   EXPECT_THAT(doctor({"--only", "scheduler"}).findings, Contains(IsFinding("pass", "scheduler", "Slurm, in job 4711")));
+}
+
+TEST(MendDoctor, leaves_no_folder_behind_when_it_is_ended) {
+  const support::ScratchFolder scratch;
+  const ScopedEnvironment there{{"TMPDIR", scratch.path().string()}};
+  for (const int signal : {SIGTERM, SIGINT}) {
+    MendProcess doctor({"doctor", "--only", "recovery"});
+    ASSERT_TRUE(support::soon([&] { return !fs::is_empty(scratch.path()); }));
+    ::kill(doctor.pid(), signal);
+    EXPECT_EQ(doctor.wait(), 1000 + signal);
+    EXPECT_TRUE(support::soon([&] { return fs::is_empty(scratch.path()); }));
+  }
 }
 
 TEST(MendDoctor, refuses_what_makes_no_sense_in_one_sentence) {

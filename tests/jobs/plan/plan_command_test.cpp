@@ -70,6 +70,14 @@ TEST(MendPlan, of_a_job_without_end_ends) {
   EXPECT_THAT(plan.errors(), HasSubstr("no redundancy and number of spares that fit keep both chances within 1%"));
 }
 
+TEST(MendPlan, of_more_than_mend_run_starts_says_so) {
+  MendProcess plan({"plan", "--nodes", "500000", "--ranks-per-node", "4", "--node-mtbf", "1000y", "--length", "1h",
+                    "--state-per-rank", "1MiB"});
+  plan.wait();
+  EXPECT_THAT(plan.errors(),
+              testing::ContainsRegex("the job has 2[0-9]* processes, and mend run starts at most 1000000"));
+}
+
 TEST(MendPlan, draws_into_a_file) {
   const support::ScratchFolder scratch;
   const auto file = scratch.path() / "plan.svg";

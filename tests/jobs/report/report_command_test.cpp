@@ -4,6 +4,7 @@
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,12 @@ TEST_F(MendReport, refuses_what_is_nested_too_deep) {
   std::ofstream(trace()) << R"({"traceEvents":[{"name":"epoch","ph":"i","pid":0,"ts":1,"args":{"epoch":)" << nest
                          << "}}]}";
   expect_refusal({"report", trace()}, "is nested more than 100 levels deep");
+}
+
+TEST_F(MendReport, refuses_a_pipe) {
+  const auto pipe = folder() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refusal({"report", pipe.string()}, "is a pipe, and is read more than once: name a file");
 }
 
 TEST_F(MendReport, does_not_overwrite_what_it_reports_on) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -253,6 +254,18 @@ TEST(TraceFiles, that_are_none_are_refused) {
   EXPECT_TRUE(events_in("[]", "trace").is_discarded());
   EXPECT_TRUE(events_in("{\"traceEvents\": 3}", "trace").is_discarded());
   EXPECT_THROW(read_trace("/nowhere"), UsageError);
+}
+
+TEST(TraceFiles, may_have_events_of_others_which_are_left_out) {
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max() - 1;
+  const json events = json::array({{{"name", "a"}, {"pid", 1}, {"ts", huge}, {"dur", huge}},
+                                   {{"name", "b"}, {"pid", 1}, {"ts", 5}, {"dur", huge}},
+                                   {{"name", "c"}, {"pid", huge}, {"ts", 5}},
+                                   {{"name", "d"}, {"pid", 1}, {"ts", -5}},
+                                   {{"name", "e"}, {"pid", 1}, {"ts", 5}, {"dur", 3}}});
+  const auto left = parsed(events);
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left.front().end_us(), 8);
 }
 
 /// The same job launched a second time, when the first launch had lost too much.

@@ -34,6 +34,31 @@ TEST(MendSimulate, takes_the_users_own_scale_and_latency) {
   EXPECT_GT(time("20"), time("2") + 2 * 18);
 }
 
+TEST(MendSimulate, tells_when_a_death_is_known_at_the_users_own_scale) {
+  const support::ScratchFolder scratch;
+  const std::string file = scratch.path() / "detector.json";
+  MendProcess run({"simulate", "detector", "--processes", "16,500", "--heartbeat", "50ms", "--timeout", "400ms",
+                   "--failures", "2", "--within", "100ms", "--json", file});
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  EXPECT_THAT(run.output(), AllOf(HasSubstr("one every 50ms; time-out 400ms"),
+                                  HasSubstr("2 of the processes die within"), Not(HasSubstr("Figure"))));
+  std::ifstream in(file);
+  const auto rows = nlohmann::json::parse(in)["own"];
+  ASSERT_EQ(rows.size(), 2U);
+  for (const auto& row : rows) {
+    // The last heartbeat was sent at most 50 ms before the death, and a time-out passes after it.
+    EXPECT_GT(row["first_known_s"], 0.35);
+    EXPECT_LE(row["first_known_s"], row["first_known_at_most_s"]);
+    EXPECT_LE(row["all_known_at_most_s"], row["bound_s"]);
+    EXPECT_DOUBLE_EQ(row["heartbeats_per_s"], row["processes"].get<double>() / 0.05);
+  }
+  EXPECT_LT(rows[1]["first_known_at_most_s"], 0.41 + 0.4);
+  MendProcess slow({"simulate", "detector", "--processes", "16", "--timeout", "4s", "--json", file});
+  EXPECT_EQ(slow.wait(), 0) << slow.errors();
+  std::ifstream again(file);
+  EXPECT_GT(nlohmann::json::parse(again)["own"][0]["first_known_s"], 3.8);
+}
+
 TEST(MendSimulate, tells_table_I_and_a_size_of_ones_own) {
   MendProcess table({"simulate", "rollback", "--figure", "replay-I"});
   EXPECT_EQ(table.wait(), 0) << table.errors();
@@ -96,6 +121,11 @@ TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
         {"simulate", "weather"},
         {"simulate", "--all-figures", "--quick"},
         {"simulate", "agreement", "--figure", "9z"},
+        {"simulate", "detector", "--processes", "1"},
+        {"simulate", "detector", "--processes", "8", "--failures", "3"},
+        {"simulate", "detector", "--processes", "8", "--timeout", "100ms"},
+        {"simulate", "detector", "--processes", "8", "--timeout", "soon"},
+        {"simulate", "detector", "--processes", "1000000", "--heartbeat", "1ms"},
         {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
         {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
         {"simulate", "rollback", "--clusters", "9"},

@@ -1,4 +1,4 @@
-#include "jobs/allocation/slurm_answer.hpp"
+#include "jobs/allocation/scheduler_answer.hpp"
 
 #include <array>
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 namespace mend::jobs {
 
-std::string slurm_answer(const std::string& command) {
+std::string scheduler_answer(const std::string& command) {
   const std::string line = "timeout 5 " + command + " 2>/dev/null";
   const std::unique_ptr<FILE, int (*)(FILE*)> answer(::popen(line.c_str(), "r"), ::pclose);
   std::string text;

@@ -1,0 +1,17 @@
+// What a process does about checkpoints on disk, for `mend status` and `mend commit`.
+
+#pragma once
+
+#include <cstdint>
+
+namespace mend {
+
+/// The numbers are bytes on the wire.
+enum class DiskUse : std::uint8_t {
+  none,      ///< without --mend-disk
+  writes,    ///< versions go to disk
+  given_up,  ///< they did, until writing failed
+};
+inline constexpr DiskUse last_disk_use = DiskUse::given_up;
+
+}  // namespace mend
