@@ -39,8 +39,9 @@ constexpr std::array all{
     Correction{"topologies-do-not-warn", "every MPI_Cart_create prints a warning of a dozen lines"},
     Correction{"unfinished-communicators-may-fail",
                "a survivor may crash when a death meets a communicator in the making"},
-    Correction{"writers-may-die",
-               "a process may receive nothing more after another one of its machine was killed, and is held dead as stuck"},
+    Correction{
+        "writers-may-die",
+        "a process may receive nothing more after another one of its machine was killed, and is held dead as stuck"},
     Correction{"wrong-numbers-are-no-deaths", "a living process may be taken for dead in MPI_Init"},
 };
 
