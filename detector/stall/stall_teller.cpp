@@ -72,7 +72,7 @@ void StallTeller::tick(Time now) {
 void StallTeller::perform() {
   const StallActions actions = std::exchange(actions_, {});
   if (!actions.warning.empty()) log::warn(actions.warning);
-  if (!actions.last_words.empty()) log::error(actions.last_words);
+  if (!actions.end_sentence.empty()) log::error(actions.end_sentence);
   std::vector<std::byte> bytes;
   for (const auto& [to, message] : actions.sends) {
     bytes.clear();

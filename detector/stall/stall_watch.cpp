@@ -145,7 +145,7 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   if (!longest) return conclude_quiet(answers, now, actions);
   const std::string sentence = describe_stall(answers, dead_);
   if (limits_.ended != Time{0} && longest->where.waited >= limits_.ended) {
-    actions.last_words =
+    actions.end_sentence =
         fmt::format("the job ends because ranks wait for longer than {:g} s (--mend-stall-limit): {}",
                     Seconds(limits_.ended).count(),
                     sentence.empty() ? fmt::format("all are {}", describe(longest->where.place)) : sentence);
@@ -175,8 +175,9 @@ void StallWatch::conclude_quiet(const Answers& answers, Time now, StallActions& 
   const auto quiet = find_quiet(answers);
   if (!quiet) return;
   if (limits_.ended != Time{0} && *quiet >= limits_.ended && are_all_in_mpi(answers)) {
-    actions.last_words = fmt::format("the job ends because ranks wait for longer than {:g} s (--mend-stall-limit): {}",
-                                     Seconds(limits_.ended).count(), describe_quiet(answers, *quiet));
+    actions.end_sentence =
+        fmt::format("the job ends because ranks wait for longer than {:g} s (--mend-stall-limit): {}",
+                    Seconds(limits_.ended).count(), describe_quiet(answers, *quiet));
     return begin_end(now, actions);
   }
   if (limits_.told == Time{0} || *quiet < std::max(quiet_factor * limits_.told, 2 * told_quiet_)) return;

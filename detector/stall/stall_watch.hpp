@@ -56,10 +56,10 @@ struct StallActions {
     StallMessage message;
   };
   std::vector<Send> sends;
-  std::string warning;      ///< for the user, unless empty
-  std::string last_words;   ///< for the user, when the job ends because of it
-  bool show_stack = false;  ///< print the stack, then call stack_shown(); hold no process dead for silence any more
-  bool leave = false;       ///< end this process
+  std::string warning;       ///< for the user, unless empty
+  std::string end_sentence;  ///< why the job ends, for the user; empty: it does not end
+  bool show_stack = false;   ///< print the stack, then call stack_shown(); hold no process dead for silence any more
+  bool leave = false;        ///< end this process
   std::optional<ProcessId> stuck;  ///< hold this process dead
 };
 

@@ -102,7 +102,7 @@ MessageLogs::MessageLogs()
 MessageLogs::~MessageLogs() {
   if (process_context().logged_calls == this) process_context().logged_calls = nullptr;
   const ErrorsReturned quiet;
-  if (!messages_.uses_lines()) return;
+  if (!messages_.uses_communicators()) return;
   for (const auto& [id, log] : logs_)
     for (const MPI_Comm comm : log->front.comms)
       if (comm != MPI_COMM_NULL) revoke(comm);

@@ -88,7 +88,7 @@ LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
 LocalRollback::~LocalRollback() {
   process_context().logged_calls = nullptr;
   // If it goes back with its cluster, its messages have ended, and the communicators are those of the next entry.
-  if (!goes_back_with_cluster_ && (messages_.uses_lines() || !acknowledgements_.empty())) {
+  if (!goes_back_with_cluster_ && (messages_.uses_communicators() || !acknowledgements_.empty())) {
     for (const MPI_Comm comm : session_.comms)
       if (comm != MPI_COMM_NULL) revoke(comm);
     derived_.for_each_comm([](MPI_Comm comm) { revoke(comm); });

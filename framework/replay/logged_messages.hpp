@@ -138,7 +138,7 @@ class LoggedMessages {
   bool has_pending() const { return !receives_.empty() || !operations_.empty() || !matched_.empty(); }
 
   /// Returns true if something may be under way on the communicators. Local.
-  bool uses_lines() const { return !sends_.empty() || !receives_.empty() || !operations_.empty(); }
+  bool uses_communicators() const { return !sends_.empty() || !receives_.empty() || !operations_.empty(); }
   /// The communicators of the epoch were revoked: nothing uses them any more when this returns. Local.
   void end_epoch();
   /// Sends what the log says again. Local.

@@ -182,7 +182,7 @@ class StallJob : public testing::Test {
   }
 
   std::vector<std::string> said_;
-  std::vector<std::string> last_words_;
+  std::vector<std::string> end_sentences_;
   std::vector<ProcessId> struck_;
   std::set<ProcessId> shows_stack_;
   bool stacks_are_shown_ = true;  // as soon as they are requested
@@ -217,7 +217,7 @@ class StallJob : public testing::Test {
   void perform(ProcessId process, const StallActions& actions) {
     for (const auto& [to, message] : actions.sends) post_.push_back({process, to, message});
     if (!actions.warning.empty()) said_.push_back(std::to_string(process.value) + ": " + actions.warning);
-    if (!actions.last_words.empty()) last_words_.push_back(actions.last_words);
+    if (!actions.end_sentence.empty()) end_sentences_.push_back(actions.end_sentence);
     if (actions.show_stack) {
       shows_stack_.insert(process);
       if (stacks_are_shown_) {
@@ -333,8 +333,8 @@ TEST_F(StallJob, ends_when_all_are_in_MPI_calls_for_longer_than_the_limit) {
   run(29s);
   EXPECT_EQ(living().size(), 3U);
   run(7s);
-  ASSERT_EQ(last_words_.size(), 1U);
-  EXPECT_THAT(last_words_.front(),
+  ASSERT_EQ(end_sentences_.size(), 1U);
+  EXPECT_THAT(end_sentences_.front(),
               HasSubstr("30 s (--mend-stall-limit): no rank has called mend or ended an MPI call"));
   EXPECT_THAT(living(), IsEmpty());
 }
@@ -353,8 +353,8 @@ TEST_F(StallJob, ends_at_a_limit_below_that_of_telling_without_a_line_before) {
   EXPECT_EQ(living().size(), 3U);
   run(4s);
   EXPECT_THAT(said_, IsEmpty());
-  ASSERT_EQ(last_words_.size(), 1U);
-  EXPECT_THAT(last_words_.front(), HasSubstr("longer than 5 s (--mend-stall-limit): rank 2 has waited in commit()"));
+  ASSERT_EQ(end_sentences_.size(), 1U);
+  EXPECT_THAT(end_sentences_.front(), HasSubstr("longer than 5 s (--mend-stall-limit): rank 2 has waited in commit()"));
 }
 
 TEST_F(StallJob, goes_on_with_another_coordinator_when_the_first_is_dead) {
@@ -372,9 +372,9 @@ TEST_F(StallJob, ends_when_the_limit_has_passed_and_all_have_shown_their_stacks)
   run(29s);
   EXPECT_EQ(living().size(), 4U);
   run(7s);
-  ASSERT_EQ(last_words_.size(), 1U);
-  EXPECT_THAT(last_words_.front(), StartsWith("the job ends because ranks wait for longer than 30 s"));
-  EXPECT_THAT(last_words_.front(), HasSubstr("rank 2 has waited in commit()"));
+  ASSERT_EQ(end_sentences_.size(), 1U);
+  EXPECT_THAT(end_sentences_.front(), StartsWith("the job ends because ranks wait for longer than 30 s"));
+  EXPECT_THAT(end_sentences_.front(), HasSubstr("rank 2 has waited in commit()"));
   EXPECT_EQ(shows_stack_.size(), 4U);
   EXPECT_THAT(living(), IsEmpty());
 }
@@ -383,8 +383,8 @@ TEST_F(StallJob, ends_though_all_wait_in_the_same_call_and_nothing_is_told_befor
   begin(3, {0s, 30s});
   for (std::uint32_t p = 0; p < 3; ++p) go({p}, Place::restore);
   run(40s);
-  ASSERT_EQ(last_words_.size(), 1U);
-  EXPECT_THAT(last_words_.front(), HasSubstr("all are in restore()"));
+  ASSERT_EQ(end_sentences_.size(), 1U);
+  EXPECT_THAT(end_sentences_.front(), HasSubstr("all are in restore()"));
   EXPECT_THAT(said_, IsEmpty());
   EXPECT_THAT(living(), IsEmpty());
 }
@@ -394,7 +394,7 @@ TEST_F(StallJob, ends_though_stacks_do_not_come_and_though_the_coordinator_dies)
   begin(3, {10s, 30s});
   go({2}, Place::commit);
   run(32s);
-  EXPECT_EQ(last_words_.size(), 1U);
+  EXPECT_EQ(end_sentences_.size(), 1U);
   EXPECT_EQ(living().size(), 3U);
   die({0});
   run(2 * StallWatch::most_time_for_stacks);

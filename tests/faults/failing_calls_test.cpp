@@ -198,7 +198,7 @@ std::string judge(const Program& program, const Attempt& attempt, const Call& ca
 }
 
 /// The job's complaints, for the table of all calls.
-std::string last_words(const support::JobEnd& end) {
+std::string complaints_of(const support::JobEnd& end) {
   std::string all;
   for (const std::string& line : support::complaints(end)) all += "\n      " + line;
   return all;
@@ -252,7 +252,7 @@ void walk(const Program& program, int process, Kind kind, std::size_t sample) {
     if (support::long_tests()) {
       std::cout << fmt::format("{} {} {}{} ({}): {}{}\n", call.phase, call.function, call.nth,
                                times == Failing::forever ? " and later" : "", place_of(program, call), outcome,
-                               outcome == "ended" ? last_words(failed.end) : "")
+                               outcome == "ended" ? complaints_of(failed.end) : "")
                 << std::flush;
     }
     Row& row = table[{call.phase, call.function}];
@@ -303,7 +303,7 @@ TEST(AFailingCall, of_one_process_does_not_end_the_job) {
     }
     const Attempt failed = run(in_cpp, 0, Kind::system, *found);
     EXPECT_TRUE(failed.has_failed) << function;
-    EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << last_words(failed.end);
+    EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << complaints_of(failed.end);
   }
 }
 
@@ -323,7 +323,7 @@ TEST(AFailingCall, of_the_first_host_is_answered_by_the_choice_of_another) {
     }
     const Attempt failed = run(in_cpp, 0, Kind::system, *found, Failing::forever);
     EXPECT_TRUE(failed.has_failed) << function;
-    EXPECT_EQ(judge(in_cpp, failed, *found, 0), "went on") << last_words(failed.end);
+    EXPECT_EQ(judge(in_cpp, failed, *found, 0), "went on") << complaints_of(failed.end);
     EXPECT_THAT(failed.end.errors, testing::ContainsRegex("process 3 died .SIGKILL., process [4-7] took over"));
   }
 }
@@ -351,7 +351,7 @@ TEST(AFailingCall, for_a_started_process_keeps_the_listener_open) {
   ASSERT_NE(found, undisturbed.listed.end());
   const Attempt failed = run(in_cpp, 0, Kind::system, *found);
   EXPECT_TRUE(failed.has_failed);
-  EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << last_words(failed.end);
+  EXPECT_THAT(judge(in_cpp, failed, *found, 0), testing::AnyOf("went on", "recovered")) << complaints_of(failed.end);
   EXPECT_THAT(failed.end.errors, testing::Not(testing::HasSubstr("Bad file descriptor")));
 }
 
@@ -370,7 +370,7 @@ TEST(AFailingCall, for_the_control_network_at_the_start_costs_that_process_alone
       }
       const Attempt failed = run(in_cpp, process, Kind::system, *found);
       EXPECT_TRUE(failed.has_failed) << wanted;
-      EXPECT_EQ(judge(in_cpp, failed, *found, process), "recovered") << last_words(failed.end);
+      EXPECT_EQ(judge(in_cpp, failed, *found, process), "recovered") << complaints_of(failed.end);
       EXPECT_THAT(failed.end.errors, testing::HasSubstr(fmt::format(
                                          "process {} cannot go on: the control network cannot listen", process)));
     }
@@ -391,7 +391,7 @@ void expect_to_cost_that_process_alone(const std::string& phase, const std::vect
     const Call& call = calls[static_cast<std::size_t>(at - places.begin())];
     const Attempt failed = run(in_cpp, 2, Kind::memory, call);
     EXPECT_TRUE(failed.has_failed) << place;
-    EXPECT_EQ(judge(in_cpp, failed, call, 2), "recovered") << last_words(failed.end);
+    EXPECT_EQ(judge(in_cpp, failed, call, 2), "recovered") << complaints_of(failed.end);
   }
 }
 
@@ -413,10 +413,10 @@ void expect_to_be_told_after_the_end(const Program& program, int process, const 
     const Attempt failed = run(program, process, Kind::memory, calls[i]);
     const std::string outcome = judge(program, failed, calls[i], process);
     const bool is_after_the_end = failed.end.errors.find("after the end of the job: ") != std::string::npos;
-    EXPECT_TRUE(is_after_the_end || !places[i].starts_with(wanted)) << places[i] << last_words(failed.end);
+    EXPECT_TRUE(is_after_the_end || !places[i].starts_with(wanted)) << places[i] << complaints_of(failed.end);
     if (!is_after_the_end) continue;
     ++told;
-    EXPECT_EQ(outcome, "ended") << places[i] << last_words(failed.end);
+    EXPECT_EQ(outcome, "ended") << places[i] << complaints_of(failed.end);
     EXPECT_EQ(failed.end.exit_code, 1) << places[i];
     const bool body_tells_results = &program == &in_cpp;
     EXPECT_TRUE(!body_tells_results || results(failed.end) == program.results) << places[i] << failed.end.output;
@@ -469,7 +469,7 @@ TEST(AFailingAllocation, before_mpi_is_initialised_ends_the_job_in_one_sentence)
       const Call& call = calls[static_cast<std::size_t>(at - places.begin())];
       const Attempt failed = run(in_cpp, process, Kind::memory, call);
       EXPECT_TRUE(failed.has_failed) << wanted;
-      EXPECT_EQ(judge(in_cpp, failed, call, process), "ended") << last_words(failed.end);
+      EXPECT_EQ(judge(in_cpp, failed, call, process), "ended") << complaints_of(failed.end);
       EXPECT_EQ(failed.end.exit_code, 1) << wanted;
       EXPECT_THAT(support::complaints(failed.end), testing::ElementsAre(testing::HasSubstr(fmt::format(
                                                        "process {} cannot begin the job: std::bad_alloc", process))))
@@ -498,7 +498,7 @@ TEST(AFailingAllocationInFenix, of_a_commit_costs_that_process_alone) {
     const Attempt attempt = run(in_fenix, 0, Kind::memory, call);
     if (attempt.has_failed) ++failed;
     EXPECT_THAT(judge(in_fenix, attempt, call, 0), testing::AnyOf("went on", "recovered", "not reached"))
-        << last_words(attempt.end);
+        << complaints_of(attempt.end);
   }
   EXPECT_EQ(failed, 3);
 }

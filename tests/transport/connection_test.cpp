@@ -153,7 +153,7 @@ TEST_F(ListenerAndConnection, connection_ends_when_a_message_is_too_long_to_be_t
 
 /// Returns what a process that has the key may send, as it goes over the wire: two messages, with a question and an
 /// answer between them.
-std::string said_at_a_line() {
+std::string bytes_for_a_connection() {
   std::string bytes;
   const auto number = [&](std::uint64_t value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
   number(5);
@@ -181,7 +181,8 @@ TEST_F(ListenerAndConnection, connection_takes_whatever_comes_or_ends) {
   const int inputs = support::fuzz_inputs(support::few_inputs);
   for (int i = 0; i < inputs; ++i) {
     std::string said(reinterpret_cast<const char*>(listener_.address().key.data()), listener_.address().key.size());
-    said = fuzzer.below(4) == 0 ? fuzzer.change(said + said_at_a_line()) : said + fuzzer.change(said_at_a_line());
+    said = fuzzer.below(4) == 0 ? fuzzer.change(said + bytes_for_a_connection())
+                                : said + fuzzer.change(bytes_for_a_connection());
     tcp::socket caller(io);
     caller.connect({asio::ip::address_v4(listener_.address().host.value), listener_.address().port});
     asio::error_code ignored;
