@@ -4,6 +4,10 @@
 
 #include "tests/support/long_tests.hpp"
 
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
 #include <random>
 
 namespace support {
@@ -53,5 +57,22 @@ class Fuzzer {
 
   std::mt19937_64 random_{1};
 };
+
+/// Passes many inputs to `read`, which checks what it has read, or refuses the input by an exception of type `Refusal`.
+/// `make` makes each with the Fuzzer that it gets. At least one of them must be read.
+template <class Refusal, class Make, class Read>
+void expect_read_or_refused(const Make& make, const Read& read) {
+  Fuzzer fuzzer;
+  int read_back = 0;
+  for (int i = 0; i < fuzz_inputs(); ++i) {
+    const auto input = make(fuzzer);
+    try {
+      read(input);
+      ++read_back;
+    } catch (const Refusal&) {
+    }
+  }
+  EXPECT_GT(read_back, 0);
+}
 
 }  // namespace support
