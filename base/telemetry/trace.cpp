@@ -1,6 +1,7 @@
 #include "base/telemetry/trace.hpp"
 
 #include "base/launch.hpp"
+#include "base/telemetry/json_text.hpp"
 #include "base/telemetry/log.hpp"
 
 #include <fcntl.h>
@@ -45,9 +46,6 @@ std::int64_t microseconds(WallClock::time_point moment) {
   return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
 }
 
-/// A name that is no UTF-8 must not end the job.
-std::string as_text(const json& event) { return event.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 void note_event(json event, const Notes& notes) {
   for (const auto& [name, value] : notes) event["args"][std::string(name)] = value;
   Recorder& r = recorder();
@@ -55,7 +53,7 @@ void note_event(json event, const Notes& notes) {
   event["cat"] = "mend";
   event["pid"] = r.self.value;
   event["tid"] = 0;
-  r.pending += ",\n" + as_text(event);
+  r.pending += ",\n" + json_text(event);
 }
 
 std::string take_pending() {
@@ -92,7 +90,7 @@ void start(const std::filesystem::path& file, ProcessId self, bool messages) {
                   {"ph", "M"},
                   {"pid", self.value},
                   {"args", {{"name", fmt::format("process {}", self.value)}, {"launch", launch::number()}}}};
-  r.write(fmt::format("{}{}", begin_of_file, as_text(name)));
+  r.write(fmt::format("{}{}", begin_of_file, json_text(name)));
   detail::on = true;
   detail::messages = messages;
 }

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/launch.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/telemetry/json_text.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
@@ -76,7 +77,7 @@ Json document_of(const JobFacts& facts, const Answer& answer, int ranks, std::op
 
 void write(const std::filesystem::path& file, const Json& document) {
   try {
-    write_whole(file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_whole(file, json_text(document, 2) + "\n");
   } catch (const EnvironmentError& error) {
     throw EnvironmentError(fmt::format("the result {} cannot be written: {}", file.string(), error.what()));
   }

@@ -1,6 +1,7 @@
 #include "store/disk/version_folder.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/json_text.hpp"
 #include "store/disk/durable_file.hpp"
 #include "store/snapshot/hash.hpp"
 
@@ -102,11 +103,10 @@ void require_name_for_disk(std::string_view name) {
   try {
     static_cast<void>(json(name).dump());
   } catch (const json::type_error&) {
-    const std::string as_it_can_be_said = json(name).dump(-1, ' ', false, json::error_handler_t::replace);
     throw UsageError(fmt::format(
         "the name {} of a protected member is not UTF-8, as names on disk have to be: give it another, or do "
         "without --mend-disk",
-        as_it_can_be_said));
+        json_text(json(name))));
   }
 }
 
