@@ -1,5 +1,7 @@
 #include "jobs/doctor/finding.hpp"
 
+#include "base/telemetry/json_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -50,9 +52,7 @@ std::string json_of(const Findings& findings) {
                     {"why", finding.why},
                     {"remedy", finding.remedy}});
   }
-  return nlohmann::ordered_json{{"exit_code", exit_code_of(findings)}, {"findings", json}}.dump(
-             2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-         "\n";
+  return json_text(nlohmann::ordered_json{{"exit_code", exit_code_of(findings)}, {"findings", json}}, 2) + "\n";
 }
 
 }  // namespace mend::jobs

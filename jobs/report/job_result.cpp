@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/telemetry/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -59,7 +60,7 @@ std::string JobResult::end_job(const LaunchEnd& end) {
   Json document = document_of(end);
   if (!launches_.empty()) document["launches"] = launches_;
   try {
-    write_whole(file_, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_whole(file_, json_text(document, 2) + "\n");
   } catch (const EnvironmentError& error) {
     if (!is_file) return "";  // nobody reads it, which may be why the job has failed
     return fmt::format("the result {} cannot be written: {}", file_.string(), error.what());

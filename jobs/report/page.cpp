@@ -1,6 +1,7 @@
 #include "jobs/report/page.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/json_text.hpp"
 #include "jobs/report/page_parts.hpp"
 #include "jobs/report/result.hpp"
 
@@ -113,7 +114,7 @@ CommitEconomy economy_of(const JobRecords& job) {
 
 /// Escapes the JSON, so that text of the application cannot end the script element.
 std::string for_script(const json& model) {
-  std::string text = model.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = json_text(model);
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
   return text;
 }

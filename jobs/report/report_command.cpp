@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/telemetry/json_text.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/report/page.hpp"
 #include "jobs/report/result.hpp"
@@ -97,8 +98,7 @@ int report_on(const Inputs& inputs, const Arguments& arguments) {
   if (!arguments.reference.empty() && inputs.result.is_null()) throw UsageError("--same-as compares results: name one");
   if (!arguments.perfetto.empty()) {
     if (inputs.events.empty()) throw UsageError("--perfetto needs traces: name the folder of --mend-trace");
-    write("--perfetto", arguments.perfetto,
-          for_perfetto(inputs.events).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", arguments);
+    write("--perfetto", arguments.perfetto, json_text(for_perfetto(inputs.events)) + "\n", arguments);
   }
   if (!arguments.html.empty()) write("--html", arguments.html, page_of(page_model(records_of(inputs))), arguments);
   if (arguments.html.empty() && arguments.perfetto.empty()) {

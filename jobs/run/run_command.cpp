@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/telemetry/json_text.hpp"
 #include "base/telemetry/user_text.hpp"
 #include "jobs/allocation/nodes.hpp"
 #include "jobs/allocation/silent_nodes.hpp"
@@ -249,11 +250,6 @@ std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
 /// The board also needs places for processes that are started later, for the ranks of the dead.
 std::size_t places_on_board(const Launch& launch) { return 4 * static_cast<std::size_t>(launch.processes()) + 64; }
 
-/// A name that is no UTF-8 must not end the job.
-std::string as_text(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string answer_to_request(bool taken, const std::string& sentence) {
   return nlohmann::json{{"taken", taken}, {"sentence", sentence}}.dump();
 }
@@ -261,7 +257,7 @@ std::string answer_to_request(bool taken, const std::string& sentence) {
 /// The answer to mend status, mend commit and mend stop.
 std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
                       JobRequests& requests) {
-  if (question == "status") return as_text(state_of(facts, board)) + "\n";
+  if (question == "status") return json_text(state_of(facts, board)) + "\n";
   if (question == "look") return nlohmann::json{{"look", facts.all_here ? 0 : requests.ask_for_look()}}.dump();
   if (question != "commit" && question != "stop")
     return answer_to_request(false, "this mend run does not support that request");
