@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
+#include "base/telemetry/microseconds.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -188,8 +189,7 @@ void KillSwitch::obey(const KillOrder& order, std::string_view point) {
     line["step"] = step_ ? nlohmann::ordered_json(*step_) : nullptr;
     line["point"] = point;
     line["hangs"] = order.hangs;
-    const auto now = mend::WallClock::now().time_since_epoch();
-    line["time_us"] = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    line["time_us"] = mend::in_microseconds(mend::WallClock::now()).count();
     LockedRecord(record_).append(line.dump() + "\n");
   }
   hung_ = order.hangs;

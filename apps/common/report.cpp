@@ -3,6 +3,7 @@
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/telemetry/microseconds.hpp"
 #include "framework/reporting/result_file.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -19,10 +21,6 @@
 
 namespace apps {
 namespace {
-
-long long microseconds(mend::WallClock::time_point moment) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
-}
 
 const char* role_text(mend::Role role) {
   switch (role) {
@@ -47,7 +45,7 @@ Json recovery_document(const mend::RecoveryReport& recovery) {
   for (const mend::Loss& loss : recovery.given_up) {
     document["given_up"].push_back({{"rank", loss.rank.value}, {"dead", loss.dead.value}});
   }
-  document["noticed_us"] = microseconds(recovery.noticed);
+  document["noticed_us"] = mend::in_microseconds(recovery.noticed).count();
   document["interrupt_ms"] = recovery.interrupt.count();
   document["agree_ms"] = recovery.agree.count();
   document["rebuild_ms"] = recovery.rebuild.count();
@@ -70,16 +68,16 @@ std::vector<mend::ProcessId> causes_of(const mend::RecoveryReport& recovery) {
 /// If the recovery began for another reason while the kill was on its way, the time is 0.
 std::optional<mend::Milliseconds> detection_time(const mend::RecoveryReport& recovery, const Json& kills) {
   const auto causes = causes_of(recovery);
-  std::optional<long long> first_us;
+  std::optional<std::chrono::microseconds> first;
   for (const Json& kill : kills) {
     const mend::ProcessId process{kill.at("process").get<std::uint32_t>()};
     if (std::find(causes.begin(), causes.end(), process) == causes.end()) continue;
     if (kill.value("machine", recovery.machine) != recovery.machine) return std::nullopt;
-    const auto time_us = kill.at("time_us").get<long long>();
-    first_us = std::min(first_us.value_or(time_us), time_us);
+    const std::chrono::microseconds time(kill.at("time_us").get<long long>());
+    first = std::min(first.value_or(time), time);
   }
-  if (!first_us) return std::nullopt;
-  return std::chrono::microseconds(std::max(microseconds(recovery.noticed) - *first_us, 0LL));
+  if (!first) return std::nullopt;
+  return std::max(mend::in_microseconds(recovery.noticed) - *first, std::chrono::microseconds(0));
 }
 
 Json recoveries_document(const RunFacts& facts) {

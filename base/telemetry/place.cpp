@@ -2,6 +2,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "base/telemetry/job_board.hpp"
+#include "base/telemetry/microseconds.hpp"
 #include "base/telemetry/packed_word.hpp"
 
 #include <atomic>
@@ -20,10 +21,6 @@ std::atomic<std::uint64_t>& note() { return board::mine().place; }
 
 Word word_now() { return Word::from(note().load(std::memory_order_relaxed)); }
 
-std::chrono::microseconds time_now() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
-}
-
 /// Returns true if `place` is where a process should be after it has met a failure.
 bool has_come_to_recovery(Place place) {
   return place == Place::recovery || place == Place::finish || place == Place::end;
@@ -31,7 +28,7 @@ bool has_come_to_recovery(Place place) {
 
 void write_down(Place place) {
   note_activity();
-  const auto now = time_now();
+  const auto now = in_microseconds(Clock::now());
   note().store(Word{place, static_cast<std::uint64_t>(now.count())}.packed(), std::memory_order_relaxed);
 }
 
@@ -70,7 +67,7 @@ CurrentPlace current_place() {
   return current;
 }
 
-void note_failure() { failure_met.store(time_now().count(), std::memory_order_relaxed); }
+void note_failure() { failure_met.store(in_microseconds(Clock::now()).count(), std::memory_order_relaxed); }
 
 void forget_failure() { failure_met.store(0, std::memory_order_relaxed); }
 

@@ -3,6 +3,7 @@
 #include "base/launch.hpp"
 #include "base/telemetry/json_text.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/microseconds.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -42,10 +43,6 @@ Recorder& recorder() {
   return instance;
 }
 
-std::int64_t microseconds(WallClock::time_point moment) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
-}
-
 void note_event(json event, const Notes& notes) {
   for (const auto& [name, value] : notes) event["args"][std::string(name)] = value;
   Recorder& r = recorder();
@@ -69,7 +66,7 @@ void write_pending() {
 }
 
 json instant_now(std::string_view name) {
-  return {{"name", name}, {"ph", "i"}, {"s", "p"}, {"ts", microseconds(WallClock::now())}};
+  return {{"name", name}, {"ph", "i"}, {"s", "p"}, {"ts", in_microseconds(WallClock::now()).count()}};
 }
 
 }  // namespace
@@ -107,8 +104,8 @@ void stop() {
 
 void detail::record_span(std::string_view name, WallClock::time_point begin, WallClock::time_point end,
                          const Notes& notes) {
-  const auto start_us = microseconds(begin);
-  note_event({{"name", name}, {"ph", "X"}, {"ts", start_us}, {"dur", microseconds(end) - start_us}}, notes);
+  const auto start_us = in_microseconds(begin).count();
+  note_event({{"name", name}, {"ph", "X"}, {"ts", start_us}, {"dur", in_microseconds(end).count() - start_us}}, notes);
   write_pending();
 }
 

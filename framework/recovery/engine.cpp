@@ -11,6 +11,7 @@
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/microseconds.hpp"
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
 #include "framework/reporting/exit_reason.hpp"
@@ -230,7 +231,7 @@ void Engine::leave_if_asked() {
 void Engine::show_on_board() const {
   board::Slot& slot = board::mine();
   slot.version = store_.version().value;
-  slot.committed_at = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
+  slot.committed_at = in_microseconds(Clock::now()).count();
   slot.disk_version = store_.version_on_disk().value;
   slot.disk = store_.disk_use();
   slot.store_bytes = store_.statistics().memory_bytes;

@@ -4,6 +4,7 @@
 #include "base/launch.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/telemetry/json_text.hpp"
+#include "base/telemetry/microseconds.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
@@ -20,16 +21,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-long long microseconds(WallClock::time_point moment) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count();
-}
-
 Json document_of(const RecoveryReport& recovery) {
   Json document{{"epoch", recovery.epoch.value},
                 {"dead", Json::array()},
                 {"replacements", Json::array()},
                 {"given_up", Json::array()},
-                {"noticed_us", microseconds(recovery.noticed)},
+                {"noticed_us", in_microseconds(recovery.noticed).count()},
                 {"interrupt_ms", recovery.interrupt.count()},
                 {"agree_ms", recovery.agree.count()},
                 {"rebuild_ms", recovery.rebuild.count()},
