@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/job_board.hpp"
+#include "base/telemetry/microseconds.hpp"
 #include "base/telemetry/resident_bytes.hpp"
 
 #include <unistd.h>
@@ -14,7 +15,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-microseconds time_now() { return std::chrono::duration_cast<microseconds>(Clock::now().time_since_epoch()); }
+microseconds time_now() { return in_microseconds(Clock::now()); }
 
 microseconds age_of(microseconds then) { return std::max(time_now() - then, microseconds{0}); }
 

@@ -1,6 +1,7 @@
 #include "jobs/control/job_state.hpp"
 
 #include "base/launch.hpp"
+#include "base/telemetry/microseconds.hpp"
 #include "base/telemetry/resident_bytes.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/watch/process_table.hpp"
@@ -21,8 +22,7 @@ namespace {
 using nlohmann::json;
 
 double seconds_since(std::chrono::microseconds then) {
-  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
-  return std::max(0.0, Seconds(now - then).count());
+  return std::max(0.0, Seconds(in_microseconds(Clock::now()) - then).count());
 }
 
 /// The call that the process is in or waits in.
