@@ -3,6 +3,7 @@
 #include "fenix/cpp/code.hpp"
 #include "fenix/fenix.hpp"
 #include "fenix/process/job.hpp"
+#include "fenix/process/settings.hpp"
 
 using mend::fenix::require;
 using mend::fenix::state;

@@ -4,7 +4,7 @@
 
 #include "base/telemetry/log.hpp"
 #include "fenix/data/group.hpp"
-#include "fenix/process/job.hpp"
+#include "fenix/process/guarded.hpp"
 #include "fenix/data/regions.hpp"
 #include "fenix/data/subset.hpp"
 

@@ -1,6 +1,7 @@
 // How members come to be.
 
 #include "fenix/data/call.hpp"
+#include "fenix/process/settings.hpp"
 #include "transport/mpi.hpp"
 
 namespace mend::fenix {

@@ -5,6 +5,7 @@
 
 #include "fenix/data/call.hpp"
 #include "fenix/data/serializer.hpp"
+#include "fenix/process/settings.hpp"
 
 #include <algorithm>
 #include <optional>

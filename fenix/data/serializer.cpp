@@ -1,7 +1,7 @@
 #include "fenix/data/serializer.hpp"
 
 #include "fenix/fenix.h"
-#include "fenix/process/job.hpp"
+#include "fenix/process/guarded.hpp"
 
 #include <cstring>
 #include <exception>

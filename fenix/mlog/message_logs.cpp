@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "fenix/data/call.hpp"
 #include "fenix/process/job.hpp"
+#include "fenix/process/settings.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
 #include "store/snapshot/hash.hpp"

@@ -1,9 +1,11 @@
-// The application's callbacks: when a failure is met, and when it has been recovered from.
+#include "fenix/process/callbacks.hpp"
 
 #include "base/telemetry/log.hpp"
 #include "fenix/data/call.hpp"
 #include "fenix/mlog/message_logs.hpp"
+#include "fenix/process/guarded.hpp"
 #include "fenix/process/job.hpp"
+#include "fenix/process/settings.hpp"
 
 #include <fmt/format.h>
 

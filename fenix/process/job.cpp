@@ -4,10 +4,10 @@
 #include "base/error.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/telemetry/job_status.hpp"
-#include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 #include "fenix/data/group.hpp"
 #include "fenix/mlog/message_logs.hpp"
+#include "fenix/process/settings.hpp"
 #include "framework/run.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 namespace mend::fenix {
@@ -125,92 +123,6 @@ void on_exit_of_process(int status, void* /*unused*/) {
   leave_mpi();
 }
 
-std::optional<std::string> info_value(MPI_Info info, const char* key) {
-  if (info == MPI_INFO_NULL) return std::nullopt;
-  char value[MPI_MAX_INFO_VAL + 1] = "";
-  int length = sizeof value;
-  int found = 0;
-  MPI_Info_get_string(info, key, &length, value, &found);
-  return found != 0 ? std::optional<std::string>(value) : std::nullopt;
-}
-
-/// Fenix takes what it does not know for the default; so does this, but says so.
-void warn_of_value(const char* key, const std::string& value, const char* known) {
-  if (mend::launch::speaks_for_all())
-    log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
-}
-
-void read_info(MPI_Info info) {
-  if (const auto mode = info_value(info, "FENIX_RESUME_MODE")) {
-    if (*mode == "NO_JUMP" || *mode == "RETURN") {
-      settings().resume = FENIX_RESUME_RETURN;
-    } else if (*mode == "THROW") {
-      settings().resume = FENIX_RESUME_THROW;
-    } else {
-      settings().resume = FENIX_RESUME_JUMP;
-      const bool known = *mode == "Fenix_init" || *mode == "JUMP";
-      if (!known) warn_of_value("FENIX_RESUME_MODE", *mode, "Fenix_init, NO_JUMP or THROW");
-    }
-  }
-  if (const auto mode = info_value(info, "FENIX_UNHANDLED_MODE")) {
-    if (*mode == "SILENT") {
-      settings().unhandled = FENIX_UNHANDLED_SILENT;
-    } else if (*mode == "PRINT" || *mode == "NO_JUMP") {
-      settings().unhandled = FENIX_UNHANDLED_PRINT;
-    } else {
-      settings().unhandled = FENIX_UNHANDLED_ABORT;
-      if (*mode != "ABORT") warn_of_value("FENIX_UNHANDLED_MODE", *mode, "SILENT, PRINT or ABORT");
-    }
-  }
-}
-
-bool spans_the_launch(MPI_Comm comm) {
-  int result = MPI_UNEQUAL;
-  return comm != MPI_COMM_NULL && MPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS &&
-         (result == MPI_IDENT || result == MPI_CONGRUENT);
-}
-
-Options options_of(const StartArguments& arguments) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised == 0) throw UsageError("Fenix_Init comes after MPI_Init");
-  if (!spans_the_launch(arguments.comm)) {
-    throw UsageError(
-        "Fenix_Init needs MPI_COMM_WORLD or a duplicate of it: spares are taken from all that was launched");
-  }
-  read_info(arguments.info);
-  char no_name[] = "";
-  char* no_arguments[] = {no_name, nullptr};
-  int one = 1;
-  const bool has_arguments = arguments.argc != nullptr && arguments.argv != nullptr;
-  Options as_in_fenix;
-  const bool spawns = arguments.spawn != 0 || settings().recovery == FENIX_RECOVERY_SPAWN;
-  as_in_fenix.on_failure = {.spare = true, .spawn = spawns, .shrink = true};
-  Options options = has_arguments ? take_options(*arguments.argc, *arguments.argv, as_in_fenix)
-                                  : take_options(one, no_arguments, as_in_fenix);
-  if (options.spares != 0 && options.spares != arguments.spares && mend::launch::speaks_for_all()) {
-    log::warn(fmt::format("the job was launched with --spares {}, but Fenix_Init asks for {}, which is used",
-                          options.spares, arguments.spares));
-  }
-  options.spares = arguments.spares;
-  options.last_are_spares = true;  // programs may go on with the ranks that they had in `comm`
-  if (options.rollback == Rollback::local)
-    throw UsageError("--mend-rollback local does not cover programs for Fenix: use --mend-rollback all");
-  if (options.world == WorldMeans::session)
-    throw UsageError(
-        "--mend-world session does not cover programs for Fenix: Fenix_Init gives them a communicator without spares");
-  if (mend::launch::must_continue())
-    throw UsageError("--restart cannot go on: Fenix's data groups are kept in memory alone");
-  if (options.disk && mend::launch::speaks_for_all()) {
-    log::warn("Fenix's data groups are kept in memory alone: --mend-disk does nothing here");
-  }
-  options.disk.reset();
-  return options;
-}
-
-/// How many processes of the launch were to be no spares. One that was started later has a launch of its own.
-int wanted_ranks(int spares) { return static_cast<int>(launched_processes().size()) - spares; }
-
 /// Returns false if a failure came between. Collective over the ranks.
 bool begin_epoch() {
   State& now = state();
@@ -281,11 +193,6 @@ State::~State() = default;
 State& state() {
   static State* const instance = new State;  // lives as long as the process: it may exit from anywhere
   return *instance;
-}
-
-Settings& settings() {
-  static Settings instance;
-  return instance;
 }
 
 Fenix_Rank_role role() {
@@ -490,59 +397,6 @@ bool is_active(const char* function) {
   if (state().active) return true;
   log::warn(fmt::format("{} is called before Fenix_Init or after Fenix_Finalize", function));
   return false;
-}
-
-namespace {
-
-/// Returns what `work` does; nothing after a failure.
-std::optional<int> attempt(const char* function, const std::function<int()>& work) {
-  const ErrorsHandled as_in_cpp(OnError::throws);
-  const MessageLogs::Paused unlogged(*state().logs);
-  try {
-    return work();
-  } catch (const ThrownByProgram& thrown) {
-    std::rethrow_exception(thrown.exception);
-  } catch (const ProcessFailure&) {
-    return std::nullopt;
-  } catch (const agreement::Abandoned&) {
-    return std::nullopt;  // the others are ending the job, and so will this one in the recovery
-  } catch (const UsageError& mistake) {
-    log::warn(fmt::format("{}: {}", function, mistake.what()));
-    return FENIX_ERROR_INVALID_LOGIC_CALL;
-  } catch (const DataLoss& loss) {
-    log::warn(fmt::format("{}: {}", function, loss.what()));
-    return FENIX_ERROR_NODATA_FOUND;
-  } catch (const CommonError& error) {
-    log::error(fmt::format("{}: {}", function, error.what()));
-    return FENIX_ERROR_INTERN;
-  } catch (const std::exception& error) {  // the others wait for this process, and programs ignore what is returned
-    fail_stop(error.what());
-  }
-}
-
-}  // namespace
-
-Outcome tried(const char* function, const std::function<int()>& work) {
-  const auto code = attempt(function, work);
-  return code ? Outcome{*code} : Outcome{FENIX_ERROR_CANCELLED, true};
-}
-
-Outcome guarded(const char* function, const std::function<int()>& work) {
-  if (!is_active(function)) return {FENIX_ERROR_UNINITIALIZED};
-  InPlace& in_place = state().in_place;
-  for (;;) {
-    if (in_place.calls_back && in_place.interrupted) return {FENIX_ERROR_CANCELLED, true};
-    if (const auto code = attempt(function, work)) return {*code};
-    if (!recovers()) return {FENIX_ERROR_CANCELLED};
-    if (in_place.calls_back) {
-      in_place.interrupted = true;
-    } else if (!state().logs->recovers_in_place()) {
-      recover(MPIX_ERR_PROC_FAILED);
-      return {FENIX_ERROR_CANCELLED, true};
-    } else if (!go_on_in_place(false)) {
-      return {FENIX_ERROR_CANCELLED, true};
-    }
-  }
 }
 
 }  // namespace mend::fenix

@@ -13,12 +13,11 @@
 #pragma once
 
 #include "fenix/fenix.h"
+#include "fenix/process/callbacks.hpp"
+#include "fenix/process/start_options.hpp"
 #include "framework/recovery/job.hpp"
 #include "transport/mpi.hpp"
 
-#include <deque>
-#include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,37 +28,12 @@ namespace mend::fenix {
 class Group;
 class MessageLogs;
 
-/// What the application has asked for, before or after Fenix_Init.
-struct Settings {
-  Fenix_Recovery_mode recovery = FENIX_RECOVERY_REPAIR;
-  Fenix_Resume_mode resume = FENIX_RESUME_JUMP;
-  Fenix_Unhandled_mode unhandled = FENIX_UNHANDLED_ABORT;
-  Fenix_Callback_exception_mode callback_exception = FENIX_CALLBACK_EXCEPTION_RETHROW;
-  Fenix_Mlog_recovery_mode mlog_recovery = FENIX_MLOG_RECOVERY_MANUAL;
-  Fenix_Spare_wait_mode spare_wait = FENIX_SPARE_WAIT_BUSY;
-  Fenix_Spare_finalize_mode spare_finalize = FENIX_SPARE_FINALIZE_EXIT;
-  bool accumulates_snapshots = false;  ///< as in Fenix 1.0: a snapshot has all that was ever stored
-};
-
 /// Where Fenix_Init writes, now and after each recovery; any but `resume_point` may be null.
 struct Outputs {
   int* role;
   MPI_Comm* comm;
   int* error;
   jmp_buf* resume_point;
-};
-
-using Callback = std::function<void(MPI_Comm, int)>;
-
-/// The application's callbacks, in the order in which they were registered. One that is running may register others,
-/// and take itself back.
-struct Callbacks {
-  using List = std::deque<std::shared_ptr<const Callback>>;
-  List before_recovery;
-  List after_recovery;
-  List taken_back;                   ///< while some were running: these may be among them
-  int running = 0;                   ///< how many call each other; too many after one was left by a jump
-  std::exception_ptr thrown_before;  ///< by one that was called before the recovery; thrown when the program resumes
 };
 
 /// Callbacks that are called where a call is interrupted that goes on after them.
@@ -94,16 +68,6 @@ struct State {
 };
 
 State& state();
-Settings& settings();
-
-struct StartArguments {
-  MPI_Comm comm;
-  int* argc;
-  char*** argv;
-  int spares;
-  int spawn;
-  MPI_Info info;
-};
 
 /// Fenix_Init, until there is a rank to play. Ends the process when there is none. Collective over all processes.
 void start(const StartArguments& arguments, const Outputs& outputs);
@@ -122,21 +86,6 @@ bool go_on_in_place(bool is_recovered);
 
 /// Fenix_Finalize; false when a failure came first and has been recovered from.
 bool finish();
-
-/// Adds a callback to those of a list, or takes the last one back. Local.
-void add_callback(Callbacks::List& callbacks, Callback callback);
-void take_back_callback(Callbacks::List& callbacks);
-
-/// Calls the application's callbacks for after a recovery, the last registered first. They may jump out of it.
-void call_all_back();
-/// The same for those before one. Errors of MPI that they meet are returned to them; what they throw is kept until the
-/// program resumes, because the other ranks wait for this one in the recovery.
-void call_all_back_before();
-/// Calls back those for after a recovery, and syncs the message logs if that is wanted. A failure does not leave the
-/// application's callbacks by a jump, but ends what they do. Returns false after one.
-bool call_all_back_in_place();
-/// With FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC: syncs the message logs. Returns false if a failure came between.
-bool sync_logs();
 
 /// Calls the application back and goes on as it has chosen: returns only if that is FENIX_RESUME_RETURN.
 void resume();
@@ -169,29 +118,5 @@ void leave_mpi();
 
 /// Whether the job can be spoken of; says what is wrong if not.
 bool is_active(const char* function);
-
-/// What a function of Fenix has come to.
-struct Outcome {
-  int code;
-  bool recovered = false;  ///< from a failure, so that the caller must resume
-};
-
-/// Holds what a function of the program has thrown that one of Fenix's has called: guarded() throws it on.
-struct ThrownByProgram {
-  std::exception_ptr exception;
-};
-
-/// Does what a function stands for; `work` returns its code, and may throw whatever mend throws. Throws what the
-/// program has thrown (ThrownByProgram).
-Outcome guarded(const char* function, const std::function<int()>& work);
-
-/// The same without a recovery: `recovered` says that a failure is to be recovered from.
-Outcome tried(const char* function, const std::function<int()>& work);
-
-/// To be called last, by a function with C linkage that has nothing to destroy.
-inline int settle(Outcome outcome) {
-  if (outcome.recovered) resume();
-  return outcome.code;
-}
 
 }  // namespace mend::fenix

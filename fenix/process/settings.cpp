@@ -1,6 +1,11 @@
 // Fenix's settings. Each is a number below the MAXCODE of its kind.
 
-#include "fenix/process/job.hpp"
+#include "fenix/process/settings.hpp"
+
+mend::fenix::Settings& mend::fenix::settings() {
+  static Settings instance;
+  return instance;
+}
 
 namespace {
 
