@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/telemetry/place.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 
 #include <optional>
 

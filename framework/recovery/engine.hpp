@@ -1,7 +1,7 @@
 // The recovery engine: it runs the body, and handles failures and the end of the job.
 //
-// The recovery core (framework/recovery/recovery_core.hpp) decides what comes next. The engine gives it the results of
-// MPI, the agreements and the body as events, and carries out its actions.
+// The recovery core (framework/recovery/core/recovery_core.hpp) decides what comes next. The engine gives it the
+// results of MPI, the agreements and the body as events, and carries out its actions.
 //
 // Every process repeats the same loop: a rank plays the body, a spare waits; then all decide together on the end of the
 // job or on a recovery. After a recovery the loop begins again, and a spare may have become a rank.
@@ -37,7 +37,7 @@
 #include "framework/process/body_guard.hpp"
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/body_outcome.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "framework/recovery/checkpoint_folder.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/job_end.hpp"

@@ -4,7 +4,7 @@
 
 #include "framework/options.hpp"
 #include "framework/process/failure_detector.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/spawn/join_info.hpp"
 

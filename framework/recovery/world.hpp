@@ -9,7 +9,7 @@
 //   agree on candidate             did the splits succeed everywhere, and did no process die? if not, again
 //   candidate becomes the base
 //
-// The recovery core (framework/recovery/recovery_core.hpp) decides these steps; this class carries them out.
+// The recovery core (framework/recovery/core/recovery_core.hpp) decides these steps; this class carries them out.
 //
 // A process that fails in a split revokes the candidate, so that no process waits for it. The base is intact, and all
 // processes return to it. Every round is decided by an agreement, so all repeat together; each round is caused by at
@@ -21,7 +21,7 @@
 #include "agreement/ballot.hpp"
 #include "framework/epoch/left_communicators.hpp"
 #include "framework/recovery/agreement_provider.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "spares/roster.hpp"
 #include "transport/mpi.hpp"
 

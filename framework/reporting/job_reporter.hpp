@@ -7,7 +7,7 @@
 #include "detector/local/runtime_witness.hpp"
 #include "framework/epoch/recovery_history.hpp"
 #include "framework/options.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/announcer.hpp"

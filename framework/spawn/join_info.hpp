@@ -7,7 +7,7 @@
 #include "base/process_set.hpp"
 #include "detector/service.hpp"
 #include "framework/process/failure_detector.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
 #include "spares/roster.hpp"

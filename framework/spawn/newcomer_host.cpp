@@ -6,7 +6,7 @@
 #include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "framework/spawn/newcomer_handshake.hpp"
 #include "framework/spawn/process_starter.hpp"
 #include "transport/interruptible_pmix.hpp"

@@ -30,8 +30,8 @@ constexpr std::array not_said_to_users{
     "transport/simulated/simulator.hpp",
     "transport/simulated/simulator.cpp",
     "framework/recovery/simulated/simulation.cpp",
-    "framework/recovery/recovery_core.cpp",  // its words are used in transcripts
-    "replay/message.cpp",                    // the same
+    "framework/recovery/core/recovery_core.cpp",  // its words are used in transcripts
+    "replay/message.cpp",                         // the same
     "replay/protocol.cpp",
 };
 

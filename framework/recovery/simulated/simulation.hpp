@@ -15,7 +15,7 @@
 #include "agreement/ballot.hpp"
 #include "agreement/core.hpp"
 #include "detector/detector.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 #include "framework/recovery/simulated/library_calls.hpp"
 #include "store/redundancy.hpp"
 #include "transport/simulated/simulator.hpp"

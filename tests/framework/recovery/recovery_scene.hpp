@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "framework/recovery/recovery_core_impl.hpp"
+#include "framework/recovery/core/recovery_core_impl.hpp"
 
 #include <cstdint>
 

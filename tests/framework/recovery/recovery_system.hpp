@@ -21,7 +21,7 @@
 
 #pragma once
 
-#include "framework/recovery/recovery_core_impl.hpp"
+#include "framework/recovery/core/recovery_core_impl.hpp"
 #include "tests/framework/recovery/recovery_process.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Recoveries in a row that are alike: when a program runs in circles although it commits.
 
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/assert.hpp"
-#include "framework/recovery/recovery_core.hpp"
+#include "framework/recovery/core/recovery_core.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "framework/recovery/recovery_core_impl.hpp"
+#include "framework/recovery/core/recovery_core_impl.hpp"
 
 #include <fmt/format.h>
 
