@@ -7,7 +7,7 @@
 #include "framework/replay/derived_fronts.hpp"
 #include "framework/replay/front.hpp"
 #include "framework/replay/collectives/logged_collectives.hpp"
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/messages/logged_messages.hpp"
 
 #include <mpi.h>
 

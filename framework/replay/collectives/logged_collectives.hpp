@@ -11,7 +11,7 @@
 #pragma once
 
 #include "framework/replay/blocks.hpp"
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/messages/logged_messages.hpp"
 
 #include <mpi.h>
 

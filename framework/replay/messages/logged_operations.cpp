@@ -1,6 +1,6 @@
 // Operations of logged messages that go on after their call: synchronous sends, and non-blocking collective calls.
 
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/messages/logged_messages.hpp"
 #include "framework/replay/plain_calls.hpp"
 #include "transport/mpi.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/messages/logged_messages.hpp"
 
 #include "base/error.hpp"
 #include "framework/replay/plain_calls.hpp"

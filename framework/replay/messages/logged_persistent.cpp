@@ -1,7 +1,7 @@
 // Persistent requests of logged messages.
 
 #include "base/error.hpp"
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/messages/logged_messages.hpp"
 #include "framework/replay/plain_calls.hpp"
 
 #include <fmt/format.h>

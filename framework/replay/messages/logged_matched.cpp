@@ -1,7 +1,7 @@
 // Matched messages. A message is received, and noted in the log, when it is matched: it is not sent again. The
 // application's handle is that of the same bytes, which this process sends to itself, so it survives a recovery.
 
-#include "framework/replay/logged_messages.hpp"
+#include "framework/replay/messages/logged_messages.hpp"
 #include "framework/replay/plain_calls.hpp"
 #include "transport/mpi.hpp"
 
