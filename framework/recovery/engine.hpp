@@ -1,7 +1,7 @@
 // The recovery engine: it runs the body, and handles failures and the end of the job.
 //
 // The recovery core (framework/recovery/core/recovery_core.hpp) decides what comes next. The engine gives it the
-// results of MPI, the agreements and the body as events, and carries out its actions.
+// results of MPI, the agreements and the body as events, and carries out its actions (engine_actions.cpp).
 //
 // Every process repeats the same loop: a rank plays the body, a spare waits; then all decide together on the end of the
 // job or on a recovery. After a recovery the loop begins again, and a spare may have become a rank.
