@@ -217,7 +217,7 @@ int Fenix_Data_member_define(int group_id, int member_id, void *buffer, int coun
  * taken over a rank calls this before it restores the member. Local. */
 int Fenix_Data_member_fcreate(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype,
                               Fenix_Serialize_file_fn serializer, void *context);
-/** Fenix_Data_member_define with such a function. Local. */
+/** Fenix_Data_member_define with a function that writes and reads the elements; NULL removes it. Local. */
 int Fenix_Data_member_fdefine(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype,
                               Fenix_Serialize_file_fn serializer, void *context);
 /** Stores the group of the ranks of the communicator that the data group was created with, or of this rank alone with
@@ -263,7 +263,7 @@ int Fenix_Data_commit_barrier(int group_id, int *time_stamp);
  * that are stored as by Fenix_Data_member_storev. Collective over the ranks. */
 int Fenix_Data_checkpoint(int group_id, const Fenix_Data_subset subset_specifier, int num_storev, int *storev_ids,
                           int *time_stamp);
-/** Returns when all ranks have come here. */
+/** Returns when all ranks have called it. Collective over the ranks. */
 int Fenix_Data_barrier(int group_id);
 
 /** Copies the first `max_count` elements of the member into `target_buffer`, as they were in that snapshot, or each
@@ -357,7 +357,7 @@ int Fenix_Mlog_sync(int mlog_id, int region_id);
 /** Adds the log to a data group, as a member: storing the member stores the log, and restoring the member restores the
  * log. Local. */
 int Fenix_Mlog_create_data_member(int mlog_id, int group_id, int member_id);
-/** Defines such a member again, in a process that has taken over a rank, before it restores the member. Local. */
+/** Defines the member of a log again, in a process that has taken over a rank, before it restores it. Local. */
 int Fenix_Mlog_define_data_member(int mlog_id, int group_id, int member_id);
 /** Deletes a message log. Local. */
 int Fenix_Mlog_delete(int mlog_id);

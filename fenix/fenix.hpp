@@ -311,7 +311,7 @@ int activate(int mlog_id, int region_id);
 int sync(int mlog_id, int region_id = FENIX_MLOG_CONTINUE);
 /// Adds the log to a data group, as a member. Local.
 int create_data_member(int mlog_id, int group_id, int member_id);
-/// Defines such a member again, in a process that has taken over a rank. Local.
+/// Defines the member of a log again, in a process that has taken over a rank. Local.
 int define_data_member(int mlog_id, int group_id, int member_id);
 /// Deletes a message log. Local.
 int mlog_delete(int mlog_id);

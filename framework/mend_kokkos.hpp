@@ -37,7 +37,7 @@
 namespace mend::kokkos {
 
 /// Declares that a type is a plain value (a struct without pointers), so that Views of it are found and protected as
-/// bytes. Numbers and complex numbers are known. Local; before the first region that has such Views.
+/// bytes. Numbers and complex numbers are known. Call it before the first region with Views of the type. Local.
 template <class T>
 void plain() {
   static_assert(std::is_trivially_copyable_v<T>, "a plain value can be copied as bytes");

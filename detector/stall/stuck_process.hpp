@@ -1,6 +1,6 @@
 // Finds a process that is stuck in the MPI library: it waits there on behalf of mend, and what it waits for has
 // happened, or will not happen. Defects of the library cause that when processes die (docs/open-mpi.md). Nothing but
-// its death helps such a process, and the others need it, so it is held dead. Pure.
+// its death helps a stuck process, and the others need it, so it is held dead. Pure.
 //
 // A process is held if it has been in one call of MPI for longer than the limit, and nothing has moved in it. A process
 // is never taken for stuck while any process computes, is not in a call of MPI, or does not answer: the others may wait

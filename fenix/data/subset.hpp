@@ -13,8 +13,8 @@
 namespace fenix {
 
 /// Indices of elements, in blocks from a first to a last index, both included. A last index of MAX means all elements
-/// from the first on. A block that ends before it begins, or a
-/// negative index, is refused with std::invalid_argument.
+/// from the first on. Throws std::invalid_argument for a block that ends before it begins, and for a negative
+/// index.
 struct DataSubset {
   static constexpr std::size_t MAX = std::numeric_limits<std::size_t>::max();
   using Block = std::pair<std::size_t, std::size_t>;

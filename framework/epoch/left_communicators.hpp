@@ -2,7 +2,7 @@
 //
 // Another process may still send in one of them: in a collective call that it had begun, or because it has noticed the
 // failure later. MPI keeps a message for a communicator that its receiver has freed, and delivers it in the next one
-// there with the same number. So a number must not be used again before such messages have come.
+// there with the same number. So a number must not be used again before these messages have come.
 
 #pragma once
 

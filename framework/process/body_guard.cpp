@@ -38,7 +38,7 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
 }
 
 /// Returns true if a death would end every rank that is in a call on `comm` with this handler. A program may return
-/// errors of such a communicator, or give them to a handler of its own.
+/// errors of the communicator, or give them to a handler of its own.
 bool makes_deaths_fatal(MPI_Comm comm, MPI_Errhandler handler) {
   bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
 #ifdef MPI_ERRORS_ABORT

@@ -1,6 +1,6 @@
 // The persistent requests of the application (MPI_Send_init and the like). Each belongs to the communicator that it was
-// made with. After a recovery that one is revoked and has the place of the dead in it, so a message that is begun again
-// by such a request arrives nowhere: a newcomer, which has made its requests anew, would wait for it for ever.
+// made with. After a recovery that one is revoked and has the place of the dead in it, so a message that one of them
+// begins again arrives nowhere: a newcomer, which has made its requests anew, would wait for it for ever.
 // MPI_Start itself does not notice that.
 
 #pragma once

@@ -43,8 +43,8 @@ Clusters ranks_of_nodes(std::span<const NodeId> nodes);
 
 /// The lines of a file: the ranks of a cluster in each, as "0-3, 8"; # begins a comment.
 using ClusterLines = std::vector<std::vector<int>>;
-/// `name`: of the file, for errors. Throws UsageError for a line that is not such a list, and for a rank that is there
-/// twice.
+/// `name`: of the file, for errors. Throws UsageError for a line that is no list of ranks, and for a rank that is
+/// there twice.
 ClusterLines read_cluster_lines(std::string_view text, std::string_view name);
 /// Throws UsageError unless the lines name each of the ranks.
 Clusters clusters_from(const ClusterLines& lines, int ranks, std::string_view name);

@@ -11,8 +11,8 @@
 
 namespace mend {
 
-/// Returns true if this process may have such a writer now. Looks at all open files: 0.1 ms, and
-/// 0.6 us more for each connection.
+/// Returns true if this process may have one now. Looks at all open files: 0.1 ms, and 0.6 us more
+/// for each connection.
 bool has_unseen_writers();
 
 /// Returns true for the name of an open file, such as "/dev/nvidia0", through which memory may be written unseen.

@@ -147,7 +147,7 @@ class LoggedMessages {
   void begin_epoch(const Front* front = nullptr);
   /// What was begun on `front` and is not complete will not be: its requests end with an error. Local.
   void drop(const Front& front);
-  /// Returns true if the call that ends now has completed such a request. Local.
+  /// Returns true if the call that ends now has completed a dropped request. Local.
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
   /// Returns true if no copy is being sent any more. Local.
   bool sends_have_ended();
