@@ -5,6 +5,7 @@
 
 namespace mend::replay {
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): its histories are moved
 Arrivals::Arrivals(int self, std::map<int, History> others, const Counts& sent, const Counts& received) : self_(self) {
   for (auto& [rank, history] : others) {
     if (rank == self) continue;

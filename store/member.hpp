@@ -191,6 +191,7 @@ class SubsetMember final : public Member {
   explicit SubsetMember(const Subset<T>& subset) : parts_(subset.parts) {}
   std::string shape() const override {
     std::vector<std::size_t> extents;
+    extents.reserve(parts_.size());
     for (const std::span<T> part : parts_) extents.push_back(part.size());
     return shape_text("subset", sizeof(T), extents);
   }
@@ -373,7 +374,8 @@ requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents
 
 /// Says in one sentence why values cannot be part of an array. Views can, with store/kokkos.hpp.
 template <class T>
-requires(!PlainRange<std::remove_cvref_t<T>>) ArrayMember part(T&&, Extents, Extents, Extents = {}) {
+requires(!PlainRange<std::remove_cvref_t<T>>) ArrayMember
+    part(T&&, const Extents&, const Extents&, const Extents& = {}) {
   static_assert(PlainRange<std::remove_cvref_t<T>>,
                 "mend::part takes contiguous ranges of plain values, as std::vector, std::span and arrays are, or "
                 "Kokkos Views: protect an object of another type without it, by a mend::Serializer");

@@ -51,6 +51,6 @@ class Endpoint {
 };
 
 /// The size limit of a message. Control messages are small; bulk data is sent in another way.
-inline constexpr ByteCount max_message = 64 * 1024;
+inline constexpr ByteCount max_message = ByteCount{64} * 1024;
 
 }  // namespace mend::transport

@@ -24,7 +24,7 @@ class Casualties {
   /// `tries`: how many recoveries in a row a rank may cause that dies by the program's fault. `spares`: of the job at
   /// its start. `witness` must outlive this object.
   Casualties(RuntimeWitness& witness, Policy policy, int tries, int spares)
-      : witness_(witness), policy_(std::move(policy)), tries_(tries), spares_(spares) {}
+      : witness_(witness), policy_(policy), tries_(tries), spares_(spares) {}
 
   /// Returns true if a process that holds a rank has died.
   bool are_in(const Roster& roster) const;

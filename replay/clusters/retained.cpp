@@ -48,6 +48,7 @@ std::vector<Resent> Retained::of(int peer) const {
     for (const Entry& entry : of->second) found.emplace_back(entry.order, Resent{of->first, entry.bytes});
   std::ranges::sort(found, {}, &std::pair<std::uint64_t, Resent>::first);
   std::vector<Resent> all;
+  all.reserve(found.size());
   for (const auto& [order, resent] : found) all.push_back(resent);
   return all;
 }

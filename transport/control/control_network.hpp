@@ -79,7 +79,7 @@ class ControlNetwork {
   void meet(std::map<ProcessId, ControlAddress> peers);
 
   /// The size limit of a message. A list of the dead of a very large job fits.
-  static constexpr ByteCount longest_message = 1024 * 1024;
+  static constexpr ByteCount longest_message = ByteCount{1024} * 1024;
 
   /// Sends a message, without blocking. Throws UsageError for more than longest_message bytes, or for an unknown
   /// process.
