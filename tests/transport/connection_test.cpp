@@ -245,13 +245,13 @@ TEST_F(ListenerAndConnection, address_is_read_whatever_stands_there_or_refused) 
 TEST_F(ListenerAndConnection, connection_ends_with_the_other_side_and_says_so) {
   auto caller = Connection::dial(listener_.address());
   const auto host = open();
-  caller->send(bytes_of("last words"));
+  caller->send(bytes_of("the last message"));
   std::promise<void> told;
   host->on_end([&] { told.set_value(); });
   caller.reset();
   told.get_future().wait();
   EXPECT_TRUE(host->ended());
-  EXPECT_EQ(text_of(host->wait()), "last words") << "what has come can still be had";
+  EXPECT_EQ(text_of(host->wait()), "the last message") << "what has come can still be had";
   EXPECT_EQ(text_of(host->wait()), "(nothing)");
   EXPECT_EQ(host->poll(), std::nullopt);
   int calls = 0;
