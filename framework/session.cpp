@@ -65,8 +65,9 @@ MPI_Comm Session::cart(std::span<const int> dims, std::span<const int> periods) 
   const AtPlace at_place(Place::cart);
   return derive([&](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
-    check_mpi(MPI_Cart_create(parent, static_cast<int>(dims.size()), dims.data(), periods.data(), 0, &made),
-              "MPI_Cart_create");
+    call_mpi(
+        [&] { return MPI_Cart_create(parent, static_cast<int>(dims.size()), dims.data(), periods.data(), 0, &made); },
+        "MPI_Cart_create");
     return made;
   });
 }
@@ -75,7 +76,7 @@ MPI_Comm Session::dup() {
   const AtPlace at_place(Place::dup);
   return derive([](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_dup(parent, &made), "MPI_Comm_dup");
+    call_mpi([&] { return MPI_Comm_dup(parent, &made); }, "MPI_Comm_dup");
     return made;
   });
 }
@@ -84,7 +85,7 @@ MPI_Comm Session::split(int color, int key) {
   const AtPlace at_place(Place::split);
   return derive([&](MPI_Comm parent) {
     MPI_Comm made = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(parent, color, key, &made), "MPI_Comm_split");
+    call_mpi([&] { return MPI_Comm_split(parent, color, key, &made); }, "MPI_Comm_split");
     return made;
   });
 }

@@ -45,7 +45,8 @@ void ArrayAgreement::reach(const EpochRanks& ranks, const Members& members) {
   }
   const std::uint64_t hash = hash_of(std::as_bytes(std::span(mine)));
   std::array<std::uint64_t, 2> extremes{hash, ~hash};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MAX, ranks.comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MAX, ranks.comm); },
+           "MPI_Allreduce");
   if (extremes[0] != ~extremes[1]) require_one_array_each(gather_lines(ranks.comm, mine));
   state_ = State::reached;
 }

@@ -41,7 +41,7 @@ void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   } catch (...) {
     text = "it threw an object that is not a std::exception";
   }
-  check_mpi(MPI_Bcast(&is_mistake, 1, MPI_INT, first.value(), ranks.comm), "MPI_Bcast");
+  call_mpi([&] { return MPI_Bcast(&is_mistake, 1, MPI_INT, first.value(), ranks.comm); }, "MPI_Bcast");
   broadcast_bytes(ranks.comm, first.value(), text);
   if (problem) throw AgreedProblem{problem};
   if (is_mistake != 0) throw UsageErrorOfRank(first.value(), text);

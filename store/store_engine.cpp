@@ -168,8 +168,11 @@ agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine)
   if (disk_ && motion == Motion::commit) disk_->hear(said);
   if (versions_.may_differ()) {
     KnownVersions::Numbers known = versions_.told();
-    check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, known.data(), static_cast<int>(known.size()), MPI_UINT64_T, MPI_MAX, ranks_.comm),
+    call_mpi(
+        [&] {
+          return MPI_Allreduce(MPI_IN_PLACE, known.data(), static_cast<int>(known.size()), MPI_UINT64_T, MPI_MAX,
+                               ranks_.comm);
+        },
         "MPI_Allreduce");
     versions_.agree(known);
   }

@@ -11,7 +11,7 @@ std::optional<int> lowest_rank_with(MPI_Comm comm, bool has) {
   constexpr int nobody = std::numeric_limits<int>::max();
   int lowest = nobody;
   if (has) MPI_Comm_rank(comm, &lowest);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm); }, "MPI_Allreduce");
   return lowest == nobody ? std::nullopt : std::optional(lowest);
 }
 
@@ -43,12 +43,18 @@ std::vector<std::uint64_t> exchange_words(MPI_Comm comm, int to, int from, int t
                                           const std::vector<std::uint64_t>& words) {
   const std::uint64_t out = words.size();
   std::uint64_t in = 0;
-  check_mpi(PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag, &in, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
+  call_mpi(
+      [&] {
+        return PMPI_Sendrecv(&out, 1, MPI_UINT64_T, to, tag, &in, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE);
+      },
+      "MPI_Sendrecv");
   std::vector<std::uint64_t> got(in);
-  check_mpi(PMPI_Sendrecv(words.data(), static_cast<int>(out), MPI_UINT64_T, to, tag, got.data(), static_cast<int>(in),
-                          MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
+  call_mpi(
+      [&] {
+        return PMPI_Sendrecv(words.data(), static_cast<int>(out), MPI_UINT64_T, to, tag, got.data(),
+                             static_cast<int>(in), MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE);
+      },
+      "MPI_Sendrecv", (words.size() + got.size()) * sizeof(std::uint64_t));
   return got;
 }
 

@@ -38,11 +38,12 @@ Gathered<T> gather_padded(MPI_Comm comm, std::vector<T> mine, T padding = {}) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   auto longest = static_cast<int>(mine.size());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
   mine.resize(static_cast<std::size_t>(longest), padding);
   Gathered<T> gathered{std::vector<T>(mine.size() * static_cast<std::size_t>(ranks)), mine.size()};
   const auto bytes = static_cast<int>(mine.size() * sizeof(T));
-  check_mpi(MPI_Allgather(mine.data(), bytes, MPI_BYTE, gathered.all.data(), bytes, MPI_BYTE, comm), "MPI_Allgather");
+  call_mpi([&] { return MPI_Allgather(mine.data(), bytes, MPI_BYTE, gathered.all.data(), bytes, MPI_BYTE, comm); },
+           "MPI_Allgather", gathered.all.size() * sizeof(T));
   return gathered;
 }
 
@@ -59,9 +60,9 @@ template <class Container>
 void broadcast_bytes(MPI_Comm comm, int root, Container& bytes) {
   static_assert(sizeof(typename Container::value_type) == 1);
   std::uint64_t size = bytes.size();
-  check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, root, comm), "MPI_Bcast");
+  call_mpi([&] { return MPI_Bcast(&size, 1, MPI_UINT64_T, root, comm); }, "MPI_Bcast");
   bytes.resize(size);
-  check_mpi(MPI_Bcast(bytes.data(), static_cast<int>(size), MPI_BYTE, root, comm), "MPI_Bcast");
+  call_mpi([&] { return MPI_Bcast(bytes.data(), static_cast<int>(size), MPI_BYTE, root, comm); }, "MPI_Bcast", size);
 }
 
 /// Sends `words` to rank `to`, and returns the words that rank `from` sends; either may be MPI_PROC_NULL. It calls the

@@ -4,10 +4,12 @@
 
 #include "base/error.hpp"
 #include "base/ids.hpp"
+#include "base/telemetry/library_wait.hpp"
 
 #include <mpi.h>
 #include <mpi-ext.h>
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <optional>
@@ -37,6 +39,15 @@ std::string mpi_text(int code);
 
 /// Throws ProcessFailure or EnvironmentError unless `code` is success. `where`: the call, for the message.
 void check_mpi(int code, const char* where);
+
+/// Makes a call of MPI in which mend itself may wait for other processes, as check_mpi does. If the library forgets
+/// this process there, its wait is seen and ended (base/telemetry/library_wait.hpp). `where`: the call, for the
+/// message. `bytes`: of the largest message, if it may be a large one.
+template <class Call>
+void call_mpi(Call&& call, const char* where, std::size_t bytes = 0) {
+  const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes));
+  check_mpi(call(), where);
+}
 
 /// Makes MPI's errors on `comm` surface as check_mpi's exceptions, thrown out of the MPI call itself (Open MPI
 /// tolerates this: see docs/open-mpi.md), so that plain MPI code needs no checks. Communicators derived from `comm`

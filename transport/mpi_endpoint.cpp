@@ -21,7 +21,7 @@ std::vector<Outgoing>& abandoned() {
 
 Communicator duplicate(MPI_Comm parent) {
   MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(parent, &made), "MPI_Comm_dup");
+  call_mpi([&] { return MPI_Comm_dup(parent, &made); }, "MPI_Comm_dup");
   return Communicator(made);
 }
 

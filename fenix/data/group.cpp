@@ -113,8 +113,8 @@ void Group::make_store() {
 void Group::agree_on_depth() {
   vote(engine_, Motion::restore);  // all ranks are here
   std::array<int, 2> depths{informed_ ? settings_.depth : -1, settings_.depth};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.world().store.get()),
-            "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.world().store.get()); },
+           "MPI_Allreduce");
   const int depth = depths[0] >= 0 ? depths[0] : depths[1];
   has_depth_agreed_ = true;
   if (depth == settings_.depth) return;
@@ -271,7 +271,7 @@ void Group::stage_newest() {
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &next_time_stamp_, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &next_time_stamp_, 1, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
   Bytes bytes = write_definitions(definitions_);
   if (teller) broadcast_bytes(comm, *teller, bytes);
   vote(engine_);
@@ -537,14 +537,15 @@ std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int so
   const MPI_Comm comm = engine_.world().store.get();
   const auto ranks = static_cast<std::size_t>(engine_.world().roster.size());
   std::vector<int> wanted(ranks);
-  check_mpi(MPI_Allgather(&source, 1, MPI_INT, wanted.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  call_mpi([&] { return MPI_Allgather(&source, 1, MPI_INT, wanted.data(), 1, MPI_INT, comm); }, "MPI_Allgather");
 
   const Bytes lent = mine ? write_elements(*mine) : Bytes{};
   std::vector<std::uint64_t> lent_sizes(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank)
     lent_sizes[rank] = wanted[rank] == engine_.rank().value ? lent.size() : 0;
   std::vector<std::uint64_t> sizes(ranks);
-  check_mpi(MPI_Alltoall(lent_sizes.data(), 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm), "MPI_Alltoall");
+  call_mpi([&] { return MPI_Alltoall(lent_sizes.data(), 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm); },
+           "MPI_Alltoall");
   const bool fits = lent.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (!engine_.ballot().vote(Motion::flag, fits)) throw EnvironmentError("a member of 2 GiB or more cannot be fetched");
 
@@ -552,9 +553,12 @@ std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int so
   const std::vector<int> counts_in(sizes.begin(), sizes.end());
   const std::vector<int> from_the_start(ranks, 0);  // only one rank lends anything to this one
   Bytes borrowed(sizes[static_cast<std::size_t>(source)]);
-  check_mpi(MPI_Alltoallv(lent.data(), counts_out.data(), from_the_start.data(), MPI_BYTE, borrowed.data(),
-                          counts_in.data(), from_the_start.data(), MPI_BYTE, comm),
-            "MPI_Alltoallv");
+  call_mpi(
+      [&] {
+        return MPI_Alltoallv(lent.data(), counts_out.data(), from_the_start.data(), MPI_BYTE, borrowed.data(),
+                             counts_in.data(), from_the_start.data(), MPI_BYTE, comm);
+      },
+      "MPI_Alltoallv", lent.size() + borrowed.size());
   vote(engine_);
   if (borrowed.empty()) return std::nullopt;
   return read_elements(borrowed);

@@ -260,8 +260,11 @@ void MessageLogs::sync(int id, int region) {
   const Obstacle obstacle = !fits_here ? has_other_ranks : (can_begin ? none : has_not_kept_region);
   const Told told{id, obstacle, mine.takes_counts ? 1 : 0, mine.region};
   std::vector<Told> all(static_cast<std::size_t>(state().engine().world().roster.size()));
-  check_mpi(PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, exchange_comm_.get()),
-            "MPI_Allgather");
+  call_mpi(
+      [&] {
+        return PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, exchange_comm_.get());
+      },
+      "MPI_Allgather");
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].id != id)
       throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
@@ -313,7 +316,8 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
   int short_of = ranks;
   for (int peer = ranks - 1; peer >= 0; --peer)
     if (!log.regions.can_serve(peer, position_of(peer), reports[static_cast<std::size_t>(peer)])) short_of = peer;
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &short_of, 1, MPI_INT, MPI_MIN, exchange_comm_.get()), "MPI_Allreduce");
+  call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, &short_of, 1, MPI_INT, MPI_MIN, exchange_comm_.get()); },
+           "MPI_Allreduce");
   if (short_of != ranks) {
     throw Refused(
         FENIX_ERROR_NODATA_FOUND,
@@ -348,12 +352,12 @@ void MessageLogs::end_epoch(bool keeps_receives) {
 void MessageLogs::begin_epoch() {
   // Made from mend's own communicator, because another rank may already have revoked the application's.
   MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(PMPI_Comm_dup(state().engine().world().store.get(), &made), "MPI_Comm_dup");
+  call_mpi([&] { return PMPI_Comm_dup(state().engine().world().store.get(), &made); }, "MPI_Comm_dup");
   state().engine().left_communicators().keep(std::exchange(exchange_comm_, Communicator(made)));
   state().engine().take_into_epoch(made);
   if (epoch() == Epoch{0}) return;
   int logged = std::ranges::any_of(logs_, [](const auto& one) { return one.second->regions.has_messages(); }) ? 1 : 0;
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &logged, 1, MPI_INT, MPI_MAX, made), "MPI_Allreduce");
+  call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, &logged, 1, MPI_INT, MPI_MAX, made); }, "MPI_Allreduce");
   nothing_was_logged_ = logged == 0;
 }
 

@@ -24,7 +24,7 @@ bool CommitPacing::due_by_request(bool is_due, bool was_asked, MPI_Comm comm) {
   if (is_due) return true;
   const AtPlace at_place(Place::commit_due);
   std::array<double, 2> most{since.count(), was_asked ? 1.0 : 0.0};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, comm); }, "MPI_Allreduce");
   request_pacing_.hear(Seconds{most[0]});
   if (most[1] == 0) return false;
   schedule_.set_since_commit(0);
@@ -42,7 +42,7 @@ void CommitPacing::measure(Seconds step_with_commit, RecoveryHistory::Commits co
   const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), failures).time;
   std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(),
                               -mtbf.count()};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 3, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, worst.data(), 3, MPI_DOUBLE, MPI_MAX, comm); }, "MPI_Allreduce");
   schedule_.measured(Seconds{worst[0]}, Seconds{worst[1]}, Seconds{-worst[2]});
 }
 

@@ -66,7 +66,7 @@ bool OutsideRequests::any_is_new() const {
 void OutsideRequests::tell(MPI_Comm comm) {
   std::array<std::uint32_t, 3> said{static_cast<std::uint32_t>(asked_to_leave()), board::requests().writes,
                                     looks_ ? 1U : 0U};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, said.data(), 3, MPI_UINT32_T, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, said.data(), 3, MPI_UINT32_T, MPI_MAX, comm); }, "MPI_Allreduce");
   leave_ = static_cast<board::Leave>(said[0]);
   writes_ = said[1];
   all_look_ = said[2] != 0;

@@ -59,7 +59,8 @@ template <class T>
 std::vector<T> all_gather(const T& mine, MPI_Comm base, std::size_t size) {
   static_assert(std::is_trivially_copyable_v<T>);
   std::vector<T> all(size);
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, base), "MPI_Allgather");
+  call_mpi([&] { return MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, base); },
+           "MPI_Allgather");
   return all;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 Communicator part_of(MPI_Comm over, int color, int key) {
   MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(PMPI_Comm_split(over, color, key, &made), "MPI_Comm_split");
+  call_mpi([&] { return PMPI_Comm_split(over, color, key, &made); }, "MPI_Comm_split");
   return Communicator(made);
 }
 
@@ -30,9 +30,12 @@ MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm comm) {
 Communicator handle_of(const Topology& topology, int rank, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   if (!topology.dims.empty()) {
-    check_mpi(PMPI_Cart_create(comm, static_cast<int>(topology.dims.size()), topology.dims.data(),
-                               topology.periods.data(), 0, &made),
-              "MPI_Cart_create");
+    call_mpi(
+        [&] {
+          return PMPI_Cart_create(comm, static_cast<int>(topology.dims.size()), topology.dims.data(),
+                                  topology.periods.data(), 0, &made);
+        },
+        "MPI_Cart_create");
   } else if (!topology.index.empty()) {
     check_mpi(PMPI_Graph_create(comm, static_cast<int>(topology.index.size()), topology.index.data(),
                                 topology.edges.data(), 0, &made),
@@ -40,7 +43,7 @@ Communicator handle_of(const Topology& topology, int rank, MPI_Comm comm) {
   } else if (!topology.links.empty()) {
     made = linked_graph(topology.links[static_cast<std::size_t>(rank)], comm);
   } else {
-    check_mpi(PMPI_Comm_dup(comm, &made), "MPI_Comm_dup");
+    call_mpi([&] { return PMPI_Comm_dup(comm, &made); }, "MPI_Comm_dup");
   }
   return Communicator(made);
 }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/process_context.hpp"
@@ -201,6 +202,8 @@ void LocalRollback::leave() {
 }
 
 void LocalRollback::begin_epoch() {
+  std::optional<AtPlace> in_recovery;  // the ranks that stay are in a call of the program
+  if (engine_.world().epoch > Epoch{0}) in_recovery.emplace(Place::recovery);
   messages_.end_epoch();
   end_acknowledgements();
   if (engine_.world().roster.size() != ranks_) {  // ranks were given up: the same on all
@@ -263,13 +266,13 @@ void LocalRollback::begin_epoch() {
 void LocalRollback::make_comms() {
   const MPI_Comm application = engine_.world().application.get();
   MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
+  call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");
   engine_.left_communicators().keep(std::exchange(collectives_comm_, Communicator(made)));
   if (!session_.handle) {
-    check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");
+    call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");
     session_.handle = Communicator(made);
   } else {
-    check_mpi(PMPI_Comm_dup(application, &made), "MPI_Comm_dup");  // others may enter the body now
+    call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");  // others may enter the body now
     const Communicator of_others(made);
   }
   session_.comms = {application, collectives_comm_.get()};
@@ -351,9 +354,12 @@ void LocalRollback::tell_who_goes_back() {
 
 void LocalRollback::share_tally() {
   const std::span<std::uint64_t> words = engine_.local_tally().words();
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_MAX,
-                           session_.comm(Traffic::collectives)),
-            "MPI_Allreduce");
+  call_mpi(
+      [&] {
+        return PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_MAX,
+                              session_.comm(Traffic::collectives));
+      },
+      "MPI_Allreduce");
 }
 
 /// A rank that goes back is where the others know it: the steps until here were computed twice.
@@ -496,11 +502,12 @@ void LocalRollback::require_nothing_under_way(const char* where) {
   const bool holds_any = has_restored() && derived_.holds_any_of_interval();
   std::array<std::uint64_t, 5> sums{ledger_.balance(), messages_.has_pending() ? 1U : 0U, holds_any ? 1U : 0U,
                                     messages_.receives_from_any() ? 1U : 0U, has_recovered_ ? 1U : 0U};
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
+  call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm); }, "MPI_Allreduce");
   receives_from_any_ = receives_from_any_ || sums[3] != 0;
   std::array<std::uint64_t, 3> largest{derived_.next_number(), ~std::uint64_t{log_limit()},
                                        has_restored() ? log_of_setup_ : ledger_.bytes()};
-  check_mpi(PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, comm); },
+           "MPI_Allreduce");
   agreed_number_ = static_cast<std::uint32_t>(largest[0]);
   log_limit_ = ~largest[1];
   log_of_setup_ = largest[2];

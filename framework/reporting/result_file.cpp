@@ -84,7 +84,8 @@ void write(const std::filesystem::path& file, const Json& document) {
 std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, int rank, int size) {
   const std::array<std::uint64_t, 2> mine{answer.hash() ? 1U : 0U, answer.hash().value_or(0)};
   std::vector<std::uint64_t> all(rank == 0 ? 2 * static_cast<std::size_t>(size) : 0);
-  check_mpi(MPI_Gather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, 0, comm), "MPI_Gather");
+  call_mpi([&] { return MPI_Gather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, 0, comm); },
+           "MPI_Gather");
   bool any = false;
   for (std::size_t i = 0; i < all.size(); i += 2) any = any || all[i] != 0;
   return any ? std::optional(hash_of(std::as_bytes(std::span(all)))) : std::nullopt;
@@ -113,10 +114,11 @@ std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, 
       double time;
       int rank;
     } slowest{recovery.whole().count(), self};
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm), "MPI_Allreduce");
+    call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm); },
+             "MPI_Allreduce");
     TimeLine line{recovery.noticed, {recovery.interrupt, recovery.agree, recovery.rebuild, recovery.restore}, {}};
     launch::machine().copy(line.machine.data(), line.machine.size() - 1);
-    check_mpi(MPI_Bcast(&line, sizeof line, MPI_BYTE, slowest.rank, comm), "MPI_Bcast");
+    call_mpi([&] { return MPI_Bcast(&line, sizeof line, MPI_BYTE, slowest.rank, comm); }, "MPI_Bcast");
     recovery.noticed = line.noticed;
     recovery.interrupt = line.phases[0];
     recovery.agree = line.phases[1];

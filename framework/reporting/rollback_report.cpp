@@ -35,9 +35,10 @@ std::vector<RollbackReport> over_all_ranks(std::span<const RollbackReport> own, 
     if (!teller) continue;
     Numbers numbers = known != own.end() ? numbers_of(*known) : Numbers{};
     std::uint64_t size = numbers.size();
-    check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, *teller, comm), "MPI_Bcast");
+    call_mpi([&] { return MPI_Bcast(&size, 1, MPI_UINT64_T, *teller, comm); }, "MPI_Bcast");
     numbers.resize(size);
-    check_mpi(MPI_Bcast(numbers.data(), static_cast<int>(size), MPI_UINT64_T, *teller, comm), "MPI_Bcast");
+    call_mpi([&] { return MPI_Bcast(numbers.data(), static_cast<int>(size), MPI_UINT64_T, *teller, comm); },
+             "MPI_Bcast", size * sizeof(std::uint64_t));
     all.push_back(report_from(epoch, numbers));
   }
   return all;

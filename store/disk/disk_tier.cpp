@@ -79,7 +79,7 @@ struct Attempt {
 /// Collective.
 Attempt agree_on_attempt(MPI_Comm comm, bool draws, std::size_t longest_text) {
   std::array<std::uint64_t, 2> common{longest_text, draws ? std::random_device()() : 0};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, common.data(), 2, MPI_UINT64_T, MPI_MAX, comm); }, "MPI_Allreduce");
   return {common[0], static_cast<std::uint32_t>(common[1])};
 }
 
@@ -206,7 +206,8 @@ void DiskTier::prepare(Version version, const Members& members) {
   padded.resize(attempt.longest_text, '\0');
   all_parts_.assign(is_first() ? padded.size() * static_cast<std::size_t>(ranks_) : 0, '\0');
   const auto length = static_cast<int>(padded.size());
-  check_mpi(MPI_Gather(padded.data(), length, MPI_CHAR, all_parts_.data(), length, MPI_CHAR, 0, comm_), "MPI_Gather");
+  call_mpi([&] { return MPI_Gather(padded.data(), length, MPI_CHAR, all_parts_.data(), length, MPI_CHAR, 0, comm_); },
+           "MPI_Gather", all_parts_.size());
   if (left_out_until(version) > 0) left_out_ += left_out_until(version) - 1;
   under_way_ = begun_ = version;
   attempt_ = attempt.number;
@@ -324,8 +325,11 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
   for (const auto& [rank, text] : parts)
     here.replace(attempt.longest_text * static_cast<std::size_t>(rank.value), text.size(), text);
   all_parts_ = here;
-  check_mpi(MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_),
-            "MPI_Reduce");
+  call_mpi(
+      [&] {
+        return MPI_Reduce(here.data(), all_parts_.data(), static_cast<int>(here.size()), MPI_BYTE, MPI_BOR, 0, comm_);
+      },
+      "MPI_Reduce", here.size());
 
   under_way_ = version;
   attempt_ = attempt.number;
@@ -358,7 +362,7 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
 /// Returns true if this version or a newer one of this job is on disk. Renames the versions of other jobs. Collective.
 bool DiskTier::knows_newer(Version version) {
   int all_ours = ours_ ? 1 : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_ours, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &all_ours, 1, MPI_INT, MPI_MIN, comm_); }, "MPI_Allreduce");
   std::array<int, 2> known{0, 1};  // the version is on disk; the folder has versions of this job only
   if (is_first() && all_ours == 0) {
     put_others_aside();
@@ -367,7 +371,7 @@ bool DiskTier::knows_newer(Version version) {
     const auto there = complete_versions(options_.folder);
     known[0] = !there.empty() && there.front().version >= version ? 1 : 0;
   }
-  check_mpi(MPI_Bcast(known.data(), 2, MPI_INT, 0, comm_), "MPI_Bcast");
+  call_mpi([&] { return MPI_Bcast(known.data(), 2, MPI_INT, 0, comm_); }, "MPI_Bcast");
   ours_ = known[1] != 0;
   return known[0] != 0;
 }
@@ -385,7 +389,7 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
   bool any = false;
   for (std::size_t next = 0;; ++next) {
     int left = next < there.size() ? 1 : 0;
-    check_mpi(MPI_Bcast(&left, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    call_mpi([&] { return MPI_Bcast(&left, 1, MPI_INT, 0, comm_); }, "MPI_Bcast");
     if (left == 0) break;
     any = true;
     found_ = share(is_first() ? std::optional(there[next]) : std::nullopt);

@@ -401,7 +401,7 @@ std::optional<std::string> MemberGroup::try_unpack(std::span<const std::byte> sn
 /// The snapshot of the other rank is kept only during this call.
 void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem) {
   std::vector<int> all(sizes_.size());
-  check_mpi(MPI_Allgather(&from.value, 1, MPI_INT, all.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+  call_mpi([&] { return MPI_Allgather(&from.value, 1, MPI_INT, all.data(), 1, MPI_INT, comm_); }, "MPI_Allgather");
   std::vector<Combination> work;
   for (std::size_t to = 0; to < all.size(); ++to) {
     const Rank owner{all[to]};

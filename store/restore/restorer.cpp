@@ -116,7 +116,8 @@ bool Restorer::bring_undamaged(const JointPlan& plan, Fills what, std::exception
     const bool sound = fills ? group.unpack_what_came(of.restore, problem) : group.is_sound_what_came(of.restore);
     if (!sound) damage |= of_a_whole;
   });
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, ranks_.comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, ranks_.comm); },
+           "MPI_Allreduce");
   if (damage == of_a_whole) {
     groups_.for_each([&](MemberGroup& group, int) { group.forget_blocks(version); });
   }
@@ -274,7 +275,7 @@ Restorer::Restored Restorer::restore_from(Rank from) {
 void Restorer::require_rank_for_all(Rank asked_for) const {
   constexpr int none = std::numeric_limits<int>::min();
   int wrong = asked_for >= Rank{0} && asked_for < Rank{ranks_.count()} ? none : asked_for.value;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, ranks_.comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, ranks_.comm); }, "MPI_Allreduce");
   if (wrong == none) return;
   throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", wrong, ranks_.count()));
 }
@@ -389,7 +390,7 @@ bool Restorer::is_undamaged(const JointPlan& plan) {
 /// Collective.
 bool Restorer::is_so_anywhere(bool here) const {
   int anywhere = here ? 1 : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_MAX, ranks_.comm), "MPI_Allreduce");
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_MAX, ranks_.comm); }, "MPI_Allreduce");
   return anywhere != 0;
 }
 

@@ -52,15 +52,16 @@ ClusterStanding::Met ClusterStanding::meet(const Roster& roster, Rank self, Epoc
   const auto ranks = static_cast<std::size_t>(roster.size());
   std::vector<Told> all(ranks);
   const Told own{life_ ? *life_ + 1 : 0, entries_, lost, edition_};
-  check_mpi(PMPI_Allgather(&own, words, MPI_UINT64_T, all.data(), words, MPI_UINT64_T, comm), "MPI_Allgather");
+  call_mpi([&] { return PMPI_Allgather(&own, words, MPI_UINT64_T, all.data(), words, MPI_UINT64_T, comm); },
+           "MPI_Allgather");
   const auto teller = std::ranges::max_element(all, {}, &Told::edition);  // the lowest of those that know best
   const int root = static_cast<int>(teller - all.begin());
   if (teller->edition > 0) {
     std::uint64_t size = by_origin_ ? by_origin_->size() : 0;
-    check_mpi(PMPI_Bcast(&size, 1, MPI_UINT64_T, root, comm), "MPI_Bcast");
+    call_mpi([&] { return PMPI_Bcast(&size, 1, MPI_UINT64_T, root, comm); }, "MPI_Bcast");
     replay::Clusters clusters = by_origin_.value_or(replay::Clusters{});
     clusters.resize(size);
-    check_mpi(PMPI_Bcast(clusters.data(), static_cast<int>(size), MPI_INT, root, comm), "MPI_Bcast");
+    call_mpi([&] { return PMPI_Bcast(clusters.data(), static_cast<int>(size), MPI_INT, root, comm); }, "MPI_Bcast");
     by_origin_ = std::move(clusters);
     edition_ = teller->edition;
   }

@@ -67,9 +67,12 @@ void LocalRollback::choose_clusters() {
   if (!standing.wants_traffic() || !has_restored()) return;
   const std::vector<std::uint64_t> own = ledger_.bytes_sent(ranks_);
   replay::TrafficMatrix traffic(own.size() * own.size());
-  check_mpi(PMPI_Allgather(own.data(), ranks_, MPI_UINT64_T, traffic.data(), ranks_, MPI_UINT64_T,
-                           session_.comm(Traffic::collectives)),
-            "MPI_Allgather");
+  call_mpi(
+      [&] {
+        return PMPI_Allgather(own.data(), ranks_, MPI_UINT64_T, traffic.data(), ranks_, MPI_UINT64_T,
+                              session_.comm(Traffic::collectives));
+      },
+      "MPI_Allgather");
   if (std::ranges::all_of(traffic, [](std::uint64_t bytes) { return bytes == 0; })) return;
   const int most = standing.choice().count == 0 ? std::max(1, ranks_ / 2) : standing.choice().count;
   chosen_ = replay::clusters_by_traffic(traffic, ranks_, most);

@@ -37,6 +37,22 @@ TEST(AProcessThatTheLibraryForgets, in_the_exchange_of_a_commit_is_replaced) {
   EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in commit\\(\\): nothing has moved for "));
 }
 
+TEST(AProcessThatTheLibraryForgets, in_a_collective_call_of_a_restore_is_replaced) {
+  const auto end = play_with_limit("allreduce", 2);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAreArray(counted(4, 6, 2)));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in restore\\(\\): nothing has moved for "));
+}
+
+TEST(AProcessThatTheLibraryForgets, in_a_recovery_of_local_rollback_is_replaced) {
+  const auto end = play_with_limit("sendrecv", 2, {"--mend-rollback", "local"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  // With two ranks that go back, all may have to: then there are more epochs.
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), testing::Each(HasSubstr(": total 96 after 6 steps")));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in a recovery: nothing has moved for "));
+}
+
 TEST(AProcessThatTheLibraryForgets, ends_the_job_when_nobody_can_take_over) {
   const auto end = play_with_limit("waitall", 0);
   EXPECT_EQ(end.exit_code, 3) << end.errors;

@@ -48,5 +48,19 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   static auto* const library = of_library(&PMPI_Waitall, "PMPI_Waitall");
   return library(count, requests, statuses);
 }
+
+int PMPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  forget_in("allreduce");
+  static auto* const library = of_library(&PMPI_Allreduce, "PMPI_Allreduce");
+  return library(from, to, count, type, op, comm);
+}
+
+int PMPI_Sendrecv(const void* from, int from_count, MPI_Datatype from_type, int to_rank, int to_tag, void* to,
+                  int to_count, MPI_Datatype to_type, int from_rank, int from_tag, MPI_Comm comm, MPI_Status* status) {
+  if (comm != MPI_COMM_SELF) forget_in("sendrecv");  // mend copies values by messages to itself
+  static auto* const library = of_library(&PMPI_Sendrecv, "PMPI_Sendrecv");
+  return library(from, from_count, from_type, to_rank, to_tag, to, to_count, to_type, from_rank, from_tag, comm,
+                 status);
+}
 // NOLINTEND(readability-identifier-naming)
 }

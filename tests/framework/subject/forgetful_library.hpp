@@ -3,5 +3,6 @@
 
 #pragma once
 
-/// From now on, the call does not return in this process: "shrink", "agree" or "waitall". Local.
+/// From now on, the call does not return in this process: "shrink", "agree", "waitall", "allreduce" or "sendrecv".
+/// Local.
 extern "C" void forget_this_process_in(const char* call);

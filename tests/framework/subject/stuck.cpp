@@ -1,6 +1,8 @@
 // A program whose MPI library forgets a process (forgetful_library.cpp):
-//     PROGRAM CALL      CALL: shrink, agree (with --mend-agreement mpi), waitall
-// The processes count; rank 1 dies after the first steps, and then process 3 is forgotten. With "waitall", nobody dies.
+//     PROGRAM CALL      CALL: shrink, agree (with --mend-agreement mpi), waitall, allreduce, sendrecv (with
+//                       --mend-rollback local)
+// The processes count; rank 1 dies after the first steps, and then process 3 is forgotten. With "waitall", nobody dies;
+// with "allreduce" it is forgotten in the restore after that.
 
 #include "framework/mend.hpp"
 #include "tests/framework/subject/forgetful_library.hpp"
@@ -21,10 +23,13 @@ int main(int argc, char** argv) {
     long total = 0;
     session.store().protect("step", step);
     session.store().protect("total", total);
+    const bool forgets_in_restore = call == "allreduce";
+    if (forgets_in_restore && session.epoch() == mend::Epoch{1} && session.rank() == mend::Rank{3})
+      forget_this_process_in(call.c_str());
     session.store().restore();
     while (step < steps) {
       const bool is_time = step == last_before && session.epoch() == mend::Epoch{0};
-      if (is_time && session.rank() == mend::Rank{3}) forget_this_process_in(call.c_str());
+      if (is_time && !forgets_in_restore && session.rank() == mend::Rank{3}) forget_this_process_in(call.c_str());
       if (is_time && call != "waitall") {
         MPI_Barrier(session.comm());
         if (session.rank() == mend::Rank{1}) std::raise(SIGKILL);
