@@ -106,8 +106,8 @@ bool is_this_machine(const Node& node) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) return false;
   const std::string_view own(host.data());
-  return node.name == "localhost" || node.name == own || node.name == own.substr(0, own.find('.')) ||
-         node.name.substr(0, node.name.find('.')) == own;
+  return node.name == "localhost" || node.name == own || node.name == variable("SLURMD_NODENAME") ||
+         node.name == own.substr(0, own.find('.')) || node.name.substr(0, node.name.find('.')) == own;
 }
 
 bool may_end_with_a_node(const Nodes& nodes) {

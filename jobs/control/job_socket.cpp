@@ -194,7 +194,9 @@ std::string ask(pid_t job, const std::string& question, Seconds patience) {
     std::filesystem::remove(file, ignored);
     throw no_job;
   }
-  if (!outcome || *outcome || answer.empty()) {
+  // The job's mend run has ended meanwhile: its socket is gone, or was closed before it has answered.
+  if (outcome && (*outcome || answer.empty())) throw no_job;
+  if (!outcome) {
     throw EnvironmentError(
         fmt::format("job {} has not answered within {:.0f} s: its mend run is stopped, or is ending (ps -p {})", job,
                     patience.count(), job));

@@ -82,7 +82,13 @@ JobRecords records_of(const Inputs& inputs) {
 }
 
 int compare(const nlohmann::json& result, const fs::path& reference) {
-  const auto found = differences(result, read_result(reference));
+  const nlohmann::json other = read_result(reference);
+  if (!has_answer(result) && !has_answer(other)) {
+    throw UsageError(fmt::format(
+        "there is nothing to compare with {}: the program has reported no answer in either run (Session::report)",
+        reference.string()));
+  }
+  const auto found = differences(result, other);
   if (found.empty()) {
     std::printf("  the same as %s, to the last bit\n", reference.c_str());
     return static_cast<int>(ExitCode::ok);

@@ -216,6 +216,13 @@ std::string timeline(const json& result) {
   }
 }
 
+bool has_answer(const json& result) {
+  return std::ranges::any_of(std::array{"field_hash", "norms", "hash", "reported"}, [&](const char* key) {
+    const auto found = result.find(key);
+    return found != result.end() && !found->is_null() && !found->empty();
+  });
+}
+
 std::vector<std::string> differences(const json& result, const json& reference) {
   std::vector<std::string> found;
   for (const char* key : {"app", "problem", "ranks", "steps", "field_hash", "norms", "hash", "reported"}) {

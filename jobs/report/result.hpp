@@ -60,6 +60,9 @@ std::optional<RollbackLine> rollback_line(const nlohmann::json& recovery);
 /// The names of the phases, in their order in time.
 std::vector<std::string> phase_names();
 
+/// Returns true if the result has an answer of the program that can be compared. Pure.
+bool has_answer(const nlohmann::json& result);
+
 /// The differences between `result` and `reference` in fields that should be equal: the ranks, the hash of the answer,
 /// all fields of the program, to the last bit; for the mini-apps' own results the problem, the steps, the field's hash
 /// and the norms. Empty if they agree. Deaths and times are not compared.

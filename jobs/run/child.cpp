@@ -37,11 +37,18 @@ bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || s
 /// The signal that mpirun gets for `signal`. mpirun does not end a job on SIGQUIT.
 int for_mpirun(int signal) { return signal == SIGQUIT ? SIGTERM : signal; }
 
+/// Returns true if whoever has started this process has it ignore SIGHUP, as nohup does.
+bool outlives_its_terminal() {
+  struct sigaction now {};
+  return sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 /// Blocks the signals, before the child exists so that none is lost. They are waited for instead of handled.
 sigset_t block_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : passed_on) sigaddset(&set, signal);
+  for (const int signal : passed_on)
+    if (signal != SIGHUP || !outlives_its_terminal()) sigaddset(&set, signal);
   sigaddset(&set, SIGCHLD);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   return set;
@@ -123,7 +130,7 @@ bool has_terminal() {
   errors.become_standard_error();
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  if (!has_terminal()) setpgid(0, 0);
+  if (!has_terminal() || outlives_its_terminal()) setpgid(0, 0);
   // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would go on without it. The guard kills it if it
   // must.
   prctl(PR_SET_PDEATHSIG, SIGTERM);

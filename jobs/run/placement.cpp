@@ -25,6 +25,16 @@ int possible_spare_nodes(const std::vector<Node>& nodes, int ranks, int wanted) 
   return spare;
 }
 
+/// Returns true if some of the processes come on this machine: mpirun fills the nodes in their order.
+bool come_here(const std::vector<Node>& nodes, int processes) {
+  for (const Node& node : nodes) {
+    if (processes <= 0) return false;
+    if (is_this_machine(node)) return true;
+    processes -= node.slots;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool all_here(const Launch& launch) { return !launch.elsewhere; }
@@ -58,6 +68,7 @@ int spares_for(std::string_view text, int ranks) {
 }
 
 void place(Launch& launch, const Nodes& nodes) {
+  launch.is_here_too = nodes.are_this_machine || come_here(nodes.list, launch.processes());
   launch.elsewhere = !nodes.are_this_machine;
   if (nodes.source == "Slurm" && launch.elsewhere)
     launch.agent = std::filesystem::read_symlink("/proc/self/exe").string() + " " + slurm_agent_command;
@@ -72,6 +83,7 @@ void place(Launch& launch, const Nodes& nodes) {
     launch.spares = slots_of_last(placed, launch.spare_nodes);
     launch.hosts = host_list(placed);
     launch.hostfile.clear();
+    launch.is_here_too = nodes.are_this_machine || come_here(placed, launch.processes());
   } else if (nodes.source == "Flux" && launch.elsewhere) {
     launch.hosts = host_list(nodes.list);  // mpirun does not ask Flux
   } else if (launch.hostfile.empty() && launch.elsewhere) {

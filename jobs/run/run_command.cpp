@@ -311,7 +311,7 @@ Launched launch_once(const Arguments& arguments, const std::filesystem::path& mp
   const Launch& launch = arguments.launch;
   const StatusFile status;
   board::Board board(status.folder(), places_on_board(launch));
-  JobRequests requests(board, leave_at, {!all_here(launch), expects_sigterm(launch)});
+  JobRequests requests(board, leave_at, {launch.is_here_too, expects_sigterm(launch)});
   const auto environment = environment_of(launch, status);
   JobWatch watch(status.path(), {.start = {.limit = start_limit_of(arguments)},
                                  .end = std::chrono::seconds(arguments.end_limit_seconds),

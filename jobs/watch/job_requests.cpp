@@ -37,10 +37,10 @@ bool JobRequests::heed(int signal) {
   if (signalled_at_) return heeds_ && Clock::now() - *signalled_at_ < one_signal;
   signalled_at_ = Clock::now();
   const auto slots = board_.slots();
-  const bool heeds = std::ranges::any_of(slots, [](const board::Slot* slot) { return slot->heeds_sigterm != 0; }) ||
-                     (is_passed_on() && elsewhere_.heeds_sigterm);
-  heeds_ = heeds && ask_to_leave(board::Leave::signal_to_launcher);
+  const auto heeds = [](const board::Slot* slot) { return slot->heeds_sigterm != 0; };
+  heeds_ = slots.empty() ? expected_.heeds_sigterm : std::ranges::any_of(slots, heeds);
   if (!heeds_) return false;
+  ask_to_leave(board::Leave::signal_to_launcher);
   say("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
   return true;
 }

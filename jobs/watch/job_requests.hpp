@@ -16,15 +16,15 @@ namespace mend::jobs {
 /// The requests to one launch.
 class JobRequests {
  public:
-  /// What is known of processes on other machines.
-  struct Elsewhere {
-    bool may_be = false;         ///< there may be some
-    bool heeds_sigterm = false;  ///< by the options of the job, SIGTERM is a request to leave
+  /// What is known of the job before its processes have begun.
+  struct Expected {
+    bool is_here = true;         ///< processes of it come on this machine
+    bool heeds_sigterm = false;  ///< by its options, SIGTERM is a request to leave
   };
 
   /// `leave_at`: when the job is asked to leave, if at all. `board` must outlive this object.
-  JobRequests(board::Board& board, std::optional<Clock::time_point> leave_at, Elsewhere elsewhere)
-      : board_(board), leave_at_(leave_at), elsewhere_(elsewhere) {}
+  JobRequests(board::Board& board, std::optional<Clock::time_point> leave_at, Expected expected)
+      : board_(board), leave_at_(leave_at), expected_(expected) {}
 
   /// Asks the job to leave if it is time. If no process is here to see a request, mpirun passes it on, again and again,
   /// because processes may begin late. Local; call it repeatedly while mpirun runs.
@@ -32,10 +32,12 @@ class JobRequests {
   /// Returns true if `signal`, which was sent to this process, has become a request. It is then not passed on to
   /// mpirun. Local.
   bool heed(int signal);
-  /// Returns false if no process of the job can see the request. Local.
+  /// Returns false if no process of the job has seen the request yet. Local.
   bool ask_to_leave(board::Leave why);
-  /// Returns true if no process of the job is here, but mpirun can ask others to leave. Local.
-  bool is_passed_on() const { return elsewhere_.may_be && board_.slots().empty(); }
+  /// Returns true if no process of the job comes on this machine, but mpirun can ask others to leave. Local. Where some
+  /// come, they are waited for: as long as its daemons on other nodes are not connected, mpirun ends the job on a
+  /// signal that it cannot pass on.
+  bool is_passed_on() const { return !expected_.is_here && board_.slots().empty(); }
   bool ask_for_version();
   /// Asks for the state of processes on other machines. Returns the number of the look; 0 if no process is here that
   /// could ask them. Local.
@@ -51,7 +53,7 @@ class JobRequests {
  private:
   board::Board& board_;
   std::optional<Clock::time_point> leave_at_;
-  Elsewhere elsewhere_;
+  Expected expected_;
   std::optional<Clock::time_point> passed_on_at_;
   std::optional<Clock::time_point> signalled_at_;
   bool heeds_ = false;  ///< the first SIGTERM has become a request

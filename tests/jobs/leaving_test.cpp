@@ -191,6 +191,25 @@ TEST_F(Leaving, a_signal_for_the_whole_group_is_one_for_mend_run) {
   EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (mend run was sent SIGTERM); version "));
 }
 
+TEST_F(Leaving, sigterm_is_a_request_before_any_process_has_begun) {
+  MendProcess job(line("asks", {}, {disk()}));
+  // mend run itself, and mpirun, which has just been started: from then on mend run holds signals.
+  ASSERT_TRUE(support::soon([&] { return processes_with_argument(disk()).size() > 1; }));
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), HasSubstr("the job has left in time (mend run was sent SIGTERM); version "));
+}
+
+TEST_F(Leaving, a_job_that_nohup_has_started_outlives_its_terminal) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);  // inherited, as from nohup
+  MendProcess job(line("asks", {}, {disk()}));
+  std::signal(SIGHUP, before);
+  job.wait_for_output("goes");
+  ::kill(job.pid(), SIGHUP);
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+}
+
 TEST_F(Leaving, kill_and_no_disk_end_the_job_at_the_first_sigterm) {
   for (const auto& [options, of_program] :
        {std::pair(std::vector<std::string>{"--on-term", "kill"}, std::vector{disk()}),

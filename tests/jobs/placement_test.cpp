@@ -77,6 +77,19 @@ TEST(LeaveOut, keeps_as_many_spare_nodes_as_it_can) {
   EXPECT_EQ(launch.hosts, "n3:4");
 }
 
+TEST(Place, tells_whether_processes_come_on_this_machine) {
+  const auto is_here = [](std::vector<Node> list) {
+    Launch launch{.ranks = 3, .spares = 1};
+    place(launch, {"--host", {}, std::move(list), false});
+    EXPECT_TRUE(launch.elsewhere);
+    return launch.is_here_too;
+  };
+  EXPECT_TRUE(is_here({{"localhost", 2}, {"n2", 4}}));
+  EXPECT_TRUE(is_here({{"n2", 3}, {"localhost", 2}}));
+  EXPECT_FALSE(is_here({{"n2", 4}, {"localhost", 4}})) << "the first node has slots for all";
+  EXPECT_FALSE(is_here({{"n1", 2}, {"n2", 2}}));
+}
+
 TEST(LeaveOut, refuses_to_leave_no_node) {
   Nodes nodes = three_nodes();
   Launch launch{.ranks = 4, .hosts = "as before", .elsewhere = true};

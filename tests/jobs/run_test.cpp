@@ -126,7 +126,7 @@ TEST(MendRun, its_own_wrong_arguments_are_one_sentence_and_exit_code_2) {
 TEST(MendCommand, whose_output_cannot_be_written_has_failed) {
   const support::ScratchFolder scratch;
   const std::string result = (scratch.path() / "result.json").string();
-  std::ofstream(result) << R"({"app": "heat", "ranks": 2, "recoveries": []})";
+  std::ofstream(result) << R"({"app": "heat", "ranks": 2, "recoveries": [], "reported": {"norm": 1}})";
   const std::string plan = "plan --nodes 100 --ranks-per-node 4 --node-mtbf 5y --state-per-rank 2GiB --length 24h";
   for (const std::string& words :
        {std::string("--help"), std::string("run --help"), std::string("doctor --only limits"), std::string("man run"),

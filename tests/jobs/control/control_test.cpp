@@ -175,6 +175,23 @@ TEST_F(Control, a_launcher_that_stands_still_does_not_hang_status) {
   ::kill(job.pid(), SIGCONT);
 }
 
+TEST_F(Control, a_job_that_ends_while_it_is_asked_has_ended) {
+  const auto folder = scratch_.path() / "mend";
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (folder / "4711.sock").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  MendProcess status({"status", "4711"});
+  ::close(::accept(listener, nullptr, nullptr));  // ends without an answer
+  EXPECT_EQ(status.wait(), 2);
+  EXPECT_THAT(status.errors(), HasSubstr("there is no job 4711 of yours on this machine"));
+  ::close(listener);
+}
+
 TEST_F(Control, commit_brings_a_version_to_disk_and_the_job_goes_on) {
   MendProcess job = start("ignores", {disk()});
   job.wait_for_output("rank 1: goes");

@@ -54,6 +54,11 @@ TEST_F(MendReport, refuses_what_is_nested_too_deep) {
   expect_refusal({"report", trace()}, "is nested more than 100 levels deep");
 }
 
+TEST_F(MendReport, does_not_call_results_without_an_answer_the_same) {
+  std::ofstream(result()) << R"({"app": "heat", "ranks": 2, "recoveries": [], "reported": {}})";
+  expect_refusal({"report", result(), "--same-as", result()}, "the program has reported no answer in either run");
+}
+
 TEST_F(MendReport, refuses_a_pipe) {
   const auto pipe = folder() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

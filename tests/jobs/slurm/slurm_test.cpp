@@ -113,21 +113,25 @@ class Slurm : public testing::Test {
   /// Waits until the job has been launched anew so often.
   void wait_for_restarts(int restarts) const {
     for (int count = 1; count <= restarts; ++count) {
-      wait_until(fmt::format("launched anew {} times", count), [&] { return std::stoi(field("Restarts")) >= count; });
+      const auto is_launched = [&] { return std::stoi(field("Restarts")) >= count; };
+      wait_until(fmt::format("launched anew {} times", count), [&] { return is_launched() || has_ended(); });
+      ASSERT_TRUE(is_launched()) << output();
     }
+  }
+
+  /// Returns true if the job has ended for good. One that is launched anew is said to have failed for a moment, while
+  /// squeue still lists it.
+  bool has_ended() const {
+    const std::string last = state();
+    const bool ended =
+        last == "COMPLETED" || last == "FAILED" || last == "TIMEOUT" || last == "CANCELLED" || last == "NODE_FAIL";
+    return ended && ask("squeue --noheader").empty() && state() == last;
   }
 
   /// Returns the job's last state.
   std::string wait_for_end() const {
-    std::string last;
-    wait_until("ended", [&] {
-      last = state();
-      // A job that is launched anew is said to have failed for a moment, while squeue still lists it.
-      const bool ended =
-          last == "COMPLETED" || last == "FAILED" || last == "TIMEOUT" || last == "CANCELLED" || last == "NODE_FAIL";
-      return ended && ask("squeue --noheader").empty() && state() == last;
-    });
-    return last;
+    wait_until("ended", [&] { return has_ended(); });
+    return state();
   }
 
   /// The stencil on four ranks and as many spares: two of each on each node.
