@@ -150,7 +150,7 @@ const Choice& best_of(const std::vector<Choice>& choices, double risk) {
 }
 
 std::string hours_or_never(Seconds time) {
-  return time > std::chrono::hours(24 * 365 * 1000) ? "never" : text_of(time);
+  return time < std::chrono::hours(24 * 365 * 1000) ? text_of(time) : "never";  // also for NaN
 }
 
 struct Plan {

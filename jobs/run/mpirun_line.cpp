@@ -41,16 +41,22 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   const int add_procs_cutoff = std::max(1024, processes + 1);
   std::vector<std::string> line{mpirun.string()};
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
+  // mpirun refuses a parameter that is set twice.
+  const auto set = [&, user = settings_of_user({}, launch.mpirun_options)](const std::string& name,
+                                                                           const std::string& value) {
+    const auto is_it = [&](const auto& one) { return one.first == name; };
+    if (std::ranges::none_of(user, is_it)) append({"--mca", name, value});
+  };
   append({"--with-ft", "ulfm"});
-  append({"--map-by", "slot:OVERSUBSCRIBE"});       // without "slot", all processes start on the first node
-  append({"--mca", "mpi_event_tick_rate", "100"});  // microseconds until MPI hears of a death, instead of 10 ms
-  for (const auto& [name, value] : settings_for(launch.network.transport)) append({"--mca", name, value});
+  append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all processes start on the first node
+  set("mpi_event_tick_rate", "100");           // microseconds until MPI hears of a death, instead of 10 ms
+  for (const auto& [name, value] : settings_for(launch.network.transport)) set(name, value);
   // The default algorithm may hide a failure behind MPI_SUCCESS.
-  append({"--mca", "coll_tuned_use_dynamic_rules", "1"});
-  append({"--mca", "coll_tuned_allgatherv_algorithm", "2"});
-  append({"--mca", "btl_sm_free_list_max", "-1"});  // dead processes do not return fragments that were sent to them
-  append({"--mca", "async_mpi_finalize", "1"});
-  append({"--mca", "mpi_add_procs_cutoff", std::to_string(add_procs_cutoff)});
+  set("coll_tuned_use_dynamic_rules", "1");
+  set("coll_tuned_allgatherv_algorithm", "2");
+  set("btl_sm_free_list_max", "-1");  // dead processes do not return fragments that were sent to them
+  set("async_mpi_finalize", "1");
+  set("mpi_add_procs_cutoff", std::to_string(add_procs_cutoff));
   append({"--prtemca", "state_base_recoverable", "1"});
   if (!launch.agent.empty()) {
     append({"--prtemca", "plm", "ssh"});
