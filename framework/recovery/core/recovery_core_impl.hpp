@@ -1,4 +1,4 @@
-// The recovery core's rules. Included by core.cpp, and by tests that omit a rule.
+// The recovery core's rules. Included by recovery_core.cpp, and by tests that omit a rule.
 
 #pragma once
 
