@@ -1,6 +1,7 @@
 #include "bench/simulated/detector_scale.hpp"
 
 #include "base/error.hpp"
+#include "bench/simulated/given_times.hpp"
 #include "bench/simulated/ring_run.hpp"
 #include "detector/hypercubes.hpp"
 #include "jobs/plan/quantities.hpp"
@@ -16,11 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-Time parsed(const std::string& text) {
-  if (text == "0") return Time{0};
-  return std::chrono::duration_cast<Time>(jobs::parse_time(text));
-}
-
 struct Setting {
   Timing timing;
   Time within;
@@ -29,10 +25,12 @@ struct Setting {
 };
 
 Setting setting_of(const DetectorScale& scale) {
-  const auto nanoseconds_of = [](double us) { return Time{static_cast<std::int64_t>(us * 1e3)}; };
-  const Time latency = nanoseconds_of(scale.latency_us);
-  const Time overhead = nanoseconds_of(scale.overhead_us);
-  Setting setting{{parsed(scale.heartbeat), parsed(scale.timeout)}, parsed(scale.within), {}, latency + 2 * overhead};
+  const Time latency = from_microseconds(scale.latency_us);
+  const Time overhead = from_microseconds(scale.overhead_us);
+  Setting setting{{parsed_time(scale.heartbeat), parsed_time(scale.timeout)},
+                  parsed_time(scale.within),
+                  {},
+                  latency + 2 * overhead};
   setting.network.between_nodes = {latency, overhead, 0.1};
   const Timing& timing = setting.timing;
   if (timing.delta <= timing.eta + setting.tau) {

@@ -1,5 +1,6 @@
 // What to expect of a recovery at a given scale: mend's cores in the simulator, phase by phase.
 
+#include "bench/simulated/given_times.hpp"
 #include "bench/simulated/simulation_main.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
 #include "jobs/plan/quantities.hpp"
@@ -54,13 +55,7 @@ struct Given {
   std::string json;
 };
 
-SimulatedTime parsed(const std::string& text) {
-  if (text == "0") return SimulatedTime{0};
-  return std::chrono::duration_cast<SimulatedTime>(jobs::parse_time(text));
-}
-
 SimulationOptions options_of(const Given& given, int ranks) {
-  const auto nanoseconds_of = [](double us) { return SimulatedTime{static_cast<std::int64_t>(us * 1e3)}; };
   const double per_byte = 1e9 / jobs::parse_size(given.network);
   SimulationOptions options;
   options.ranks = ranks;
@@ -68,20 +63,20 @@ SimulationOptions options_of(const Given& given, int ranks) {
   options.spares = given.spares >= 0      ? given.spares
                    : options.policy.spare ? given.failures + (given.another_after.empty() ? 0 : 1)
                                           : 0;
-  options.network.between_nodes = {nanoseconds_of(given.latency_us), nanoseconds_of(given.overhead_us), per_byte};
-  options.network.within_node = {nanoseconds_of(std::min(given.latency_us, 0.35)),
-                                 nanoseconds_of(std::min(given.overhead_us, 0.5)), per_byte / 2};
+  options.network.between_nodes = {from_microseconds(given.latency_us), from_microseconds(given.overhead_us), per_byte};
+  options.network.within_node = {from_microseconds(std::min(given.latency_us, 0.35)),
+                                 from_microseconds(std::min(given.overhead_us, 0.5)), per_byte / 2};
   options.network.processes_per_node = given.ranks_per_node;
-  options.timing = {parsed(given.heartbeat), parsed(given.timeout)};
+  options.timing = {parsed_time(given.heartbeat), parsed_time(given.timeout)};
   options.finding = given.found_by == "told" ? Finding::told : Finding::silence;
-  options.told_after = parsed(given.told_after);
-  options.until_call = parsed(given.until_call);
-  options.start_process = parsed(given.start_process);
+  options.told_after = parsed_time(given.told_after);
+  options.until_call = parsed_time(given.until_call);
+  options.start_process = parsed_time(given.start_process);
   options.bytes_per_rank = static_cast<ByteCount>(jobs::parse_size(given.state));
   options.memory_speed = jobs::parse_size(given.memory_speed) / 1e9;
   options.redundancy = Redundancy::parse(given.redundancy);
   options.failures = given.failures;
-  if (!given.another_after.empty()) options.another_after = parsed(given.another_after);
+  if (!given.another_after.empty()) options.another_after = parsed_time(given.another_after);
   options.seed = given.seed;
   return options;
 }
