@@ -12,9 +12,9 @@ namespace mend {
 namespace {
 
 MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
-  const InLibrary in_library;
   MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(base, rank ? 0 : MPI_UNDEFINED, rank ? rank->value : 0, &made), "MPI_Comm_split");
+  call_mpi([&] { return MPI_Comm_split(base, rank ? 0 : MPI_UNDEFINED, rank ? rank->value : 0, &made); },
+           "MPI_Comm_split");
   if (made != MPI_COMM_NULL) throw_errors_of(made);
   return made;
 }
