@@ -52,11 +52,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string first_word(const std::string& text) {
+std::vector<std::string> words_of(const std::string& text) {
   std::istringstream words(text);
-  std::string word;
-  words >> word;
-  return word;
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+/// The number that a command of the batch system prints first.
+std::optional<int> number_from(const std::string& command) {
+  const auto words = words_of(scheduler_answer(command));
+  return words.empty() ? std::nullopt : positive_number(words.front());
 }
 
 Nodes nodes_in_slurm() {
@@ -74,11 +78,10 @@ Nodes nodes_in_slurm() {
 /// The nodes of the Flux instance that this process runs in, each for its share of the cores. Nothing if that is the
 /// system's own, which is no allocation, or if Flux does not answer.
 std::optional<Nodes> nodes_in_flux() {
-  if (!positive_number(first_word(scheduler_answer("flux getattr instance-level")))) return std::nullopt;
-  std::istringstream names(scheduler_answer("flux hostlist --expand instance"));
-  const std::vector<std::string> list{std::istream_iterator<std::string>(names), {}};
+  if (!number_from("flux getattr instance-level")) return std::nullopt;
+  const std::vector<std::string> list = words_of(scheduler_answer("flux hostlist --expand instance"));
   if (list.empty()) return std::nullopt;
-  const auto cores = positive_number(first_word(scheduler_answer("flux resource list -s all -n -o {ncores}")));
+  const auto cores = number_from("flux resource list -s all -n -o {ncores}");
   Nodes nodes{.source = "Flux"};
   for (const std::string& name : list)
     add(nodes.list, name, std::max(1, cores.value_or(1) / static_cast<int>(list.size())));
@@ -116,9 +119,8 @@ bool may_end_with_a_node(const Nodes& nodes) {
   const std::string script = job ? scheduler_answer(fmt::format("scontrol write batch_script {} -", *job)) : "";
   return std::ranges::none_of(lines_of(script), [](const std::string& line) {
     if (!line.starts_with("#SBATCH")) return false;
-    std::istringstream words(line);
-    return std::any_of(std::istream_iterator<std::string>(words), {},
-                       [](const std::string& word) { return word == "--no-kill" || word == "-k"; });
+    return std::ranges::any_of(words_of(line),
+                               [](const std::string& word) { return word == "--no-kill" || word == "-k"; });
   });
 }
 

@@ -68,7 +68,7 @@ int spares_for(std::string_view text, int ranks) {
 }
 
 void place(Launch& launch, const Nodes& nodes) {
-  launch.is_here_too = nodes.are_this_machine || come_here(nodes.list, launch.processes());
+  std::vector<Node> placed = nodes.list;
   launch.elsewhere = !nodes.are_this_machine;
   if (nodes.source == "Slurm" && launch.elsewhere)
     launch.agent = std::filesystem::read_symlink("/proc/self/exe").string() + " " + slurm_agent_command;
@@ -79,16 +79,16 @@ void place(Launch& launch, const Nodes& nodes) {
           "--host "
           "or --hostfile");
     }
-    const auto placed = with_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes, nodes.source);
+    placed = with_spare_nodes(nodes.list, launch.ranks, launch.spare_nodes, nodes.source);
     launch.spares = slots_of_last(placed, launch.spare_nodes);
     launch.hosts = host_list(placed);
     launch.hostfile.clear();
-    launch.is_here_too = nodes.are_this_machine || come_here(placed, launch.processes());
   } else if (nodes.source == "Flux" && launch.elsewhere) {
     launch.hosts = host_list(nodes.list);  // mpirun does not ask Flux
   } else if (launch.hostfile.empty() && launch.elsewhere) {
     launch.hostfile = nodes.file;
   }
+  launch.is_here_too = nodes.are_this_machine || come_here(placed, launch.processes());
 }
 
 bool leave_out(const std::vector<std::string>& lost, Launch& launch, Nodes& nodes) {
