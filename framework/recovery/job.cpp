@@ -10,7 +10,7 @@
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/trace.hpp"
 #include "framework/process/own_death.hpp"
-#include "framework/misspelt_variables.hpp"
+#include "framework/process/misspelt_variables.hpp"
 
 #include <fmt/format.h>
 #include <mpi-ext.h>

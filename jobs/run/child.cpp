@@ -3,7 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "jobs/pipe.hpp"
-#include "jobs/run/guard.hpp"
+#include "jobs/run/mpirun_guard.hpp"
 #include "jobs/run/output_filter.hpp"
 #include "jobs/watch/process_table.hpp"
 

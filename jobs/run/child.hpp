@@ -29,7 +29,7 @@ struct ChildEnd {
 /// The processes that run_child() has started.
 struct Children {
   pid_t child;
-  pid_t guard;  ///< ends the child when this process cannot (jobs/run/guard.hpp); -1: there is none
+  pid_t guard;  ///< ends the child when this process cannot (jobs/run/mpirun_guard.hpp); -1: there is none
 };
 
 /// The caller's view of a child.

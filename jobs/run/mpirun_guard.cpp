@@ -1,4 +1,4 @@
-#include "jobs/run/guard.hpp"
+#include "jobs/run/mpirun_guard.hpp"
 
 #include "jobs/watch/process_table.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/misspelt_variables.hpp"
+#include "framework/process/misspelt_variables.hpp"
 
 #include "tests/support/scoped_environment.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/misspelt_variables.hpp"
+#include "framework/process/misspelt_variables.hpp"
 
 #include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
