@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -70,9 +71,9 @@ int all_figures() {
   return 0;
 }
 
-int simulate(std::vector<std::string> words) {
-  if (!words.empty() && words.front() == "--all-figures") {
-    if (words.size() > 1) throw UsageError(fmt::format("--all-figures stands alone: leave {} out", words[1]));
+int simulate(bool wants_all_figures, std::vector<std::string> words) {
+  if (wants_all_figures) {
+    if (!words.empty()) throw UsageError(fmt::format("--all-figures stands alone: leave {} out", words.front()));
     return all_figures();
   }
   if (words.empty() || std::ranges::find(simulated_subjects, words.front()) == simulated_subjects.end()) {
@@ -104,12 +105,15 @@ void add_simulate_command(CLI::App& mend, Action& chosen) {
       "mend simulate recovery --failures 2 --on-failure spawn --found-by silence\n"
       "mend simulate rollback --figure replay-I\n"
       "mend simulate rollback --failures --nodes 1024 --state-per-rank 1GiB    what failures cost a job\n"
-      "mend simulate --all-figures                              all figures of the papers, in Markdown\n"
       "mend simulate agreement --help                           all figures and options; mend man "
       "simulate-agreement\n\n"
       "Exits with 0; with 1 when a simulated protocol breaks its promises; with 2 for wrong arguments.");
+  auto wants_all = std::make_shared<bool>(false);
+  command->add_flag("--all-figures", *wants_all, "Print all figures of the papers, in Markdown");
   command->prefix_command();
-  command->callback([command, &chosen] { chosen = [command] { return simulate(command->remaining()); }; });
+  command->callback([command, wants_all, &chosen] {
+    chosen = [command, wants_all] { return simulate(*wants_all, command->remaining()); };
+  });
 }
 
 }  // namespace mend::jobs

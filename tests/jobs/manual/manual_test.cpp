@@ -113,6 +113,7 @@ TEST(MendCompletion, offers_commands_and_their_options_in_bash) {
   EXPECT_THAT(offered(script, "mend p", 1), AllOf(HasSubstr(" plan "), Not(HasSubstr(" run "))));
   EXPECT_THAT(offered(script, "mend plan --no", 2), AllOf(HasSubstr(" --nodes "), HasSubstr(" --node-mtbf ")));
   EXPECT_THAT(offered(script, "mend run --sp", 2), HasSubstr(" --spares "));
+  EXPECT_EQ(offered(script, "mend simulate --a", 2), " --all-figures \n");
   EXPECT_EQ(offered(script, "mend run -- ./a --sp", 4), "  \n") << "the program's own";
 }
 
@@ -174,7 +175,8 @@ TEST(MendCompletion, chooses_by_the_words_before_in_zsh) {
 TEST(MendCompletion, describes_every_option_for_zsh) {
   const std::string script = printed({"completion", "zsh"});
   EXPECT_TRUE(script.starts_with("#compdef mend\n"));
-  EXPECT_THAT(script, AllOf(HasSubstr("'--spares[Processes that wait"), HasSubstr("'plan:Plan spares")));
+  EXPECT_THAT(script, AllOf(HasSubstr("'--spares[Processes that wait"), HasSubstr("'plan:Plan spares"),
+                            HasSubstr("'--all-figures[")));
   if (std::filesystem::exists("/usr/bin/zsh")) {
     const support::ScratchFolder scratch;
     std::ofstream(scratch.path() / "_mend") << script;
