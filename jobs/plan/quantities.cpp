@@ -18,8 +18,8 @@ struct Unit {
   double factor;
 };
 
-constexpr std::array times{Unit{"", 1},     Unit{"ms", 1e-3}, Unit{"s", 1},      Unit{"min", 60},
-                           Unit{"h", 3600}, Unit{"d", 86400}, Unit{"y", 31536e3}};
+constexpr std::array times{Unit{"ms", 1e-3}, Unit{"s", 1},     Unit{"min", 60},
+                           Unit{"h", 3600},  Unit{"d", 86400}, Unit{"y", 31536e3}};
 constexpr std::array sizes{Unit{"", 1},
                            Unit{"B", 1},
                            Unit{"kB", 1e3},
@@ -32,7 +32,7 @@ constexpr std::array sizes{Unit{"", 1},
                            Unit{"TiB", 1099511627776.0}};
 constexpr std::array chances{Unit{"", 1}, Unit{"%", 0.01}};
 
-/// Reads a number and its unit. Returns nothing unless both are there and the value is positive.
+/// Reads a number and one of the units. Returns nothing if it is something else, or if the value is not positive.
 template <std::size_t n>
 std::optional<double> read(std::string_view text, const std::array<Unit, n>& units) {
   double number = 0;
@@ -53,6 +53,9 @@ std::optional<double> read(std::string_view text, const std::array<Unit, n>& uni
 Seconds parse_time(std::string_view text) {
   constexpr double most = 31536e3 * 1e9;  // so that it can be counted in whole seconds
   if (const auto value = read(text, times); value && *value <= most) return Seconds(*value);
+  // A bare number is seconds to some programs and minutes to Slurm.
+  if (read(text, std::array{Unit{"", 1}}))
+    throw UsageError(fmt::format("'{0}' is a time without a unit: give {0}s for seconds, or {0}min for minutes", text));
   throw UsageError(
       fmt::format("'{}' is not a time: give a number above 0 and ms, s, min, h, d or y, as in 36h, up to 1e9y", text));
 }

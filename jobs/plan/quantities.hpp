@@ -9,8 +9,8 @@
 
 namespace mend::jobs {
 
-/// "250ms", "3s", "20min", "36h", "90d", "5y" (of 365 days); a bare number is seconds. Throws UsageError for anything
-/// else, and if the value is not positive.
+/// "250ms", "3s", "20min", "36h", "90d", "5y" (of 365 days). Throws UsageError for anything else, such as a number
+/// without a unit, and if the value is not positive.
 Seconds parse_time(std::string_view text);
 
 /// Bytes: "4096", "500MB" (10^6), "2GiB" (2^30). Throws UsageError for anything else, and if the value is not positive.

@@ -260,6 +260,9 @@ TEST_F(Leaving, limits_that_are_no_times_are_refused) {
   MendProcess job(line("ends", {"--time-limit", "soon"}, {}));
   EXPECT_EQ(job.wait(), 2);
   EXPECT_THAT(job.errors(), HasSubstr("'soon' is not a time"));
+  MendProcess without_unit(line("ends", {"--time-limit", "90"}, {}));
+  EXPECT_EQ(without_unit.wait(), 2);
+  EXPECT_THAT(without_unit.errors(), HasSubstr("give 90s for seconds, or 90min for minutes"));
 }
 
 }  // namespace

@@ -261,12 +261,12 @@ TEST(PlanModel, the_smaller_job_that_placements_are_counted_in_stands_for_the_la
 
 TEST(PlanQuantities, are_read_and_written_in_handy_units) {
   EXPECT_EQ(parse_time("90d"), std::chrono::hours(24 * 90));
-  EXPECT_EQ(parse_time("2.5"), Seconds(2.5));
+  EXPECT_EQ(parse_time("2.5s"), Seconds(2.5));
   EXPECT_EQ(parse_size("2GiB"), 2147483648.0);
   EXPECT_EQ(parse_chance("1%"), 0.01);
   EXPECT_EQ(text_of(parse_time("36h")), "36h");
   EXPECT_EQ(text_of(parse_time("250ms")), "250ms");
-  for (const char* text : {"", "h", "3 weeks", "-3h", "0", "inf", "nan", "1e999", "3hh"})
+  for (const char* text : {"", "h", "3 weeks", "-3h", "0", "inf", "nan", "1e999", "3hh", "90"})
     EXPECT_THROW(parse_time(text), UsageError) << text;
   for (const char* text : {"2gb", "GiB", "0B"}) EXPECT_THROW(parse_size(text), UsageError) << text;
   for (const char* text : {"100%", "2", "0"}) EXPECT_THROW(parse_chance(text), UsageError) << text;
