@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/files/whole_file.hpp"
 #include "base/telemetry/written_output.hpp"
 
 #include "jobs/manual/description.hpp"
@@ -15,7 +16,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,9 +57,11 @@ inline std::optional<int> exit_code_of_parsing(CLI::App& app, int argc, char** a
 /// Writes the numbers to `file`, unless it has no name. Throws EnvironmentError.
 inline void write_json(const std::string& file, const nlohmann::json& numbers) {
   if (file.empty()) return;
-  std::ofstream out(file);
-  out << numbers.dump(2) << "\n";
-  if (!out.flush()) throw EnvironmentError("cannot write " + file + ": name a file in a folder that is writable");
+  try {
+    write_whole(file, numbers.dump(2) + "\n");
+  } catch (const EnvironmentError& error) {
+    throw EnvironmentError("--json " + file + " cannot be written: " + error.what());
+  }
 }
 
 /// Returns the exit code of `run`, which throws UsageError for arguments that do not fit together.

@@ -1,6 +1,7 @@
 // mend plan: recommends the number of spares, the redundancy, the interval, and whether to use a disk.
 
 #include "base/error.hpp"
+#include "base/files/whole_file.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/plan/model.hpp"
 #include "jobs/plan/picture.hpp"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -270,12 +270,11 @@ int run(const Arguments& arguments) {
       throw UsageError(
           fmt::format("--picture {} would be an SVG: name a file that ends with .svg", arguments.picture.string()));
     const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
-    std::ofstream file(arguments.picture);
-    file << picture_of(chosen.scenario, chosen.forecast);
-    if (!file.flush())
-      throw UsageError(
-          fmt::format("--picture {} cannot be written: name a file in a folder that exists and is writable",
-                      arguments.picture.string()));
+    try {
+      write_whole(arguments.picture, picture_of(chosen.scenario, chosen.forecast));
+    } catch (const EnvironmentError& error) {
+      throw UsageError(fmt::format("--picture {} cannot be written: {}", arguments.picture.string(), error.what()));
+    }
   }
   std::fputs((arguments.json ? json_of(plan, arguments) : table_of(plan, arguments)).c_str(), stdout);
   const long processes = static_cast<long>(arguments.nodes + plan.best.scenario.spare_nodes) * arguments.ranks_per_node;

@@ -96,7 +96,9 @@ TEST(MendPlan, refuses_what_makes_no_sense_in_one_sentence) {
       {{"--state-per-rank", "1GB", "--risk", "3"}, "'3' is not a probability"},
       {{"--state-per-rank", "1GB", "--redundancy", "raid5"}, "'raid5' is not a redundancy"},
       {{"--state-per-rank", "1GB", "--commit-cost", "5d"}, "makes no progress"},
-      {{"--state-per-rank", "1GB", "--picture", "/nonexistent/plan.svg"}, "cannot be written"},
+      {{"--state-per-rank", "1GB", "--picture", "/nonexistent/plan.svg"},
+       "cannot be written: No such file or directory"},
+      {{"--state-per-rank", "1GB", "--picture", "/dev/full"}, "cannot be written: No space left on device"},
       {{"--measured", "/nonexistent"}, "the result /nonexistent cannot be read"},
   };
   for (const auto& [more, sentence] : cases) {

@@ -115,6 +115,12 @@ TEST(MendSimulate, tells_what_starting_a_process_adds_to_a_recovery) {
               AllOf(HasSubstr("start process"), HasSubstr("greet, merge"), HasSubstr("by silence"), HasSubstr("80.")));
 }
 
+TEST(MendSimulate, says_why_its_numbers_cannot_be_written) {
+  MendProcess run({"simulate", "detector", "--processes", "16", "--timeout", "4s", "--json", "/dev/full"});
+  EXPECT_EQ(run.wait(), 1);
+  EXPECT_EQ(run.errors(), "mend: --json /dev/full cannot be written: No space left on device\n");
+}
+
 TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"simulate"},
