@@ -67,8 +67,18 @@ std::map<int, std::int64_t> deaths_in(const std::vector<TraceEvent>& events) {
   return deaths;
 }
 
+/// The epochs into which a recovery has led. The processes that agree that the job ends mark one more, with the ranks
+/// of those that are left; nobody computes in it.
+std::set<std::int64_t> recovered_epochs(const std::vector<TraceEvent>& events) {
+  std::set<std::int64_t> epochs;
+  for (const TraceEvent& event : events)
+    if (event.name == "rebuild" || event.name == "interrupt") epochs.insert(event.note("epoch").value_or(0));
+  return epochs;
+}
+
 Lives lives_in(const std::vector<TraceEvent>& events) {
   Lives lives;
+  const std::set<std::int64_t> recovered = recovered_epochs(events);
   std::set<int> finished;
   for (const TraceEvent& event : events) {
     Life& life = lives[static_cast<int>(event.process)];
@@ -76,6 +86,7 @@ Lives lives_in(const std::vector<TraceEvent>& events) {
     life.end = std::max(life.end, event.end_us());
     if (event.name == "finished") finished.insert(static_cast<int>(event.process));
     if (event.name != "epoch") continue;
+    if (!life.epochs.empty() && !recovered.contains(event.note("epoch").value_or(0))) continue;
     const auto rank = event.note("rank");
     life.epochs.push_back({event.begin_us, static_cast<int>(event.note("epoch").value_or(0)),
                            rank ? std::optional(static_cast<int>(*rank)) : std::nullopt});

@@ -268,6 +268,22 @@ TEST(TraceFiles, may_have_events_of_others_which_are_left_out) {
   EXPECT_EQ(left.front().end_us(), 8);
 }
 
+/// The processes that are left agree that the job ends, and number their ranks anew.
+TEST(Timeline, ends_the_row_of_a_rank_at_its_death_if_nobody_takes_it_over) {
+  const Timeline timeline = timeline_of(parsed(json::array({
+      moment(0, "epoch", 1000, {{"epoch", 0}, {"rank", 0}}),
+      moment(1, "epoch", 1000, {{"epoch", 0}, {"rank", 1}}),
+      moment(2, "epoch", 1000, {{"epoch", 0}, {"rank", 2}}),
+      moment(0, "dead", 5000, {{"process", 1}}),
+      moment(0, "epoch", 5100, {{"epoch", 1}, {"rank", 0}}),
+      moment(2, "epoch", 5100, {{"epoch", 1}, {"rank", 1}}),
+      moment(0, "finished", 6000),
+      moment(2, "finished", 6000),
+  })));
+  EXPECT_THAT(bars(timeline, Kind::computes), ElementsAre(bar(0, 0, 0, 5000), bar(1, 1, 0, 4000), bar(2, 2, 0, 5000)));
+  EXPECT_THAT(bars(timeline, Kind::takes_over), ElementsAre());
+}
+
 /// The same job launched a second time, when the first launch had lost too much.
 json launched_twice() {
   json all = a_job();
