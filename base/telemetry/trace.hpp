@@ -7,7 +7,8 @@
 // page of all files of a job, or one file for Perfetto. The events are:
 //
 //   event              is a     with                    meaning
-//   epoch              moment   epoch, rank             an epoch has begun; without a rank, the process is a spare
+//   epoch              moment   epoch, rank, processes  an epoch has begun; without a rank, the process is a spare;
+//                                                       the first one has the number of processes, spares included
 //   commit             span     version                 the process has made its part of a version
 //                               version, bytes          it has voted on that version, and the version is complete
 //   restore            span     version                 it has restored its data from this version
@@ -64,6 +65,12 @@ inline bool is_on() { return detail::on.load(std::memory_order_relaxed); }
 
 /// Marks a moment.
 inline void instant(std::string_view name, std::initializer_list<Note> notes = {}) {
+  if (is_on()) [[unlikely]] {
+    detail::record_instant(name, notes);
+  }
+}
+
+inline void instant(std::string_view name, const Notes& notes) {
   if (is_on()) [[unlikely]] {
     detail::record_instant(name, notes);
   }

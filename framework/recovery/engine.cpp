@@ -142,12 +142,11 @@ void Engine::begin_epoch(bool newcomer) {
 }
 
 void Engine::trace_epoch() const {
-  const trace::Note epoch{"epoch", world_.epoch.value};
-  if (part_.rank) {
-    trace::instant("epoch", {epoch, {"rank", part_.rank->value}});
-  } else {
-    trace::instant("epoch", {epoch});
-  }
+  trace::Notes notes{{"epoch", world_.epoch.value}};
+  if (part_.rank) notes.emplace_back("rank", part_.rank->value);
+  const auto processes = static_cast<std::int64_t>(world_.roster.seats.size() + world_.roster.spares.size());
+  if (world_.epoch == Epoch{0}) notes.emplace_back("processes", processes);
+  trace::instant("epoch", notes);
 }
 
 void Engine::take_into_epoch(StoreEngine& store) {

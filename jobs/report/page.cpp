@@ -88,9 +88,10 @@ json recoveries_of(const JobRecords& job, const Timeline& timeline) {
   return recoveries;
 }
 
-/// How the launches have ended that have failed.
-json ends_of(const json& result) {
-  json ends = json::array();
+/// How the launches have ended that have failed, and what the traces lack.
+json ends_of(const JobRecords& job) {
+  const json& result = job.result;
+  json ends = job.gaps;
   if (!result.is_object()) return ends;
   for_each_launch(result, [&](const json& launch, int number) {
     const std::string end = end_of_job(launch);
@@ -167,7 +168,7 @@ json model_of(const JobRecords& job) {
                {"commits", economy.commits},
                {"commit_s", economy.commit_time.count()},
                {"advice", economy.to_string()}}},
-             {"ends", ends_of(job.result)},
+             {"ends", ends_of(job)},
              {"reported", job.result.is_object() ? job.result.value("reported", json::object()) : json::object()}};
   if (job.timeline) {
     model["processes"] = timeline.processes;

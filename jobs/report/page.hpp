@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mend::jobs {
 
@@ -16,7 +17,8 @@ namespace mend::jobs {
 struct JobRecords {
   std::string name;
   std::optional<Timeline> timeline;
-  nlohmann::json result;  ///< null if there is none
+  nlohmann::json result;            ///< null if there is none
+  std::vector<std::string> gaps{};  ///< what the traces lack, in sentences
 };
 
 /// The data that the page shows. Bars are columns of equal length; times are microseconds since the beginning. If there

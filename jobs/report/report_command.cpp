@@ -9,6 +9,7 @@
 #include "jobs/report/result.hpp"
 #include "jobs/report/timeline.hpp"
 #include "jobs/report/trace_files.hpp"
+#include "jobs/report/trace_gaps.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,7 @@ struct Inputs {
   nlohmann::json result;
   fs::path result_file;
   nlohmann::json events = nlohmann::json::array();
+  std::vector<std::string> gaps;  ///< what the traces lack, in sentences
   std::string name;
 };
 
@@ -53,6 +55,7 @@ Inputs read(const std::vector<fs::path>& files) {
       throw UsageError(fmt::format("{} is a second result: mend report takes one, and its traces", file.string()));
     }
   }
+  if (!inputs.events.empty()) inputs.gaps = gaps_in(inputs.events);
   inputs.events = joined_launches(std::move(inputs.events));
   if (inputs.result.is_object() && inputs.result.contains("app") && inputs.result["app"].is_string())
     inputs.name = inputs.result["app"];
@@ -76,7 +79,7 @@ void write(const char* option, const fs::path& file, const std::string& text, co
 }
 
 JobRecords records_of(const Inputs& inputs) {
-  JobRecords job{inputs.name, std::nullopt, inputs.result};
+  JobRecords job{inputs.name, std::nullopt, inputs.result, inputs.gaps};
   if (!inputs.events.empty()) job.timeline = timeline_of(parsed(inputs.events));
   return job;
 }
@@ -118,6 +121,7 @@ int report_on(const Inputs& inputs, const Arguments& arguments) {
 
 int report(const Arguments& arguments) {
   const Inputs inputs = read(arguments.files);
+  for (const std::string& gap : inputs.gaps) fmt::print(stderr, "mend: {}\n", gap);
   try {
     return report_on(inputs, arguments);
   } catch (const nlohmann::json::exception& error) {

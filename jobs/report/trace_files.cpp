@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -60,11 +61,20 @@ void mark_launch(json& events) {
     if (event.is_object()) event["launch"] = *launch;
 }
 
+/// The event with which the file should begin, according to its name: process-3.json, process-3-launch-2.json.
+json first_event_of(const fs::path& file) {
+  unsigned process = 0;
+  unsigned launch = 1;
+  if (std::sscanf(file.filename().c_str(), "process-%9u-launch-%9u", &process, &launch) < 1) return json::array();
+  return {{{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"launch", launch}}}}};
+}
+
 json read_file(const fs::path& file) {
   const std::string content = content_of(file);
-  if (trace::begin_of_file.starts_with(content)) return json::array();  // killed before it wrote anything
+  if (trace::begin_of_file.starts_with(content)) return first_event_of(file);  // killed before it wrote anything
   json events = events_in(content, file.string());
   if (events.is_discarded()) throw UsageError(fmt::format("{} is not a trace: it has no trace events", file.string()));
+  if (events.empty()) events = first_event_of(file);
   mark_launch(events);
   return events;
 }
@@ -82,6 +92,7 @@ struct Numbers {
 
   void include(const json& event) {
     const json notes = event.value("args", json());
+    processes = std::max(processes, small_integer(notes, "processes").value_or(0));
     processes = std::max(processes, small_integer(event, "pid").value_or(-1) + 1);
     for (const char* note : process_notes) processes = std::max(processes, small_integer(notes, note).value_or(-1) + 1);
     epochs = std::max(epochs, small_integer(notes, "epoch").value_or(-1) + 1);
@@ -116,6 +127,14 @@ std::optional<std::int64_t> TraceEvent::note(const char* which) const {
   return found->get<std::int64_t>();
 }
 
+std::optional<TraceFile> file_named_by(const json& event) {
+  if (!event.is_object() || !event.contains("name") || event["name"] != json("process_name")) return std::nullopt;
+  const auto process = small_integer(event, "pid");
+  const auto launch = small_integer(event.value("args", json()), "launch");
+  if (!process) return std::nullopt;
+  return TraceFile{static_cast<std::uint32_t>(*process), static_cast<int>(launch.value_or(1))};
+}
+
 bool is_trace(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return true;
@@ -139,11 +158,17 @@ json events_in(const std::string& text, const std::string& file) {
 
 json read_trace(const fs::path& path) {
   if (!fs::is_directory(path)) return read_file(path);
+  const std::vector<fs::path> files = files_in(path);
+  if (files.empty()) throw UsageError(fmt::format("{} has no traces: no process-*.json", path.string()));
   json events = json::array();
-  for (const fs::path& file : files_in(path)) {
+  for (const fs::path& file : files) {
     for (json& event : read_file(file)) events.push_back(std::move(event));
   }
-  if (events.empty()) throw UsageError(fmt::format("{} has no traces: no process-*.json", path.string()));
+  if (std::ranges::none_of(events, is_event)) {
+    throw UsageError(fmt::format(
+        "the traces in {} are empty: the processes were killed before they wrote anything, or the disk was full",
+        path.string()));
+  }
   return events;
 }
 

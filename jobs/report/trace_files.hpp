@@ -26,11 +26,19 @@ struct TraceEvent {
   std::optional<std::int64_t> note(const char* which) const;
 };
 
+/// The process, and the launch, that a trace file is of.
+struct TraceFile {
+  std::uint32_t process = 0;
+  int launch = 1;
+};
+/// What the first event of a file says of it; nothing for all other events.
+std::optional<TraceFile> file_named_by(const nlohmann::json& event);
+
 /// Returns true if `path` is a folder, or a file that begins like a trace. Local.
 bool is_trace(const std::filesystem::path& path);
 
-/// The raw events of a trace file, or of all process-*.json in a folder. Local. Throws UsageError if there are none, or
-/// if a file is not a trace.
+/// The raw events of a trace file, or of all process-*.json in a folder. A file that is empty in a folder has the first
+/// event that it should have. Local. Throws UsageError if there are none, or if a file is not a trace.
 nlohmann::json read_trace(const std::filesystem::path& path);
 
 /// The events in the text of a complete trace file, or of one that ends anywhere. Discarded if it is neither. Throws

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "jobs/report/page.hpp"
 #include "jobs/report/result.hpp"
+#include "jobs/report/trace_gaps.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>
@@ -239,7 +240,7 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
   std::filesystem::create_directory(folder.path() / "process-2.json");
   for (std::size_t length = 0; length < first_end; ++length) {
     std::ofstream(file) << whole.substr(0, length);
-    EXPECT_EQ(read_trace(folder.path()).size(), 2U) << length;
+    EXPECT_EQ(parsed(read_trace(folder.path())).size(), 2U) << length;
   }
   for (std::size_t length = first_end; length < whole.size(); ++length) {
     const json events = events_in(whole.substr(0, length), "trace");
@@ -249,11 +250,45 @@ TEST(TraceFiles, of_processes_that_were_killed_are_read_as_far_as_they_go) {
   }
 }
 
+TEST(TraceGaps, name_processes_without_a_trace_or_with_an_empty_one) {
+  const json file_of_3{{"name", "process_name"}, {"ph", "M"}, {"pid", 3}, {"args", {{"launch", 1}}}};
+  EXPECT_THAT(gaps_in(a_job()), ElementsAre()) << "of an old trace, which does not say how many processes there are";
+  json events = a_job();
+  events[0]["args"]["processes"] = 6;
+  events.push_back(file_of_3);
+  EXPECT_THAT(gaps_in(events), ElementsAre("there is no trace of processes 4, 5, the trace of process 3 is empty"));
+}
+
+TEST(TraceGaps, tell_a_job_and_processes_whose_traces_end_too_early) {
+  json events = a_job();
+  events.erase(events.size() - 1);
+  EXPECT_THAT(gaps_in(events), ElementsAre("the trace of process 2 ends before the job"));
+  events.erase(events.size() - 1);
+  EXPECT_THAT(gaps_in(events), ElementsAre(HasSubstr("do not have the end of the job")));
+}
+
+TEST(TraceGaps, tell_traces_of_several_jobs) {
+  json events = a_job();
+  events.push_back(moment(5, "epoch", 10'000, {{"epoch", 0}, {"rank", 5}}));
+  EXPECT_THAT(gaps_in(events), ElementsAre(HasSubstr("of more than one job")));
+}
+
 TEST(TraceFiles, that_are_none_are_refused) {
   EXPECT_TRUE(events_in("", "trace").is_discarded());
   EXPECT_TRUE(events_in("[]", "trace").is_discarded());
   EXPECT_TRUE(events_in("{\"traceEvents\": 3}", "trace").is_discarded());
   EXPECT_THROW(read_trace("/nowhere"), UsageError);
+}
+
+TEST(TraceFiles, that_are_all_empty_are_not_called_missing) {
+  const support::ScratchFolder folder;
+  std::ofstream{folder.path() / "process-0.json"};
+  try {
+    read_trace(folder.path());
+    FAIL() << "there is nothing to read";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("are empty"));
+  }
 }
 
 TEST(TraceFiles, may_have_events_of_others_which_are_left_out) {
