@@ -80,6 +80,20 @@ TEST(Reproducers, say_what_is_defective_and_how_long_they_take) {
   }
 }
 
+/// Whether the library at hand has all of mend's corrections.
+bool is_corrected() { return mend::jobs::missing_corrections(MEND_MPI_PREFIX, {5, 0, 0}).empty(); }
+
+TEST(Reproducers, can_be_compiled) {
+  if (!is_corrected()) GTEST_SKIP() << "this Open MPI may come without the headers of PMIx";
+  for (const auto& [name, file] : reproducers()) {
+    if (file.extension() != ".c") continue;
+    const ProgramEnd end = mend::jobs::run_program(
+        {MEND_MPI_PREFIX "/bin/mpicc", "-fsyntax-only", "-I" MEND_SOURCE_DIR "/jobs/setup/reproducers", file.string()},
+        std::chrono::seconds(60));
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+  }
+}
+
 TEST(CorrectionsCommand, lists_the_corrections) {
   const ProgramEnd end = script("corrections.sh", {"--list"});
   std::string names;
@@ -143,9 +157,6 @@ TEST(CorrectionsCommand, ends_a_reproducer_that_hangs_with_all_that_it_has_start
   EXPECT_THAT(line("is-silent"), HasSubstr("it ended without a verdict: exit code 3"));
   EXPECT_THAT(end.output, HasSubstr("2 of 5 defects are shown by " MEND_MPI_PREFIX));
 }
-
-/// Whether the library at hand has all of mend's corrections.
-bool is_corrected() { return mend::jobs::missing_corrections(MEND_MPI_PREFIX, {5, 0, 0}).empty(); }
 
 TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_has_the_corrections) {
   if (!is_corrected()) GTEST_SKIP() << "this Open MPI does not have them";
