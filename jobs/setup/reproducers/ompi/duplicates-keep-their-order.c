@@ -4,7 +4,7 @@
 // MPI_Comm_idup are such collectives, and begin when the process happens to be in the library
 // (ompi_comm_request_progress, comm_request.c). When another communicator is made of the same parent meanwhile, the
 // steps of both begin in different orders, unless all processes are in step: then they are matched wrongly, and the
-// calls fail or wait for ever. Nobody has to die for it. Open MPI 5.0.x and main (read, November 2026).
+// calls fail or wait for ever. Nobody has to die for it. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
 //
 // processes: 4
 // runs: 3

@@ -3,8 +3,8 @@
 // MPI_Comm_idup gives its caller the new communicator before it is complete. When a death or a revocation interrupts
 // its steps, ompi_comm_idup_getcid and ompi_comm_idup_with_info_activate (comm.c) release that communicator, so the
 // caller has a handle to freed memory; and the former returns the request to the pool while it is still on the list of
-// active ones. MPI_Comm_free of the handle crashes, or a later call does. Open MPI 5.0.x and main (read, November
-// 2026).
+// active ones. MPI_Comm_free of the handle crashes, or a later call does. Open MPI 5.0.x, 6.0.x and main (read,
+// November 2026).
 //
 // processes: 3
 // runs: 3

@@ -4,7 +4,7 @@
 // all of them. When a death or a revocation interrupts the second step, ompi_comm_nextcid_check_flag (comm_cid.c) frees
 // the number, even where it belongs to another communicator: messages in that one are not received any more, and the
 // next communicator gets its number. Here processes 0 and 1 have a communicator with number 4, and process 2 proposes 4
-// for the duplicate of one that it revokes meanwhile. Open MPI 5.0.x and main (read, November 2026).
+// for the duplicate of one that it revokes meanwhile. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
 //
 // processes: 3
 // runs: 3

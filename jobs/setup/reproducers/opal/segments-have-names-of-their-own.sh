@@ -3,8 +3,8 @@
 #
 # The name of a process's shared-memory segment (opal/mca/btl/sm/btl_sm_component.c) has 16 bits of a hash of the job's
 # name (opal_pmix_convert_nspace). Two jobs of one user on one machine whose hashes are equal write into each other's
-# segments. Here two jobs with such names, job-42 and job-112, run at the same time. Open MPI 5.0.7 (read, November
-# 2026).
+# segments. Here two jobs with such names, job-42 and job-112, run at the same time. Open MPI 5.0.x, 6.0.x and
+# main (read, November 2026).
 #
 # runs: 3
 # limit: 30

@@ -3,7 +3,8 @@
 // A process has one queue in shared memory for what the others of its machine write to it. Who writes becomes the end
 // of the queue first, and then links itself to what was the end before (sm_fifo_write in btl_sm_fifo.h). If it is
 // killed in between, the queue is cut: its owner receives nothing that anybody writes after that. Here process 0 traces
-// process 1, which returns a fragment to it, and kills it after the first step. Open MPI 5.0.x (read, November 2026).
+// process 1, which returns a fragment to it, and kills it after the first step. Open MPI 5.0.x, 6.0.x and main (read,
+// November 2026).
 //
 // processes: 3
 // runs: 2
