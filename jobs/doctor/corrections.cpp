@@ -8,7 +8,8 @@ namespace {
 constexpr std::array all{
     Correction{
         "agree-survives-late-news",
-        "a survivor may crash in MPIX_Comm_agree when news of a death comes late; --mend-agreement era avoids it"},
+        "a survivor may crash in MPIX_Comm_agree when news of a death comes late; --mend-agreement era avoids it",
+        Release{5, 0, 0}, Release{5, 0, 10}},
     Correction{"all-killed-is-no-success", "mpirun exits with 0 when every process was killed"},
     Correction{"allgatherv-reports-failures", "MPI_Allgatherv of small data may hide a failure"},
     Correction{"dead-clients-are-not-listened-to", "a process that is started for a dead rank may wait for ever"},
@@ -20,7 +21,8 @@ constexpr std::array all{
     Correction{"errors-of-steps-are-kept", "a death while a communicator is made may hang the job"},
     Correction{"errors-without-statuses-are-returned", "a death may go unnoticed in a call, whose data are wrong then",
                Release{5, 0, 10}},
-    Correction{"exits-are-counted-once", "mpirun may hang or abort at the end of a job that has failed"},
+    Correction{"exits-are-counted-once", "mpirun may hang or abort at the end of a job that has failed",
+               Release{5, 0, 0}, Release{6, 0, 0}},
     Correction{"failed-duplicates-can-be-freed", "a survivor may crash after a death in MPI_Comm_idup"},
     Correction{"failed-messages-are-not-fatal", "a survivor may end itself over a message to the dead"},
     Correction{"failed-numbering-lets-others-go-on",
@@ -61,7 +63,7 @@ std::vector<Correction> missing_corrections(const std::filesystem::path& prefix,
   const auto folder = prefix / "share/mend/corrections";
   std::vector<Correction> missing;
   for (const Correction& correction : all) {
-    if (correction.since > release) continue;
+    if (!correction.is_needed_by(release)) continue;
     std::error_code ignored;
     if (!std::filesystem::exists(folder / (std::string(correction.name) + ".patch"), ignored))
       missing.push_back(correction);

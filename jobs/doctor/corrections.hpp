@@ -21,6 +21,9 @@ struct Correction {
   std::string_view name;     ///< of the file, without ".patch"
   std::string_view without;  ///< what happens without it
   Release since{5, 0, 0};    ///< the first release that has the defect
+  Release until{99, 0, 0};   ///< the first release in which Open MPI's authors have corrected it
+
+  bool is_needed_by(Release release) const { return since <= release && release < until; }
 };
 
 /// All corrections, in alphabetical order.

@@ -124,7 +124,7 @@ Findings check_corrections(const Patient& patient) {
   const auto missing = missing_corrections(prefix_of(patient), release);
   if (missing.empty()) {
     const auto needed =
-        std::ranges::count_if(corrections(), [&](const Correction& one) { return one.since <= release; });
+        std::ranges::count_if(corrections(), [&](const Correction& one) { return one.is_needed_by(release); });
     return {{Level::pass, "corrections", fmt::format("all {} of mend's", needed), ""}};
   }
   Findings findings;

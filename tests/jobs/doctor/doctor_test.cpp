@@ -16,10 +16,11 @@
 namespace {
 
 using namespace mend::jobs;
-using testing::Each;
-using testing::Field;
+using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 TEST(DoctorFindings, the_worst_of_them_is_the_exit_code) {
@@ -61,10 +62,20 @@ TEST(DoctorCorrections, are_those_that_the_set_up_applies) {
 
 TEST(DoctorCorrections, that_a_prefix_does_not_have_are_missing) {
   const support::ScratchFolder prefix;
-  EXPECT_THAT(missing_corrections(prefix.path(), {6, 0, 0}), SizeIs(corrections().size()));
-  EXPECT_THAT(missing_corrections(prefix.path(), {5, 0, 7}),
-              Each(Field("since", &Correction::since, Release{5, 0, 0})));
-  EXPECT_THAT(missing_corrections(prefix.path(), {5, 0, 10}), SizeIs(corrections().size() - 1));
+  const auto missing_in = [&](Release release) {
+    std::vector<std::string> names;
+    for (const Correction& correction : missing_corrections(prefix.path(), release))
+      names.emplace_back(correction.name);
+    return names;
+  };
+  // Each version lacks some defects: those that only later ones have, and those that its authors have corrected.
+  EXPECT_THAT(missing_in({5, 0, 7}), AllOf(SizeIs(corrections().size() - 2), Contains("agree-survives-late-news"),
+                                           Not(Contains("errors-without-statuses-are-returned")),
+                                           Not(Contains("intercommunicators-can-be-made"))));
+  EXPECT_THAT(missing_in({5, 0, 10}), AllOf(SizeIs(corrections().size() - 2), Not(Contains("agree-survives-late-news")),
+                                            Not(Contains("intercommunicators-can-be-made"))));
+  EXPECT_THAT(missing_in({6, 0, 0}), AllOf(SizeIs(corrections().size() - 2), Not(Contains("agree-survives-late-news")),
+                                           Not(Contains("exits-are-counted-once"))));
   EXPECT_EQ(release_in("mpirun (Open MPI) 5.0.10"), (Release{5, 0, 10}));
   EXPECT_EQ(release_in("mpirun (Open MPI) 6.0.0a1"), (Release{6, 0, 0}));
   EXPECT_EQ(release_in("something else"), (Release{5, 0, 0}));
