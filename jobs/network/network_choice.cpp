@@ -77,6 +77,8 @@ Settings settings_for(Transport transport) {
     case Transport::ofi:
       settings.emplace_back("btl", "self,sm,ofi");
       settings.emplace_back("btl_ofi_mode", "2");  // by default it has no messages, and the first one crashes
+      // It refuses a message while it connects, and MPIX_Comm_agree loses that one: so all connect in MPI_Init.
+      settings.emplace_back("mpi_preconnect_mpi", "1");
       break;
     case Transport::uct: settings.emplace_back("btl", "self,sm,uct"); break;
   }

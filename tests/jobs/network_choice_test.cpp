@@ -9,6 +9,7 @@
 namespace mend::jobs {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -41,7 +42,9 @@ TEST(Network, is_always_driven_by_the_layer_that_survives_failures) {
   }
   EXPECT_THAT(settings_for(Transport::automatic), Contains(Pair("btl", "^ofi,usnic,smcuda,portals4")));
   EXPECT_THAT(settings_for(Transport::tcp), Contains(Pair("btl", "self,sm,tcp")));
-  EXPECT_THAT(settings_for(Transport::ofi), Contains(Pair("btl", "self,sm,ofi")));
+  EXPECT_THAT(settings_for(Transport::ofi),
+              AllOf(Contains(Pair("btl", "self,sm,ofi")), Contains(Pair("btl_ofi_mode", "2")),
+                    Contains(Pair("mpi_preconnect_mpi", "1"))));
   EXPECT_THAT(settings_for(Transport::uct), Contains(Pair("btl", "self,sm,uct")));
 }
 
