@@ -1,6 +1,6 @@
 // For reproducers of what happens in MPI_Init: they put their own ompi_comm_init_mpi3 before the library's, which makes
-// MPI_COMM_WORLD. The fence at the end of MPI_Init is left out: the dead of a reproducer may be waited for there, which is
-// another defect (nobody-waits-for-dead-clients).
+// MPI_COMM_WORLD. The fence at the end of MPI_Init is left out: the dead of a reproducer may be waited for there, which
+// is another defect (nobody-waits-for-dead-clients).
 
 #pragma once
 

@@ -21,7 +21,7 @@ static void fall_out_of_step(unsigned* state) {
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   unsigned state = (unsigned)rank + 1;
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < 1000 && is_time_for(round); ++round) {
     MPI_Comm first, second, third;
     MPI_Request requests[2];
     MPI_Comm_idup(MPI_COMM_WORLD, &first, &requests[0]);

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   if (rank < 2) MPI_Comm_free(&own);  // process 2 keeps it, and proposes the next
 
   int interrupted = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 3000 && is_time_for(round); ++round) {
     MPI_Comm made;
     int delay = round % 300;
     pthread_t thread;
