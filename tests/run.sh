@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Sets up, checks the format of the sources, builds and runs every test; then the unit tests again with assertions,
-# AddressSanitizer and UndefinedBehaviorSanitizer, and those of what has threads with ThreadSanitizer. Arguments go to
-# ctest: tests/run.sh -R store. With --quick, only the first part, without the tests labelled "thorough": those that kill
-# for minutes, and those that compile every header by every compiler.
+# Sets up, checks the format of the sources, builds and runs the tests; then the unit tests of the library again with
+# assertions, AddressSanitizer and UndefinedBehaviorSanitizer, and those of what has threads with ThreadSanitizer.
+# Arguments go to ctest: tests/run.sh -R store. With --quick, only the first part, without the tests labelled "thorough":
+# those that kill for minutes, and those that compile every header. MEND_TEST_LONG=1 adds the tests labelled "long", and
+# with sanitizers the unit tests of Fenix's interface, the commands and the mini-apps.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,6 +20,10 @@ case ${1-} in
     ;;
 esac
 
+left_out=none
+$quick && left_out+='|thorough'
+[[ ${MEND_TEST_LONG-} == 1 ]] || left_out+='|long'
+
 announce() { printf '\n== %s (%s)\n' "$1" "$(date +%H:%M:%S)"; }
 
 # Runs ctest with a preset; those that failed are named again at the end of the whole run, with the end of their output.
@@ -26,7 +31,7 @@ failed=()
 run_tests() {
   local preset=$1 log=build/$1/Testing/Temporary
   rm -f "$log"/LastTestsFailed*.log
-  ctest --preset "$preset" --parallel "$(nproc)" "${@:2}" && return
+  ctest --preset "$preset" --parallel "$(nproc)" --label-exclude "^($left_out)\$" "${@:2}" && return
   failed+=("the tests of build/$preset, see $log/LastTest.log")
   [[ -f $log/LastTestsFailed.log ]] || return 0
   local name
@@ -44,17 +49,16 @@ source build/environment.sh
 tests/style.sh
 
 # The tests say themselves how many of the machine's cores they want.
-if $quick; then
-  announce "Running the quicker tests"
-  run_tests release --label-exclude '^thorough$' "$@"
-else
-  announce "Running every test"
-  run_tests release "$@"
+announce "Running the tests"
+run_tests release "$@"
 
-  announce "Building the unit tests with sanitizers"
-  jobs/build.sh debug unit_tests
-  announce "Running the unit tests with sanitizers"
-  run_tests debug --label-regex '^unit$' "$@"
+if ! $quick; then
+  sanitized=core
+  [[ ${MEND_TEST_LONG-} == 1 ]] && sanitized=unit
+  announce "Building the $sanitized tests with sanitizers"
+  jobs/build.sh debug "${sanitized}_tests"
+  announce "Running the $sanitized tests with sanitizers"
+  run_tests debug --label-regex "^(core|$sanitized)\$" "$@"
 
   threaded=(base control_network detector_parts)
   # These have threads of MPI's and PMIx's beside their own. No races of those are found, so none is suppressed: that of a

@@ -1,6 +1,6 @@
 // The failure detector on real processes: on an overloaded machine, with foreign connections, and when a process stops.
 //
-// MEND_SOAK_SECONDS: how long the search for false alarms lasts; default 60.
+// MEND_SOAK_SECONDS: how long the search for false alarms lasts; default 20.
 
 #include "tests/support/job.hpp"
 #include "tests/support/process_tree.hpp"

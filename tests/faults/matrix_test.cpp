@@ -1,7 +1,9 @@
 // Kills both mini-apps at every place where a death matters. The survivors must end with the result of the run without
 // deaths, to the last bit.
 //
-// MEND_TEST_LONG=1 repeats every case 20 times, and tries all pairs of a rank and another process instead of some.
+// All cases are tried with the stencil, and with miniFE every third, and all deaths of a newcomer, which
+// assembles its matrix again.
+// MEND_TEST_LONG=1 tries all with both, 20 times, and all pairs of a rank and another process instead of some.
 
 #include "tests/faults/app.hpp"
 #include "tests/faults/cases.hpp"
@@ -38,17 +40,20 @@ TEST_P(Recovered, and_every_rank_has_the_undisturbed_result) {
   }
 }
 
-std::vector<Run> runs(const App& app, const std::vector<Case>& cases) {
-  std::vector<Run> all;
-  for (const Case& what : cases) all.push_back({&app, what});
-  return all;
+/// Each `stride`-th of the cases, or all in the long tests.
+std::vector<Run> runs(const App& app, const std::vector<Case>& cases, std::size_t stride = 1) {
+  std::vector<Run> chosen;
+  for (std::size_t i = 0; i < cases.size(); i += support::long_tests() ? 1 : stride) chosen.push_back({&app, cases[i]});
+  return chosen;
 }
+
+/// Has no common factor with the number of places, so that each rank dies at some.
+constexpr std::size_t of_minife = 3;
 
 std::string name_of(const testing::TestParamInfo<Run>& info) { return info.param.what.name; }
 
 const std::vector<std::string> stencil_places{"halo"};
 const std::vector<std::string> minife_places{"halo", "solve"};
-// The newcomer assembles its matrix again.
 const std::vector<std::string> minife_newcomer_places{"assembly", "halo", "solve"};
 
 using faults::minife;
@@ -57,29 +62,32 @@ using testing::ValuesIn;
 
 INSTANTIATE_TEST_SUITE_P(StencilOneDies, Recovered, ValuesIn(runs(stencil(), faults::one_dies(stencil_places))),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeOneDies, Recovered, ValuesIn(runs(minife(), faults::one_dies(minife_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeOneDies, Recovered, ValuesIn(runs(minife(), faults::one_dies(minife_places), of_minife)),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(StencilTwoDieTogether, Recovered,
                          ValuesIn(runs(stencil(), faults::two_die_together(stencil_places))), name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeTwoDieTogether, Recovered,
-                         ValuesIn(runs(minife(), faults::two_die_together(minife_places))), name_of);
+                         ValuesIn(runs(minife(), faults::two_die_together(minife_places), of_minife)), name_of);
 INSTANTIATE_TEST_SUITE_P(StencilSurvivorDiesInRecovery, Recovered,
                          ValuesIn(runs(stencil(), faults::a_survivor_dies_in_recovery())), name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeSurvivorDiesInRecovery, Recovered,
-                         ValuesIn(runs(minife(), faults::a_survivor_dies_in_recovery())), name_of);
+                         ValuesIn(runs(minife(), faults::a_survivor_dies_in_recovery(), of_minife)), name_of);
 INSTANTIATE_TEST_SUITE_P(StencilNewcomerDies, Recovered,
                          ValuesIn(runs(stencil(), faults::the_newcomer_dies(stencil_places))), name_of);
 INSTANTIATE_TEST_SUITE_P(MinifeNewcomerDies, Recovered,
                          ValuesIn(runs(minife(), faults::the_newcomer_dies(minife_newcomer_places))), name_of);
 INSTANTIATE_TEST_SUITE_P(StencilSpareDies, Recovered, ValuesIn(runs(stencil(), faults::a_spare_dies())), name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeSpareDies, Recovered, ValuesIn(runs(minife(), faults::a_spare_dies())), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeSpareDies, Recovered, ValuesIn(runs(minife(), faults::a_spare_dies(), of_minife)),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(StencilOneAfterAnother, Recovered, ValuesIn(runs(stencil(), faults::one_after_another())),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeOneAfterAnother, Recovered, ValuesIn(runs(minife(), faults::one_after_another())),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeOneAfterAnother, Recovered,
+                         ValuesIn(runs(minife(), faults::one_after_another(), of_minife)), name_of);
 
 INSTANTIATE_TEST_SUITE_P(StencilHangs, Recovered, ValuesIn(runs(stencil(), faults::some_hang(stencil_places))),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(MinifeHangs, Recovered, ValuesIn(runs(minife(), faults::some_hang(minife_places))), name_of);
+INSTANTIATE_TEST_SUITE_P(MinifeHangs, Recovered, ValuesIn(runs(minife(), faults::some_hang(minife_places), of_minife)),
+                         name_of);
 
 class BeyondRepair : public testing::TestWithParam<const App*> {};
 
@@ -143,13 +151,8 @@ TEST_P(Pairs, recover_or_say_what_is_lost) {
   }
 }
 
-std::vector<Run> pairs(const App& app) {
-  const std::vector<Run> all = runs(app, faults::all_pairs());
-  constexpr std::size_t stride = 23;  // has no common factor with the order of the pairs
-  std::vector<Run> chosen;
-  for (std::size_t i = 0; i < all.size(); i += support::long_tests() ? 1 : stride) chosen.push_back(all[i]);
-  return chosen;
-}
+/// Some of the pairs: the stride has no common factor with their order.
+std::vector<Run> pairs(const App& app) { return runs(app, faults::all_pairs(), 23); }
 INSTANTIATE_TEST_SUITE_P(Stencil, Pairs, ValuesIn(pairs(stencil())), name_of);
 INSTANTIATE_TEST_SUITE_P(Minife, Pairs, ValuesIn(pairs(minife())), name_of);
 

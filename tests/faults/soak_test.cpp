@@ -1,4 +1,4 @@
-// Agreement in a loop while processes die and spares take over, job after job, for a minute or MEND_SOAK_SECONDS.
+// Agreement in a loop while processes die and spares take over, job after job, for 20 seconds or MEND_SOAK_SECONDS.
 
 #include "tests/support/job.hpp"
 

@@ -5,10 +5,11 @@
 
 #pragma once
 
+#include "tests/support/scratch_folder.hpp"
+
 #include <sys/types.h>
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -42,7 +43,7 @@ JobEnd run_job(const Job& job);
 Job mend_run(int ranks, int spares, const std::vector<std::string>& program);
 
 /// The duration of a soak test: MEND_SOAK_SECONDS, or the default.
-std::chrono::seconds soak_time(std::chrono::seconds unless_told = std::chrono::minutes(1));
+std::chrono::seconds soak_time(std::chrono::seconds unless_told = std::chrono::seconds(20));
 
 /// Calls `done` repeatedly until it returns true. Returns false if that takes too long.
 bool soon(const std::function<bool()>& done);
@@ -55,18 +56,5 @@ std::vector<std::string> lines_of(const std::string& text);
 /// notice that Cartesian communicators are new to its fault tolerance (docs/open-mpi.md), which it writes in every job
 /// that makes one.
 std::vector<std::string> complaints(const JobEnd& end);
-
-/// A private folder of the test. Removed by the destructor.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace support

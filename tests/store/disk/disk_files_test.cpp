@@ -9,7 +9,7 @@
 #include "store/snapshot/snapshot.hpp"
 #include "store/snapshot/hash.hpp"
 #include "tests/support/fuzz.hpp"
-#include "tests/support/job.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

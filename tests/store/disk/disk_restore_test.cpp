@@ -11,7 +11,7 @@
 #include "store/disk/durable_file.hpp"
 #include "store/snapshot/pages.hpp"
 #include "store/snapshot/snapshot.hpp"
-#include "tests/support/job.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
