@@ -141,6 +141,7 @@ Time paper_bound(const SimulationOptions& options, std::size_t deaths) {
 }
 
 TEST(RingSimulation, holds_through_bursts_of_failures) {
+  SKIP_IF_SANITIZED();
   const support::Seeds seeds = support::seeds(20, 2);
   std::uint64_t deaths = 0;
   std::uint64_t messages = 0;
