@@ -377,6 +377,7 @@ INSTANTIATE_TEST_SUITE_P(ARule, LedgerWithout,
                          testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged));
 
 TEST_P(LedgerWithout, is_caught) {
+  SKIP_IF_SANITIZED();
   Deeds all;
   int wrong = 0;
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {

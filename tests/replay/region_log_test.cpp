@@ -2,6 +2,7 @@
 // die at any moment, end with the values of a run without deaths.
 
 #include "replay/region_log.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <gmock/gmock.h>
 
@@ -212,7 +213,7 @@ void play(Job& run, std::mt19937& random, std::size_t ranks, int deaths) {
 
 TEST(RegionLog, has_drawn_programs_end_as_without_deaths) {
   constexpr std::size_t all_regions = 64;
-  for (unsigned seed = 0; seed < 3'000; ++seed) {
+  for (unsigned seed = 0; seed < (support::sanitized ? 300U : 3'000U); ++seed) {
     std::mt19937 random(seed);
     const int ranks = 2 + static_cast<int>(random() % 3);
     const Program program = drawn(random, ranks, 2 + static_cast<int>(random() % 6));

@@ -51,6 +51,7 @@ Exploration explore_without(Rule omitted, const Scene& scene) {
 
 /// Without `omitted`, the explorer must find `promise` broken. The shortest run that breaks it is a golden one.
 void expect_missed(Rule omitted, const std::string& name, const Scene& scene, const std::string& promise) {
+  SKIP_IF_SANITIZED();
   const Exploration found = explore_without(omitted, scene);
   std::string told;
   for (std::size_t p = 0; p < scene.programs.size(); ++p) told += fmt::format("{}: {}\n", p, scene.programs[p]);
@@ -95,6 +96,7 @@ TEST(ReplayExplorer, holds_for_large_messages) {
 }
 
 TEST(ReplayExplorer, holds_for_a_cluster_of_2_and_one_of_1) {
+  SKIP_IF_SANITIZED();
   expect_holds({.programs = {"s1 c s2", "r0 c s2", "* *"}, .clusters = {0, 0, 1}, .epochs = {1, 1, 3}, .deaths = 2});
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <gmock/gmock.h>
 
@@ -31,7 +32,7 @@ std::uint32_t rounds_of(const RecoverySimulation& job) {
 TEST(RecoveryAtScale, everyone_gets_on_whatever_happens_to_the_ranks_of_the_dead) {
   for (const char* rung : {"spare", "spawn", "shrink", "spare,spawn", "spare,shrink"}) {
     for (const Finding finding : {Finding::told, Finding::silence}) {
-      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      for (std::uint64_t seed = 1; seed <= (support::sanitized ? 4U : 20U); ++seed) {
         const int ranks = 5 + static_cast<int>(seed);
         SimulationOptions options = job_of(ranks, rung, 1 + static_cast<int>(seed % 2));
         if (std::string(rung).size() > 6) options.spares = 1;
@@ -73,7 +74,7 @@ TEST(RecoveryAtScale, everyone_gets_on_when_another_dies_in_the_recovery) {
   SimulatedTime quiet{0};
   SimulatedTime longest{0};
   for (const char* rung : {"spare", "spawn", "shrink"}) {
-    for (int step = 0; step <= 100; ++step) {
+    for (int step = 0; step <= 100; step += support::sanitized ? 5 : 1) {
       SimulationOptions options = job_of(12, rung);
       options.spares = options.policy.spare ? 2 : 0;
       options.redundancy = Redundancy::parse("replicas:2");

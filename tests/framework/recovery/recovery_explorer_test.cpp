@@ -47,6 +47,7 @@ Exploration explore_without(Rule omitted, const Scene& scene) {
 
 /// Without `omitted`, the explorer must find that `promise` is broken. The shortest run that breaks it is a golden one.
 void expect_missed(Rule omitted, const std::string& name, const Scene& scene, const std::string& promise) {
+  SKIP_IF_SANITIZED();
   const Exploration found = explore_without(omitted, scene);
   const std::string told =
       fmt::format("{} ranks, {} spares, {} to be started, without the rule {}\n{}{}\n", scene.ranks, scene.spares,
@@ -70,6 +71,7 @@ TEST(RecoveryExplorer, holds_for_2_ranks_and_a_spare_of_which_2_die) {
 }
 
 TEST(RecoveryExplorer, holds_when_a_process_has_an_error_of_its_own) {
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 2, .spares = 1, .deaths = 0, .errors = 1});
   expect_holds({.ranks = 2, .spares = 1, .deaths = 1, .errors = 1});
   expect_holds({.ranks = 3, .spares = 1, .deaths = 0, .errors = 1});
@@ -113,10 +115,12 @@ TEST(RecoveryExplorer, holds_when_what_the_first_host_starts_dies) {
 }
 
 TEST(RecoveryExplorer, holds_when_ranks_are_given_up) {
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 3, .spares = 0, .policy = policy("spare,shrink"), .deaths = 2});
 }
 
 TEST(RecoveryExplorer, holds_when_the_job_ends_and_what_is_left_is_saved) {
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 3, .spares = 0});
   expect_holds({.ranks = 3, .spares = 0, .disk = true, .deaths = 2});
 }
