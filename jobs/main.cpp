@@ -4,6 +4,8 @@
 #include "base/telemetry/written_output.hpp"
 #include "jobs/commands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +13,22 @@
 #include <exception>
 #include <string>
 #include <vector>
+
+namespace {
+
+/// What the command says of words that it does not take: an option first, because words after it may be its values.
+std::string refusal_of_words(const CLI::App& app, const CLI::ExtrasError& error) {
+  const std::vector<std::string> words = app.remaining(true);
+  const auto subcommands = app.get_subcommands();
+  if (words.empty() || subcommands.empty()) return error.what();
+  const auto option = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  const bool is_option = option != words.end();
+  const std::string command = "mend " + subcommands.front()->get_name();
+  return fmt::format("{} is not an {} of {}: {} --help lists what it takes", is_option ? *option : words.front(),
+                     is_option ? "option" : "argument", command, command);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using mend::ExitCode;
@@ -47,6 +65,9 @@ int main(int argc, char** argv) {
     } else {
       std::fprintf(stderr, "mend: %s is not a command of mend: mend --help lists the commands\n", argv[1]);
     }
+    return static_cast<int>(ExitCode::usage);
+  } catch (const CLI::ExtrasError& error) {
+    std::fprintf(stderr, "mend: %s\n", refusal_of_words(app, error).c_str());
     return static_cast<int>(ExitCode::usage);
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "mend: %s\n", error.what());

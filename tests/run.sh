@@ -2,8 +2,9 @@
 # Sets up, checks the format of the sources, builds and runs the tests; then the unit tests of the library again with
 # assertions, AddressSanitizer and UndefinedBehaviorSanitizer, and those of what has threads with ThreadSanitizer.
 # Arguments go to ctest: tests/run.sh -R store. With --quick, only the first part, without the tests labelled "thorough":
-# those that kill for minutes, and those that compile every header. MEND_TEST_LONG=1 adds the tests labelled "long", and
-# with sanitizers the unit tests of Fenix's interface, the commands and the mini-apps.
+# most of those that kill at every place or for minutes, and those that compile every header. MEND_TEST_LONG=1 adds the
+# tests labelled "long", with sanitizers the unit tests of Fenix's interface, the commands and the mini-apps, and with
+# ThreadSanitizer whole jobs.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -20,9 +21,12 @@ case ${1-} in
     ;;
 esac
 
+long=false
+[[ ${MEND_TEST_LONG-} == 1 ]] && long=true
+
 left_out=none
 $quick && left_out+='|thorough'
-[[ ${MEND_TEST_LONG-} == 1 ]] || left_out+='|long'
+$long || left_out+='|long'
 
 announce() { printf '\n== %s (%s)\n' "$1" "$(date +%H:%M:%S)"; }
 
@@ -54,21 +58,26 @@ run_tests release "$@"
 
 if ! $quick; then
   sanitized=core
-  [[ ${MEND_TEST_LONG-} == 1 ]] && sanitized=unit
+  $long && sanitized=unit
   announce "Building the $sanitized tests with sanitizers"
   jobs/build.sh debug "${sanitized}_tests"
   announce "Running the $sanitized tests with sanitizers"
   run_tests debug --label-regex "^(core|$sanitized)\$" "$@"
 
   threaded=(base control_network detector_parts)
-  # These have threads of MPI's and PMIx's beside their own. No races of those are found, so none is suppressed: that of a
-  # library would also hide what mend does in its callbacks.
-  with_mpi=(detector transport_mpi store_mpi framework_time_lines framework_mpi_calls)
-  regex="^($(IFS='|' && echo "${threaded[*]}"))\\.|^($(IFS='|' && echo "${with_mpi[*]}"))\\.2_ranks$"
-  regex+='|^framework_time_lines\.|^detector_deaths\.|^faults\.everything_once'
+  threaded_targets=("${threaded[@]/#/test_}")
+  regex="^($(IFS='|' && echo "${threaded[*]}"))\\."
+  if $long; then
+    # These have threads of MPI's and PMIx's beside their own. No races of those are found, so none is suppressed: that of
+    # a library would also hide what mend does in its callbacks.
+    with_mpi=(detector transport_mpi store_mpi framework_time_lines framework_mpi_calls)
+    threaded_targets+=(mend_command "${with_mpi[@]/#/test_}" test_detector_deaths test_failing_calls_subject
+      test_failing_calls_c_subject)
+    regex+="|^($(IFS='|' && echo "${with_mpi[*]}"))\\.2_ranks$"
+    regex+='|^framework_time_lines\.|^detector_deaths\.|^faults\.everything_once'
+  fi
   announce "Building the tests of what has threads with ThreadSanitizer"
-  jobs/build.sh tsan mend_command "${threaded[@]/#/test_}" "${with_mpi[@]/#/test_}" \
-    test_detector_deaths test_failing_calls_subject test_failing_calls_c_subject
+  jobs/build.sh tsan "${threaded_targets[@]}"
   announce "Running the tests of what has threads with ThreadSanitizer"
   rm -f build/tsan/race.*
   run_tests tsan "$@" --tests-regex "$regex"

@@ -330,7 +330,7 @@ std::string play(const Program& program, const Clusters& clusters, Without witho
 }
 
 TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
-  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 2'000);
+  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 500);
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     std::mt19937_64 random(seed);
@@ -355,7 +355,7 @@ Clusters draw_clusters(int ranks, std::mt19937_64& random) {
 }
 
 TEST(LedgerOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) {
-  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 2'000);
+  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 500);
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     std::mt19937_64 random(seed);

@@ -106,6 +106,7 @@ TEST(RecoveryAtScale, the_phases_of_the_last_survivor_make_up_the_whole) {
 }
 
 TEST(RecoveryAtScale, the_rounds_grow_with_the_logarithm) {
+  SKIP_IF_SANITIZED();
   RecoverySimulation small(job_of(32));
   RecoverySimulation large(job_of(512));
   small.run();
@@ -120,6 +121,7 @@ TEST(RecoveryAtScale, the_rounds_grow_with_the_logarithm) {
 }
 
 TEST(RecoveryAtScale, what_all_must_learn_of_all_grows_with_the_ranks) {
+  SKIP_IF_SANITIZED();
   RecoverySimulation small(job_of(32));
   RecoverySimulation large(job_of(512));
   small.run();

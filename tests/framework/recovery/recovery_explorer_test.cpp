@@ -126,6 +126,7 @@ TEST(RecoveryExplorer, holds_when_the_job_ends_and_what_is_left_is_saved) {
 }
 
 TEST(RecoveryExplorer, holds_when_a_rank_would_die_again) {
+  SKIP_IF_SANITIZED();
   expect_holds({.ranks = 2, .spares = 1, .deaths = 2, .faulty = true});
   expect_holds({.ranks = 2, .spares = 1, .policy = policy("spare,shrink"), .deaths = 2, .faulty = true});
   expect_holds(
