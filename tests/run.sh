@@ -2,7 +2,7 @@
 # Sets up, checks the format of the sources, builds and runs the tests; then the unit tests of the library again with
 # assertions, AddressSanitizer and UndefinedBehaviorSanitizer, and those of what has threads with ThreadSanitizer.
 # Arguments go to ctest: tests/run.sh -R store. With --quick, only the first part, without the tests labelled "thorough":
-# most of those that kill at every place or for minutes, and those that compile every header. MEND_TEST_LONG=1 adds the
+# most of those that launch many jobs or kill for minutes, and those that compile every header. MEND_TEST_LONG=1 adds the
 # tests labelled "long", with sanitizers the unit tests of Fenix's interface, the commands and the mini-apps, and with
 # ThreadSanitizer whole jobs.
 
