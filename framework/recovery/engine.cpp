@@ -142,6 +142,7 @@ void Engine::begin_epoch(bool newcomer) {
 }
 
 void Engine::trace_epoch() const {
+  if (!trace::is_on()) return;
   trace::Notes notes{{"epoch", world_.epoch.value}};
   if (part_.rank) notes.emplace_back("rank", part_.rank->value);
   const auto processes = static_cast<std::int64_t>(world_.roster.seats.size() + world_.roster.spares.size());
