@@ -1,7 +1,7 @@
 #include "jobs/doctor/checks.hpp"
 #include "jobs/doctor/corrections.hpp"
 #include "jobs/doctor/program.hpp"
-#include "jobs/doctor/scratch_folder.hpp"
+#include "base/files/scratch_folder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -141,7 +141,7 @@ Findings check_corrections(const Patient& patient) {
 
 Findings check_recovery(const Patient& patient) {
   if (!has_probe(patient)) return {without_probe("recovery")};
-  const ScratchFolder scratch;
+  const ScratchFolder scratch("mend-doctor");
   const Trial trial = try_job(patient, scratch, 3, 1,
                               {"dies", fmt::format("--mend-heartbeat={:g}", patient.heartbeat_ms),
                                fmt::format("--mend-timeout={:g}", patient.timeout_ms)});
@@ -178,7 +178,7 @@ Findings check_recovery(const Patient& patient) {
 
 Findings check_spawn(const Patient& patient) {
   if (!has_probe(patient)) return {without_probe("spawn")};
-  const ScratchFolder scratch;
+  const ScratchFolder scratch("mend-doctor");
   const Trial trial = try_job(patient, scratch, 2, 0, {"dies", "--mend-on-failure=spawn"});
   if (!trial.end.succeeded() || trial.recoveries() == 0) {
     return {failed_trial("spawn", trial, "launch with --spares, and without spawn in --mend-on-failure")};
@@ -188,7 +188,7 @@ Findings check_spawn(const Patient& patient) {
 
 Findings check_disk(const Patient& patient) {
   if (!has_probe(patient)) return {without_probe("HDF5")};
-  const ScratchFolder scratch;
+  const ScratchFolder scratch("mend-doctor");
   const auto folder = scratch.path() / "disk";
   const Trial trial =
       try_job(patient, scratch, 2, 0, {"lives", fmt::format("--mend-disk={},every=1", folder.string())});

@@ -1,7 +1,7 @@
 #include "apps/common/command_line.hpp"
 
 #include "base/error.hpp"
-#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ void expect_refused(const std::vector<std::string>& arguments, const std::string
 }
 
 TEST(CommandLine, fills_the_options) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const Parsed parsed = parse({"--steps", "60", "--commit-every", "5", "--kill", "2@20", "--kill", "0@40:halo",
                                "--result", (folder / "a.json").string(), "--plot", (folder / "a.png").string()});
   ASSERT_EQ(parsed.exit_code, std::nullopt) << parsed.err;
@@ -128,7 +128,7 @@ TEST(CommandLine, only_the_first_process_speaks) {
 }
 
 TEST(CommandLine, the_evidence_of_an_earlier_run_is_removed_and_nothing_else) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   std::ofstream(folder / "rank-0.json") << "{}";
   std::ofstream(folder / "notes.txt") << "mine";
   EXPECT_EQ(parse({"--evidence", folder.path().string()}).exit_code, std::nullopt);

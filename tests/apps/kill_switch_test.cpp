@@ -3,7 +3,7 @@
 #include "apps/common/report.hpp"
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
-#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -63,7 +63,7 @@ class KillSwitchDeath : public testing::Test {
   }
   void TearDown() override { unsetenv("PMIX_RANK"); }
 
-  TemporaryFolder folder_;
+  support::ScratchFolder folder_;
   std::filesystem::path record_ = folder_ / "a.json.kills";
 };
 
@@ -207,7 +207,7 @@ TEST(KillRecord, stands_beside_the_result) {
 }
 
 TEST(KillRecord, loses_its_lines_of_earlier_jobs_by_the_first_process_alone) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto record = folder / "a.json.kills";
   std::ofstream(record) << R"({"job":"earlier","process":3})"
                            "\n"

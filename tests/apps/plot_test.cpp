@@ -1,7 +1,7 @@
 #include "apps/common/plot.hpp"
 
 #include "base/error.hpp"
-#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <png.h>
@@ -55,7 +55,7 @@ TEST(Colours, bear_what_is_outside_the_range) {
 }
 
 TEST(Plot, is_a_png_with_the_smallest_value_darkest_and_the_first_row_at_the_top) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder / "slice.png";
   apps::write_png(file, std::vector<double>{-3, 0, 0, 0, 0, 7}, 3, 2);
 
@@ -69,13 +69,13 @@ TEST(Plot, is_a_png_with_the_smallest_value_darkest_and_the_first_row_at_the_top
 }
 
 TEST(Plot, of_a_constant_field_is_drawn_too) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   apps::write_png(folder / "flat.png", std::vector<double>(4, 1.0), 2, 2);
   EXPECT_EQ(read_png(folder / "flat.png").pixels.front(), apps::colour_of(0));
 }
 
 TEST(Plot, one_value_that_is_no_number_does_not_blank_the_rest) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   apps::write_png(folder / "hole.png", std::vector<double>{0, std::nan(""), 1, 1}, 2, 2);
   const Picture picture = read_png(folder / "hole.png");
   EXPECT_EQ(picture.pixels.front(), apps::colour_of(0));

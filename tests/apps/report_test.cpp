@@ -2,7 +2,7 @@
 
 #include "apps/common/field_hash.hpp"
 #include "base/error.hpp"
-#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -133,7 +133,7 @@ TEST(Report, a_rank_gives_evidence_of_who_it_is_and_what_it_saw) {
 }
 
 TEST(Report, a_file_is_replaced_whole_and_leaves_nothing_beside_it) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder / "a.json";
   apps::write_whole(file, "the first, and longer, text");
   apps::write_whole(file, "second");

@@ -1,6 +1,6 @@
 // The stencil as its users run it: launched by `mend run`, and checked by its exit code, its output and its files.
 
-#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tests/jobs/mend_process.hpp"
 
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Stencil, WrongArguments,
                                          std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
 
 TEST(Stencil, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto answer = [&](const std::string& name, int spares, const Words& more) {
     Words arguments{"--size",         "16", "--steps",  "12",
                     "--commit-every", "2",  "--result", (folder.path() / name).string()};
@@ -107,7 +107,7 @@ TEST(Stencil, help_is_printed_once) {
 }
 
 TEST(Stencil, draws_a_picture) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder / "slice.png";
   EXPECT_EQ(run_stencil(2, 0, {"--size", "16", "--steps", "2", "--plot", file.string()}).code, 0);
   EXPECT_THAT(text_of(file), testing::StartsWith("\x89PNG"));
@@ -122,7 +122,7 @@ TEST(Stencil, no_steps_leave_the_initial_temperature) {
 /// Returns the result of 60 steps of order `order` on `ranks` ranks in which all of `kills` must have been obeyed. The
 /// evidence of every rank must agree with it.
 nlohmann::json result_with(int ranks, int order, const Words& kills, const Words& more = {}) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder / "result.json";
   Words line{"--nx",       "20",
              "--ny",       "18",
@@ -220,7 +220,7 @@ void expect_time_lines(const std::string& report, std::size_t recoveries) {
 }
 
 TEST(Stencil, that_loses_ranks_one_after_another_tells_times_that_are_not_negative_and_add_up) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder / "result.json";
   // Rank 1 dies in the recovery from the death of rank 3, and rank 2 right after that.
   const Ended run = run_stencil(4, 4,
@@ -257,7 +257,7 @@ TEST(Stencil, that_loses_ranks_one_after_another_tells_times_that_are_not_negati
 
 TEST(Stencil, goes_on_from_disk_on_any_number_of_ranks) {
   const auto hash_of = [](int ranks, const std::string& steps, const Words& more) {
-    const TemporaryFolder folder;
+    const support::ScratchFolder folder;
     const auto file = folder / "result.json";
     Words line{"--size", "16", "--steps", steps, "--result", file.string()};
     line.insert(line.end(), more.begin(), more.end());
@@ -265,7 +265,7 @@ TEST(Stencil, goes_on_from_disk_on_any_number_of_ranks) {
     EXPECT_EQ(run.code, 0) << run.errors;
     return json_of(file).at("field_hash");
   };
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const Words disk{"--mend-disk=" + (folder / "checkpoints").string() + ",every=4"};
   hash_of(4, "12", disk);
   EXPECT_EQ(hash_of(3, "24", disk), hash_of(2, "24", {}));

@@ -1,6 +1,6 @@
 // miniFE as its users run it: launched by `mend run`, and checked by its exit code, its output and its files.
 
-#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tests/jobs/mend_process.hpp"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(MiniFe, WrongArguments,
                                          std::pair{Words{"--kill", "2:halo"}, "--kill"}));
 
 TEST(MiniFe, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto answer = [&](const std::string& name, int spares, const Words& more) {
     Words arguments{"--nx", "6", "--steps", "6", "--commit-every", "2", "--result", (folder.path() / name).string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -94,7 +94,7 @@ TEST(MiniFe, says_what_to_do_when_the_solver_does_not_converge) {
 }
 
 TEST(MiniFe, reports_sizes_iterations_and_rates) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder.path() / "report.yaml";
   const Ended run = run_minife(2, 0, {"--nx", "6", "--ny", "5", "--nz", "4", "--steps", "2", "--yaml", file.string()});
   EXPECT_EQ(run.code, 0) << run.errors;
@@ -107,14 +107,14 @@ TEST(MiniFe, reports_sizes_iterations_and_rates) {
 }
 
 TEST(MiniFe, draws_a_picture) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const auto file = folder.path() / "slice.png";
   EXPECT_EQ(run_minife(2, 0, {"--nx", "8", "--steps", "2", "--plot", file.string()}).code, 0);
   EXPECT_THAT(text_of(file), testing::StartsWith("\x89PNG"));
 }
 
 /// Returns the result file of a run of `arguments` in which `kills` must have been obeyed.
-nlohmann::json result_with(const TemporaryFolder& folder, const Words& arguments, const Words& kills = {}) {
+nlohmann::json result_with(const support::ScratchFolder& folder, const Words& arguments, const Words& kills = {}) {
   const auto file = folder.path() / "result.json";
   Words line{"--nx", "8", "--steps", "6", "--result", file.string()};
   line.insert(line.end(), arguments.begin(), arguments.end());
@@ -127,7 +127,7 @@ nlohmann::json result_with(const TemporaryFolder& folder, const Words& arguments
 }
 
 TEST(MiniFe, agreeing_in_every_iteration_changes_nothing_in_the_answer_whether_or_not_a_rank_dies_in_the_solver) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const nlohmann::json plain = result_with(folder, {});
   for (const Words& kills : {Words{}, Words{"1@3:solve"}, Words{"0@3:halo"}}) {
     const nlohmann::json agreeing = result_with(folder, {"--agree"}, kills);
@@ -137,7 +137,7 @@ TEST(MiniFe, agreeing_in_every_iteration_changes_nothing_in_the_answer_whether_o
 }
 
 TEST(MiniFe, a_death_while_the_matrix_is_rebuilt_after_a_death_costs_nothing_but_time) {
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const nlohmann::json plain = result_with(folder, {});
   const nlohmann::json struck = result_with(folder, {}, {"2@3:solve", "0@3:assembly"});
   EXPECT_EQ(struck.at("field_hash"), plain.at("field_hash"));
@@ -146,7 +146,7 @@ TEST(MiniFe, a_death_while_the_matrix_is_rebuilt_after_a_death_costs_nothing_but
 
 TEST(MiniFe, goes_on_from_disk_with_the_same_bits_and_on_other_ranks_within_the_bound) {
   const auto result_of = [](int ranks, const std::string& steps, const Words& more) {
-    const TemporaryFolder folder;
+    const support::ScratchFolder folder;
     const auto file = folder.path() / "result.json";
     Words line{"--nx", "8", "--steps", steps, "--result", file.string()};
     line.insert(line.end(), more.begin(), more.end());
@@ -154,7 +154,7 @@ TEST(MiniFe, goes_on_from_disk_with_the_same_bits_and_on_other_ranks_within_the_
     EXPECT_EQ(run.code, 0) << run.errors;
     return json_of(file);
   };
-  const TemporaryFolder folder;
+  const support::ScratchFolder folder;
   const Words disk{"--mend-disk=" + (folder.path() / "checkpoints").string() + ",every=2"};
   const nlohmann::json plain = result_of(4, "8", {});
   result_of(4, "4", disk);

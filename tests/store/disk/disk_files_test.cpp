@@ -44,10 +44,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::filesystem::path operator/(const support::ScratchFolder& folder, const std::string& name) {
-  return folder.path() / name;
-}
-
 void flip_a_bit(const std::filesystem::path& path, std::size_t at) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(static_cast<std::streamoff>(at));

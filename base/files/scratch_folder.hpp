@@ -1,29 +1,30 @@
-// A private folder for a check.
+// A private folder for files that are needed for a while.
 
 #pragma once
 
 #include "base/error.hpp"
 
-#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
-namespace mend::jobs {
+namespace mend {
 
 /// Makes the folder, and removes it with its content in the destructor. Throws EnvironmentError if it cannot be made.
 class ScratchFolder {
  public:
-  ScratchFolder() {
+  /// `owner` begins the folder's name.
+  explicit ScratchFolder(const std::string& owner) {
     std::error_code error;
     auto where = std::filesystem::temp_directory_path(error);
     if (error) where = "/tmp";
-    std::string name = (where / "mend-doctor-XXXXXX").string();
+    std::string name = (where / (owner + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw EnvironmentError(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
+      throw EnvironmentError("cannot make a temporary folder " + name + ": " + std::strerror(errno));
     path_ = name;
   }
   ~ScratchFolder() {
@@ -39,4 +40,4 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace mend::jobs
+}  // namespace mend
