@@ -433,16 +433,20 @@ void LocalRollback::check_ledger() {
       difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what)));
 }
 
-/// A receive that is too short for a message of the log, or for one of a rank that goes back, may be long enough when
-/// all begin anew.
+/// A receive that does not fit a message of the log, or one of a rank that goes back, may fit when all begin anew.
 void LocalRollback::check_length(int code) {
-  if (code == MPI_SUCCESS || !has_recovered_) return;
+  const bool is_too_short = messages_.take_too_short();
+  if (!has_recovered_) return;
   int error_class = MPI_SUCCESS;
   PMPI_Error_class(code, &error_class);
-  if (error_class != MPI_ERR_TRUNCATE) return;
-  give_up(
-      "since a rank went back, a message is longer than its receive (MPI_ERR_TRUNCATE): the program is not "
-      "send-deterministic (lengths that depend on failures are a usual cause)");
+  if (error_class == MPI_ERR_TRUNCATE)
+    give_up(
+        "since a rank went back, a message is longer than its receive (MPI_ERR_TRUNCATE): the program is not "
+        "send-deterministic (lengths that depend on failures are a usual cause)");
+  if (is_too_short)
+    give_up(
+        "since a rank went back, a message of a collective call is shorter than what the call expects: the program is "
+        "not send-deterministic (calls that are made only before a failure, or only after one, are a usual cause)");
 }
 
 std::size_t LocalRollback::log_limit() const {

@@ -149,6 +149,8 @@ class LoggedMessages {
   void drop(const Front& front);
   /// Returns true if the call that ends now has completed a dropped request. Local.
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
+  /// Returns true once if a message of a collective call was shorter than what the call expects. Local.
+  bool take_too_short() { return std::exchange(was_too_short_, false); }
   /// Returns true if no copy is being sent any more. Local.
   bool sends_have_ended();
 
@@ -272,6 +274,7 @@ class LoggedMessages {
   Words words_;
   std::optional<AnySource> any_source_;
   bool completed_dropped_ = false;
+  bool was_too_short_ = false;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
   Operations operations_;

@@ -306,6 +306,14 @@ TEST(LocalRollback, has_all_go_back_when_a_rank_receives_less_than_is_sent_again
                                     "(MPI_ERR_TRUNCATE): the program is not send-deterministic"));
 }
 
+TEST(LocalRollback, has_all_go_back_when_a_rank_leaves_out_a_collective_call_again) {
+  const auto end = play("leaves_out_a_barrier_again", 4, 2, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4)) << end.errors;
+  EXPECT_THAT(end.errors, testing::ContainsRegex("since a rank went back, a message of a collective call is shorter "
+                                                 "than what the call expects: the program is not send-deterministic"));
+}
+
 TEST(LocalRollback, ends_the_job_instead_if_it_is_strict) {
   const auto end = play("is_not_send_deterministic", 3, 1, {"--mend-rollback", "local,strict"});
   EXPECT_EQ(end.exit_code, 2) << end.errors;

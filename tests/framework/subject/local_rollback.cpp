@@ -600,6 +600,23 @@ Scenarios local_rollback_scenarios() {
     session.store().commit();
     say(session, fmt::format("epoch {}", session.epoch().value));
   };
+  // Ranks 0 and 2 stay in a barrier that 1 and 3 leave out when they go back: each gets one's message of the barrier for
+  // its value of the sum.
+  all["leaves_out_a_barrier_again"] = [](mend::Session& session) {
+    int step = 0;
+    session.store().protect("step", step);
+    session.store().restore();
+    for (; step < 4; ++step) {
+      const bool dies = session.rank().value % 2 == 1;
+      if (step == 2 && session.role() == mend::Role::initial && dies) die();
+      if (step == 2 && session.role() != mend::Role::newcomer) MPI_Barrier(session.comm());
+      long sum = session.rank().value;
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+      if (sum != 6) throw std::runtime_error(fmt::format("the sum is {}", sum));
+    }
+    session.store().commit();
+    say(session, fmt::format("epoch {}", session.epoch().value));
+  };
   return all;
 }
 
