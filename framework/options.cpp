@@ -330,7 +330,8 @@ void define_waits(CLI::App& app, Options& options, const std::string& prefix, co
   from_environment(
       patience("stuck-limit", options.stuck_limit,
                "How long a process may be stuck in a recovery, commit or agreement, inside of the MPI library, while\n"
-               "all others wait for it or have gone on, until it is held dead and replaced,\n"
+               "all others wait for it or have gone on, until it is held dead and replaced; under local rollback, how\n"
+               "long all ranks may wait for each other after one has gone back, until all go back,\n"
                "in s (default 15; 0: never; not with --mend-detector runtime)"),
       "MEND_STUCK_LIMIT");
 }

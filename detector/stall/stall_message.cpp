@@ -19,7 +19,8 @@ struct Layout {
   std::int32_t rank;
   std::uint32_t waited_ms;
   std::uint32_t held_ms;
-  std::uint32_t is_idle;
+  std::uint16_t is_idle;
+  std::uint16_t has_gone_back;
   std::uint32_t stage;
   std::uint32_t step;
 };
@@ -40,7 +41,8 @@ void write(const StallMessage& message, std::vector<std::byte>& bytes) {
                       where.rank ? where.rank->value : no_rank,
                       static_cast<std::uint32_t>(where.waited.count()),
                       static_cast<std::uint32_t>(where.held.count()),
-                      where.is_idle ? 1U : 0U,
+                      static_cast<std::uint16_t>(where.is_idle),
+                      static_cast<std::uint16_t>(where.has_gone_back),
                       where.turn.stage,
                       where.turn.step};
   append(layout, bytes);
@@ -54,12 +56,14 @@ StallMessage read_stall_message(std::span<const std::byte> bytes) {
   reader.expect_end();
   reader.expect(layout.mark == mark && layout.call <= static_cast<std::uint8_t>(last_mpi_call) &&
                 layout.kind <= static_cast<std::uint8_t>(StallMessage::last_kind) &&
-                layout.place <= static_cast<std::uint8_t>(last_place) && layout.rank >= no_rank && layout.is_idle <= 1);
+                layout.place <= static_cast<std::uint8_t>(last_place) && layout.rank >= no_rank &&
+                layout.is_idle <= 1 && layout.has_gone_back <= 1);
   return {static_cast<StallMessage::Kind>(layout.kind),
           layout.round,
           {static_cast<Place>(layout.place), layout.rank == no_rank ? std::nullopt : std::optional(Rank{layout.rank}),
            std::chrono::milliseconds(layout.waited_ms), layout.visit, static_cast<MpiCall>(layout.call),
-           std::chrono::milliseconds(layout.held_ms), Turn{layout.stage, layout.step}, layout.is_idle != 0}};
+           std::chrono::milliseconds(layout.held_ms), Turn{layout.stage, layout.step}, layout.is_idle != 0,
+           layout.has_gone_back != 0}};
 }
 
 }  // namespace mend::detector

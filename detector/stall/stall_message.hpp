@@ -24,7 +24,8 @@ struct Whereabouts {
   MpiCall call = MpiCall::none;        ///< in the body
   std::chrono::milliseconds held{};    ///< since nothing has moved in the call of MPI that it is in; 0: in none
   Turn turn{};
-  bool is_idle = false;  ///< the library has not even looked for messages all that time
+  bool is_idle = false;        ///< the library has not even looked for messages all that time
+  bool has_gone_back = false;  ///< local rollback: it, or another rank, has since the last commit
 
   bool operator==(const Whereabouts&) const = default;
 };
@@ -37,8 +38,9 @@ struct StallMessage {
     stacks,    ///< the job will end: print your stack first
     done,      ///< the stack is printed
     leave,     ///< end now
+    go_back,   ///< your wait is in vain: have all ranks go back
   };
-  static constexpr Kind last_kind = Kind::leave;
+  static constexpr Kind last_kind = Kind::go_back;
 
   Kind kind = Kind::report;
   std::uint32_t round = 0;  ///< of a question and its answer: the number of the round

@@ -4,6 +4,7 @@
 #include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/rollback_note.hpp"
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -27,19 +28,16 @@ Whereabouts StallTeller::whereabouts(Time now) {
   const auto still = std::chrono::duration_cast<milliseconds>(still_);
   const milliseconds held = is_in_library ? std::max(still - wait.allowance, milliseconds(0)) : milliseconds(0);
   const bool is_idle = held.count() > 0 && silent_ >= still_;
-  if (current.place == Place::none) {
-    return {current.place,  current.rank,  std::chrono::duration_cast<milliseconds>(now - moved_at_),
-            activity.moves, activity.call, held,
-            wait.turn,      is_idle};
-  }
-  return {current.place,
-          current.rank,
-          std::chrono::duration_cast<milliseconds>(now - current.since),
-          static_cast<std::uint64_t>(current.since.count()),
-          MpiCall::none,
-          held,
-          wait.turn,
-          is_idle};
+  const bool is_in_body = current.place == Place::none;
+  return {.place = current.place,
+          .rank = current.rank,
+          .waited = std::chrono::duration_cast<milliseconds>(is_in_body ? now - moved_at_ : now - current.since),
+          .visit = is_in_body ? activity.moves : static_cast<std::uint64_t>(current.since.count()),
+          .call = is_in_body ? activity.call : MpiCall::none,
+          .held = held,
+          .turn = wait.turn,
+          .is_idle = is_idle,
+          .has_gone_back = rollback_note::has_gone_back};
 }
 
 /// Adds to the time without a move. Time in which this thread could not run, because the process was stopped for
@@ -85,6 +83,7 @@ void StallTeller::perform() {
     takes_stack_ = true;
   }
   if (actions.stuck) owner_.hold_dead(*actions.stuck, still_);
+  if (actions.go_back) rollback_note::waits_in_vain = true;
   if (actions.leave) leave();
 }
 

@@ -121,6 +121,7 @@ void StallWatch::receive(ProcessId from, const StallMessage& message, Time now, 
       break;
     case Kind::done: done_.insert(from); break;
     case Kind::leave: actions.leave = true; break;
+    case Kind::go_back: actions.go_back = true; break;
   }
 }
 
@@ -140,7 +141,7 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   const auto has_answered = [](const auto& answer) { return answer.second.has_value(); };
   if (now < inquiry_->deadline && !std::ranges::all_of(inquiry_->answers, has_answered)) return;
   const Answers answers = std::exchange(inquiry_, std::nullopt)->answers;
-  if (strike(answers, actions)) return;
+  if (strike(answers, actions) || send_back(answers, actions)) return;
   const auto longest = find_longest_wait(answers);
   if (!longest) return conclude_quiet(answers, now, actions);
   const std::string sentence = describe_stall(answers, dead_);
@@ -169,6 +170,18 @@ bool StallWatch::strike(const Answers& answers, StallActions& actions) {
   actions.warning = describe_stuck(*stuck, *answers.at(*stuck));
   actions.stuck = stuck;
   return true;
+}
+
+/// Has all ranks go back if they wait in vain. Said again until they move.
+bool StallWatch::send_back(const Answers& answers, StallActions& actions) const {
+  if (limits_.stuck == Time{0}) return false;
+  const auto process = find_wait_in_vain(answers, std::chrono::ceil<milliseconds>(limits_.stuck));
+  if (process == self_) {
+    actions.go_back = true;
+  } else if (process) {
+    actions.sends.push_back({*process, {Kind::go_back, 0, {}}});
+  }
+  return process.has_value();
 }
 
 void StallWatch::conclude_quiet(const Answers& answers, Time now, StallActions& actions) {

@@ -22,7 +22,8 @@
 //
 // A process may also be stuck: it waits in the MPI library on behalf of mend for something that has happened
 // (detector/stall/stuck_process.hpp). It reports when nothing has moved in that call for the third limit. The
-// coordinator asks everybody, and holds a process dead that is stuck. So the others recover without it.
+// coordinator asks everybody, and holds a process dead that is stuck. So the others recover without it. If instead all
+// ranks wait in vain because one has gone back locally, the coordinator tells one of them to have all go back.
 //
 //   coordinator   prints why            --stacks-->  all processes print their stacks
 //   all processes                       --done-->    coordinator
@@ -61,6 +62,7 @@ struct StallActions {
   bool show_stack = false;   ///< print the stack, then call stack_shown(); hold no process dead for silence any more
   bool leave = false;        ///< end this process
   std::optional<ProcessId> stuck;  ///< hold this process dead
+  bool go_back = false;            ///< have all ranks go back, by interrupting this one
 };
 
 class StallWatch {
@@ -101,6 +103,7 @@ class StallWatch {
   void ask_everybody(Time now, const Whereabouts& own, StallActions& actions);
   void conclude(Time now, StallActions& actions);
   bool strike(const Answers& answers, StallActions& actions);
+  bool send_back(const Answers& answers, StallActions& actions) const;
   void conclude_quiet(const Answers& answers, Time now, StallActions& actions);
   void begin_end(Time now, StallActions& actions);
   void go_on_ending(Time now, StallActions& actions);

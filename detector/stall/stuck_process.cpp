@@ -56,6 +56,21 @@ std::optional<ProcessId> find_stuck(const Answers& answers, std::chrono::millise
   return together || left_behind ? std::optional(last.process) : std::nullopt;
 }
 
+std::optional<ProcessId> find_wait_in_vain(const Answers& answers, std::chrono::milliseconds limit) {
+  std::optional<Member> first;
+  bool has_gone_back = false;
+  for (const auto& [process, where] : answers) {
+    if (!where) return std::nullopt;
+    if (is_parked(*where)) continue;
+    const bool waits = where->rank && where->held >= limit && where->place != Place::recovery &&
+                       where->place != Place::interrupted && where->place != Place::end;
+    if (!waits) return std::nullopt;
+    has_gone_back = has_gone_back || where->has_gone_back;
+    if (!first || where->rank < first->where->rank) first = Member{process, &*where};
+  }
+  return first && has_gone_back ? std::optional(first->process) : std::nullopt;
+}
+
 std::string describe_stuck(ProcessId process, const Whereabouts& where) {
   const std::string who = where.rank ? fmt::format("rank {} (process {})", where.rank->value, process.value)
                                      : fmt::format("process {}", process.value);

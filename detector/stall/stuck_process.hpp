@@ -10,9 +10,11 @@
 //   - in another call, if all others are in the same call of mend, or all others have come to the recovery;
 //   - as a spare that was called and did not come.
 // Ranks that wait for each other in calls that do not belong together are a mistake of the program: nobody is stuck.
-// If several are behind alike, one in which the library does not even look for messages counts as stuck, or else the
-// one with the highest number. If it was another one, the job meets the same again after the recovery, and has one
-// process less. So the job ends or goes on in every case.
+// Under local rollback there is a way out of that if a rank has gone back since the last commit: what it does again
+// does not fit what the others have done, and if all go back, all begin anew. If several are behind alike, one in which
+// the library does not even look for messages counts as stuck, or else the one with the highest number. If it was
+// another one, the job meets the same again after the recovery, and has one process less. So the job ends or goes on in
+// every case.
 
 #pragma once
 
@@ -26,6 +28,10 @@ namespace mend::detector {
 
 /// Returns the process that is stuck, if one is. `answers`: of all living processes. Pure.
 std::optional<ProcessId> find_stuck(const Answers& answers, std::chrono::milliseconds limit);
+
+/// Returns the process with the lowest rank if all ranks wait in vain since one has gone back under local rollback: no
+/// rank has moved in its call for `limit`, and none is in a recovery. `answers`: of all living processes. Pure.
+std::optional<ProcessId> find_wait_in_vain(const Answers& answers, std::chrono::milliseconds limit);
 
 /// Returns "rank 2 (process 5) is stuck in a recovery: nothing has moved for 15 s in the MPI library, where all others
 /// wait for it (--mend-stuck-limit)". Pure.

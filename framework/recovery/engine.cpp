@@ -407,7 +407,9 @@ void Engine::tell_spares() {
 void Engine::notice_while_waiting() {
   if (!part_.rank || communicators_.interrupted() || !communicators_.has_others()) return;
   const bool has_news = reporter_.casualties().have_news();
-  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure())) carry_out(recovery::FailureNoticed{});
+  const bool waits_in_vain = local_ && local_->waits_in_vain();
+  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure()) || waits_in_vain)
+    carry_out(recovery::FailureNoticed{});
 }
 
 /// Called at the end of the body. Reports only if all ranks are there, because a rank that is in a commit would wait

@@ -65,12 +65,14 @@ LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
   session_.members.resize(static_cast<std::size_t>(ranks_));
   std::iota(session_.members.begin(), session_.members.end(), 0);
   engine_.local_tally().begin(ranks_);
+  rollback_note::waits_in_vain = false;
   process_context().logged_calls = this;
   intercept_refused_calls();
 }
 
 LocalRollback::~LocalRollback() {
   process_context().logged_calls = nullptr;
+  note_gone_back(false);
   // If it goes back with its cluster, its messages have ended, and the communicators are those of the next entry.
   if (!goes_back_with_cluster_ && (messages_.uses_communicators() || !acknowledgements_.empty())) {
     for (const MPI_Comm comm : session_.comms)
@@ -186,6 +188,11 @@ void LocalRollback::recover() {
   const Inside inside(inside_);
   for (;;) {
     if (leaves_) leave();
+    if (waits_in_vain())
+      refusal_ =
+          "since a rank went back, all ranks wait for each other, and nothing moves (--mend-stuck-limit): the program "
+          "is not send-deterministic (messages that are sent only before a failure, or only after one, are a usual "
+          "cause)";
     engine_.recover_in_place();
     try {
       begin_epoch();
@@ -259,7 +266,7 @@ void LocalRollback::begin_epoch() {
   serve();
   messages_.begin_epoch();
   is_newcomer_ = false;
-  has_recovered_ = has_recovered_ || ranks_back_ > 0;
+  note_gone_back(has_recovered_ || ranks_back_ > 0);
   engine_.cluster_standing().begin_life(engine_.world().epoch);
 }
 
@@ -412,7 +419,7 @@ void LocalRollback::committed(Version version) {
   log_is_full_ = ledger_.has_forgotten();
   messages_.end_replay();
   histories_ = {};
-  has_recovered_ = false;
+  note_gone_back(false);
   adopt_clusters();
   check_ledger();
   if (options_.tried == 0 || !compares_) return;
@@ -431,6 +438,11 @@ void LocalRollback::check_ledger() {
       "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
       "numbers without a seed, or times, as of MPI_Wtime, are usual causes)",
       difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what)));
+}
+
+void LocalRollback::note_gone_back(bool has_gone_back) {
+  has_recovered_ = has_gone_back;
+  rollback_note::has_gone_back = has_gone_back;
 }
 
 /// A receive that does not fit a message of the log, or one of a rank that goes back, may fit when all begin anew.

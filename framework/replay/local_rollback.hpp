@@ -27,6 +27,7 @@
 
 #include "base/error.hpp"
 #include "base/ids.hpp"
+#include "base/telemetry/rollback_note.hpp"
 
 #include <mpi.h>
 
@@ -77,6 +78,9 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if this rank has left the body, or has to leave it, because its cluster goes back: it joins the
   /// others when it enters the body again, without a recovery in between. Local.
   bool goes_back_with_cluster() const { return goes_back_with_cluster_; }
+  /// Returns true if the control thread says that the ranks wait for each other since one has gone back, and this rank
+  /// has not begun to recover from that. Local.
+  bool waits_in_vain() const { return has_recovered_ && refusal_.empty() && rollback_note::waits_in_vain; }
   /// Throws ProcessFailure if this rank has to leave the body. Local.
   void require_in_body() {
     if (leaves_) leave();
@@ -143,6 +147,7 @@ class LocalRollback final : public LoggedCalls {
   static int pass_on();
   void check_ledger();
   void check_length(int code);
+  void note_gone_back(bool has_gone_back);
   void count_steps();
   void check_log();
   std::uint64_t steps_since_version() const;

@@ -118,7 +118,8 @@ TEST(StallWire, brings_every_message_back) {
         StallMessage{Kind::answer, 0xffffffff, spare},
         StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, last_mpi_call}},
         StallMessage{Kind::answer, 7, {Place::commit, Rank{3}, 10s, 1, MpiCall::none, 9s, Turn{3, 5}, true}},
-        StallMessage{Kind::leave, 0, {}}}) {
+        StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::recv, 9s, Turn{3, 5}, false, true}},
+        StallMessage{Kind::leave, 0, {}}, StallMessage{Kind::go_back, 0, {}}}) {
     EXPECT_EQ(read_stall_message(written(message)), message);
     EXPECT_TRUE(is_about_stalls(written(message)));
   }
@@ -181,6 +182,8 @@ class StallJob : public testing::Test {
   std::vector<std::string> end_sentences_;
   std::vector<ProcessId> struck_;
   std::set<ProcessId> shows_stack_;
+  std::set<ProcessId> goes_back_;
+  bool has_gone_back_ = false;    // a rank, under local rollback
   bool stacks_are_shown_ = true;  // as soon as they are requested
   int messages_ = 0;
   Time now_ = 100s;
@@ -207,7 +210,9 @@ class StallJob : public testing::Test {
             static_cast<std::uint64_t>(stay.since.count()),
             stay.call,
             stay.turn ? waited : std::chrono::milliseconds(0),
-            stay.turn.value_or(Turn{})};
+            stay.turn.value_or(Turn{}),
+            false,
+            has_gone_back_};
   }
 
   void perform(ProcessId process, const StallActions& actions) {
@@ -223,6 +228,7 @@ class StallJob : public testing::Test {
       }
     }
     if (actions.stuck) struck_.push_back(*actions.stuck);
+    if (actions.go_back) goes_back_.insert(process);
     if (actions.leave) die(process);
   }
 
@@ -242,6 +248,30 @@ class StallJob : public testing::Test {
   std::map<ProcessId, Stay> places_;
   std::deque<Letter> post_;
 };
+
+TEST_F(StallJob, has_all_go_back_when_they_wait_in_vain_since_a_rank_has) {
+  begin(3, {10s, 0s, 15s});
+  has_gone_back_ = true;
+  wait_in_library({0}, Place::commit, {2, 2});
+  wait_in_library({2}, Place::none, {2, 2});
+  run(30s);
+  EXPECT_THAT(goes_back_, IsEmpty()) << "rank 1 computes";
+  wait_in_library({1}, Place::none, {2, 2});
+  run(14s);
+  EXPECT_THAT(goes_back_, IsEmpty());
+  run(10s);
+  EXPECT_THAT(goes_back_, ElementsAre(ProcessId{0}));
+  EXPECT_THAT(struck_, IsEmpty());
+}
+
+TEST_F(StallJob, lets_ranks_wait_for_each_other_when_none_has_gone_back) {
+  begin(3, {10s, 0s, 15s});
+  wait_in_library({0}, Place::commit, {2, 2});
+  wait_in_library({1}, Place::none, {2, 2});
+  wait_in_library({2}, Place::none, {2, 2});
+  run(60s);
+  EXPECT_THAT(goes_back_, IsEmpty());
+}
 
 TEST_F(StallJob, tells_a_wait_once_and_again_when_it_has_doubled) {
   begin(4, {10s, 0s});

@@ -114,6 +114,44 @@ TEST(NobodyIsStuck, when_ranks_of_the_program_wait_for_each_other) {
   EXPECT_THAT(stuck_of({held(Place::finish, {body, 7}), in_mpi_call_of_program({body, 6})}), Eq(std::nullopt));
 }
 
+// --- under local rollback --------------------------------------------------------------------------------------
+
+Whereabouts with_rank(Whereabouts where, int rank, bool has_gone_back) {
+  where.rank = Rank{rank};
+  where.has_gone_back = has_gone_back;
+  return where;
+}
+
+std::optional<ProcessId> told_to_go_back(const std::vector<std::optional<Whereabouts>>& all) {
+  Answers answers;
+  for (std::uint32_t i = 0; i < all.size(); ++i) answers[{i}] = all[i];
+  return find_wait_in_vain(answers, limit);
+}
+
+TEST(AWaitInVain, is_told_to_the_lowest_rank_when_a_rank_has_gone_back_and_all_wait) {
+  const auto stays = with_rank(in_mpi_call_of_program({body, 6}), 1, true);
+  const auto newcomer = with_rank(held(Place::commit, {body, 7}), 0, true);
+  EXPECT_THAT(told_to_go_back({parked({body, 0}), stays, newcomer}), Optional(ProcessId{2}));
+  EXPECT_THAT(told_to_go_back({stays, with_rank(held(Place::finish, {body, 7}), 0, true)}), Optional(ProcessId{1}));
+}
+
+TEST(AWaitInVain, is_none_if_nobody_has_gone_back_since_the_last_commit) {
+  const auto waits = in_mpi_call_of_program({body, 6});
+  EXPECT_THAT(told_to_go_back({with_rank(waits, 0, false), with_rank(waits, 1, false)}), Eq(std::nullopt));
+  EXPECT_THAT(told_to_go_back({with_rank(waits, 0, false), with_rank(waits, 1, true)}), Optional(ProcessId{0}))
+      << "one that has not heard of it may wait longest";
+}
+
+TEST(AWaitInVain, is_none_while_anybody_computes_moves_recovers_or_does_not_answer) {
+  const auto waits = with_rank(in_mpi_call_of_program({body, 6}), 0, true);
+  EXPECT_THAT(told_to_go_back({waits, with_rank(computing(Place::none, {body, 6}), 1, true)}), Eq(std::nullopt));
+  EXPECT_THAT(told_to_go_back({waits, with_rank(in_mpi_call_of_program({body, 6}, 14s), 1, true)}), Eq(std::nullopt));
+  EXPECT_THAT(told_to_go_back({waits, with_rank(held(Place::recovery, {body, 9}), 1, true)}), Eq(std::nullopt));
+  EXPECT_THAT(told_to_go_back({waits, with_rank(held(Place::interrupted, {body, 9}), 1, true)}), Eq(std::nullopt));
+  EXPECT_THAT(told_to_go_back({waits, std::nullopt}), Eq(std::nullopt));
+  EXPECT_THAT(told_to_go_back({parked({body, 0})}), Eq(std::nullopt));
+}
+
 TEST(AStuckProcess, is_described_with_what_it_is_in) {
   Whereabouts where = held(Place::commit, {body, 7});
   where.rank = Rank{2};
