@@ -32,14 +32,16 @@ inline void say(const std::string& record, const std::string& line) {
 }
 
 /// Launches this program under `mend run`, with `options` and a --record, and returns the record of its processes.
-inline std::string said_by_job(const std::string& mend, int ranks, int spares, const std::string& options) {
+/// `run_options`: of mend run.
+inline std::string said_by_job(const std::string& mend, int ranks, int spares, const std::string& options,
+                               const std::string& run_options = "") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto record = std::filesystem::temp_directory_path() / fmt::format("mend-bench-{}", ::getpid());
   // The exit code may be an error, because the benchmark loses ranks on purpose. Missing lines in the record are
   // noticed.
   [[maybe_unused]] const int code =
-      std::system(fmt::format("{} run -n {} --spares {} -- {} {} --record {} >/dev/null 2>&1", mend, ranks, spares,
-                              self, options, record.string())
+      std::system(fmt::format("{} run -n {} --spares {} {} -- {} {} --record {} >/dev/null 2>&1", mend, ranks, spares,
+                              run_options, self, options, record.string())
                       .c_str());
   std::ifstream in(record);
   const std::string said{std::istreambuf_iterator<char>(in), {}};

@@ -45,7 +45,8 @@ struct Arguments {
   int samples = 15;
   double mebibytes = 16;  // for each rank
   std::string json;
-  std::string subject;  // in a launched process: the kind of recovery
+  std::string run_options;  // of mend run
+  std::string subject;      // in a launched process: the kind of recovery
   std::string record;
 };
 
@@ -139,7 +140,8 @@ struct Series {
 void sample(Case& one, Series& series, const Arguments& arguments) {
   std::istringstream said(said_by_job(
       MEND_COMMAND, series.ranks, arguments.spares,
-      fmt::format("--subject {} --size {} --mend-log off {}", one.subject, arguments.mebibytes, one.options)));
+      fmt::format("--subject {} --size {} --mend-log off {}", one.subject, arguments.mebibytes, one.options),
+      arguments.run_options));
   std::int64_t killed = 0;
   double bytes = 0;
   std::int64_t noticed = 0;
@@ -174,7 +176,8 @@ void sample(Case& one, Series& series, const Arguments& arguments) {
 void sample_bounds(Series& series, const Arguments& arguments) {
   const int survivors = series.ranks + arguments.spares - 1;
   add_sample(series.bounds,
-             said_by_job(MEND_COMMAND, survivors, 0, fmt::format("--subject bounds --size {}", arguments.mebibytes)));
+             said_by_job(MEND_COMMAND, survivors, 0, fmt::format("--subject bounds --size {}", arguments.mebibytes),
+                         arguments.run_options));
 }
 
 /// The medians of the bounds of one case, in milliseconds.
@@ -313,6 +316,7 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", arguments.json, "Write all measurements to FILE")->type_name("FILE");
+  app.add_option("--run", arguments.run_options, "Options of mend run for the jobs, in one word: \"--network tcp\"");
   app.add_option("--subject", arguments.subject, "How a process of a launched job recovers")->group("");
   app.add_option("--record", arguments.record, "Where it says what happened")->group("");
   app.allow_extras();  // --mend-...
