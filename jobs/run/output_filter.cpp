@@ -36,8 +36,6 @@ bool impatience(std::string_view line) { return line.starts_with("Abort is in pr
 
 bool line_noise(std::string_view line) {
   if (impatience(line)) return true;
-  // Written by mpirun after some of its help texts.
-  if (line == std::string_view("\0", 1)) return true;
   if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail"))
     return true;
   // From libevent in a process that has closed all its descriptors, without end. mend says that in a sentence.
@@ -69,13 +67,17 @@ std::string OutputFilter::feed(std::string_view bytes) {
 }
 
 void OutputFilter::take(char byte, std::string& shown) {
+  if (line_starts_ && byte == '\0') {  // written by mpirun after some of its help texts, often with a line break
+    empty_line_follows_ = true;
+    return;
+  }
   if (std::exchange(line_starts_, false)) {
     if (std::exchange(empty_line_follows_, false) && byte == '\n') {
       line_starts_ = true;
       return;
     }
     line_at_ = held_.size();
-    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != 'E' && byte != 'A' && byte != '\0';
+    passing_ = !in_frame_ && byte != '-' && byte != '[' && byte != 'N' && byte != 'E' && byte != 'A';
   }
   if (byte == '\n') line_starts_ = true;
   if (passing_) {

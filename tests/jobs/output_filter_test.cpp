@@ -78,6 +78,12 @@ TEST(OutputFilter, leaves_out_a_zero_byte_with_no_line_after_it) {
   EXPECT_EQ(filter.feed("next\n"), "next\n");
 }
 
+TEST(OutputFilter, leaves_out_a_zero_byte_before_a_line) {
+  OutputFilter filter;
+  EXPECT_EQ(filter.feed(std::string("first\n\0next\n", 12)), "first\nnext\n");
+  EXPECT_EQ(filter.feed(std::string("\0\n\nlast\n", 8)), "\nlast\n");
+}
+
 TEST(OutputFilter, a_frame_that_never_closes_is_shown) {
   const std::string text = frame + std::string(20000, 'x') + "\nend\n";
   EXPECT_EQ(filtered(text, 4096), text);
