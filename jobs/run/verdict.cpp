@@ -172,6 +172,12 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
                                              "said more",
                                              signal_name(*mpirun.asked_to_end))};
     }
+    if (mpirun.was_stuck && sight.mpirun_was_stopped) {
+      return {*reports.finished,
+              fmt::format("the job has ended with exit code {}, but mpirun was stopped and had to be "
+                          "killed: what the processes said of it is lost",
+                          *reports.finished)};
+    }
     return {*reports.finished, describe(reports.early_crashes)};
   }
   const bool was_ended_by_user = mpirun.asked_to_end.has_value();

@@ -187,6 +187,18 @@ TEST(Verdict, an_mpirun_that_was_stopped_is_told_of) {
   EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was stopped and had to be killed: output may be missing"));
 }
 
+TEST(Verdict, an_mpirun_that_was_stopped_has_kept_the_reason_of_a_failed_job) {
+  ChildEnd ended = exited(0);
+  ended.was_stuck = true;
+  EXPECT_THAT(judge(ended, agreed(3), launched).sentence, IsEmpty());
+  const auto verdict = judge(ended, agreed(3), launched, {.mpirun_was_stopped = true});
+  EXPECT_EQ(verdict.exit_code, 3);
+  EXPECT_EQ(
+      verdict.sentence,
+      "the job has ended with exit code 3, but mpirun was stopped and had to be killed: what the processes said of "
+      "it is lost");
+}
+
 TEST(Verdict, a_job_that_was_told_to_end_says_by_which_signal) {
   auto end = exited(1);
   end.asked_to_end = SIGTERM;
