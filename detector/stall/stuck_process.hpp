@@ -10,11 +10,12 @@
 //   - in another call, if all others are in the same call of mend, or all others have come to the recovery;
 //   - as a spare that was called and did not come.
 // Ranks that wait for each other in calls that do not belong together are a mistake of the program: nobody is stuck.
-// Under local rollback there is a way out of that if a rank has gone back since the last commit: what it does again
-// does not fit what the others have done, and if all go back, all begin anew. If several are behind alike, one in which
-// the library does not even look for messages counts as stuck, or else the one with the highest number. If it was
-// another one, the job meets the same again after the recovery, and has one process less. So the job ends or goes on in
-// every case.
+// If several are behind alike, one in which the library does not even look for messages counts as stuck, or else the
+// one with the highest number. If it was another one, the job meets the same again after the recovery, and has one
+// process less. So the job ends or goes on in every case.
+//
+// Under local rollback, there is a way out for ranks that wait for each other if one has gone back since the last
+// commit: what it does again does not fit what the others have done. If all go back, all begin anew.
 
 #pragma once
 

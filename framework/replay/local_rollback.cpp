@@ -450,7 +450,7 @@ void LocalRollback::check_length(int code) {
   const bool is_too_short = messages_.take_too_short();
   if (!has_recovered_) return;
   int error_class = MPI_SUCCESS;
-  PMPI_Error_class(code, &error_class);
+  if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
   if (error_class == MPI_ERR_TRUNCATE)
     give_up(
         "since a rank went back, a message is longer than its receive (MPI_ERR_TRUNCATE): the program is not "

@@ -15,6 +15,13 @@ inline MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
+/// The bytes of `count` values, without gaps between them.
+inline long long bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<long long>(count) * size;
+}
+
 inline const void* at(const void* data, MPI_Aint index, MPI_Datatype type) {
   return static_cast<const std::byte*>(data) + index * extent_of(type);
 }

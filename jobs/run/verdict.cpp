@@ -159,6 +159,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
                 : reports.why_aborted};
   }
   const bool agreed_end = reports.finished.has_value();
+  const bool was_stopped = mpirun.was_stuck && sight.mpirun_was_stopped;
   const bool killed_by_others = mpirun.ended_by && !mpirun.was_stuck && !mpirun.gave_up && !mpirun.asked_to_end;
   if (killed_by_others && reports.finished != 0) {
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
@@ -172,7 +173,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
                                              "said more",
                                              signal_name(*mpirun.asked_to_end))};
     }
-    if (mpirun.was_stuck && sight.mpirun_was_stopped) {
+    if (was_stopped) {
       return {*reports.finished,
               fmt::format("the job has ended with exit code {}, but mpirun was stopped and had to be "
                           "killed: what the processes said of it is lost",
@@ -210,7 +211,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
   if (agreed_end && !mpirun.was_stuck && !reports.tell_all(processes) && may_have_erred) {
     return judge_mpirun_alone(mpirun.exit_code);
   }
-  if (agreed_end && mpirun.was_stuck && sight.mpirun_was_stopped)
+  if (agreed_end && was_stopped)
     return {0, "the job has finished, but mpirun was stopped and had to be killed: output may be missing"};
   if (agreed_end) return {0, mpirun.ended_by ? "" : tell_killed(reports, sight)};
   return judge_without_end(mpirun, reports, processes, sight);

@@ -32,10 +32,14 @@ Whereabouts computing(Place place, Turn turn) { return {place, Rank{0}, 1h, 1, M
 
 Whereabouts parked(Turn turn) { return {Place::spare, std::nullopt, 1h, 1, MpiCall::none, 0ms, turn}; }
 
-std::optional<ProcessId> stuck_of(const std::vector<std::optional<Whereabouts>>& all) {
+Answers answers_of(const std::vector<std::optional<Whereabouts>>& all) {
   Answers answers;
   for (std::uint32_t i = 0; i < all.size(); ++i) answers[{i}] = all[i];
-  return find_stuck(answers, limit);
+  return answers;
+}
+
+std::optional<ProcessId> stuck_of(const std::vector<std::optional<Whereabouts>>& all) {
+  return find_stuck(answers_of(all), limit);
 }
 
 TEST(AStuckProcess, is_one_that_waits_for_a_result_that_the_others_have) {
@@ -123,9 +127,7 @@ Whereabouts with_rank(Whereabouts where, int rank, bool has_gone_back) {
 }
 
 std::optional<ProcessId> told_to_go_back(const std::vector<std::optional<Whereabouts>>& all) {
-  Answers answers;
-  for (std::uint32_t i = 0; i < all.size(); ++i) answers[{i}] = all[i];
-  return find_wait_in_vain(answers, limit);
+  return find_wait_in_vain(answers_of(all), limit);
 }
 
 TEST(AWaitInVain, is_told_to_the_lowest_rank_when_a_rank_has_gone_back_and_all_wait) {

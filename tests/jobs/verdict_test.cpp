@@ -20,6 +20,7 @@ using testing::Not;
 constexpr int launched = 4;
 
 ChildEnd exited(int code) { return {.exit_code = code, .ended_by = {}, .asked_to_end = {}, .gave_up = false}; }
+ChildEnd stuck() { return {.exit_code = 0, .ended_by = {}, .asked_to_end = {}, .gave_up = false, .was_stuck = true}; }
 Reports all_started() { return {.started = launched, .running = launched, .finished = {}}; }
 Reports agreed(int code) { return {.started = launched, .running = launched, .finishers = launched, .finished = code}; }
 
@@ -179,19 +180,15 @@ TEST(Verdict, a_second_signal_does_not_hide_that_the_job_has_left_in_time) {
 }
 
 TEST(Verdict, an_mpirun_that_was_stopped_is_told_of) {
-  ChildEnd ended = exited(0);
-  ended.was_stuck = true;
-  EXPECT_THAT(judge(ended, agreed(0), launched).sentence, IsEmpty());
-  const auto verdict = judge(ended, agreed(0), launched, {.mpirun_was_stopped = true});
+  EXPECT_THAT(judge(stuck(), agreed(0), launched).sentence, IsEmpty());
+  const auto verdict = judge(stuck(), agreed(0), launched, {.mpirun_was_stopped = true});
   EXPECT_EQ(verdict.exit_code, 0);
   EXPECT_THAT(verdict.sentence, HasSubstr("mpirun was stopped and had to be killed: output may be missing"));
 }
 
 TEST(Verdict, an_mpirun_that_was_stopped_has_kept_the_reason_of_a_failed_job) {
-  ChildEnd ended = exited(0);
-  ended.was_stuck = true;
-  EXPECT_THAT(judge(ended, agreed(3), launched).sentence, IsEmpty());
-  const auto verdict = judge(ended, agreed(3), launched, {.mpirun_was_stopped = true});
+  EXPECT_THAT(judge(stuck(), agreed(3), launched).sentence, IsEmpty());
+  const auto verdict = judge(stuck(), agreed(3), launched, {.mpirun_was_stopped = true});
   EXPECT_EQ(verdict.exit_code, 3);
   EXPECT_EQ(
       verdict.sentence,
@@ -354,8 +351,7 @@ TEST(Verdict, all_killed_is_no_success_whatever_mpirun_makes_of_it) {
 }
 
 TEST(Verdict, an_mpirun_that_had_to_be_ended_is_not_asked) {
-  auto end = exited(0);
-  end.was_stuck = true;
+  auto end = stuck();
   end.ended_by = SIGKILL;
   EXPECT_EQ(judge(end, agreed(0), launched).exit_code, 0);
   EXPECT_EQ(judge(end, agreed(2), launched).exit_code, 2);

@@ -15,9 +15,7 @@ namespace {
 constexpr long long least_in_blocks = 32LL * 1024;
 
 bool is_large(const Front& front, int count, MPI_Datatype type) {
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return count >= front.size && static_cast<long long>(count) * size >= least_in_blocks;
+  return count >= front.size && bytes_of(count, type) >= least_in_blocks;
 }
 
 }  // namespace

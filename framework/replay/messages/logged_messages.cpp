@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "framework/replay/plain_calls.hpp"
+#include "framework/replay/values.hpp"
 #include "store/snapshot/hash.hpp"
 #include "transport/mpi.hpp"
 
@@ -33,12 +34,6 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
 constexpr int most_vain_polls = 100'000;
 
 bool is_source(const Front& front, int from) { return from == MPI_ANY_SOURCE || (from >= 0 && from < front.size); }
-
-bool is_shorter(int bytes, int count, MPI_Datatype type) {
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return bytes < static_cast<long long>(count) * size;
-}
 
 /// Ranks as numbered in session.comm().
 replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
@@ -177,7 +172,7 @@ void LoggedMessages::note(const Front& front, Traffic traffic, int from, const M
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);
-  if (traffic == Traffic::collectives && is_shorter(elements, count, type)) was_too_short_ = true;
+  if (traffic == Traffic::collectives && elements < bytes_of(count, type)) was_too_short_ = true;
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
   packed_size(count, type, front.comm(traffic), &size);

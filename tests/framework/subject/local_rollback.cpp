@@ -600,38 +600,34 @@ Scenarios local_rollback_scenarios() {
     session.store().commit();
     say(session, fmt::format("epoch {}", session.epoch().value));
   };
+  const auto in_four_steps = [](const std::function<void(mend::Session&, int)>& work) {
+    return [work](mend::Session& session) {
+      int step = 0;
+      session.store().protect("step", step);
+      session.store().restore();
+      for (; step < 4; ++step) work(session, step);
+      session.store().commit();
+      say(session, fmt::format("epoch {}", session.epoch().value));
+    };
+  };
   // Ranks 0 and 2 stay in a barrier that 1 and 3 leave out when they go back: each gets one's message of the barrier
   // for its value of the sum.
-  all["leaves_out_a_barrier_again"] = [](mend::Session& session) {
-    int step = 0;
-    session.store().protect("step", step);
-    session.store().restore();
-    for (; step < 4; ++step) {
-      const bool dies = session.rank().value % 2 == 1;
-      if (step == 2 && session.role() == mend::Role::initial && dies) die();
-      if (step == 2 && session.role() != mend::Role::newcomer) MPI_Barrier(session.comm());
-      long sum = session.rank().value;
-      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
-      if (sum != 6) throw std::runtime_error(fmt::format("the sum is {}", sum));
-    }
-    session.store().commit();
-    say(session, fmt::format("epoch {}", session.epoch().value));
-  };
+  all["leaves_out_a_barrier_again"] = in_four_steps([](mend::Session& session, int step) {
+    const bool dies = session.rank().value % 2 == 1;
+    if (step == 2 && session.role() == mend::Role::initial && dies) die();
+    if (step == 2 && session.role() != mend::Role::newcomer) MPI_Barrier(session.comm());
+    long sum = session.rank().value;
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+    if (sum != 6) throw std::runtime_error(fmt::format("the sum is {}", sum));
+  });
   // Rank 1 sends only when it has never gone back: rank 0 waits for its message, and rank 1 in the commit for rank 0.
-  all["leaves_out_a_message_again"] = [](mend::Session& session) {
-    int step = 0;
-    session.store().protect("step", step);
-    session.store().restore();
-    for (; step < 4; ++step) {
-      if (step == 2 && is_first(session, 1)) die();
-      if (session.rank().value == 1 && session.role() != mend::Role::newcomer)
-        MPI_Send(&step, 1, MPI_INT, 0, 5, session.comm());
-      int in = 0;
-      if (session.rank().value == 0) MPI_Recv(&in, 1, MPI_INT, 1, 5, session.comm(), MPI_STATUS_IGNORE);
-    }
-    session.store().commit();
-    say(session, fmt::format("epoch {}", session.epoch().value));
-  };
+  all["leaves_out_a_message_again"] = in_four_steps([](mend::Session& session, int step) {
+    if (step == 2 && is_first(session, 1)) die();
+    if (session.rank().value == 1 && session.role() != mend::Role::newcomer)
+      MPI_Send(&step, 1, MPI_INT, 0, 5, session.comm());
+    int in = 0;
+    if (session.rank().value == 0) MPI_Recv(&in, 1, MPI_INT, 1, 5, session.comm(), MPI_STATUS_IGNORE);
+  });
   return all;
 }
 
