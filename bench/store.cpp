@@ -76,6 +76,7 @@ class ProtectedField {
   /// The process that takes over rank 1 after a failure: a spare with memory ready, or a process that has just started.
   enum class Newcomer : bool { spare, started };
   void lose_a_rank(Newcomer newcomer) {
+    store_->finish_commit();  // the copies of the restore before have come
     epoch_ = epoch_.next();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

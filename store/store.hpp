@@ -122,7 +122,8 @@ class Store {
   virtual void commit_async() = 0;
 
   /// Waits for the commit that commit_async() began, and returns the newest version. If no commit is under way, only
-  /// returns it. Collective over the session's ranks.
+  /// returns it. Waits for the copies that a restore sends, too: then the data is as redundant as before the failure.
+  /// Collective over the session's ranks.
   virtual Version finish_commit() = 0;
 
   /// Waits until the versions that are being written to disk (--mend-disk) are complete, so that another job can
@@ -131,12 +132,13 @@ class Store {
   virtual void finish_disk() = 0;
 
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
-  /// Collective over the session's ranks. Returns that version. If nothing was ever committed, returns Version{0} and
-  /// does not change the members. With --mend-disk, data that is not in memory is looked for on disk: after a loss that
-  /// is too large, or in a new job that continues an earlier one. It stays only on disk until the next commit. Members
-  /// that are parts of arrays, or replicated (store/member.hpp), may then come from another number of ranks. Throws
-  /// DataLoss on every rank if a committed version existed but some rank's snapshot is gone, and UsageError if a
-  /// member's shape is not the committed one.
+  /// Copies are sent while the application goes on: until the next commit or finish_commit(), what was lost with the
+  /// dead may have one copy less (docs/store.md). Collective over the session's ranks. Returns that version. If nothing
+  /// was ever committed, returns Version{0} and does not change the members. With --mend-disk, data that is not in
+  /// memory is looked for on disk: after a loss that is too large, or in a new job that continues an earlier one. It
+  /// stays only on disk until the next commit. Members that are parts of arrays, or replicated (store/member.hpp), may
+  /// then come from another number of ranks. Throws DataLoss on every rank if a committed version existed but some
+  /// rank's snapshot is gone, and UsageError if a member's shape is not the committed one.
   ///
   /// In an epoch with another number of ranks than at the commit, these members are distributed to the present ranks
   /// from the memory of all ranks that keep copies of the data. The next commit makes them redundant.

@@ -248,6 +248,7 @@ void StoreEngine::begin_commit() {
 }
 
 Version StoreEngine::end_commit() {
+  groups_.finish_protecting();
   if (!commit_) return versions_.published();
   trace::Span span("commit");
   span.note("version", versions_.next().value);
@@ -274,6 +275,18 @@ Version StoreEngine::end_commit() {
     asker_.committed(version, version_on_disk() == version);
   }
   return version;
+}
+
+void StoreEngine::go_on() { commit_ ? static_cast<void>(finish_commit()) : groups_.publish_what_came(); }
+
+void StoreEngine::end() {
+  try {
+    groups_.finish_protecting();
+  } catch (const std::exception&) {  // a process has died
+  }
+  end_epoch();
+  ranks_.ballot = nullptr;
+  if (disk_) disk_->wait();
 }
 
 std::vector<ByteCount> StoreEngine::block_sizes() const { return groups_.block_sizes(versions_.published()); }

@@ -101,6 +101,11 @@ class StoreEngine final : public Store {
 
   // Called by the framework.
 
+  /// Completes an asynchronous commit, for which all ranks meet. If there is none, publishes the copies that have come
+  /// since a restore, without waiting.
+  void go_on();
+  /// Returns true if this rank has all copies that it is to keep of the version that was restored last. Local.
+  bool is_redundant() const { return !groups_.protects(); }
   /// Returns true if restore() on the ranks of the last commit or restore of this epoch would bring back the state
   /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
@@ -141,12 +146,9 @@ class StoreEngine final : public Store {
   void hear(Version announced) { versions_.hear(announced); }
   /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
-  /// Ends the store with the job: commits and restores throw agreement::Abandoned from now on. Local.
-  void end() {
-    end_epoch();
-    ranks_.ballot = nullptr;
-    if (disk_) disk_->wait();
-  }
+  /// Ends the store with the job: commits and restores throw agreement::Abandoned from now on. All ranks end it: copies
+  /// that are under way come to their ends.
+  void end();
   /// Before the job ends because ranks are missing: writes the newest version that can be rebuilt to disk, for all
   /// ranks that have committed it. Does nothing without a disk, or if the version is on it. Collective over the ranks
   /// that are left. Throws ProcessFailure.

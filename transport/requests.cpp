@@ -53,6 +53,18 @@ void Requests::receive(std::span<std::byte> bytes, int from, int tag) {
 void Requests::wait_all() {
   const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes_));
   check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  forget();
+}
+
+bool Requests::test_all() {
+  int are_complete = 0;
+  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &are_complete, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+  if (are_complete != 0) forget();
+  return are_complete != 0;
+}
+
+void Requests::forget() {
   requests_.clear();
   bytes_ = 0;
 }

@@ -34,7 +34,12 @@ class Requests {
   /// Completes all messages. Throws ProcessFailure, EnvironmentError. Returns at once if there are none.
   void wait_all();
 
+  /// Returns true if all messages are complete, without waiting. Throws as wait_all.
+  bool test_all();
+
  private:
+  void forget();
+
   MPI_Comm comm_;
   std::vector<MPI_Request> requests_;
   std::size_t bytes_ = 0;  // of all messages that are not completed

@@ -182,7 +182,8 @@ int mend_commit(mend_session *session, unsigned long *version);
 /** Begins a commit. When it returns, the data may change again, but is not safe yet. mend_finish_commit waits until it
  * is; so do the next commit, restore or mend_commit_due, and the end of the body. Collective. */
 int mend_commit_async(mend_session *session);
-/** Waits for the commit that mend_commit_async began. `version`, if not NULL, gets the newest version. Collective. */
+/** Waits for the commit that mend_commit_async began. `version`, if not NULL, gets the newest version. Waits for the
+ * copies that a restore sends, too: then the data is as redundant as before the failure. Collective. */
 int mend_finish_commit(mend_session *session, unsigned long *version);
 /** Fills the protected data from the newest version. `version`, if not NULL, gets its number. If nothing was ever
  * committed, that is 0, and the data is unchanged. Collective. */

@@ -107,7 +107,7 @@ int Fenix_Data_group_get_redundancy_policy(int group_id, int* policy_name, void*
 
 int Fenix_Data_group_delete(int group_id) {
   return local("Fenix_Data_group_delete", [&]() -> int {
-    group_of(group_id);
+    group_of(group_id).finish_copies();
     state().groups.erase(group_id);
     return FENIX_SUCCESS;
   });

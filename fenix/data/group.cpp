@@ -138,6 +138,13 @@ void Group::end_epoch() {
   store_->end_epoch();
 }
 
+void Group::finish_copies() {
+  try {
+    store_->finish_commit();
+  } catch (const ProcessFailure&) {
+  }
+}
+
 void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;

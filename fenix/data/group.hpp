@@ -126,6 +126,9 @@ class Group {
   /// A failure was met, or the job ends: nothing is communicated any more. What was stored is kept if the call that has
   /// met the failure goes on (fenix/mlog/message_logs.hpp). Local.
   void end_epoch();
+  /// Waits for the copies that the last restore sends while the program goes on. After a failure they are dropped. Must
+  /// be called before the group ends without one. Local.
+  void finish_copies();
   /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
   /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself, which is committed
   /// anew. Collective over the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore

@@ -312,6 +312,7 @@ bool finish() {
   const ErrorsHandled as_in_cpp(OnError::throws);
   State& now = state();
   now.logs->pause();
+  for (auto& [id, group] : now.groups) group->finish_copies();
   end_epoch();
   try {
     if (now.engine().finish()) {

@@ -442,7 +442,7 @@ bool Engine::commit_due() {
   note_activity();
   throw_noted_error();
   if (witness_.death_count() > 0) check();
-  store_.finish_commit();
+  store_.go_on();
   if (local_) trace::instant("step");
   const MPI_Comm comm = world_.store.get();
   const bool is_due = pacing_.due(reporter_.history(), store_.statistics(), comm);

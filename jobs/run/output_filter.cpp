@@ -51,6 +51,11 @@ bool line_noise(std::string_view line) {
       (contains(line, "Connection reset by peer") || contains(line, "Broken pipe"))) {
     return true;
   }
+  // From mpirun, when the process that it starts on another machine is already another program.
+  if (line.starts_with('[') && contains(line, "] plm:ssh: Warning: setpgid(") &&
+      contains(line, "failed in parent with errno=Permission denied")) {
+    return true;
+  }
   // From the library in MPI_Finalize, when another process has ended without calling it. The library continues.
   if (line.starts_with('[') && contains(line, "] OPAL ERROR: ") && contains(line, "ompi_mpi_finalize.c")) return true;
   if (!line.starts_with('[') || !contains(line, "] PRTE ERROR: ")) return false;

@@ -29,8 +29,15 @@ class Exchange {
   /// ProcessFailure, EnvironmentError.
   Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find);
 
-  /// Waits until this rank's part is done. Throws ProcessFailure, EnvironmentError.
+  /// Waits until this rank's part is done. Throws ProcessFailure, EnvironmentError. If this rank's steps are all
+  /// copies, this waits for nothing but messages that the others began to send with their constructor.
   void finish();
+
+  /// Returns true if all copies have come that this rank makes, without waiting. All of its steps must be copies.
+  /// Throws ProcessFailure, EnvironmentError.
+  bool has_come();
+  /// The same for its whole part: afterwards no block is in use any more.
+  bool is_done();
 
   const std::vector<Combination>& work() const { return work_; }
 
@@ -55,6 +62,7 @@ class Exchange {
   static std::vector<Slice> slices_of(const std::vector<Combination>& work);
   void send_all();
   void fill(Window& window);
+  bool makes_only_copies() const;
   void empty(Window& window);
   std::span<std::byte> target_of(const Slice& slice) const;
 

@@ -8,6 +8,7 @@
 #include "store/restore/inventory.hpp"
 #include "store/restore/redistribution.hpp"
 #include "transport/collectives.hpp"
+#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -92,6 +93,19 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
   forget_parts();
 }
 
+/// The communicator may be revoked.
+void MemberGroup::end_epoch() {
+  under_way_.reset();
+  const ErrorsReturned quiet;
+  for (const Protection& one : protections_) {
+    try {
+      if (one.exchange->has_come()) publish(one.exchange->work(), one.version);
+    } catch (const std::exception&) {  // it will not come any more
+    }
+  }
+  protections_.clear();
+}
+
 void MemberGroup::forget_old(Version newest) {
   slots_of_versions_.forget_old(newest);
   std::erase_if(committed_in_, [&](Version version) {
@@ -142,7 +156,7 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
 
 /// If there is no memory, commits will see whether they need as much.
 void MemberGroup::reserve(ByteCount bytes) {
-  if (in_parts_ || bytes < large_page) return;
+  if (in_parts_ || bytes < large_page || !protections_.empty()) return;
   const Sizes sizes(sizes_.size(), bytes);
   try {
     slots_of_versions_.reserve(Block::snapshot_of(self_), bytes);
@@ -156,7 +170,7 @@ void MemberGroup::reserve(ByteCount bytes) {
   }
 }
 
-void MemberGroup::finish_commit(Version version) { finish(version); }
+void MemberGroup::finish_commit(Version version) { finish(*under_way_, version); }
 
 void MemberGroup::publish_commit(Version version) {
   require(under_way_ != nullptr, "a commit is published that has begun");
@@ -236,7 +250,6 @@ void MemberGroup::make_room(std::span<const Combination> work, Version version) 
 
 /// Begins to carry out this rank's part of `work`.
 std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Version version, int tag) {
-  require(under_way_ == nullptr, "a group exchanges one thing at a time");
   return with_memory([&] {
     make_room(work, version);
     return std::make_unique<Exchange>(std::move(work), comm_, tag,
@@ -245,10 +258,10 @@ std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Vers
 }
 
 /// When this returns, the blocks that this rank makes are in their slots and sealed, but not published.
-void MemberGroup::finish(Version version) {
-  with_memory([&] { under_way_->finish(); });
+void MemberGroup::finish(Exchange& exchange, Version version) {
+  with_memory([&] { exchange.finish(); });
   std::map<Block, std::vector<ByteRange>> made;
-  for (const Combination& step : under_way_->work()) {
+  for (const Combination& step : exchange.work()) {
     if (step.to == self_) made[step.target].push_back({step.offset, step.offset + step.length});
   }
   for (const auto& [block, ranges] : made) {
@@ -291,19 +304,40 @@ void MemberGroup::begin_to_bring(const RestorePlan& plan, int tag) {
 }
 
 void MemberGroup::finish_bringing(Version version) {
-  finish(version);
+  finish(*under_way_, version);
   under_way_.reset();
 }
 
 void MemberGroup::begin_to_protect(const RestorePlan& plan, int tag) {
-  under_way_ = begin(plan.protect, *plan.version, tag);
+  sizes_ = plan.sizes;
+  note_committed(*plan.version);
+  if (!plan.protect.empty()) protections_.push_back({begin(plan.protect, *plan.version, tag), *plan.version});
 }
 
-void MemberGroup::finish_protecting(const RestorePlan& plan) {
-  finish(*plan.version);
-  note_committed(*plan.version);
-  under_way_.reset();
-  publish(plan.protect, *plan.version);
+void MemberGroup::finish_parities() {
+  std::erase_if(protections_, [&](const Protection& one) {
+    const bool has_copies_only = std::ranges::all_of(
+        one.exchange->work(), [](const Combination& step) { return step.is_copy() && step.target.is_snapshot(); });
+    if (has_copies_only) return false;
+    finish(*one.exchange, one.version);
+    publish(one.exchange->work(), one.version);
+    return true;
+  });
+}
+
+void MemberGroup::publish_what_came() {
+  std::erase_if(protections_, [&](const Protection& one) {
+    if (!one.exchange->is_done()) return false;
+    publish(one.exchange->work(), one.version);
+    return true;
+  });
+}
+
+void MemberGroup::finish_protecting() {
+  for (const Protection& one : std::exchange(protections_, {})) {
+    finish(*one.exchange, one.version);
+    publish(one.exchange->work(), one.version);
+  }
 }
 
 bool MemberGroup::forget_damaged(Version version) {

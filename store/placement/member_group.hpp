@@ -59,8 +59,9 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  /// Drops the exchange that is under way. Must be called before the epoch's communicator is freed. Local.
-  void end_epoch() { under_way_.reset(); }
+  /// Drops the exchanges that are under way. Copies that have come whole are kept. Must be called before the epoch's
+  /// communicator is freed. Local.
+  void end_epoch();
 
   /// The next commit's snapshot, of the only member of the group, which is packed part by part until then. It has
   /// `bytes` if this begins it. Over an older snapshot if that is newer than `settled`. Local.
@@ -119,9 +120,18 @@ class MemberGroup {
   void forget_blocks(Version version);
   /// Local.
   void publish(std::span<const Combination> made, Version version);
-  /// Begins to make the parities of the restored snapshots again. Collective; finish_protecting publishes them.
+  /// Begins to make the copies and parities of the restored snapshots again. Versions may follow each other, while
+  /// copies of those before are under way. Collective.
   void begin_to_protect(const RestorePlan& plan, int tag);
-  void finish_protecting(const RestorePlan& plan);
+  /// Waits for the parities, and publishes them. Copies may stay under way. Collective.
+  void finish_parities();
+  /// Publishes the copies that have come, without waiting. Throws ProcessFailure. Local.
+  void publish_what_came();
+  /// Returns true if copies of this rank are under way. Local.
+  bool protects() const { return !protections_.empty(); }
+  /// Publishes the copies, and waits for those that have not come: for messages only that other ranks have begun to
+  /// send. Local.
+  void finish_protecting();
 
   /// Fills the members from the snapshot of rank `from`. Each rank may name another one. Collective.
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
@@ -152,7 +162,7 @@ class MemberGroup {
                        std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
-  void finish(Version version);
+  void finish(Exchange& exchange, Version version);
   template <class FindDamage>
   bool forget_if(Version version, FindDamage damage_of);
   std::set<Block> blocks_given_by(const RestorePlan& plan) const;
@@ -177,6 +187,12 @@ class MemberGroup {
   Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
   ByteCount changed_bytes_ = 0;
   std::unique_ptr<Exchange> under_way_;
+  /// Makes a restored version redundant again, while the application computes.
+  struct Protection {
+    std::unique_ptr<Exchange> exchange;
+    Version version;
+  };
+  std::vector<Protection> protections_;
 };
 
 }  // namespace mend

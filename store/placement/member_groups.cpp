@@ -146,6 +146,18 @@ void MemberGroups::prepare_commit() {
   for (auto& [redundancy, group] : groups_) group.prepare_commit();
 }
 
+void MemberGroups::publish_what_came() {
+  for (auto& [redundancy, group] : groups_) group.publish_what_came();
+}
+
+void MemberGroups::finish_protecting() {
+  for (auto& [redundancy, group] : groups_) group.finish_protecting();
+}
+
+bool MemberGroups::protects() const {
+  return std::ranges::any_of(groups_, [](const auto& entry) { return entry.second.protects(); });
+}
+
 std::set<Version> MemberGroups::versions() const {
   std::set<Version> known;
   for (const auto& [redundancy, group] : groups_) known.insert(group.versions().begin(), group.versions().end());

@@ -29,7 +29,7 @@ class MemberGroups {
 
   /// `has_newcomers`: some ranks do not know the groups of the others. Local.
   void begin_epoch(const EpochRanks& ranks, bool has_newcomers);
-  /// Drops the exchanges that are under way. Must be called before the epoch's communicator is freed. Local.
+  /// See MemberGroup. Local.
   void end_epoch();
 
   // A member is in one group only. These functions are local.
@@ -66,6 +66,9 @@ class MemberGroups {
   void forget_newer(Version newest);
   void forget_sizes();
   void prepare_commit();
+  void publish_what_came();
+  void finish_protecting();
+  bool protects() const;
   /// The committed versions that are kept.
   std::set<Version> versions() const;
   std::vector<ByteCount> block_sizes(Version version) const;

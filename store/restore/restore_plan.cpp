@@ -108,7 +108,7 @@ class Planner {
     const Rank keeper = stripe.keepers[row];
     if (remains_.has(keeper, kept_block(stripe, row), kept_bytes(stripe, plan_.sizes))) return;
     if (stripe.owners.size() == 1 && remains_.keepers_of(stripe.owners.front()) != nullptr) {
-      plan_.bring.push_back(copy(stripe.owners.front(), choose_source(stripe.owners.front()), keeper, plan_.sizes));
+      plan_.protect.push_back(copy(stripe.owners.front(), choose_source(stripe.owners.front()), keeper, plan_.sizes));
     } else {
       plan_.protect.push_back(encode(stripe, row, plan_.sizes));
     }

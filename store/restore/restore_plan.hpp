@@ -41,9 +41,9 @@ struct RestorePlan {
   std::optional<Version> version;
   /// The sizes of all snapshots at that version.
   Sizes sizes;
-  /// Gives each rank its own snapshot, and each holder its copies.
+  /// Gives each rank its own snapshot.
   std::vector<Combination> bring;
-  /// Makes the version redundant again; needs the snapshots of `bring`.
+  /// Makes the version redundant again: gives each holder its copies and parities. Needs the snapshots of `bring`.
   std::vector<Combination> protect;
   /// If there is no such version: the ranks whose snapshots are missing from the newest version that is held in part.
   std::vector<Rank> missing;

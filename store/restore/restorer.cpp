@@ -125,7 +125,6 @@ bool Restorer::bring_undamaged(const JointPlan& plan, Fills what, std::exception
   // Published as soon as no data is damaged on any rank, so that it is not lost if a process dies now.
   groups_.for_each_planned(
       plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, version); });
-  protect_again(plan);
   return true;
 }
 
@@ -135,6 +134,7 @@ bool Restorer::restore_from_memory(const JointPlan& plan) {
   reach("restore.unpack");
   confirm(problem);
   groups_.forget_newer(*plan.version);
+  protect_again(plan);
   return true;
 }
 
@@ -147,17 +147,20 @@ std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
     }
   });
   std::vector<Version> brought;
+  std::vector<JointPlan> plans;
   for (const Version version : older | std::views::take(count)) {
     for (;;) {
-      const JointPlan plan = plan_of(version);
+      JointPlan plan = plan_of(version);
       if (!plan.version) break;  // a part of it is lost
       std::exception_ptr none;
       if (!bring_undamaged(plan, Fills::nothing, none)) continue;
       brought.push_back(version);
+      plans.push_back(std::move(plan));
       break;
     }
   }
   confirm(nullptr);
+  std::ranges::for_each(plans, [this](const JointPlan& plan) { protect_again(plan); });
   return brought;
 }
 
@@ -178,8 +181,7 @@ void Restorer::protect_again(const JointPlan& plan) {
   groups_.for_each_planned(
       plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_protect(of.restore, tag); });
   reach("restore.protect");
-  groups_.for_each_planned(
-      plan, [](MemberGroup& group, int, const GatheringPlan& of) { group.finish_protecting(of.restore); });
+  groups_.for_each_planned(plan, [](MemberGroup& group, int, const GatheringPlan&) { group.finish_parities(); });
 }
 
 /// Sets `problem` if a group has members but the version does not contain the group: then the members were not

@@ -4,8 +4,9 @@
 //   plan            which blocks has each rank?  which version can all have?       store/restore/joint_plan.hpp
 //   bring           each newcomer is sent its snapshot, or it is made of parities
 //   check, fill     damaged data is discarded, and the plan is made again
-//   protect         copies and parities that are lost are made again
 //   confirm         a ballot: the restore has succeeded on all ranks, or on none
+//   protect         copies and parities that are lost are made again: parities at once, because that takes the ranks'
+//                   processors; copies are sent while the application goes on (MemberGroup::finish_protecting)
 //
 // A version that is not in memory is looked for on disk. If another number of ranks has committed the version, its
 // arrays are redistributed to the present ranks, and members of any other kind are refused.

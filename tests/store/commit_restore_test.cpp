@@ -80,6 +80,7 @@ class Stores : public testing::Test {
     data.protect_in(epochs.store());
     EXPECT_EQ(epochs.store().restore(), version);
     data.expect(step);
+    epochs.store().finish_commit();  // the copies have come too
   }
 };
 
@@ -124,6 +125,59 @@ TEST_F(Stores, bring_back_what_any_one_rank_has_lost) {
   commit(epochs, data, 3);
   epochs.next({0});
   expect_restored(epochs, data, 3, Version{3});
+}
+
+TEST_F(Stores, bring_back_a_rank_that_is_lost_again_before_its_copies_have_come) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank(), 300'000);
+  commit(epochs, data, 1);
+  for (int round = 0; round < 3; ++round) {
+    epochs.next({1});
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), Version{1});
+    data.expect(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST_F(Stores, give_back_what_was_committed_or_nothing_when_a_holder_is_lost_before_its_copies_have_come) {
+  for (int round = 0; round < 5; ++round) {
+    Epochs epochs;
+    if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+    Data data(epochs.rank(), 300'000);
+    commit(epochs, data, 1);
+    epochs.next({1});  // keeps the copy of rank 0's data
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), Version{1});
+    MPI_Barrier(MPI_COMM_WORLD);
+    epochs.next({0});
+    data.protect_in(epochs.store());
+    try {
+      EXPECT_EQ(epochs.store().restore(), Version{1});
+      data.expect(1);
+    } catch (const mend::DataLoss&) {
+    }
+  }
+}
+
+TEST_F(Stores, count_copies_that_come_while_the_application_goes_on) {
+  Epochs epochs;
+  if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+  Data data(epochs.rank(), 200'000);
+  commit(epochs, data, 1);
+  for (int victim = 0; victim < epochs.size(); ++victim) {
+    epochs.next({victim});
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), Version{1});
+    data.expect(1);
+    int any_protects = 1;
+    while (any_protects != 0) {
+      epochs.store().go_on();
+      any_protects = epochs.store().is_redundant() ? 0 : 1;
+      MPI_Allreduce(MPI_IN_PLACE, &any_protects, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+  }
 }
 
 TEST_F(Stores, bring_back_large_data) {

@@ -40,7 +40,7 @@ class Epochs {
   mend::agreement::Ballot& ballot() { return *ballot_; }
 
   /// Makes the others leave calls in which they are blocked. Local.
-  void interrupt() { mend::revoke(comm_.get()); }
+  void interrupt() { mend::revoke(comm_); }
 
   /// Begins an epoch in which the `newcomers` do not know the earlier ones.
   void next(const std::vector<int>& newcomers = {}) {
@@ -63,12 +63,10 @@ class Epochs {
   void begin() {
     store_->end_epoch();
     ballot_.reset();
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_dup(all_, &made);
-    mend::throw_errors_of(made);
-    comm_ = mend::Communicator(made);
-    ballot_.emplace(std::make_unique<mend::agreement::MpixAgreement>(comm_.get()), mend::Rank{rank_}, size_);
-    store_->begin_epoch(comm_.get(), *ballot_, nodes_, epoch_);
+    MPI_Comm_dup(all_, &comm_);
+    mend::throw_errors_of(comm_);
+    ballot_.emplace(std::make_unique<mend::agreement::MpixAgreement>(comm_), mend::Rank{rank_}, size_);
+    store_->begin_epoch(comm_, *ballot_, nodes_, epoch_);
   }
 
   MPI_Comm all_;
@@ -80,7 +78,7 @@ class Epochs {
   std::optional<mend::DiskOptions> disk_;
   mend::FindChanges how_;
   mend::Epoch epoch_;
-  mend::Communicator comm_;
+  MPI_Comm comm_ = MPI_COMM_NULL;  // never freed: others may still send in it
   std::optional<mend::agreement::Ballot> ballot_;
   std::optional<mend::StoreEngine> store_;
 };

@@ -65,6 +65,7 @@ class MemberGroups : public testing::Test {
     data.protect_in(epochs.store());
     EXPECT_EQ(epochs.store().restore(), Version{static_cast<std::uint64_t>(step)});
     data.expect(step);
+    epochs.store().finish_commit();  // the copies have come too
   }
   static std::string loss(Epochs& epochs, Data& data) {
     data.protect_in(epochs.store());

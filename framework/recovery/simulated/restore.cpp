@@ -7,6 +7,12 @@
 #include <algorithm>
 
 namespace mend::recovery {
+namespace {
+
+constexpr std::size_t bringing = 0;
+constexpr std::size_t protecting = 1;
+
+}  // namespace
 
 const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId application, ProcessId asking) {
   auto& parts = restores_[application];
@@ -48,12 +54,12 @@ const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId
       for (const Source& source : step.sources) {
         if (source.from == step.to) continue;
         parts->sends[static_cast<std::size_t>(source.from.value)][part].push_back({step.to, source.length});
-        ++parts->expects[static_cast<std::size_t>(step.to.value)][part];
+        if (part == bringing || !step.is_copy()) ++parts->expects[static_cast<std::size_t>(step.to.value)][part];
       }
     }
   };
-  add(0, parts->plan.bring);
-  add(1, parts->plan.protect);
+  add(bringing, parts->plan.bring);
+  add(protecting, parts->plan.protect);  // nobody waits for copies
   if (!parts->plan.version) lost_ = parts->plan.missing;
   return *parts;
 }
@@ -130,7 +136,7 @@ void RecoverySimulation::restore_ends(ProcessId process, agreement::Ruling rulin
   if (ruling != agreement::Ruling::carried) {
     return drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, false});
   }
-  with_data_ = one.core->position().roster;  // all have restored, and made it redundant again
+  with_data_ = one.core->position().roster;  // all have restored; copies are taken to have come before the next death
   one.wait = Process::Wait::body;
   enter_phase(process, Phase::over);
   // A death that became known during the vote did not change it. The next call of MPI fails.

@@ -61,6 +61,7 @@ TEST(CommittedFile, comes_back_to_a_rank_that_has_lost_it_whatever_its_size) {
     epochs.next({1});
     const mend::File restored = epochs.store().file("restart");
     epochs.store().restore();
+    epochs.store().finish_commit();  // the copies have come too
     EXPECT_TRUE(restored.exists());
     expect(restored, mine, epochs.rank());
   }

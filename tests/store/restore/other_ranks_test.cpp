@@ -69,6 +69,7 @@ class OtherRanks : public testing::Test {
     EXPECT_EQ(epochs.store().restore(), Version{static_cast<std::uint64_t>(step)});
     EXPECT_EQ(epochs.store().restored_from(), mend::Origin::memory);
     share.expect(step);
+    epochs.store().finish_commit();  // the copies have come too
   }
 };
 

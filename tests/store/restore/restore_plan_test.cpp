@@ -49,9 +49,10 @@ struct Transfer {
 
 /// The transfers of a plan that only makes copies.
 std::vector<Transfer> transfers(const RestorePlan& plan) {
-  EXPECT_THAT(plan.protect, IsEmpty());
   std::vector<Transfer> all;
-  for (const mend::Combination& step : plan.bring) {
+  std::vector<mend::Combination> steps = plan.bring;
+  steps.insert(steps.end(), plan.protect.begin(), plan.protect.end());
+  for (const mend::Combination& step : steps) {
     EXPECT_TRUE(step.is_copy());
     EXPECT_EQ(step.target, step.sources.front().block);
     all.push_back({step.sources.front().from, step.to, step.target.owners.front(), step.length});
@@ -87,9 +88,13 @@ TEST(RestorePlan, moves_nothing_when_nothing_is_lost) {
   EXPECT_THAT(transfers(plan), IsEmpty());
 }
 
-TEST(RestorePlan, brings_a_newcomer_its_own_snapshot_and_the_copy_it_shall_hold) {
+TEST(RestorePlan, brings_a_newcomer_its_own_snapshot_and_then_the_copy_it_shall_hold) {
   const RestorePlan plan = plan_restore(without(complete(3), {2}), ring_of_4);
   EXPECT_EQ(plan.version, Version{3});
+  EXPECT_EQ(plan.bring.size(), 1);
+  EXPECT_EQ(plan.bring.front().target, mend::Block::snapshot_of(Rank{2}));
+  EXPECT_EQ(plan.protect.size(), 1);
+  EXPECT_EQ(plan.protect.front().target, mend::Block::snapshot_of(Rank{1}));
   EXPECT_THAT(transfers(plan),
               UnorderedElementsAre(Transfer{Rank{1}, Rank{2}, Rank{1}, 107}, Transfer{Rank{3}, Rank{2}, Rank{2}, 207}));
 }
