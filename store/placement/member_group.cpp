@@ -99,7 +99,7 @@ void MemberGroup::end_epoch() {
   const ErrorsReturned quiet;
   for (const Protection& one : protections_) {
     try {
-      if (one.exchange->has_come()) publish(one.exchange->work(), one.version);
+      if (one.is_of_copies() && one.exchange->has_come()) publish(one.exchange->work(), one.version);
     } catch (const std::exception&) {  // it will not come any more
     }
   }
@@ -314,30 +314,29 @@ void MemberGroup::begin_to_protect(const RestorePlan& plan, int tag) {
   if (!plan.protect.empty()) protections_.push_back({begin(plan.protect, *plan.version, tag), *plan.version});
 }
 
+bool MemberGroup::Protection::is_of_copies() const {
+  return std::ranges::all_of(exchange->work(),
+                             [](const Combination& step) { return step.is_copy() && step.target.is_snapshot(); });
+}
+
+/// Finishes one, and forgets it. If this throws, it stays until the end of the epoch.
+MemberGroup::Protections::iterator MemberGroup::finish(Protections::iterator one) {
+  finish(*one->exchange, one->version);
+  publish(one->exchange->work(), one->version);
+  return protections_.erase(one);
+}
+
 void MemberGroup::finish_parities() {
-  std::erase_if(protections_, [&](const Protection& one) {
-    const bool has_copies_only = std::ranges::all_of(
-        one.exchange->work(), [](const Combination& step) { return step.is_copy() && step.target.is_snapshot(); });
-    if (has_copies_only) return false;
-    finish(*one.exchange, one.version);
-    publish(one.exchange->work(), one.version);
-    return true;
-  });
+  for (auto one = protections_.begin(); one != protections_.end();) one = one->is_of_copies() ? one + 1 : finish(one);
 }
 
 void MemberGroup::publish_what_came() {
-  std::erase_if(protections_, [&](const Protection& one) {
-    if (!one.exchange->is_done()) return false;
-    publish(one.exchange->work(), one.version);
-    return true;
-  });
+  for (auto one = protections_.begin(); one != protections_.end();)
+    one = one->exchange->is_done() ? finish(one) : one + 1;
 }
 
 void MemberGroup::finish_protecting() {
-  for (const Protection& one : std::exchange(protections_, {})) {
-    finish(*one.exchange, one.version);
-    publish(one.exchange->work(), one.version);
-  }
+  while (!protections_.empty()) finish(protections_.begin());
 }
 
 bool MemberGroup::forget_damaged(Version version) {

@@ -154,6 +154,15 @@ class MemberGroup {
   void forget_sizes();
 
  private:
+  /// Makes a restored version redundant again. Copies come while the application computes.
+  struct Protection {
+    std::unique_ptr<Exchange> exchange;
+    Version version;
+
+    bool is_of_copies() const;
+  };
+  using Protections = std::vector<Protection>;
+
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return slots_of_versions_.at(block, version).bytes; }
   Changes pack_members(Version version, Bytes& snapshot, std::optional<Version> older, std::exception_ptr& problem);
@@ -163,6 +172,7 @@ class MemberGroup {
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void finish(Exchange& exchange, Version version);
+  Protections::iterator finish(Protections::iterator one);
   template <class FindDamage>
   bool forget_if(Version version, FindDamage damage_of);
   std::set<Block> blocks_given_by(const RestorePlan& plan) const;
@@ -187,12 +197,7 @@ class MemberGroup {
   Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
   ByteCount changed_bytes_ = 0;
   std::unique_ptr<Exchange> under_way_;
-  /// Makes a restored version redundant again, while the application computes.
-  struct Protection {
-    std::unique_ptr<Exchange> exchange;
-    Version version;
-  };
-  std::vector<Protection> protections_;
+  Protections protections_;
 };
 
 }  // namespace mend

@@ -169,7 +169,9 @@ TEST(RecoveryAtScale, the_data_comes_from_the_plan_of_the_store) {
   // on another node.
   EXPECT_GT(job.cost(Phase::data).bytes * 16, 2 * 10e6);
   EXPECT_LT(job.cost(Phase::data).bytes * 16, 4.1 * 10e6);
-  EXPECT_GE(job.cost(Phase::data).time, 2 * 1ms + 2'500us);  // at 10 bytes a nanosecond, and 4 to copy
+  // Nobody waits for more than the first of these: at 10 bytes a nanosecond, and 4 to copy.
+  EXPECT_GE(job.cost(Phase::data).time, 1ms + 2'500us);
+  EXPECT_LT(job.cost(Phase::data).time, 2 * 1ms + 2'500us);
   options.redundancy = Redundancy::parse("rs:4+2");
   RecoverySimulation coded(options);
   coded.run();
