@@ -442,8 +442,12 @@ bool Engine::commit_due() {
   note_activity();
   throw_noted_error();
   if (witness_.death_count() > 0) check();
-  store_.go_on();
-  if (local_) trace::instant("step");
+  if (local_) {
+    local_->through_failures([&] { store_.go_on(); });
+    trace::instant("step");
+  } else {
+    store_.go_on();
+  }
   const MPI_Comm comm = world_.store.get();
   const bool is_due = pacing_.due(reporter_.history(), store_.statistics(), comm);
   if (local_) return local_->commit_due(is_due);
