@@ -132,7 +132,11 @@ bool transaction(Session& session, const std::function<bool()>& work) {
   store.hold();  // until the unit has ended; a recovery ends the hold too
   const auto drop = [&] { store.drop_provisional(); };
   const auto take_back = [&] {
-    unless_refused([&] { store.version() == before ? store.restore() : store.restore(before); }, drop);
+    const auto go_back = [&] {
+      store.version() == before ? store.restore() : store.restore(before);
+      store.finish_commit();  // copies may come to where the version is held
+    };
+    unless_refused(go_back, drop);
     store.let_go();
   };
   if (!unless_refused([&] { return session.agree(work()); }, drop)) {

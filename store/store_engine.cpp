@@ -279,16 +279,6 @@ Version StoreEngine::end_commit() {
 
 void StoreEngine::go_on() { commit_ ? static_cast<void>(finish_commit()) : groups_.publish_what_came(); }
 
-void StoreEngine::end() {
-  try {
-    groups_.finish_protecting();
-  } catch (const std::exception&) {  // a process has died
-  }
-  end_epoch();
-  ranks_.ballot = nullptr;
-  if (disk_) disk_->wait();
-}
-
 std::vector<ByteCount> StoreEngine::block_sizes() const { return groups_.block_sizes(versions_.published()); }
 
 void StoreEngine::hold() {

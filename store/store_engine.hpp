@@ -146,9 +146,12 @@ class StoreEngine final : public Store {
   void hear(Version announced) { versions_.hear(announced); }
   /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
-  /// Ends the store with the job: commits and restores throw agreement::Abandoned from now on. All ranks end it: copies
-  /// that are under way come to their ends.
-  void end();
+  /// Ends the store with the job: commits and restores throw agreement::Abandoned from now on. Local.
+  void end() {
+    end_epoch();
+    ranks_.ballot = nullptr;
+    if (disk_) disk_->wait();
+  }
   /// Before the job ends because ranks are missing: writes the newest version that can be rebuilt to disk, for all
   /// ranks that have committed it. Does nothing without a disk, or if the version is on it. Collective over the ranks
   /// that are left. Throws ProcessFailure.

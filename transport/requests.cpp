@@ -51,15 +51,20 @@ void Requests::receive(std::span<std::byte> bytes, int from, int tag) {
 }
 
 void Requests::wait_all() {
+  if (have_failed_) throw ProcessFailure("a message had failed before it was waited for again");
   const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes_));
+  have_failed_ = true;  // if the next line throws
   check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   forget();
 }
 
 bool Requests::test_all() {
+  if (have_failed_) return false;
   int are_complete = 0;
+  have_failed_ = true;  // if the next line throws
   check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &are_complete, MPI_STATUSES_IGNORE),
             "MPI_Testall");
+  have_failed_ = false;
   if (are_complete != 0) forget();
   return are_complete != 0;
 }
@@ -67,6 +72,7 @@ bool Requests::test_all() {
 void Requests::forget() {
   requests_.clear();
   bytes_ = 0;
+  have_failed_ = false;
 }
 
 }  // namespace mend

@@ -34,7 +34,9 @@ class Requests {
   /// Completes all messages. Throws ProcessFailure, EnvironmentError. Returns at once if there are none.
   void wait_all();
 
-  /// Returns true if all messages are complete, without waiting. Throws as wait_all.
+  /// Returns true if all messages are complete, without waiting. Throws as wait_all. False for ever if this or wait_all
+  /// has thrown, and wait_all throws then: MPI has forgotten the requests that have failed, and takes them for
+  /// complete.
   bool test_all();
 
  private:
@@ -43,6 +45,7 @@ class Requests {
   MPI_Comm comm_;
   std::vector<MPI_Request> requests_;
   std::size_t bytes_ = 0;  // of all messages that are not completed
+  bool have_failed_ = false;
 };
 
 }  // namespace mend

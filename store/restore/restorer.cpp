@@ -174,7 +174,6 @@ void Restorer::bring_back(const JointPlan& plan) {
     group.finish_bringing(*plan.version);
     group.publish(of.restore.bring, *plan.version);
   });
-  protect_again(plan);
 }
 
 void Restorer::protect_again(const JointPlan& plan) {
@@ -219,6 +218,7 @@ Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
   }
   confirm(problem);
   groups_.forget_newer(version);
+  protect_again(plan);
   return {version, Origin::memory, std::move(names)};
 }
 
@@ -271,6 +271,7 @@ Restorer::Restored Restorer::restore_from(Rank from) {
   });
   confirm(problem);
   groups_.forget_newer(version);
+  protect_again(plan);
   return from_memory(version);
 }
 

@@ -161,6 +161,28 @@ TEST_F(Stores, give_back_what_was_committed_or_nothing_when_a_holder_is_lost_bef
   }
 }
 
+TEST_F(Stores, do_not_count_copies_that_an_interruption_has_ended) {
+  for (int round = 0; round < 5; ++round) {
+    Epochs epochs;
+    if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
+    Data data(epochs.rank(), 300'000);
+    commit(epochs, data, 1);
+    epochs.next({1});  // keeps the copy of rank 0's data
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), Version{1});
+    MPI_Barrier(MPI_COMM_WORLD);
+    epochs.interrupt();
+    try {
+      epochs.store().finish_commit();
+    } catch (const mend::ProcessFailure&) {
+    }
+    epochs.next();
+    expect_restored(epochs, data, 1, Version{1});
+    epochs.next({0});
+    expect_restored(epochs, data, 1, Version{1});
+  }
+}
+
 TEST_F(Stores, count_copies_that_come_while_the_application_goes_on) {
   Epochs epochs;
   if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
