@@ -82,6 +82,14 @@ class Stores : public testing::Test {
     data.expect(step);
     epochs.store().finish_commit();  // the copies have come too
   }
+  /// Has `victim` lose its memory, and restores version 1. The copies that it kept are on their way to it.
+  static void restore_without_copies(Epochs& epochs, Data& data, int victim) {
+    epochs.next({victim});
+    data.protect_in(epochs.store());
+    EXPECT_EQ(epochs.store().restore(), Version{1});
+    data.expect(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 };
 
 TEST_F(Stores, give_back_what_was_committed_last) {
@@ -133,11 +141,7 @@ TEST_F(Stores, bring_back_a_rank_that_is_lost_again_before_its_copies_have_come)
   Data data(epochs.rank(), 300'000);
   commit(epochs, data, 1);
   for (int round = 0; round < 3; ++round) {
-    epochs.next({1});
-    data.protect_in(epochs.store());
-    EXPECT_EQ(epochs.store().restore(), Version{1});
-    data.expect(1);
-    MPI_Barrier(MPI_COMM_WORLD);
+    restore_without_copies(epochs, data, 1);
   }
 }
 
@@ -147,10 +151,7 @@ TEST_F(Stores, give_back_what_was_committed_or_nothing_when_a_holder_is_lost_bef
     if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
     Data data(epochs.rank(), 300'000);
     commit(epochs, data, 1);
-    epochs.next({1});  // keeps the copy of rank 0's data
-    data.protect_in(epochs.store());
-    EXPECT_EQ(epochs.store().restore(), Version{1});
-    MPI_Barrier(MPI_COMM_WORLD);
+    restore_without_copies(epochs, data, 1);  // which keeps the copy of rank 0's data
     epochs.next({0});
     data.protect_in(epochs.store());
     try {
@@ -167,10 +168,7 @@ TEST_F(Stores, do_not_count_copies_that_an_interruption_has_ended) {
     if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
     Data data(epochs.rank(), 300'000);
     commit(epochs, data, 1);
-    epochs.next({1});  // keeps the copy of rank 0's data
-    data.protect_in(epochs.store());
-    EXPECT_EQ(epochs.store().restore(), Version{1});
-    MPI_Barrier(MPI_COMM_WORLD);
+    restore_without_copies(epochs, data, 1);  // which keeps the copy of rank 0's data
     epochs.interrupt();
     try {
       epochs.store().finish_commit();
@@ -189,10 +187,7 @@ TEST_F(Stores, count_copies_that_come_while_the_application_goes_on) {
   Data data(epochs.rank(), 200'000);
   commit(epochs, data, 1);
   for (int victim = 0; victim < epochs.size(); ++victim) {
-    epochs.next({victim});
-    data.protect_in(epochs.store());
-    EXPECT_EQ(epochs.store().restore(), Version{1});
-    data.expect(1);
+    restore_without_copies(epochs, data, victim);
     int any_protects = 1;
     while (any_protects != 0) {
       epochs.store().go_on();
