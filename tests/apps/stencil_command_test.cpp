@@ -1,7 +1,7 @@
 // The stencil as its users run it: launched by `mend run`, and checked by its exit code, its output and its files.
 
 #include "tests/support/scratch_folder.hpp"
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // The C API, tested with a program in C whose rank 1 dies.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <nlohmann/json.hpp>
 

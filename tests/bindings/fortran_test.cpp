@@ -1,6 +1,6 @@
 // The Fortran module, tested with a program in Fortran whose rank 1 dies.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // Programs for Fenix, as they are, on mend: with real deaths at every place where they differ.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

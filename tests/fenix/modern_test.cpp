@@ -2,7 +2,7 @@
 // real deaths.
 
 #include "tests/fenix/snapshot/lost_data.hpp"
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>

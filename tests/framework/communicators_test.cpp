@@ -1,6 +1,6 @@
 // Ranks that are blocked in communicators of the application, or in agreements, while another rank dies.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 namespace {
 

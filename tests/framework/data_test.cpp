@@ -1,6 +1,6 @@
 // The data that the body finds when it is entered again, after different deaths.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Checkpoints on disk, written by jobs of real processes, some of which die; and jobs that continue from them.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Jobs whose body throws, or whose ranks call different operations: they end with one sentence and the right exit code,
 // and do not hang.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

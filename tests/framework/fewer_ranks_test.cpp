@@ -1,6 +1,6 @@
 // Jobs that continue with fewer ranks: ranks are renumbered without those given up, or those are left blank.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Restart files in memory: a program whose state is only there loses nothing when ranks die.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The ways to start a program of mend, and what it leaves behind: by mend run, by plain mpirun, or directly; with MPI
 // initialised by mend or by the caller; with options given in every way.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // A parked spare uses nothing but what its heartbeats cost.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>

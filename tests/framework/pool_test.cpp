@@ -1,7 +1,7 @@
 // Processes that are started in the background, to replace a spare that was used. They, or the process that started
 // them, stop or die while they wait.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 #include "tests/support/process_tree.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Recovery in place, and transactions.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // the job ends if that is allowed.
 
 #include "base/clock.hpp"
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <algorithm>
 #include <ostream>

@@ -1,7 +1,7 @@
 // The losses that each redundancy survives (the table in store/redundancy.hpp), on processes that are killed: for every
 // row exactly the promised losses, and one more. tests/store/placement/survival_test.cpp kills every subset, in memory.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

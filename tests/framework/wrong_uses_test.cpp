@@ -1,6 +1,6 @@
 // A table of wrong uses: the command, the exit code of the job, the time that it takes, and the sentence of one rank.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

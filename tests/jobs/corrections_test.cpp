@@ -2,7 +2,7 @@
 
 #include "jobs/doctor/corrections.hpp"
 #include "jobs/doctor/program.hpp"
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/scoped_environment.hpp"

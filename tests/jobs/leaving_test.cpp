@@ -1,6 +1,6 @@
 // Jobs that are asked to leave while they run, by real signals and limits, and the launches that continue from there.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // mend run --relaunch: jobs that have lost more than they can replace begin again from disk automatically.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>

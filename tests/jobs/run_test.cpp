@@ -1,7 +1,7 @@
 // `mend run` as users call it: exit codes, messages, signals, and no processes left behind.
 
 #include "base/clock.hpp"
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // Jobs whose processes, or whose launcher, are stopped or killed from outside.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>

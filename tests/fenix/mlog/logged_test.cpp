@@ -2,7 +2,7 @@
 // undisturbed run, and those who stay compute no step twice.
 
 #include "tests/fenix/snapshot/lost_data.hpp"
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>

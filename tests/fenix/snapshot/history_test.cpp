@@ -1,7 +1,7 @@
 // Every snapshot that a program for Fenix keeps comes back to the last bit, whoever is killed and where.
 
 #include "tests/fenix/snapshot/lost_data.hpp"
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Data of more bytes than an int can count.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Regions that find their Views, in jobs whose ranks die.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Jobs in which the MPI library forgets a process: it is held dead and replaced, and the job goes on with the right
 // result. Without that, these jobs would hang.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 

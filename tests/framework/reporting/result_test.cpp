@@ -1,6 +1,6 @@
 // The result file of any program (mend run --result), and its display by `mend report`.
 
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>

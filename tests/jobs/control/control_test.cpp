@@ -1,7 +1,7 @@
 // mend status, mend commit and mend stop, on real jobs: jobs that compute, that have lost a rank, and that are stopped.
 
 #include "jobs/control/job_state.hpp"
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/scoped_environment.hpp"
 

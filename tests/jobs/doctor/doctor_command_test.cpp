@@ -1,6 +1,6 @@
 // `mend doctor` as users call it, on a machine with planted faults.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/scoped_environment.hpp"
 

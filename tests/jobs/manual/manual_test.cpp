@@ -1,6 +1,6 @@
 // Help, version, man pages and completion, all made from the same description.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>

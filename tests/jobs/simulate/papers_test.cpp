@@ -1,6 +1,6 @@
 // docs/papers.md has the output of the simulations.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/sanitized.hpp"
 
 #include <gmock/gmock.h>

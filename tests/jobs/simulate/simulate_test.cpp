@@ -1,6 +1,6 @@
 // `mend simulate` as users call it.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // mend run and mend script in a real Slurm: two nodes that this machine plays (cluster.sh), which needs root.
 
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/scoped_environment.hpp"

@@ -1,3 +1,5 @@
+// Kokkos is initialised before the first test and finalised after the last one.
+
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tests/jobs/mend_process.hpp"
+#include "tests/support/mend_process.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tests/framework/subject_job.hpp"
+#include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
 
