@@ -1,6 +1,6 @@
 #include "agreement/ballot.hpp"
 
-#include "agreement/members_with.hpp"
+#include "agreement/find_members.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/place.hpp"

@@ -12,7 +12,7 @@
 #include "base/median.hpp"
 #include "fenix/process/job.hpp"
 #include "framework/session.hpp"
-#include "store/store_engine.hpp"
+#include "store/engine/store_engine.hpp"
 
 #include <fenix.hpp>
 #include <mend.h>

@@ -8,7 +8,7 @@
 #include "base/median.hpp"
 #include "store/snapshot/memory/block_reserve.hpp"
 #include "store/placement/coding.hpp"
-#include "store/store_engine.hpp"
+#include "store/engine/store_engine.hpp"
 #include "transport/mpi.hpp"
 
 #include <CLI/CLI.hpp>

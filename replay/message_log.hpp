@@ -1,6 +1,6 @@
 // What is told of each logged message, so that it can be sent again, and recognised when it is: by
-// framework/replay/messages/logged_messages.hpp, which sends and receives. Two keep such logs: ledger.hpp, until the
-// next commit of all ranks, and region_log.hpp, for as many regions of the program as it wants.
+// framework/local_rollback/messages/logged_messages.hpp, which sends and receives. Two keep such logs: ledger.hpp,
+// until the next commit of all ranks, and region_log.hpp, for as many regions of the program as it wants.
 
 #pragma once
 

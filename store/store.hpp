@@ -2,7 +2,7 @@
 //
 // A commit saves all protected members of all ranks as a new version. Other ranks keep redundant data for each rank's
 // members: a copy, or parities (store/redundancy.hpp). After a failure, restore() gives every rank its data of the
-// newest complete version. store/store_engine.hpp explains how.
+// newest complete version. store/engine/store_engine.hpp explains how.
 //
 // Memory: with V versions, a rank with a snapshot of S bytes keeps V * S for itself, and for other ranks V times the
 // amount that its redundancy needs. For V commits after a recovery it also keeps blocks of the earlier placement. While

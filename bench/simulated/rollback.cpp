@@ -16,7 +16,7 @@
 #include "bench/simulated/simulation_main.hpp"
 #include "framework/commits/commit_schedule.hpp"
 #include "jobs/plan/quantities.hpp"
-#include "replay/recovery_line.hpp"
+#include "replay/uncoordinated/recovery_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -16,7 +16,7 @@
 #include "fenix/data/memory_file.hpp"
 #include "fenix/data/regions.hpp"
 #include "fenix/data/serialize_function.hpp"
-#include "store/store_engine.hpp"
+#include "store/engine/store_engine.hpp"
 
 #include <mpi.h>
 

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "framework/replay/logged_calls.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
 #include "replay/region_log.hpp"
 
 #include <mpi.h>

@@ -7,10 +7,10 @@
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/replay/logged_calls.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>

@@ -60,8 +60,8 @@ class InBody {
 /// forbidden, calls in it now end the process with a sentence, because it is revoked. Main thread. Local.
 void end_bodies();
 
-/// From now on, MPI_COMM_WORLD means session.comm() in bodies (framework/process/hooks/meant.hpp), or not. Main thread.
-/// Local.
+/// From now on, MPI_COMM_WORLD means session.comm() in bodies (framework/process/hooks/world_substitution.hpp), or not.
+/// Main thread. Local.
 void take_session_for_world(bool is_so);
 
 /// While it lives, MPI_COMM_WORLD means itself: for mend's own work within a body.

@@ -43,15 +43,15 @@
 #include "framework/recovery/job_end.hpp"
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
-#include "framework/replay/clusters/cluster_standing.hpp"
-#include "framework/replay/local_rollback.hpp"
-#include "framework/replay/local_store.hpp"
-#include "framework/replay/local_tally.hpp"
+#include "framework/local_rollback/clusters/cluster_rollback.hpp"
+#include "framework/local_rollback/local_rollback.hpp"
+#include "framework/local_rollback/local_rollback_store.hpp"
+#include "framework/local_rollback/rollback_counts.hpp"
 #include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
 #include "framework/spawn/arrival.hpp"
 #include "framework/spawn/newcomer_host.hpp"
-#include "store/store_engine.hpp"
+#include "store/engine/store_engine.hpp"
 
 #include <functional>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "framework/recovery/engine.hpp"
 
-#include "agreement/members_with.hpp"
+#include "agreement/find_members.hpp"
 #include "base/death/crash_report.hpp"
 #include "base/death/fail_stop.hpp"
 #include "base/fault_point.hpp"

@@ -2,7 +2,7 @@
 
 #include "base/name_runs.hpp"
 #include "base/telemetry/log.hpp"
-#include "framework/reporting/vacancies.hpp"
+#include "framework/reporting/unfilled_ranks.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/announcer.hpp"
-#include "framework/reporting/casualties.hpp"
+#include "framework/reporting/known_deaths.hpp"
 #include "framework/reporting/result_file.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "store/store.hpp"

@@ -21,7 +21,7 @@
 #pragma once
 
 #include "jobs/run/child.hpp"
-#include "jobs/report/reports.hpp"
+#include "jobs/watch/status_reports.hpp"
 
 #include <chrono>
 #include <cstddef>

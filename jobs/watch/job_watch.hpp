@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "jobs/run/child.hpp"
 #include "jobs/watch/end_watch.hpp"
-#include "jobs/report/reports.hpp"
+#include "jobs/watch/status_reports.hpp"
 #include "jobs/watch/start_watch.hpp"
 
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/trace.hpp"
 #include "store/disk/durable_file.hpp"
-#include "store/ballot_remarks.hpp"
+#include "store/engine/ballot_remarks.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/collectives.hpp"
 

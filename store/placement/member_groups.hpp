@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "store/epoch_ranks.hpp"
+#include "store/engine/epoch_ranks.hpp"
 #include "store/placement/member_group.hpp"
 #include "store/restore/joint_plan.hpp"
 

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "store/disk/disk_tier.hpp"
-#include "store/epoch_ranks.hpp"
+#include "store/engine/epoch_ranks.hpp"
 #include "store/placement/member_groups.hpp"
 #include "store/restore/joint_plan.hpp"
 #include "store/snapshot/snapshot.hpp"

@@ -1,7 +1,7 @@
 // The ballot and its rule, for every mixture of motions of up to four ranks.
 
 #include "agreement/ballot.hpp"
-#include "agreement/members_with.hpp"
+#include "agreement/find_members.hpp"
 
 #include "base/error.hpp"
 

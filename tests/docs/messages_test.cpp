@@ -31,8 +31,8 @@ constexpr std::array not_said_to_users{
     "transport/simulated/simulator.cpp",
     "framework/recovery/simulated/simulation.cpp",
     "framework/recovery/core/recovery_core.cpp",  // its words are used in transcripts
-    "replay/message.cpp",                         // the same
-    "replay/protocol.cpp",
+    "replay/uncoordinated/message.cpp",           // the same
+    "replay/uncoordinated/protocol.cpp",
 };
 
 TEST(SentencesInSources, are_joined_and_stripped_of_values_and_comments) {

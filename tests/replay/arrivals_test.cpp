@@ -3,7 +3,7 @@
 
 #include "replay/arrivals.hpp"
 
-#include "replay/ledger.hpp"
+#include "replay/sender_log.hpp"
 #include "tests/replay/hash.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/seeds.hpp"

@@ -5,7 +5,7 @@
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/ids.hpp"
-#include "store/store_engine.hpp"
+#include "store/engine/store_engine.hpp"
 #include "transport/mpi.hpp"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // Notes the keys of communicators' attributes, with their callbacks. MPI copies attributes only when it duplicates a
 // communicator itself. Under local rollback it does not: beneath a duplicate are communicators of the epoch, which have
-// no attributes (framework/replay/derived_fronts.hpp). The functions of MPI's profiling interface are intercepted, as
-// in communicator_hooks.cpp.
+// no attributes (framework/local_rollback/derived_fronts.hpp). The functions of MPI's profiling interface are
+// intercepted, as in communicator_hooks.cpp.
 
 #include "framework/process/hooks/attribute_hooks.hpp"
 
 #include "framework/process/library_function.hpp"
-#include "framework/replay/plain_calls.hpp"
+#include "framework/local_rollback/plain_calls.hpp"
 
 #include <algorithm>
 #include <vector>

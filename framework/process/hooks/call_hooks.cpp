@@ -4,10 +4,10 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/communicator_hooks.hpp"
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/library_function.hpp"
-#include "framework/replay/blocks.hpp"
-#include "framework/replay/logged_calls.hpp"
+#include "framework/local_rollback/blocks.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
 
 #include <mpi.h>
 

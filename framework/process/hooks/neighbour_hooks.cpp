@@ -3,11 +3,11 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
-#include "framework/replay/logged_calls.hpp"
-#include "framework/replay/collectives/neighbours.hpp"
-#include "framework/replay/values.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
+#include "framework/local_rollback/collectives/neighbours.hpp"
+#include "framework/local_rollback/values.hpp"
 
 #include <mpi.h>
 

@@ -1,15 +1,15 @@
-// Persistent collective calls. On communicators whose calls are logged (framework/replay/logged_calls.hpp), a start
-// begins the non-blocking call of the same name, which is logged. The functions of MPI's profiling interface are
+// Persistent collective calls. On communicators whose calls are logged (framework/local_rollback/logged_calls.hpp), a
+// start begins the non-blocking call of the same name, which is logged. The functions of MPI's profiling interface are
 // intercepted, as in call_hooks.cpp.
 
 #include "framework/process/library_function.hpp"
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/parameters.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
-#include "framework/replay/logged_calls.hpp"
-#include "framework/replay/collectives/neighbours.hpp"
-#include "framework/replay/plain_calls.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
+#include "framework/local_rollback/collectives/neighbours.hpp"
+#include "framework/local_rollback/plain_calls.hpp"
 
 #include <mpi.h>
 

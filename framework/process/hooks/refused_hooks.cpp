@@ -1,5 +1,5 @@
-// MPI calls that are not logged (framework/replay/logged_calls.hpp): on a communicator whose calls are logged, each
-// ends the job with a sentence, and elsewhere it is the library's. The functions of MPI's profiling interface are
+// MPI calls that are not logged (framework/local_rollback/logged_calls.hpp): on a communicator whose calls are logged,
+// each ends the job with a sentence, and elsewhere it is the library's. The functions of MPI's profiling interface are
 // intercepted, as by call_hooks.cpp. With those that are covered, these are all that communicate:
 // tests/framework/process/mpi_functions_test.cpp compares them with what mpi.h declares.
 
@@ -9,10 +9,10 @@
 #include "framework/process/body_guard.hpp"
 #include "framework/process/hooks/functions_since_6.hpp"
 #include "framework/process/library_function.hpp"
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/parameters.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/replay/logged_calls.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
 #include "transport/mpi.hpp"
 
 #include <mpi.h>

@@ -3,10 +3,10 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/body_guard.hpp"
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/library_function.hpp"
 #include "framework/process/process_context.hpp"
-#include "framework/replay/logged_calls.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
 
 #include <mpi.h>
 

@@ -5,7 +5,7 @@
 // MPI_Pack and its like are left alone: on machines of one kind they do the same on each communicator. So is MPI_Abort,
 // which ends the job on each.
 
-#include "framework/process/hooks/meant.hpp"
+#include "framework/process/hooks/world_substitution.hpp"
 
 #include "framework/process/body_guard.hpp"
 #include "framework/process/hooks/parameters.hpp"

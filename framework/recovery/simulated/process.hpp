@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "agreement/simulated/foretold.hpp"
+#include "agreement/simulated/fixed_outcome.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
 #include "store/restore/restore_plan.hpp"
 

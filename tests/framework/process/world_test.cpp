@@ -1,6 +1,6 @@
 // --mend-world session: MPI_COMM_WORLD is session.comm() in the body.
 
-#include "tests/framework/replay/rolled_back_job.hpp"
+#include "tests/framework/local_rollback/rolled_back_job.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/ballot.hpp"
-#include "agreement/simulated/foretold.hpp"
+#include "agreement/simulated/fixed_outcome.hpp"
 #include "tests/framework/recovery/recovery_communicators.hpp"
 
 #include <algorithm>

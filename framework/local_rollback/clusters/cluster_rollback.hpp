@@ -1,0 +1,86 @@
+// What a process knows of the clusters of its job (replay/clusters/clusters.hpp), over all its entries of the body.
+//
+// In each recovery all ranks tell each other their lives. Survivors whose cluster goes back leave the body then, and
+// enter it again; the others wait for them where the new communicators are made.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "framework/local_rollback/clusters/cluster_choice.hpp"
+#include "replay/clusters/clusters.hpp"
+#include "spares/roster.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace mend {
+
+class ClusterStanding {
+ public:
+  /// The result of a meeting, for this rank.
+  enum class Met : std::uint8_t {
+    goes_on,
+    goes_back,     ///< it must leave the body, and enter it again
+    has_reentered  ///< it has met the others before it left the body
+  };
+
+  explicit ClusterStanding(ClusterChoice choice) : choice_(std::move(choice)) {}
+
+  const ClusterChoice& choice() const { return choice_; }
+
+  /// The job begins with these ranks. Throws UsageError, on all processes, if the choice does not fit them. Local.
+  void begin_job(const Roster& roster);
+
+  /// All tell each other their lives, once in a recovery: the others do not wait for a rank that has left the body
+  /// after that. `lost`: the steps that this rank would lose if it went back now. Collective over `comm`, of all ranks
+  /// of `roster`, whose errors are thrown.
+  Met meet(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost, MPI_Comm comm);
+  /// Returns true if no rank has stayed in its life at the last meeting, because clusters go back. Local.
+  bool all_go_back() const { return all_go_back_; }
+  /// This process enters the body, in this epoch: it has no life yet. Local.
+  void enter_body(const Roster& roster, Epoch epoch);
+  /// All ranks go on. Local.
+  void begin_life(Epoch epoch);
+
+  /// Returns true until adopt(), if the clusters are to be found by traffic. The same on all ranks. Local.
+  bool wants_traffic() const { return choice_.kind == ClusterChoice::Kind::traffic && edition_ == 1; }
+  /// The clusters by traffic: the same on all ranks, which have committed together in this epoch. Local.
+  void adopt(const replay::Clusters& clusters, const Roster& roster, Epoch epoch);
+
+  /// By rank: whether it is in the cluster of `self`. After meet(), or at the start. Local.
+  std::vector<bool> mates(const Roster& roster, Rank self) const;
+  /// By rank, the same. Local.
+  replay::Clusters clusters(const Roster& roster) const;
+
+  /// Returns true if `rank` has gone back in the last recovery, or in an earlier one of which was_told() did not hear.
+  bool is_back(Rank rank) const;
+  /// The last recovery has been told. Local.
+  void was_told() { told_ = now_; }
+  /// How many steps the survivors of this rank's cluster have lost in the last recovery, at least; nothing if there
+  /// were none. Local.
+  std::optional<std::uint64_t> lost_by_mates() const { return lost_by_mates_; }
+
+ private:
+  /// Of a rank: whose entry of the body has its life.
+  struct Entry {
+    ProcessId process;
+    std::uint64_t number = 0;
+    bool operator==(const Entry&) const = default;
+  };
+
+  ClusterChoice choice_;
+  std::optional<replay::Clusters> by_origin_;  // nothing in a newcomer that has not met the others
+  std::uint64_t edition_ = 0;                  // of the clusters: 1 from the start, 2 by traffic
+  std::uint64_t entries_ = 0;
+  replay::Life life_;
+  std::optional<Epoch> met_;
+  bool all_go_back_ = false;
+  std::vector<Entry> now_;
+  std::vector<Entry> told_;
+  std::optional<std::uint64_t> lost_by_mates_;
+};
+
+}  // namespace mend

@@ -1,0 +1,149 @@
+// Local rollback with clusters of several ranks: who goes back with whom, and what ranks of a cluster tell each other.
+
+#include "agreement/ballot.hpp"
+#include "base/name_runs.hpp"
+#include "base/telemetry/log.hpp"
+#include "base/telemetry/trace.hpp"
+#include "framework/recovery/engine.hpp"
+#include "framework/local_rollback/local_rollback.hpp"
+#include "framework/local_rollback/plain_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace mend {
+namespace {
+
+constexpr int acknowledgement_tag = 1;  // of the session's communicator of collectives, on which they have tag 0
+
+/// Copies of so many bytes are kept before acknowledgements are looked for.
+constexpr std::size_t least_looked_for = std::size_t{512} << 10U;
+
+}  // namespace
+
+/// The steps that this rank would compute again if it went back now.
+std::uint64_t LocalRollback::steps_since_version() const {
+  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  return steps - std::min(steps, steps_);
+}
+
+/// Finds out who goes back. Throws ProcessFailure if this rank does: the others wait until it has entered the body
+/// again.
+void LocalRollback::meet() {
+  using Met = ClusterStanding::Met;
+  ClusterStanding& standing = engine_.cluster_standing();
+  const World& world = engine_.world();
+  const Rank self{session_.rank};
+  const std::uint64_t lost = steps_since_version();
+  const Met met = world.epoch == Epoch{0}
+                      ? Met::goes_on
+                      : standing.meet(world.roster, self, world.epoch, lost, world.application.get());
+  if (options_.is_strict && met != Met::has_reentered && standing.all_go_back()) {
+    throw agreement::OrderError(
+        "each cluster has lost a process, so no rank stays: with --mend-rollback local,strict the job ends");
+  }
+  if (met == Met::goes_back) {
+    engine_.local_tally().computed_twice(self, lost);
+    goes_back_with_cluster_ = true;
+    session_.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
+    leave();
+  }
+  if (met == Met::has_reentered) counts_steps_ = false;
+  if (const auto by_mates = standing.lost_by_mates(); by_mates && is_newcomer_ && counts_steps_) {
+    engine_.local_tally().computed_twice(self, *by_mates);
+    counts_steps_ = false;
+  }
+  take_mates();
+}
+
+/// Before a commit: all find the clusters by what they have sent each other since the last.
+void LocalRollback::choose_clusters() {
+  chosen_.reset();
+  const ClusterStanding& standing = engine_.cluster_standing();
+  if (!standing.wants_traffic() || !has_restored()) return;
+  const std::vector<std::uint64_t> own = ledger_.bytes_sent(ranks_);
+  replay::TrafficMatrix traffic(own.size() * own.size());
+  call_mpi(
+      [&] {
+        return PMPI_Allgather(own.data(), ranks_, MPI_UINT64_T, traffic.data(), ranks_, MPI_UINT64_T,
+                              session_.comm(Traffic::collectives));
+      },
+      "MPI_Allgather");
+  if (std::ranges::all_of(traffic, [](std::uint64_t bytes) { return bytes == 0; })) return;
+  const int most = standing.choice().count == 0 ? std::max(1, ranks_ / 2) : standing.choice().count;
+  chosen_ = replay::clusters_by_traffic(traffic, ranks_, most);
+  price_ = replay::price_of(*chosen_, traffic);
+}
+
+/// All have committed.
+void LocalRollback::adopt_clusters() {
+  if (!chosen_) return;
+  const replay::Clusters clusters = *std::exchange(chosen_, std::nullopt);
+  const World& world = engine_.world();
+  ClusterStanding& standing = engine_.cluster_standing();
+  standing.adopt(clusters, world.roster, world.epoch);
+  take_mates();
+  const auto permille = [](double share) { return static_cast<std::int64_t>(std::lround(1000 * share)); };
+  trace::instant("clusters", {{"count", replay::count_of(clusters)},
+                              {"logged_permille", permille(price_.logged)},
+                              {"back_permille", permille(price_.back)}});
+  if (session_.rank != 0) return;
+  constexpr int most_named = 32;
+  const int count = replay::count_of(clusters);
+  log::notice(fmt::format(
+      "{} by traffic{}: {:.1f} % of the bytes are logged, and {:.1f} % of the ranks go back on average when one dies",
+      counted(static_cast<std::size_t>(count), "cluster"),
+      count <= most_named ? fmt::format(" ({})", replay::to_string(clusters)) : "", 100 * price_.logged,
+      100 * price_.back));
+}
+
+void LocalRollback::take_mates() {
+  const std::vector<bool> mates = engine_.cluster_standing().mates(engine_.world().roster, Rank{session_.rank});
+  has_mates_ = std::ranges::count(mates, true) > 1;
+  ledger_.set_mates(mates);
+}
+
+/// Mates tell each other what they have received, so that no copy is kept longer than needed.
+void LocalRollback::exchange_acknowledgements() {
+  if (!has_mates_) return;
+  const ErrorsReturned quiet;  // a failure is met elsewhere
+  const MPI_Comm comm = session_.comm(Traffic::collectives);
+  for (replay::Ledger::Acknowledgement& due : ledger_.take_acknowledgements()) {
+    Sent& sent = acknowledgements_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(due.words)});
+    PMPI_Isend(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to, acknowledgement_tag, comm,
+               &sent.request);
+  }
+  std::erase_if(acknowledgements_, [](Sent& sent) {
+    int has_ended = 1;
+    return PMPI_Test(&sent.request, &has_ended, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_ended != 0;
+  });
+  if (ledger_.retained_bytes() < least_looked_for) return;
+  bool has_come = false;
+  for (;;) {
+    int flag = 0;
+    MPI_Status status;
+    if (PMPI_Iprobe(MPI_ANY_SOURCE, acknowledgement_tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0) break;
+    int count = 0;
+    PMPI_Get_count(&status, MPI_UINT64_T, &count);
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(count));
+    if (PMPI_Recv(words.data(), count, MPI_UINT64_T, status.MPI_SOURCE, acknowledgement_tag, comm, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
+      break;
+    ledger_.acknowledged(status.MPI_SOURCE, words);
+    has_come = true;
+  }
+  if (has_come && messages_.sends_have_ended()) ledger_.reuse_retained();
+}
+
+/// The communicators of the epoch were revoked.
+void LocalRollback::end_acknowledgements() {
+  const ErrorsReturned quiet;
+  for (Sent& sent : acknowledgements_) PMPI_Wait(&sent.request, MPI_STATUS_IGNORE);
+  acknowledgements_.clear();
+}
+
+}  // namespace mend

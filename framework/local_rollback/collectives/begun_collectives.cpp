@@ -1,0 +1,244 @@
+// Collective calls that do not block, made of logged messages, and MPI_Alltoallw.
+
+#include "framework/local_rollback/collectives/logged_collectives.hpp"
+#include "framework/local_rollback/values.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace mend {
+namespace {
+
+using Expected = LoggedMessages::Expected;
+
+/// What the ranks contribute to a reduction, beside each other.
+class Contributions {
+ public:
+  Contributions(int ranks, int count, MPI_Datatype type) : type_(type), count_(count) {
+    constexpr std::size_t alignment = 16;
+    MPI_Aint extent = 0;
+    PMPI_Type_get_true_extent(type, &lower_, &extent);
+    const auto bytes = static_cast<std::size_t>(count == 0 ? 0 : extent + (count - 1) * extent_of(type));
+    length_ = (bytes + alignment - 1) / alignment * alignment;
+    bytes_ = std::make_unique_for_overwrite<std::byte[]>(length_ * static_cast<std::size_t>(ranks));
+  }
+  void* of(int rank) { return bytes_.get() + length_ * static_cast<std::size_t>(rank) - lower_; }
+  int set(int rank, const void* values) { return copy(values, count_, type_.get(), of(rank), count_, type_.get()); }
+  /// Reduces those of the ranks below `end`, in their order, which changes them.
+  int reduce(int end, MPI_Op op, void* in) {
+    if (end == 0) return MPI_SUCCESS;
+    void* const sum = of(end - 1);
+    for (int rank = end - 2; rank >= 0; --rank)
+      if (const int code = PMPI_Reduce_local(of(rank), sum, count_, type_.get(), op); code != MPI_SUCCESS) return code;
+    return copy(sum, count_, type_.get(), in, count_, type_.get());
+  }
+
+ private:
+  KeptType type_;
+  int count_;
+  MPI_Aint lower_ = 0;
+  std::size_t length_ = 0;
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+/// The blocks of all ranks; each offset is a number of values.
+std::vector<Expected> blocks_of(const Front& front, void* data, const int* counts, const int* offsets,
+                                MPI_Datatype type) {
+  std::vector<Expected> all;
+  for (int rank = 0; rank < front.size; ++rank)
+    all.push_back({rank, at(data, offsets[rank], type), counts[rank], type});
+  return all;
+}
+
+/// The same; each offset is a number of bytes.
+std::vector<Expected> blocks_of(const Front& front, void* data, const int* counts, const int* offsets,
+                                const MPI_Datatype* types) {
+  std::vector<Expected> all;
+  for (int rank = 0; rank < front.size; ++rank)
+    all.push_back({rank, static_cast<std::byte*>(data) + offsets[rank], counts[rank], types[rank]});
+  return all;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): returns
+#define MEND_TRY(call) \
+  if (const int code = (call); code != MPI_SUCCESS) return code
+
+int LoggedCollectives::begin_barrier(const Front& front, MPI_Request* request) {
+  std::vector<Expected> expected;
+  for (int distance = 1; distance < front.size; ++distance) {
+    const int rank = (front.rank + distance) % front.size;
+    MEND_TRY(send(front, nullptr, 0, MPI_BYTE, rank));
+    expected.push_back({rank, nullptr, 0, MPI_BYTE});
+  }
+  return messages_.begin_operation(front, expected, {}, request);
+}
+
+int LoggedCollectives::begin_bcast(const Front& front, void* data, int count, MPI_Datatype type, int root,
+                                   MPI_Request* request) {
+  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+  std::vector<Expected> expected;
+  if (front.rank != root) expected.push_back({root, data, count, type});
+  for (int distance = 1; distance < front.size && front.rank == root; ++distance)
+    MEND_TRY(send(front, data, count, type, (root + distance) % front.size));
+  return messages_.begin_operation(front, expected, {}, request);
+}
+
+/// Of the ranks below `end`; this rank is one of them, or the first that is not.
+int LoggedCollectives::begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
+                                       MPI_Op op, int end, MPI_Request* request) {
+  const auto all = std::make_shared<Contributions>(end, count, type);
+  std::vector<Expected> expected;
+  for (int rank = 0; rank < end; ++rank) {
+    if (rank == front.rank) {
+      MEND_TRY(all->set(rank, mine));
+    } else {
+      expected.push_back({rank, all->of(rank), count, type});
+    }
+  }
+  return messages_.begin_operation(
+      front, expected, [all, end, op, in] { return all->reduce(end, op, in); }, request);
+}
+
+int LoggedCollectives::begin_reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+                                    MPI_Op op, int root, MPI_Request* request) {
+  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+  if (front.rank == root)
+    return begin_reduction(front, out == MPI_IN_PLACE ? in : out, in, count, type, op, front.size, request);
+  MEND_TRY(send(front, out, count, type, root));
+  return messages_.begin_operation(front, {}, {}, request);
+}
+
+int LoggedCollectives::begin_allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+                                       MPI_Op op, MPI_Request* request) {
+  const void* const mine = out == MPI_IN_PLACE ? in : out;
+  for (int distance = 1; distance < front.size; ++distance)
+    MEND_TRY(send(front, mine, count, type, (front.rank + distance) % front.size));
+  return begin_reduction(front, mine, in, count, type, op, front.size, request);
+}
+
+int LoggedCollectives::begin_reduce_scatter(const Front& front, const void* out, void* in, const int* counts,
+                                            MPI_Datatype type, MPI_Op op, MPI_Request* request) {
+  const Blocks blocks(std::vector<int>(counts, counts + front.size));
+  const void* const mine = out == MPI_IN_PLACE ? in : out;
+  const auto block_of = [&](int rank) { return at(mine, blocks.offsets[static_cast<std::size_t>(rank)], type); };
+  for (int distance = 1; distance < front.size; ++distance) {
+    const int rank = (front.rank + distance) % front.size;
+    MEND_TRY(send(front, block_of(rank), counts[rank], type, rank));
+  }
+  return begin_reduction(front, block_of(front.rank), in, counts[front.rank], type, op, front.size, request);
+}
+
+int LoggedCollectives::begin_scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+                                  MPI_Op op, MPI_Request* request) {
+  const void* const mine = out == MPI_IN_PLACE ? in : out;
+  for (int rank = front.rank + 1; rank < front.size; ++rank) MEND_TRY(send(front, mine, count, type, rank));
+  return begin_reduction(front, mine, in, count, type, op, front.rank + 1, request);
+}
+
+int LoggedCollectives::begin_exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+                                    MPI_Op op, MPI_Request* request) {
+  const void* const mine = out == MPI_IN_PLACE ? in : out;
+  for (int rank = front.rank + 1; rank < front.size; ++rank) MEND_TRY(send(front, mine, count, type, rank));
+  return begin_reduction(front, mine, in, count, type, op, front.rank, request);
+}
+
+int LoggedCollectives::begin_gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type,
+                                     void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type, int root,
+                                     MPI_Request* request) {
+  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+  if (front.rank != root) {
+    MEND_TRY(send(front, out, out_count, out_type, root));
+    return messages_.begin_operation(front, {}, {}, request);
+  }
+  std::vector<Expected> expected = blocks_of(front, in, in_counts, offsets, in_type);
+  const Expected own = expected[static_cast<std::size_t>(root)];
+  expected.erase(expected.begin() + root);
+  if (out != MPI_IN_PLACE) MEND_TRY(copy(out, out_count, out_type, own.data, own.count, in_type));
+  return messages_.begin_operation(front, expected, {}, request);
+}
+
+int LoggedCollectives::begin_scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                                      MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
+                                      MPI_Request* request) {
+  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+  if (front.rank != root) {
+    const Expected one{root, in, in_count, in_type};
+    return messages_.begin_operation(front, {&one, 1}, {}, request);
+  }
+  MEND_TRY(scatter_from_root(front, out, out_counts, offsets, out_type, in, in_count, in_type));
+  return messages_.begin_operation(front, {}, {}, request);
+}
+
+int LoggedCollectives::begin_allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type,
+                                        void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type,
+                                        MPI_Request* request) {
+  std::vector<Expected> expected = blocks_of(front, in, in_counts, offsets, in_type);
+  const Expected own = expected[static_cast<std::size_t>(front.rank)];
+  expected.erase(expected.begin() + front.rank);
+  if (out != MPI_IN_PLACE) MEND_TRY(copy(out, out_count, out_type, own.data, own.count, in_type));
+  for (int distance = 1; distance < front.size; ++distance)
+    MEND_TRY(send(front, own.data, own.count, in_type, (front.rank + distance) % front.size));
+  return messages_.begin_operation(front, expected, {}, request);
+}
+
+/// Sends each rank its block, which is only read.
+int LoggedCollectives::send_to_all(const Front& front, const std::vector<Expected>& own) {
+  for (int distance = 0; distance < front.size; ++distance) {
+    const int rank = (front.rank + distance) % front.size;
+    const Expected& block = own[static_cast<std::size_t>(rank)];
+    MEND_TRY(send(front, block.data, block.count, block.type, rank));
+  }
+  return MPI_SUCCESS;
+}
+
+/// The same, and expects the blocks of the others.
+int LoggedCollectives::begin_exchange(const Front& front, const std::vector<Expected>& own,
+                                      const std::vector<Expected>& expected, MPI_Request* request) {
+  MEND_TRY(send_to_all(front, own));
+  return messages_.begin_operation(front, expected, {}, request);
+}
+
+int LoggedCollectives::begin_alltoallv(const Front& front, const void* out, const int* out_counts,
+                                       const int* out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
+                                       const int* in_offsets, MPI_Datatype in_type, MPI_Request* request) {
+  const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_type);
+  if (out == MPI_IN_PLACE) return begin_exchange(front, expected, expected, request);
+  return begin_exchange(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_type), expected,
+                        request);
+}
+
+int LoggedCollectives::begin_alltoallw(const Front& front, const void* out, const int* out_counts,
+                                       const int* out_offsets, const MPI_Datatype* out_types, void* in,
+                                       const int* in_counts, const int* in_offsets, const MPI_Datatype* in_types,
+                                       MPI_Request* request) {
+  const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_types);
+  if (out == MPI_IN_PLACE) return begin_exchange(front, expected, expected, request);
+  return begin_exchange(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_types), expected,
+                        request);
+}
+
+int LoggedCollectives::alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                                 const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
+                                 const MPI_Datatype* in_types) {
+  // Not by a request: what a request has received would be left out if the call is interrupted and made again.
+  const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_types);
+  if (out == MPI_IN_PLACE) {
+    MEND_TRY(send_to_all(front, expected));
+  } else {
+    MEND_TRY(send_to_all(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_types)));
+  }
+  for (int distance = 0; distance < front.size; ++distance) {
+    const int rank = (front.rank - distance + front.size) % front.size;
+    const Expected& block = expected[static_cast<std::size_t>(rank)];
+    MEND_TRY(receive(front, block.data, block.count, block.type, rank));
+  }
+  return MPI_SUCCESS;
+}
+
+#undef MEND_TRY
+
+}  // namespace mend

@@ -1,0 +1,109 @@
+// Collective calls that are made of logged messages (logged_messages.hpp), so that a rank that goes back gets the same
+// results again. The order of the operands depends on the ranks alone, so a reduction has the same bits each time.
+//
+// Barrier: dissemination (Hensgen, Finkel, Manber, 1988). Bcast and Reduce: binomial trees; Reduce is linear, in the
+// order of the ranks, if the operation does not commute. Allreduce: recursive doubling. Scan: a chain. The others:
+// direct messages. Large values are reduced in blocks, one by each rank, which are then gathered (Rabenseifner, 2004).
+//
+// Non-blocking calls (begun_collectives.cpp): what a rank contributes is sent to each that needs it at once, so that
+// nobody waits for a rank that does something else; a reduction is done, in the order of the ranks, when all has come.
+
+#pragma once
+
+#include "framework/local_rollback/blocks.hpp"
+#include "framework/local_rollback/messages/logged_messages.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace mend {
+
+class LoggedCollectives {
+ public:
+  explicit LoggedCollectives(LoggedMessages& messages) : messages_(messages) {}
+
+  // As MPI's calls, whose codes they return; they throw as those of LoggedMessages.
+  int barrier(const Front& front);
+  int bcast(const Front& front, void* data, int count, MPI_Datatype type, int root);
+  int reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
+  int allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int reduce_scatter(const Front& front, const void* out, void* in, const int* counts, MPI_Datatype type, MPI_Op op);
+  int scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in, const int* in_counts,
+              const int* offsets, MPI_Datatype in_type, int root);
+  int scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets, MPI_Datatype out_type,
+               void* in, int in_count, MPI_Datatype in_type, int root);
+  int allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+                 const int* in_counts, const int* offsets, MPI_Datatype in_type);
+  int alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets, MPI_Datatype in_type);
+  int alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
+                const MPI_Datatype* in_types);
+
+  /// Neighbourhood collectives: sends `out`, a block for each destination of `front`, and receives `in`, a block from
+  /// each source; their peers are not used. If `request` is not null, without blocking.
+  int exchange_with_neighbours(const Front& front, std::vector<LoggedMessages::Expected> out,
+                               std::vector<LoggedMessages::Expected> in, MPI_Request* request);
+
+  // As MPI's calls that do not block.
+  int begin_barrier(const Front& front, MPI_Request* request);
+  int begin_bcast(const Front& front, void* data, int count, MPI_Datatype type, int root, MPI_Request* request);
+  int begin_reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Request* request);
+  int begin_allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Request* request);
+  int begin_reduce_scatter(const Front& front, const void* out, void* in, const int* counts, MPI_Datatype type,
+                           MPI_Op op, MPI_Request* request);
+  int begin_scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                 MPI_Request* request);
+  int begin_exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Request* request);
+  int begin_gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+                    const int* in_counts, const int* offsets, MPI_Datatype in_type, int root, MPI_Request* request);
+  int begin_scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                     MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
+                     MPI_Request* request);
+  int begin_allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+                       const int* in_counts, const int* offsets, MPI_Datatype in_type, MPI_Request* request);
+  int begin_alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                      MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets,
+                      MPI_Datatype in_type, MPI_Request* request);
+  int begin_alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+                      const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
+                      const MPI_Datatype* in_types, MPI_Request* request);
+
+ private:
+  class Values;
+  /// Memory that calls use one after the other, so that its pages are there. It is as large as the largest needed it.
+  struct Scratch {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+  };
+
+  int reduce_by_tree(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
+  int reduce_in_order(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op,
+                      int root);
+  int reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op);
+  int reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type, MPI_Op op,
+                   Values& sum, Values& other);
+  int begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int end,
+                      MPI_Request* request);
+  int send_to_all(const Front& front, const std::vector<LoggedMessages::Expected>& own);
+  int begin_exchange(const Front& front, const std::vector<LoggedMessages::Expected>& own,
+                     const std::vector<LoggedMessages::Expected>& expected, MPI_Request* request);
+  int scatter_from_root(const Front& front, const void* out, const int* out_counts, const int* offsets,
+                        MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type);
+  int send(const Front& front, const void* data, int count, MPI_Datatype type, int to);
+  int receive(const Front& front, void* data, int count, MPI_Datatype type, int from);
+
+  LoggedMessages& messages_;
+  std::array<Scratch, 2> scratch_;
+};
+
+}  // namespace mend

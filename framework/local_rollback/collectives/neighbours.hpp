@@ -1,0 +1,22 @@
+#pragma once
+
+#include "framework/local_rollback/front.hpp"
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace mend {
+
+/// The neighbours of this rank in the topology of a communicator, in MPI's order; MPI_PROC_NULL where a Cartesian
+/// topology ends.
+struct Neighbours {
+  std::vector<int> sources;
+  std::vector<int> destinations;
+  bool are_cartesian = false;
+};
+
+/// Sets `neighbours`. Returns MPI's code: MPI_ERR_TOPOLOGY if `front` has none. Local.
+int find_neighbours(const Front& front, Neighbours& neighbours);
+
+}  // namespace mend

@@ -1,0 +1,146 @@
+#include "framework/local_rollback/derived_fronts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mend {
+namespace {
+
+Communicator part_of(MPI_Comm over, int color, int key) {
+  MPI_Comm made = MPI_COMM_NULL;
+  call_mpi([&] { return PMPI_Comm_split(over, color, key, &made); }, "MPI_Comm_split");
+  return Communicator(made);
+}
+
+MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const bool is_weighted = links[0] != 0;
+  const int sources = links[1];
+  const int* const from = &links[2];
+  const int destinations = from[2 * static_cast<std::size_t>(sources)];
+  const int* const to = from + 2 * static_cast<std::size_t>(sources) + 1;
+  check_mpi(
+      PMPI_Dist_graph_create_adjacent(comm, sources, from, is_weighted ? from + sources : MPI_UNWEIGHTED, destinations,
+                                      to, is_weighted ? to + destinations : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made),
+      "MPI_Dist_graph_create_adjacent");
+  return made;
+}
+
+/// What the application holds, which has no traffic. `rank`: of this process in it.
+Communicator handle_of(const Topology& topology, int rank, MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  if (!topology.dims.empty()) {
+    call_mpi(
+        [&] {
+          return PMPI_Cart_create(comm, static_cast<int>(topology.dims.size()), topology.dims.data(),
+                                  topology.periods.data(), 0, &made);
+        },
+        "MPI_Cart_create");
+  } else if (!topology.index.empty()) {
+    check_mpi(PMPI_Graph_create(comm, static_cast<int>(topology.index.size()), topology.index.data(),
+                                topology.edges.data(), 0, &made),
+              "MPI_Graph_create");
+  } else if (!topology.links.empty()) {
+    made = linked_graph(topology.links[static_cast<std::size_t>(rank)], comm);
+  } else {
+    call_mpi([&] { return PMPI_Comm_dup(comm, &made); }, "MPI_Comm_dup");
+  }
+  return Communicator(made);
+}
+
+}  // namespace
+
+const Front* DerivedFronts::find(MPI_Comm handle) const {
+  if (handle == MPI_COMM_NULL) return nullptr;
+  const auto known = std::ranges::find_if(
+      all_, [&](const Derived& one) { return one.is_claimed && one.front.handle.get() == handle; });
+  return known == all_.end() ? nullptr : &known->front;
+}
+
+const Front* DerivedFronts::find(std::uint32_t number) const {
+  const auto known = std::ranges::find_if(
+      all_, [&](const Derived& one) { return one.recipe.number == number && !one.front.members.empty(); });
+  return known == all_.end() ? nullptr : &known->front;
+}
+
+bool DerivedFronts::knows(const Recipe& recipe) const { return find_made(all_, recipe) != nullptr; }
+
+void DerivedFronts::make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left) {
+  Derived made{recipe, {}, {}};
+  Front& front = made.front;
+  front.number = recipe.number;
+  int color = MPI_UNDEFINED;
+  for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
+    const std::vector<int>& part = recipe.parts[i];
+    if (std::ranges::find(part, self_) == part.end()) continue;
+    color = static_cast<int>(i);
+    front.members = part;
+    front.size = static_cast<int>(part.size());
+    front.rank = front.rank_of(self_);
+  }
+  for (Communicator& comm : made.comms) comm = part_of(over, color, front.rank);
+  if (color != MPI_UNDEFINED) front.handle = handle_of(recipe.topology, front.rank, made.comms[0].get());
+  front.comms = {made.comms[0].get(), made.comms[1].get()};
+  Derived* const before = find_made(all_, recipe);
+  if (before == nullptr) {
+    all_.push_back(std::move(made));
+    return;
+  }
+  for (Communicator& comm : before->comms) left.keep(std::move(comm));
+  before->comms = std::move(made.comms);
+  before->front.comms = front.comms;  // the application keeps its handle
+}
+
+void DerivedFronts::leave(LeftCommunicators& left) {
+  for (Derived& one : all_) {
+    for (Communicator& comm : one.comms) left.keep(std::move(comm));
+    one.front.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
+  }
+}
+
+const Recipe* DerivedFronts::next_by_node(const std::vector<int>& parent) const {
+  const Recipe* next = nullptr;
+  for (const Derived& one : all_) {
+    if (one.is_claimed || one.recipe.nodes.empty() || one.recipe.parent != parent) continue;
+    if (next == nullptr || one.recipe.number < next->number) next = &one.recipe;
+  }
+  return next;
+}
+
+MPI_Comm DerivedFronts::claim(const Recipe& recipe) {
+  Derived& one = *find_made(all_, recipe);
+  one.is_claimed = true;
+  return one.front.handle.get();
+}
+
+void DerivedFronts::free(MPI_Comm handle) {
+  const ErrorsReturned quiet;
+  for (Derived& one : all_)
+    if (one.front.handle.get() == handle) one.front.handle.reset();
+}
+
+std::vector<Recipe> DerivedFronts::recipes() const {
+  std::vector<Recipe> recipes;
+  for (const Derived& one : all_) recipes.push_back(one.recipe);
+  return recipes;
+}
+
+const Recipe& DerivedFronts::recipe_of(const Front& front) const {
+  return std::ranges::find_if(all_, [&](const Derived& one) { return &one.front == &front; })->recipe;
+}
+
+bool DerivedFronts::holds_any_of_interval() const {
+  return std::ranges::any_of(all_,
+                             [](const Derived& one) { return one.is_claimed && !one.is_of_setup && one.front.handle; });
+}
+
+void DerivedFronts::end_setup() {
+  for (Derived& one : all_) one.is_of_setup = one.is_claimed;
+}
+
+void DerivedFronts::end_interval() {
+  const ErrorsReturned quiet;
+  std::erase_if(all_, [](const Derived& one) { return !one.is_of_setup; });
+}
+
+}  // namespace mend

@@ -1,0 +1,552 @@
+#include "framework/local_rollback/local_rollback.hpp"
+
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "base/name_runs.hpp"
+#include "base/telemetry/log.hpp"
+#include "base/telemetry/place.hpp"
+#include "base/telemetry/trace.hpp"
+#include "framework/process/body_guard.hpp"
+#include "framework/process/process_context.hpp"
+#include "framework/process/hooks/refused_hooks.hpp"
+#include "framework/recovery/engine.hpp"
+#include "store/snapshot/hash.hpp"
+#include "transport/collectives.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace mend {
+namespace {
+
+/// A tenth of the machine's memory, for all processes on it alike: what a log may have.
+std::size_t most_log_bytes() {
+  static const std::size_t most =
+      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE)) / 10;
+  return most;
+}
+
+const char* text_of(replay::Ledger::Difference::What what) {
+  using What = replay::Ledger::Difference::What;
+  switch (what) {
+    case What::content: return "has another content";
+    case What::more: return "was not sent the first time";
+    case What::fewer: return "was sent the first time, and not now";
+  }
+  return "?";
+}
+
+}  // namespace
+
+LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
+    : engine_(engine),
+      ledger_(engine.rank().value, &hash_of),
+      messages_(
+          ledger_, [this] { recover(); }, {"--mend-rollback local does", "use --mend-rollback all"},
+          LoggedMessages::AnySource{[this] { return ledger_.is_behind(); },
+                                    [this](const std::string& reason) { give_up(reason); }}),
+      collectives_(messages_),
+      derived_(engine.rank().value),
+      ranks_(engine.world().roster.size()),
+      options_(options) {
+  engine.cluster_standing().enter_body(engine.world().roster, engine.world().epoch);
+  session_.rank = engine.rank().value;
+  session_.size = ranks_;
+  session_.members.resize(static_cast<std::size_t>(ranks_));
+  std::iota(session_.members.begin(), session_.members.end(), 0);
+  engine_.local_tally().begin(ranks_);
+  rollback_note::waits_in_vain = false;
+  process_context().logged_calls = this;
+  intercept_refused_calls();
+}
+
+LocalRollback::~LocalRollback() {
+  process_context().logged_calls = nullptr;
+  note_gone_back(false);
+  // If it goes back with its cluster, its messages have ended, and the communicators are those of the next entry.
+  if (!goes_back_with_cluster_ && (messages_.uses_communicators() || !acknowledgements_.empty())) {
+    for (const MPI_Comm comm : session_.comms)
+      if (comm != MPI_COMM_NULL) revoke(comm);
+    derived_.for_each_comm([](MPI_Comm comm) { revoke(comm); });
+    messages_.end_epoch();
+    end_acknowledgements();
+  }
+  derived_.leave(engine_.left_communicators());
+  engine_.left_communicators().keep(std::move(collectives_comm_));
+}
+
+const Front* LocalRollback::front_of(MPI_Comm comm) const {
+  if (inside_ != 0 || comm == MPI_COMM_NULL) return nullptr;
+  return comm == session_.handle.get() ? &session_ : derived_.find(comm);
+}
+
+LoggedCalls* logged_calls() {
+  LoggedCalls* const one = process_context().logged_calls;
+  return one != nullptr && one->is_outside() ? one : nullptr;
+}
+
+LoggedCalls* logged_calls_of(MPI_Comm comm) {
+  LoggedCalls* const one = process_context().logged_calls;
+  return one != nullptr && one->front_of(comm) != nullptr ? one : nullptr;
+}
+
+int LocalRollback::run(Call call, void* work) {
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside(inside_);
+    if (leaves_) return MPIX_ERR_REVOKED;
+    try {
+      const ErrorsHandled as_in_cpp(OnError::throws);
+      code = call(work);
+      check_length(code);
+      check_ledger();
+      check_log();
+      count_steps();
+      exchange_acknowledgements();
+    } catch (const ProcessFailure&) {
+      code = MPIX_ERR_PROC_FAILED;
+    } catch (...) {
+      return pass_on();
+    }
+  }
+  if (code != MPI_SUCCESS) handle(code);
+  return code;
+}
+
+/// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.
+void LocalRollback::handle(int code) {
+  if (!goes_back_with_cluster_) return handle_error(session_.comm(Traffic::messages), code);
+  // The others are not interrupted by this: they wait for this rank.
+  if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
+}
+
+/// Lets the present exception go on to the application; where none can pass, as in C, ends the job for it, and returns
+/// MPI's code.
+int LocalRollback::pass_on() {
+  if (errors_are_thrown()) throw;
+  try {
+    throw;
+  } catch (const agreement::Abandoned&) {
+    return MPIX_ERR_REVOKED;  // it has ended
+  } catch (const std::exception& error) {
+    return refuse_in_body(error.what());
+  }
+}
+
+int LocalRollback::refuse(const char* call) const {
+  try {
+    throw UsageError(
+        fmt::format("{} on session.comm() is not covered by --mend-rollback local: use --mend-rollback all", call));
+  } catch (...) {
+    return pass_on();
+  }
+}
+
+bool LocalRollback::agree(bool flag) {
+  const Inside inside(inside_);
+  int all = flag ? 1 : 0;
+  check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND), "agree()");
+  return all != 0;
+}
+
+bool LocalRollback::commit_due(bool is_due) {
+  if (!has_restored()) return is_due;
+  const bool asks = log_pacing_.step();
+  if (is_due || !asks) return is_due;
+  const Inside inside(inside_);
+  std::uint64_t largest = ledger_.bytes_of_phase();
+  check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &largest, 1, MPI_UINT64_T, MPI_MAX), "commit_due()");
+  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  if (!log_pacing_.hear(log_of_setup_ + largest, log_limit(), steps)) return false;
+  engine_.set_steps_since_commit(0);
+  return true;
+}
+
+// --- recovery --------------------------------------------------------------------------------------------------
+
+void LocalRollback::join() {
+  const Inside inside(inside_);
+  try {
+    begin_epoch();
+  } catch (const ProcessFailure&) {
+    if (leaves_) throw;
+    recover();
+  }
+}
+
+void LocalRollback::recover() {
+  const Inside inside(inside_);
+  for (;;) {
+    if (leaves_) leave();
+    if (waits_in_vain())
+      refusal_ =
+          "since a rank went back, all ranks wait for each other, and nothing moves (--mend-stuck-limit): the program "
+          "is not send-deterministic (messages that are sent only before a failure, or only after one, are a usual "
+          "cause)";
+    engine_.recover_in_place();
+    try {
+      begin_epoch();
+      return;
+    } catch (const ProcessFailure&) {
+    }
+  }
+}
+
+/// All leave the body, and go back.
+void LocalRollback::leave() {
+  leaves_ = true;
+  throw ProcessFailure("all ranks go back to the last commit");
+}
+
+void LocalRollback::begin_epoch() {
+  std::optional<AtPlace> in_recovery;  // the ranks that stay are in a call of the program
+  if (engine_.world().epoch > Epoch{0}) in_recovery.emplace(Place::recovery);
+  messages_.end_epoch();
+  end_acknowledgements();
+  if (engine_.world().roster.size() != ranks_) {  // ranks were given up: the same on all
+    if (options_.is_strict)
+      throw agreement::OrderError("ranks were given up: with --mend-rollback local,strict the job ends");
+    const MPI_Comm application = engine_.world().application.get();
+    session_.comms = {application, application};  // errors are told of a communicator of this epoch
+    leave();
+  }
+  meet();
+  make_comms();
+  others_.assign(static_cast<std::size_t>(ranks_), PeerState{});
+  if (engine_.world().epoch == Epoch{0}) {
+    is_newcomer_ = false;
+    engine_.cluster_standing().begin_life(Epoch{0});
+    return;
+  }
+  const int self = session_.rank;
+  std::vector<PeerPacket> packets;
+  for (const auto& words : exchange_words_with_all(session_.comm(Traffic::messages), tag_of_exchange,
+                                                   [&](int peer) { return packet_for(peer).words(); })) {
+    packets.push_back(PeerPacket::from(words));
+  }
+  std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
+  const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
+  if (!engine_.ballot().vote(agreement::Motion::flag, go_on)) {  // so that all leave, or none
+    if (options_.is_strict) end_strictly();
+    if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
+    leave();
+  }
+  exchange_histories();  // before messages of the application are sent on the same communicator
+  std::set<Recipe> recipes;
+  for (const PeerPacket& packet : packets) recipes.insert(packet.recipes.begin(), packet.recipes.end());
+  for (const Recipe& one : recipes) derived_.make(one, session_.comm(Traffic::messages), engine_.left_communicators());
+  std::uint64_t resent = 0;
+  std::uint64_t resent_bytes = 0;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    for (const replay::Ledger::Resent& one : ledger_.hear(peer, packets[static_cast<std::size_t>(peer)].receipts)) {
+      const Front& front = front_with(one.channel.context / 2);
+      const MPI_Comm comm = front.comm(static_cast<Traffic>(one.channel.context % 2));
+      check_mpi(messages_.resend(comm, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
+      ++resent;
+      resent_bytes += one.bytes.size();
+    }
+  }
+  report(resent, resent_bytes);
+  if (goes_back(self)) {
+    compares_ = true;
+    begin_replay();
+  }
+  tell_who_goes_back();
+  share_tally();
+  serve();
+  messages_.begin_epoch();
+  is_newcomer_ = false;
+  note_gone_back(has_recovered_ || ranks_back_ > 0);
+  engine_.cluster_standing().begin_life(engine_.world().epoch);
+}
+
+void LocalRollback::make_comms() {
+  const MPI_Comm application = engine_.world().application.get();
+  MPI_Comm made = MPI_COMM_NULL;
+  call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");
+  engine_.left_communicators().keep(std::exchange(collectives_comm_, Communicator(made)));
+  if (!session_.handle) {
+    call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");
+    session_.handle = Communicator(made);
+  } else {
+    call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");  // others may enter the body now
+    const Communicator of_others(made);
+  }
+  session_.comms = {application, collectives_comm_.get()};
+}
+
+PeerPacket LocalRollback::packet_for(int peer) const {
+  return {.state = {.phase = ledger_.phase(),
+                    .standing = standing(),
+                    .refuses = !refusal_.empty() || log_is_full_,
+                    .receives_from_any = receives_from_any_ || messages_.receives_from_any(),
+                    .version = version_,
+                    .steps = steps_,
+                    .kept = static_cast<std::uint64_t>(engine_.steps_since_commit()),
+                    .logged = ledger_.bytes(),
+                    .log_limit = log_limit_,
+                    .log_of_setup = log_of_setup_,
+                    .log_pacing = log_pacing_at_version_,
+                    .next_number = number_},
+          .recipes = derived_.recipes(),
+          .receipts = ledger_.receipts_for(peer)};
+}
+
+// --- what a recovery has meant -----------------------------------------------------------------------------------
+
+bool LocalRollback::restores_alone() const { return std::ranges::any_of(others_, &PeerState::has_restored); }
+
+/// For the trace and the result: what the recovery has meant for this rank, and for all.
+void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
+  const auto note = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  const PeerState& own = others_[static_cast<std::size_t>(session_.rank)];
+  const bool stays = own.has_restored();
+  trace::instant("rollback", {{"epoch", engine_.world().epoch.value},
+                              {"stays", stays ? 1 : 0},
+                              {"back", !stays && engine_.cluster_standing().is_back(Rank{session_.rank}) ? 1 : 0},
+                              {"version", note(own.version.value)},
+                              {"kept", stays ? note(own.kept) : 0},
+                              {"logged", note(own.logged)},
+                              {"resent", note(resent)},
+                              {"resent_bytes", note(resent_bytes)}});
+  RollbackReport told{engine_.world().epoch, {}, {}, {}};
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    const PeerState& one = others_[index];
+    told.version = std::max(told.version, one.version);
+    told.ranks.push_back({one.has_restored() ? one.kept : 0, one.logged});
+    if (!one.has_restored() && engine_.cluster_standing().is_back(Rank{rank})) told.back.push_back(Rank{rank});
+  }
+  engine_.note(std::move(told));
+}
+
+/// The lowest rank that stays says once of each process that takes over a rank to what it goes back, and what the
+/// others keep.
+void LocalRollback::tell_who_goes_back() {
+  const auto speaker = std::ranges::find_if(others_, &PeerState::has_restored);
+  std::vector<Rank> back;
+  std::uint64_t kept = 0;
+  std::uint64_t logged = 0;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const PeerState& one = others_[static_cast<std::size_t>(rank)];
+    if (one.has_restored()) {
+      kept += one.kept;
+      logged = std::max(logged, one.logged);
+    } else if (engine_.cluster_standing().is_back(Rank{rank})) {
+      back.push_back(Rank{rank});
+    }
+  }
+  engine_.cluster_standing().was_told();
+  if (speaker == others_.end() || back.empty()) return;
+  engine_.local_tally().go_back(back, kept);
+  engine_.local_tally().has_logged(logged);
+  if (speaker - others_.begin() != session_.rank) return;
+  log::notice(fmt::format(
+      "only {} {} back to {}: the others keep {}; a rank has logged {:.1f} MiB at most", name_ranks(back),
+      back.size() == 1 ? "goes" : "go",
+      speaker->version == Version{} ? "the beginning" : fmt::format("version {}", speaker->version.value),
+      kept == 0 ? "what they have computed" : fmt::format("{} that they have computed since", counted(kept, "step")),
+      static_cast<double>(logged) / (1U << 20U)));
+}
+
+void LocalRollback::share_tally() {
+  const std::span<std::uint64_t> words = engine_.local_tally().words();
+  call_mpi(
+      [&] {
+        return PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_MAX,
+                              session_.comm(Traffic::collectives));
+      },
+      "MPI_Allreduce");
+}
+
+/// A rank that goes back is where the others know it: the steps until here were computed twice.
+void LocalRollback::count_steps() {
+  if (messages_.take_caught_up() && counts_steps_)
+    engine_.local_tally().computed_twice(Rank{session_.rank}, steps_since_version());
+}
+
+/// A newcomer restores: those who are past that give it its data.
+void LocalRollback::serve() {
+  if (!has_restored() || std::ranges::all_of(others_, &PeerState::has_restored)) return;
+  if (engine_.store().restore_others() != version_) leave();
+}
+
+void LocalRollback::restored(Version version) {
+  const auto other = std::ranges::find_if(others_, &PeerState::has_restored);
+  if (other != others_.end()) {
+    if (other->version != version) leave();
+    engine_.set_steps_since_commit(static_cast<int>(other->steps));
+    agreed_number_ = other->next_number;
+    log_limit_ = other->log_limit;
+    log_of_setup_ = other->log_of_setup;
+    log_pacing_.set_state(other->log_pacing);
+  }
+  log_pacing_at_version_ = log_pacing_.state();
+  derived_.end_setup();
+  version_ = version;
+  number_ = agreed_number_;
+  derived_.set_next_number(number_);
+  steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  ledger_.cut();
+  ledger_.number_phase(version.value + 1);
+  if (messages_.replays()) begin_replay();
+  check_ledger();
+}
+
+void LocalRollback::committed(Version version) {
+  messages_.settle();
+  log_pacing_at_version_ = log_pacing_.state();
+  engine_.local_tally().has_logged(ledger_.bytes());
+  trace::instant("logged", {{"bytes", static_cast<std::int64_t>(ledger_.bytes())},
+                            {"retained", static_cast<std::int64_t>(ledger_.retained_bytes())}});
+  derived_.end_interval();
+  version_ = version;
+  number_ = agreed_number_;
+  derived_.set_next_number(number_);
+  steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
+  ledger_.cut();
+  ledger_.number_phase(version.value + 1);
+  log_is_full_ = ledger_.has_forgotten();
+  messages_.end_replay();
+  histories_ = {};
+  note_gone_back(false);
+  adopt_clusters();
+  check_ledger();
+  if (options_.tried == 0 || !compares_) return;
+  log::notice(fmt::format("rank {} is send-deterministic: {} came again as the first time", session_.rank,
+                          counted(ledger_.compared(), "message")));
+  compares_ = false;
+}
+
+// --- what is in the way ----------------------------------------------------------------------------------------
+
+/// This rank sends something else than the one before it did: what it computes does not fit what the others have.
+void LocalRollback::check_ledger() {
+  const auto& difference = ledger_.difference();
+  if (!difference || !refusal_.empty()) return;
+  give_up(fmt::format(
+      "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
+      "numbers without a seed, or times, as of MPI_Wtime, are usual causes)",
+      difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what)));
+}
+
+void LocalRollback::note_gone_back(bool has_gone_back) {
+  has_recovered_ = has_gone_back;
+  rollback_note::has_gone_back = has_gone_back;
+}
+
+/// A receive that does not fit a message of the log, or one of a rank that goes back, may fit when all begin anew.
+void LocalRollback::check_length(int code) {
+  const bool is_too_short = messages_.take_too_short();
+  if (!has_recovered_) return;
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
+  if (error_class == MPI_ERR_TRUNCATE)
+    give_up(
+        "since a rank went back, a message is longer than its receive (MPI_ERR_TRUNCATE): the program is not "
+        "send-deterministic (lengths that depend on failures are a usual cause)");
+  if (is_too_short)
+    give_up(
+        "since a rank went back, a message of a collective call is shorter than what the call expects: the program is "
+        "not send-deterministic (calls that are made only before a failure, or only after one, are a usual cause)");
+}
+
+std::size_t LocalRollback::log_limit() const {
+  return log_limit_ != 0 ? log_limit_ : options_.log_limit.value_or(most_log_bytes());
+}
+
+/// A log that is full is dropped, with the copies for mates, whenever no copy is being sent. So this rank cannot give
+/// others what they need, and all go back at the next failure, unless they commit before.
+void LocalRollback::check_log() {
+  const auto is_within = [this] { return ledger_.bytes_kept() + ledger_.retained_bytes() <= log_limit(); };
+  if (is_within()) return;
+  if (messages_.sends_have_ended()) ledger_.reuse_retained();
+  if (is_within()) return;
+  if (!std::exchange(log_is_full_, true)) {
+    log::warn(fmt::format(
+        "rank {}: its log of messages is full ({} MiB): if a process dies before the next commit, {}; commit more "
+        "often, or raise --mend-log-limit",
+        session_.rank, log_limit() >> 20U, options_.is_strict ? "the job ends" : "all ranks go back"));
+  }
+  if (messages_.sends_have_ended()) ledger_.forget_log();
+}
+
+/// The first rank is tried when there is a commit, the next one at the commit after that. All have sent what they send
+/// before it, and most of that has been received, when the process ends.
+void LocalRollback::try_rank() {
+  const auto rank = static_cast<std::int64_t>(version_.value) - 1;
+  if (rank < 0 || rank >= std::min(options_.tried, ranks_)) return;
+  {
+    const Inside inside(inside_);
+    check_mpi(collectives_.barrier(session_), "commit()");
+  }
+  if (rank != session_.rank || engine_.world().roster.seat(Rank{session_.rank}).predecessors > 0) return;
+  log::notice(fmt::format("rank {}: its process ends on purpose, to check that a spare sends the same", rank));
+  std::raise(SIGKILL);
+}
+
+void LocalRollback::require_tried() const {
+  if (options_.tried == 0 || !engine_.local_tally().to_string().empty()) return;
+  throw agreement::OrderError(
+      "nothing was checked: --check-determinism needs a program that commits at least twice (--mend-commit-every)");
+}
+
+/// All ranks would have to go back.
+void LocalRollback::end_strictly() const {
+  if (!refusal_.empty()) throw UsageError(refusal_ + ": with --mend-rollback local,strict the job ends");
+  if (log_is_full_) {
+    throw UsageError(
+        "its log of messages was full when a process died: with --mend-rollback local,strict the job ends; commit more "
+        "often, or raise --mend-log-limit");
+  }
+  throw agreement::Abandoned();  // another rank says why
+}
+
+void LocalRollback::require_nothing_under_way(const char* where) {
+  const Inside inside(inside_);
+  const MPI_Comm comm = session_.comm(Traffic::collectives);
+  const bool holds_any = has_restored() && derived_.holds_any_of_interval();
+  std::array<std::uint64_t, 5> sums{ledger_.balance(), messages_.has_pending() ? 1U : 0U, holds_any ? 1U : 0U,
+                                    messages_.receives_from_any() ? 1U : 0U, has_recovered_ ? 1U : 0U};
+  call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm); }, "MPI_Allreduce");
+  receives_from_any_ = receives_from_any_ || sums[3] != 0;
+  std::array<std::uint64_t, 3> largest{derived_.next_number(), ~std::uint64_t{log_limit()},
+                                       has_restored() ? log_of_setup_ : ledger_.bytes()};
+  call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, comm); },
+           "MPI_Allreduce");
+  agreed_number_ = static_cast<std::uint32_t>(largest[0]);
+  log_limit_ = ~largest[1];
+  log_of_setup_ = largest[2];
+  const auto refuse = [&](bool is_this, const std::string& sentence) {
+    throw UsageErrorOfRank(lowest_rank_with(comm, is_this).value_or(0), sentence);
+  };
+  if (sums[2] != 0) {
+    refuse(holds_any,
+           fmt::format("a communicator made since restore() is there at {}: with --mend-rollback local, make it before "
+                       "restore(), or free it before {}",
+                       where, where));
+  }
+  if (sums[1] != 0) {
+    refuse(messages_.has_pending(),
+           fmt::format("a request or a matched message was not completed before {}: with --mend-rollback local, "
+                       "complete all before",
+                       where));
+  }
+  if (sums[0] == 0) return choose_clusters();
+  // A rank that went back may have taken what it was not told yet for nothing, as by MPI_Iprobe.
+  if (sums[4] != 0) give_up(fmt::format("messages are under way at {} after it went back", where));
+  throw agreement::OrderError(
+      fmt::format("messages are under way at {}: with --mend-rollback local, every message is received before", where));
+}
+
+}  // namespace mend

@@ -1,0 +1,201 @@
+// Local rollback (--mend-rollback local): when a process dies, only the one that takes over its rank goes back, and the
+// other ranks of its cluster (--mend-clusters). All others stay in the MPI call that they are in, and go on when the
+// message that it waits for is there again.
+//
+// There is one in each entry of the body. It stands between the application's MPI calls on session.comm() and MPI
+// (framework/process/hooks/call_hooks.cpp), and between the application and the store (local_store.hpp). A call that a
+// failure interrupts comes to recover():
+//
+//   recover in place      as Session::repair does, in the call
+//   meet                  who goes back with its cluster leaves the call and the body, enters it again, and joins here
+//   new communicators     beneath the fronts
+//   tell each other       who is in which phase, and what was received (replay/sender_log.hpp)
+//   send again            what the others do not have
+//   restore_others        if a newcomer is on its way to its restore(), and this rank is past it
+//   receive again
+//
+// A rank that cannot give the others what they need (its log was too large; it sends something else than its
+// predecessor did) says so when all tell each other. Then all leave the body, and go back together.
+
+#pragma once
+
+#include "framework/local_rollback/log_pacing.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
+#include "framework/local_rollback/peer_packet.hpp"
+#include "replay/clusters/clusters.hpp"
+#include "replay/sender_log.hpp"
+
+#include "base/error.hpp"
+#include "base/ids.hpp"
+#include "base/telemetry/rollback_note.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mend {
+
+class Engine;
+
+struct LocalOptions {
+  bool is_strict = false;              ///< the job ends where all ranks would have to go back
+  std::optional<ByteCount> log_limit;  ///< none: a tenth of the machine's memory
+  int tried = 0;                       ///< so many ranks end on purpose (--mend-check-determinism)
+};
+
+class LocalRollback final : public LoggedCalls {
+ public:
+  /// `engine` outlives it. Its calls are intercepted from now on. Local.
+  LocalRollback(Engine& engine, const LocalOptions& options);
+  ~LocalRollback() override;
+
+  /// The communicators of the epoch are there, and the body is about to be entered; or it has been left, and others go
+  /// on in it. Collective over the ranks. Throws ProcessFailure when all go back.
+  void join();
+  /// A failure was met: returns when this rank can go on. Collective over the ranks. Throws ProcessFailure when all go
+  /// back, and agreement::Abandoned when the job ends.
+  void recover();
+  /// All learn what the others have counted. Collective over the ranks. Throws ProcessFailure.
+  void share_tally();
+  /// Does `work` until no failure interrupts it. Collective if `work` is.
+  template <class Work>
+  auto through_failures(Work work) {
+    for (;;) {
+      try {
+        return work();
+      } catch (const ProcessFailure&) {
+        recover();
+      }
+    }
+  }
+
+  /// Returns true if this rank has left the body, or has to leave it, because its cluster goes back: it joins the
+  /// others when it enters the body again, without a recovery in between. Local.
+  bool goes_back_with_cluster() const { return goes_back_with_cluster_; }
+  /// Returns true if the control thread says that the ranks wait for each other since one has gone back, and this rank
+  /// has not begun to recover from that. Local.
+  bool waits_in_vain() const { return has_recovered_ && refusal_.empty() && rollback_note::waits_in_vain; }
+  /// Throws ProcessFailure if this rank has to leave the body. Local.
+  void require_in_body() {
+    if (leaves_) leave();
+  }
+
+  /// What the application sees as session.comm(). Local.
+  MPI_Comm comm() const { return session_.handle.get(); }
+  /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the same on all ranks, and again for a
+  /// rank that goes back.
+  bool commit_due(bool is_due);
+  /// `flag` is true on every rank. Collective; the same again for a rank that goes back.
+  bool agree(bool flag);
+
+  // --- for the store -------------------------------------------------------------------------------------------
+  /// Returns true if this rank is the only one, with others like it, that has not restored. Local.
+  bool restores_alone() const;
+  /// All ranks have restored, or this one alone has. Local.
+  void restored(Version version);
+  /// All ranks have committed. Local.
+  void committed(Version version);
+  /// For --mend-check-determinism: a commit begins. One rank's process may end. Collective.
+  void try_rank();
+  /// Throws, on all ranks, if none of those that were to be tried has been. Local.
+  void require_tried() const;
+  /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
+  void require_nothing_under_way(const char* where);
+  /// Returns true once this entry has restored. Local.
+  bool has_restored() const { return ledger_.phase() == replay::Ledger::Phase::interval; }
+
+  // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
+  const Front* front_of(MPI_Comm comm) const override;
+  int derive(const Front& parent, const Wish& wish, MPI_Comm* made) override;
+  int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
+  const Recipe* recipe_of(const Front& front) const override;
+  int free(MPI_Comm* comm) override;
+  int refuse(const char* call) const override;
+  LoggedMessages& messages() override { return messages_; }
+  LoggedCollectives& collectives() override { return collectives_; }
+
+ private:
+  static constexpr int tag_of_exchange = 0;  // on the communicator of messages, before the application uses it
+
+  using Standing = PeerState::Standing;
+
+  int run(Call call, void* work) override;
+  void begin_epoch();
+  void meet();
+  void make_comms();
+  const Front& front_with(std::uint32_t number) const;
+  int node_for(const Front& parent) const;
+  PeerPacket packet_for(int peer) const;
+  void tell_who_goes_back();
+  void report(std::uint64_t resent, std::uint64_t resent_bytes);
+  void serve();
+  Standing standing() const;
+  bool goes_back(int rank) const;
+  bool sends_history() const;
+  std::vector<std::uint64_t> histories() const;
+  void exchange_histories();
+  void begin_replay();
+  void give_up(const std::string& reason);
+  [[noreturn]] void leave();
+  void handle(int code);
+  static int pass_on();
+  void check_ledger();
+  void check_length(int code);
+  void note_gone_back(bool has_gone_back);
+  void count_steps();
+  void check_log();
+  std::uint64_t steps_since_version() const;
+  void choose_clusters();
+  void adopt_clusters();
+  void take_mates();
+  void exchange_acknowledgements();
+  void end_acknowledgements();
+  std::size_t log_limit() const;
+  [[noreturn]] void end_strictly() const;
+
+  Engine& engine_;
+  replay::Ledger ledger_;
+  LoggedMessages messages_;
+  LoggedCollectives collectives_;
+  Front session_;
+  DerivedFronts derived_;
+  std::uint32_t agreed_number_ = 1;  // of the next derived communicator: as all agreed at the next version
+  std::uint32_t number_ = 1;         // the same at the present version
+  Communicator collectives_comm_;
+  Version version_{};
+  std::uint64_t steps_ = 0;
+  int ranks_;
+  std::vector<PeerState> others_;                            // by rank, this one too
+  std::string refusal_;                                      // why this rank refuses, if it does
+  bool log_is_full_ = false;                                 // it refuses until the next commit
+  std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase
+  int ranks_back_ = 0;              // that have to do again what others know of them, in the last recovery
+  bool is_newcomer_ = true;         // has met nobody
+  bool has_recovered_ = false;      // a rank went back since the last commit
+  bool receives_from_any_ = false;  // some rank does
+  bool leaves_ = false;
+  bool goes_back_with_cluster_ = false;
+  bool has_mates_ = false;
+  std::optional<replay::Clusters> chosen_;  // by traffic, for the next commit
+  replay::ClusterPrice price_;              // of them
+  bool counts_steps_ = true;                // when it is where the others know it; its mates have told otherwise
+  struct Sent {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<std::uint64_t> words;
+  };
+  std::list<Sent> acknowledgements_;  // on their way
+  bool compares_ = false;             // what it sends with what the one before it has sent, until the next commit
+  LocalOptions options_;
+  std::uint64_t log_limit_ = 0;     // that all agreed on in restore(); 0: not yet
+  std::uint64_t log_of_setup_ = 0;  // the largest of all ranks, in bytes; told, because clusters may have been others
+  LogPacing log_pacing_;
+  LogPacing::State log_pacing_at_version_;
+};
+
+}  // namespace mend

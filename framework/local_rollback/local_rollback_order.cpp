@@ -1,0 +1,92 @@
+// Local rollback with receives from any source: those that go back learn in which order the others have sent and
+// received.
+
+#include "framework/recovery/engine.hpp"
+#include "framework/local_rollback/local_rollback.hpp"
+#include "transport/collectives.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mend {
+namespace {
+
+using Phase = replay::Ledger::Phase;
+
+/// A history of at most so many messages is told even if nobody is known to receive from any source.
+constexpr std::size_t short_history = 64 * 1024;
+
+}  // namespace
+
+/// Histories are long. A rank that goes back needs them only if it receives from any source.
+bool LocalRollback::sends_history() const {
+  const auto length = [&](Phase phase) { return ledger_.history(phase).events.size(); };
+  return receives_from_any_ || length(Phase::setup) + length(Phase::interval) <= short_history;
+}
+
+std::vector<std::uint64_t> LocalRollback::histories() const {
+  std::vector<std::uint64_t> words{sends_history() ? 1U : 0U};
+  if (words.front() == 0) return words;
+  put(words, ledger_.history(Phase::setup));
+  put(words, ledger_.history(Phase::interval));
+  return words;
+}
+
+PeerState::Standing LocalRollback::standing() const {
+  if (messages_.replays()) return Standing::replays;
+  return is_newcomer_ ? Standing::newcomer : Standing::settled;
+}
+
+/// Returns true if the rank has to do again what others know of it. Where all are newcomers, all begin anew.
+bool LocalRollback::goes_back(int rank) const {
+  const auto is_old = [](const PeerState& one) { return one.standing != Standing::newcomer; };
+  const Standing own = others_[static_cast<std::size_t>(rank)].standing;
+  return own == Standing::replays || (own == Standing::newcomer && std::ranges::any_of(others_, is_old));
+}
+
+/// Those that go back learn what the others have sent and received, and in which order.
+void LocalRollback::exchange_histories() {
+  const int self = session_.rank;
+  receives_from_any_ =
+      receives_from_any_ || std::ranges::any_of(others_, [](const PeerState& one) { return one.receives_from_any; });
+  histories_ = {};
+  ranks_back_ = 0;
+  for (int rank = 0; rank < ranks_; ++rank) ranks_back_ += goes_back(rank) ? 1 : 0;
+  if (ranks_back_ != 1) return;  // they know nothing of each other: no order would be right
+  const MPI_Comm comm = session_.comm(Traffic::messages);
+  for (int distance = 1; distance < ranks_; ++distance) {
+    const int to = (self + distance) % ranks_;
+    const int from = (self - distance + ranks_) % ranks_;
+    if (goes_back(to)) exchange_words(comm, to, MPI_PROC_NULL, tag_of_exchange, histories());
+    if (!goes_back(self)) continue;
+    const std::vector<std::uint64_t> words = exchange_words(comm, MPI_PROC_NULL, from, tag_of_exchange, {});
+    if (words.at(0) == 0) continue;
+    std::size_t at = 1;
+    histories_[0][from] = replay::history_from(words, at);
+    histories_[1][from] = replay::history_from(words, at);
+  }
+}
+
+/// This rank goes through the phase again.
+void LocalRollback::begin_replay() {
+  const Phase phase = ledger_.phase();
+  const bool is_alone = ranks_back_ == 1;
+  if (is_alone && !ledger_.is_behind()) return messages_.end_replay();
+  const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
+  std::optional<replay::Arrivals> arrivals;
+  if (static_cast<int>(others.size()) == ranks_ - 1)
+    arrivals.emplace(session_.rank, others, ledger_.sent(phase), ledger_.received(phase));
+  messages_.begin_replay(std::move(arrivals), is_alone);
+}
+
+/// This rank cannot go on alone.
+void LocalRollback::give_up(const std::string& reason) {
+  if (refusal_.empty()) refusal_ = reason;
+  recover();  // where all learn of it
+}
+
+}  // namespace mend

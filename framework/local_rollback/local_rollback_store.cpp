@@ -1,0 +1,81 @@
+#include "framework/local_rollback/local_rollback_store.hpp"
+
+#include "agreement/ballot.hpp"
+#include "base/error.hpp"
+#include "framework/recovery/engine.hpp"
+#include "framework/local_rollback/local_rollback.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace mend {
+namespace {
+
+[[noreturn]] void refuse_call(std::string_view call) {
+  throw UsageError(fmt::format("{} is not covered by --mend-rollback local: use --mend-rollback all", call));
+}
+
+}  // namespace
+
+void LocalStore::protect(std::string_view name, std::unique_ptr<Member> member) {
+  engine_.store().protect(name, std::move(member));
+}
+void LocalStore::protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) {
+  engine_.store().protect(name, std::move(member), redundancy);
+}
+File LocalStore::file(std::string_view name) { return engine_.store().file(name); }
+File LocalStore::file(std::string_view name, Redundancy redundancy) { return engine_.store().file(name, redundancy); }
+void LocalStore::replace(std::string_view name, std::unique_ptr<Member> member) {
+  engine_.store().replace(name, std::move(member));
+}
+void LocalStore::unprotect(std::string_view name) { engine_.store().unprotect(name); }
+
+/// A version that was published before the failure was met exists on all ranks: it is not committed again.
+Version LocalStore::commit() {
+  if (!rollback_.has_restored())
+    throw UsageError("commit() was called before restore(), which --mend-rollback local needs: call it first, once");
+  StoreEngine& store = engine_.store();
+  rollback_.try_rank();
+  const Version before = store.version();
+  return rollback_.through_failures([&] {
+    if (store.version() != before) return store.version();
+    rollback_.require_nothing_under_way("commit()");
+    try {
+      store.commit();
+    } catch (const ProcessFailure&) {
+      if (store.version() != before) rollback_.committed(store.version());
+      throw;
+    }
+    rollback_.committed(store.version());
+    return store.version();
+  });
+}
+
+Version LocalStore::restore() {
+  if (rollback_.has_restored())
+    throw UsageError("restore() was called twice in an entry of the body, which --mend-rollback local does not cover");
+  return rollback_.through_failures([&] {
+    if (rollback_.restores_alone()) {
+      const Version version = engine_.store().restore();
+      rollback_.restored(version);
+      return version;
+    }
+    const Version version = engine_.store().restore();
+    rollback_.require_nothing_under_way("restore()");
+    engine_.ballot().vote(agreement::Motion::restore, true);  // all have restored, or nobody has
+    rollback_.restored(version);
+    return version;
+  });
+}
+
+void LocalStore::finish_disk() { refuse_call("finish_disk()"); }
+Version LocalStore::restore(Version) { refuse_call("restore(version)"); }
+Version LocalStore::restore_from(Rank) { refuse_call("restore_from()"); }
+Version LocalStore::restore_others() { refuse_call("restore_others()"); }
+Version LocalStore::version() const { return engine_.store().version(); }
+KeptVersions LocalStore::versions() const { return engine_.store().versions(); }
+Origin LocalStore::restored_from() const { return engine_.store().restored_from(); }
+const StoreStatistics& LocalStore::statistics() const { return engine_.store().statistics(); }
+
+}  // namespace mend

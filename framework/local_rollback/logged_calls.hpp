@@ -1,0 +1,76 @@
+// What stands between the application's MPI calls on a communicator and MPI, so that they are logged, and can be gone
+// through again: local rollback (local_rollback.hpp), or the message logs of a program for Fenix (fenix/mlog). There is
+// one at a time. The hooks on MPI's profiling interface (framework/process/hooks/call_hooks.cpp) bring the calls here.
+
+#pragma once
+
+#include "framework/local_rollback/derived_fronts.hpp"
+#include "framework/local_rollback/front.hpp"
+#include "framework/local_rollback/collectives/logged_collectives.hpp"
+#include "framework/local_rollback/messages/logged_messages.hpp"
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace mend {
+
+class LoggedCalls {
+ public:
+  LoggedCalls() = default;
+  virtual ~LoggedCalls() = default;
+  LoggedCalls(const LoggedCalls&) = delete;
+  LoggedCalls& operator=(const LoggedCalls&) = delete;
+
+  /// The front of `comm`, if its calls are logged now. Local.
+  virtual const Front* front_of(MPI_Comm comm) const = 0;
+  virtual LoggedMessages& messages() = 0;
+  virtual LoggedCollectives& collectives() = 0;
+  /// Does `work`, which returns MPI's code, inside of an intercepted call.
+  template <class Work>
+  int in_call(Work work) {
+    return run([](void* one) { return (*static_cast<Work*>(one))(); }, &work);
+  }
+  /// Returns true unless the main thread is in one of its own calls. Local.
+  bool is_outside() const { return inside_ == 0; }
+  /// Makes communicators of `parent`, as MPI_Comm_split does. Inside of an intercepted call. Collective over the
+  /// parent. Returns MPI's code.
+  virtual int derive(const Front& parent, const Wish& wish, MPI_Comm* made) = 0;
+  /// As MPI_Comm_create_group. `ranks`: those of `parent` that call it, this one among them. Inside of an intercepted
+  /// call. Collective over them. Returns MPI's code.
+  virtual int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) = 0;
+  virtual const Recipe* recipe_of(const Front& front) const = 0;
+  /// Frees a communicator whose calls are logged. Returns MPI's code. Local.
+  virtual int free(MPI_Comm* comm) = 0;
+  /// Returns true if calls on any communicator are logged now. Local.
+  virtual bool is_logging() const { return true; }
+  /// `call` is not covered: throws UsageError, or returns MPI's code when the job has ended for it.
+  virtual int refuse(const char* call) const = 0;
+
+ protected:
+  using Call = int (*)(void*);
+
+  /// While it lives, calls on fronts are mend's own.
+  class Inside {
+   public:
+    explicit Inside(int& depth) : depth_(depth) { ++depth_; }
+    ~Inside() { --depth_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    int& depth_;
+  };
+
+  /// Does `call(work)`.
+  virtual int run(Call call, void* work) = 0;
+
+  mutable int inside_ = 0;
+};
+
+/// The one that logs calls on `comm` now, if any. Main thread. Local.
+LoggedCalls* logged_calls_of(MPI_Comm comm);
+/// The one of this process, unless it is in one of its own calls. Main thread. Local.
+LoggedCalls* logged_calls();
+
+}  // namespace mend

@@ -1,0 +1,547 @@
+#include "framework/local_rollback/messages/logged_messages.hpp"
+
+#include "base/error.hpp"
+#include "framework/local_rollback/plain_calls.hpp"
+#include "framework/local_rollback/values.hpp"
+#include "store/snapshot/hash.hpp"
+#include "transport/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace mend {
+namespace {
+
+/// A message of at least as many bytes is sent from where it lies, and copied into the log meanwhile.
+constexpr int least_sent_meanwhile = 32 * 1024;
+
+void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
+  if (plain_size(type)) {
+    if (!into.empty()) std::memcpy(into.data(), data, into.size());
+    return;
+  }
+  int position = 0;
+  quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
+}
+
+/// So often a rank that goes back may ask in vain for a message from any source, without sending anything.
+constexpr int most_vain_polls = 100'000;
+
+bool is_source(const Front& front, int from) { return from == MPI_ANY_SOURCE || (from >= 0 && from < front.size); }
+
+/// Ranks as numbered in session.comm().
+replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
+  using replay::Arrivals;
+  return {from == MPI_ANY_SOURCE ? Arrivals::any : front.member(from), front.context(Traffic::messages),
+          tag == MPI_ANY_TAG ? Arrivals::any : tag};
+}
+
+}  // namespace
+
+std::optional<int> plain_size(MPI_Datatype type) {
+  // MPI's own types are never freed, so what was found out of one stays true. Only the session's thread comes here.
+  static MPI_Datatype known = MPI_DATATYPE_NULL;
+  static std::optional<int> known_size;
+  if (type == known) return known_size;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_STRUCT;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) return std::nullopt;
+  int size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_size(type, &size);
+  PMPI_Type_get_extent(type, &lower, &extent);
+  if (lower != 0 || extent != size) return std::nullopt;
+  known = type;
+  known_size = size;
+  return size;
+}
+
+LoggedMessages::LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
+                               std::optional<AnySource> any_source)
+    : log_(log), recover_(std::move(recover)), words_(words), any_source_(std::move(any_source)) {}
+
+void LoggedMessages::note_source(int from, const char* call) {
+  if (from != MPI_ANY_SOURCE) return;
+  receives_from_any_ = true;
+  if (any_source_) return;
+  throw UsageError(fmt::format("{} was called with MPI_ANY_SOURCE, which {} not cover: name the source, or {}", call,
+                               words_.what, words_.instead));
+}
+
+int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const {
+  const std::optional<int> one = plain_size(type);
+  if (!one) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
+  if (count < 0) return MPI_ERR_COUNT;
+  const long long all = static_cast<long long>(*one) * count;
+  if (all > std::numeric_limits<int>::max())
+    throw UsageError(fmt::format("{} not cover messages of 2 GiB and more: send them in parts", words_.what));
+  *size = static_cast<int>(all);
+  return MPI_SUCCESS;
+}
+
+// --- sending ---------------------------------------------------------------------------------------------------
+
+int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
+                         int tag, SendEnds ends) {
+  return send(front, traffic, data, count, type, to, tag, ends, nullptr);
+}
+
+/// `operation`: what ends when the message has been received; may be null.
+int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
+                         int tag, SendEnds ends, Operation* operation) {
+  if (to == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (to < 0 || to >= front.size) return MPI_ERR_RANK;
+  const MPI_Comm comm = front.comm(traffic);
+  int size = 0;
+  if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
+  const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  const replay::Channel channel{front.member(to), front.context(traffic), tag};
+  const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
+  if (sent.needed && goes_meanwhile)
+    code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, comm, &request); });
+  pack(data, count, type, comm, sent.bytes);
+  log_.end_send(channel, sent.bytes);
+  if (replay_) after_sending(channel);
+  if (!sent.needed) return MPI_SUCCESS;
+  if (operation != nullptr) operation->copy = sent.bytes;
+  if (code == MPI_SUCCESS) {
+    code = quietly([&] {
+      if (goes_meanwhile) return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+      switch (ends) {
+        case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
+        case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
+        case SendEnds::at_once: break;
+      }
+      return operation == nullptr ? begin_send(sent.bytes, to, tag, comm)
+                                  : begin_send(sent.bytes, to, tag, comm, *operation);
+    });
+  }
+  if (code == MPI_SUCCESS || !means_failure(comm, code)) return code;
+  recover_();  // which sends it again
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm) {
+  constexpr std::size_t many = 64;
+  if (sends_.size() >= many) forget_ended_sends();
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &request);
+  if (request != MPI_REQUEST_NULL) sends_.push_back(request);
+  return code;
+}
+
+void LoggedMessages::forget_ended_sends() {
+  std::vector<int> ended(sends_.size());
+  int count = 0;
+  PMPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data(), MPI_STATUSES_IGNORE);
+  std::erase(sends_, MPI_REQUEST_NULL);
+}
+
+bool LoggedMessages::sends_have_ended() {
+  if (std::ranges::any_of(operations_, [](const Operation& one) { return one.send != MPI_REQUEST_NULL; })) return false;
+  if (!sends_.empty()) {
+    const ErrorsReturned quiet;
+    forget_ended_sends();
+  }
+  return sends_.empty();
+}
+
+int LoggedMessages::resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes) {
+  const auto waiting = std::ranges::find_if(
+      operations_, [&](const Operation& one) { return one.copy.data() != nullptr && one.copy.data() == bytes.data(); });
+  return waiting == operations_.end() ? begin_send(bytes, to, tag, comm) : begin_send(bytes, to, tag, comm, *waiting);
+}
+
+// --- receiving -------------------------------------------------------------------------------------------------
+
+void LoggedMessages::note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data,
+                          int count, MPI_Datatype type, bool by_request) {
+  const replay::Channel channel{front.member(from), front.context(traffic), status.MPI_TAG};
+  int elements = 0;
+  PMPI_Get_elements(&status, MPI_BYTE, &elements);
+  const auto bytes = static_cast<std::size_t>(elements);
+  if (traffic == Traffic::collectives && elements < bytes_of(count, type)) was_too_short_ = true;
+  if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
+  int size = 0;
+  packed_size(count, type, front.comm(traffic), &size);
+  packed_.resize(static_cast<std::size_t>(size));
+  pack(data, count, type, front.comm(traffic), packed_);
+  log_.receive(channel, std::span<const std::byte>(packed_).first(bytes), by_request);
+}
+
+int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from,
+                            int tag, MPI_Status* status) {
+  note_source(from, "a receive");
+  const bool has_message = from != MPI_PROC_NULL;
+  for (;;) {
+    const MPI_Comm comm = front.comm(traffic);
+    const bool chooses = replay_ && traffic == Traffic::messages && is_source(front, from);
+    const Choice choice = chooses ? choose_now(front, from, tag) : Choice{from, tag};
+    MPI_Status got{};
+    const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, comm, &got); });
+    if (code == MPI_SUCCESS) {
+      const bool is_first =
+          !has_message || finish_earlier(front, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
+      if (is_first) {
+        if (has_message) note(front, traffic, got.MPI_SOURCE, got, data, count, type, false);
+        if (status != MPI_STATUS_IGNORE) *status = got;
+        return MPI_SUCCESS;
+      }
+    } else if (!means_failure(comm, code)) {
+      return code;
+    }
+    recover_();
+  }
+}
+
+int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_Status* status) {
+  note_source(from, "a probe");
+  for (;;) {
+    const MPI_Comm comm = front.comm(Traffic::messages);
+    const bool waits = flag == nullptr;
+    Choice choice{from, tag};
+    if (replay_ && from == MPI_ANY_SOURCE) {
+      choice = look(front, tag);
+      if (choice.waits && waits) give_up_order();
+      if (choice.waits) {
+        poll_in_vain();
+        *flag = 0;
+        return MPI_SUCCESS;
+      }
+    }
+    // What was chosen has been sent, and comes.
+    const bool comes = waits || (from == MPI_ANY_SOURCE && choice.from != from);
+    const int code = quietly([&] {
+      return comes ? PMPI_Probe(choice.from, choice.tag, comm, status)
+                   : PMPI_Iprobe(choice.from, choice.tag, comm, flag, status);
+    });
+    if (code == MPI_SUCCESS && comes && !waits) *flag = 1;
+    if (code == MPI_SUCCESS || !means_failure(comm, code)) return code;
+    recover_();
+  }
+}
+
+int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
+                                  MPI_Request* request) {
+  note_source(from, "MPI_Irecv");
+  if (from == MPI_PROC_NULL) {
+    return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.comm(Traffic::messages), request); });
+  }
+  Receive& receive = receives_.emplace_back(Receive{&front, data, count, std::make_shared<KeptType>(type), from, tag});
+  int code = post(receive);
+  if (code != MPI_SUCCESS && means_failure(front.comm(Traffic::messages), code)) {
+    recover_();  // which posts it again
+    code = MPI_SUCCESS;
+  }
+  if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &ignore_cancel, &receive, &receive.handle);
+  if (code != MPI_SUCCESS) {
+    receives_.pop_back();
+    return code;
+  }
+  // Its callbacks find the list by their own entry.
+  by_handle_[receive.handle] = std::prev(receives_.end());
+  *request = receive.handle;
+  return MPI_SUCCESS;
+}
+
+/// Posts the receive to MPI. In a rank that goes back, it may have to wait until its source is chosen.
+int LoggedMessages::post(Receive& receive) {
+  Choice choice{receive.from, receive.tag};
+  if (replay_ && receive.traffic == Traffic::messages && is_source(*receive.front, receive.from)) {
+    receive.number = ++receives_so_far_;
+    choice = choose(*receive.front, receive.from, receive.tag, receive.number);
+  }
+  receive.waits_for_choice = choice.waits;
+  receive.chosen_from = choice.from;
+  receive.chosen_tag = choice.tag;
+  return choice.waits ? MPI_SUCCESS : post_chosen(receive);
+}
+
+int LoggedMessages::post_chosen(Receive& receive) {
+  return quietly([&] {
+    return PMPI_Irecv(receive.data, receive.count, receive.type->get(), receive.chosen_from, receive.chosen_tag,
+                      receive.front->comm(receive.traffic), &receive.beneath);
+  });
+}
+
+int LoggedMessages::fill_status(void* receive, MPI_Status* status) {
+  const MPI_Status& got = static_cast<const Receive*>(receive)->status;
+  int bytes = 0;
+  PMPI_Get_elements(&got, MPI_BYTE, &bytes);
+  PMPI_Status_set_elements(status, MPI_BYTE, bytes);
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&got, &is_cancelled);
+  PMPI_Status_set_cancelled(status, is_cancelled);
+  status->MPI_SOURCE = got.MPI_SOURCE;
+  status->MPI_TAG = got.MPI_TAG;
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::let_go(void*) { return MPI_SUCCESS; }
+
+int LoggedMessages::ignore_cancel(void*, int) { return MPI_SUCCESS; }
+
+int LoggedMessages::cancel(MPI_Request request) {
+  const auto persistent = persistent_.find(request);
+  Receive* const receive = find(persistent == persistent_.end() ? request : persistent->second.begun);
+  if (receive == nullptr || receive->is_complete) return MPI_SUCCESS;
+  for (;;) {
+    int code = MPI_SUCCESS;
+    if (std::exchange(receive->waits_for_choice, false)) {
+      replay_->arrivals->drop(receive->number);
+      PMPI_Status_set_cancelled(&receive->status, 1);
+      receive->is_complete = true;
+      return PMPI_Grequest_complete(receive->handle);
+    }
+    if (receive->beneath != MPI_REQUEST_NULL) code = quietly([&] { return PMPI_Cancel(&receive->beneath); });
+    if (code != MPI_SUCCESS) return code;
+    switch (finish(*receive, true, &code)) {
+      case Try::complete: return MPI_SUCCESS;
+      case Try::failed: return code;
+      default: recover_();
+    }
+  }
+}
+
+// --- completing ------------------------------------------------------------------------------------------------
+
+LoggedMessages::Receive* LoggedMessages::find(MPI_Request request) const {
+  const auto known = by_handle_.find(request);
+  return known == by_handle_.end() ? nullptr : &*known->second;
+}
+
+bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
+  if (by_handle_.empty() && by_operation_.empty()) return false;
+  return std::ranges::any_of(requests, [&](MPI_Request one) {
+    const auto persistent = persistent_.find(one);
+    return is_own(one) || (persistent != persistent_.end() && persistent->second.begun != MPI_REQUEST_NULL);
+  });
+}
+
+/// The receives that were posted before `before`, and whose messages came earlier than one from `from` with `tag`.
+LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, Traffic traffic, int from, int tag,
+                                                   const Receive* before) {
+  for (Receive& one : receives_) {
+    if (&one == before) break;
+    const bool fits = (one.from == from || one.from == MPI_ANY_SOURCE) && (one.tag == tag || one.tag == MPI_ANY_TAG);
+    if (one.is_complete || one.waits_for_choice || one.front != &front || one.traffic != traffic || !fits) continue;
+    int code = MPI_SUCCESS;
+    if (finish(one, true, &code) != Try::complete) return Try::interrupted;
+  }
+  return Try::complete;
+}
+
+LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* code) {
+  completed_dropped_ = completed_dropped_ || receive.is_dropped;
+  if (receive.is_complete) return Try::complete;
+  if (receive.waits_for_choice) {
+    if (waits) give_up_order();
+    poll_in_vain();
+    return Try::waits;
+  }
+  if (receive.beneath == MPI_REQUEST_NULL) return Try::interrupted;  // its message was not noted
+  MPI_Status got{};
+  int has_come = 1;
+  *code =
+      quietly([&] { return waits ? PMPI_Wait(&receive.beneath, &got) : PMPI_Test(&receive.beneath, &has_come, &got); });
+  if (*code != MPI_SUCCESS)
+    return means_failure(receive.front->comm(receive.traffic), *code) ? Try::interrupted : Try::failed;
+  if (has_come == 0) return Try::waits;
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&got, &is_cancelled);
+  if (is_cancelled == 0) {
+    if (finish_earlier(*receive.front, receive.traffic, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete)
+      return Try::interrupted;
+    note(*receive.front, receive.traffic, got.MPI_SOURCE, got, receive.data, receive.count, receive.type->get(), true);
+  }
+  receive.status = got;
+  receive.is_complete = true;
+  if (receive.handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(receive.handle);
+  return Try::complete;
+}
+
+LoggedMessages::Try LoggedMessages::finish(MPI_Request request, bool waits, int* code) {
+  if (Receive* const receive = find(request)) return finish(*receive, waits, code);
+  return finish(*by_operation_.at(request), waits, code);
+}
+
+int LoggedMessages::finish(std::span<const MPI_Request> requests) {
+  for (const MPI_Request request : requests) {
+    if (!is_own(request)) continue;
+    int code = MPI_SUCCESS;
+    for (Try how = Try::waits; how != Try::complete;) {
+      how = finish(request, true, &code);
+      if (how == Try::failed) return code;
+      if (how == Try::interrupted) recover_();
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+int LoggedMessages::try_to_finish(std::span<const MPI_Request> requests) {
+  for (const MPI_Request request : requests) {
+    if (!is_own(request)) continue;
+    int code = MPI_SUCCESS;
+    switch (finish(request, false, &code)) {
+      case Try::failed: return code;
+      case Try::interrupted: recover_(); break;
+      default: break;
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i] == after[i]) continue;
+    if (const auto operation = by_operation_.find(before[i]); operation != by_operation_.end())
+      remove(operation->second);
+    const auto known = by_handle_.find(before[i]);
+    if (known == by_handle_.end()) continue;
+    receives_.erase(known->second);
+    by_handle_.erase(known);
+  }
+}
+
+// --- the order of a rank that goes back ------------------------------------------------------------------------
+
+LoggedMessages::Choice LoggedMessages::choose(const Front& front, int from, int tag, std::uint64_t number) {
+  if (!replay_->arrivals) {
+    if (from == MPI_ANY_SOURCE) give_up_order();
+    return {from, tag};
+  }
+  const replay::Arrivals::Answer answer = replay_->arrivals->post(number, pattern_of(front, from, tag));
+  switch (answer.match) {
+    case replay::Arrivals::Match::logged: return {front.rank_of(answer.envelope.source), answer.envelope.tag};
+    case replay::Arrivals::Match::beyond: return {from, tag};
+    case replay::Arrivals::Match::waits: break;
+  }
+  return {from, tag, true};
+}
+
+/// For a receive that blocks.
+LoggedMessages::Choice LoggedMessages::choose_now(const Front& front, int from, int tag) {
+  const Choice choice = choose(front, from, tag, ++receives_so_far_);
+  if (choice.waits) give_up_order();
+  return choice;
+}
+
+/// For a probe of any source.
+LoggedMessages::Choice LoggedMessages::look(const Front& front, int tag) {
+  if (!replay_->arrivals) give_up_order();
+  const auto answer = replay_->arrivals->look(pattern_of(front, MPI_ANY_SOURCE, tag));
+  if (answer.match != replay::Arrivals::Match::logged) return {MPI_ANY_SOURCE, tag, true};
+  return {front.rank_of(answer.envelope.source), answer.envelope.tag};
+}
+
+void LoggedMessages::after_sending(const replay::Channel& channel) {
+  replay_->vain_polls = 0;
+  if (replay_->arrivals) {
+    replay_->arrivals->sent(channel);
+    post_matched();
+  }
+  if (replay_->is_over || any_source_->is_behind()) return;
+  caught_up_ = true;
+  replay_->is_over = true;
+  if (replay_->alone) end_replay();
+}
+
+/// Receives whose source is chosen now. What cannot be posted because of a failure is posted after the recovery.
+void LoggedMessages::post_matched() {
+  for (const auto& [number, envelope] : replay_->arrivals->take_matched()) {
+    const auto receive = std::ranges::find(receives_, number, &Receive::number);
+    receive->waits_for_choice = false;
+    receive->chosen_from = receive->front->rank_of(envelope.source);
+    receive->chosen_tag = envelope.tag;
+    post_chosen(*receive);
+  }
+}
+
+void LoggedMessages::begin_replay(std::optional<replay::Arrivals> arrivals, bool alone) {
+  replay_.emplace(Replay{std::move(arrivals), alone});
+}
+
+/// From now on MPI's own order is right.
+void LoggedMessages::end_replay() {
+  replay_.reset();
+  for (Receive& receive : receives_)
+    if (std::exchange(receive.waits_for_choice, false)) post_chosen(receive);
+}
+
+void LoggedMessages::give_up_order() {
+  any_source_->give_up(
+      "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
+  throw ProcessFailure("all ranks go back to the last commit");
+}
+
+void LoggedMessages::poll_in_vain() {
+  if (++replay_->vain_polls >= most_vain_polls) give_up_order();
+}
+
+// --- from epoch to epoch ---------------------------------------------------------------------------------------
+
+void LoggedMessages::end_epoch() {
+  const ErrorsReturned quiet;
+  for (MPI_Request& send : sends_) PMPI_Wait(&send, MPI_STATUS_IGNORE);
+  sends_.clear();
+  for (Receive& receive : receives_) {
+    if (receive.beneath != MPI_REQUEST_NULL) PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
+    receive.waits_for_choice = false;
+  }
+  for (Operation& one : operations_) {
+    if (one.send == MPI_REQUEST_NULL) continue;
+    if (PMPI_Wait(&one.send, MPI_STATUS_IGNORE) == MPI_SUCCESS) one.copy = {};  // it was received
+  }
+}
+
+void LoggedMessages::begin_epoch(const Front* front) {
+  for (Receive& receive : receives_) {
+    if (receive.is_complete || (front != nullptr && receive.front != front)) continue;
+    check_mpi(post(receive), "MPI_Irecv");
+  }
+  // Of what was not sent again the receiver has everything.
+  for (Operation& one : operations_)
+    if (one.send == MPI_REQUEST_NULL && (front == nullptr || one.front == front)) one.copy = {};
+}
+
+void LoggedMessages::drop(const Front& front) {
+  const ErrorsReturned quiet;
+  for (Receive& receive : receives_) {
+    if (receive.is_complete || receive.front != &front) continue;
+    if (receive.beneath != MPI_REQUEST_NULL) {
+      PMPI_Cancel(&receive.beneath);
+      PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
+    }
+    receive.status.MPI_SOURCE = receive.from;
+    receive.status.MPI_TAG = receive.tag;
+    PMPI_Status_set_cancelled(&receive.status, 1);
+    receive.is_complete = receive.is_dropped = true;
+    if (receive.handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(receive.handle);
+  }
+  for (Operation& one : operations_) {
+    if (one.is_complete || one.front != &front) continue;
+    one.copy = {};
+    if (one.send != MPI_REQUEST_NULL) sends_.push_back(std::exchange(one.send, MPI_REQUEST_NULL));
+    one.is_dropped = true;
+    complete(one);
+  }
+}
+
+void LoggedMessages::settle() {
+  quietly([&] { return PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); });
+  sends_.clear();
+}
+
+}  // namespace mend

@@ -1,0 +1,293 @@
+// Point-to-point messages that are sent again after a recovery. Each is packed into the log (replay/message_log.hpp)
+// before it is sent. A call that a failure interrupts recovers, and goes on.
+//
+// A send that does not block is complete at once: what is sent is the copy. So only receives are kept until the
+// application has completed them. The application's request is a generalized one; beneath it is a receive of the epoch,
+// which is posted again after a recovery.
+//
+// Other operations have a generalized request too (logged_operations.cpp). A synchronous send is sent again, until its
+// receiver has it. What a non-blocking collective call sends is complete at once, too; it ends when all that it
+// receives has come. A matched message (logged_matched.cpp) is received when it is matched; the application's handle is
+// one of mend's own, of a copy.
+//
+// A persistent request is one of MPI's own that sends to nobody, or receives from nobody: the application holds it from
+// its making to its end. Beneath a receive that was started is a request as above; a send is complete once it is
+// started.
+//
+// A rank that goes back receives from any source what has arrived, as replay/arrivals.hpp says, until it has sent all
+// that the others have. Its receives are posted to MPI when their source is chosen. If no order is known to be right,
+// all ranks go back.
+//
+// A receive counts as received when it is noted in the log, and receives of a channel are noted in the order in
+// which their messages came. What was not noted before a recovery is sent and received again.
+
+#pragma once
+
+#include "framework/local_rollback/front.hpp"
+#include "framework/local_rollback/plain_calls.hpp"
+#include "replay/arrivals.hpp"
+#include "replay/message_log.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace mend {
+
+class LoggedMessages {
+ public:
+  /// How a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
+  enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
+
+  /// A message of a non-blocking collective call that is to come.
+  struct Expected {
+    int from;
+    void* data;
+    int count;
+    MPI_Datatype type;
+  };
+
+  /// What the user is told about what is not covered: what does not cover it, and what to do instead.
+  struct Words {
+    std::string_view what;
+    std::string_view instead;
+  };
+
+  /// What receives from any source need: messages that come again do not come in the order of the first time.
+  struct AnySource {
+    std::function<bool()> is_behind;           ///< others have messages of this rank that it has not sent again
+    std::function<void(std::string)> give_up;  ///< called with the reason when all ranks have to go back; throws
+  };
+
+  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch, or throws.
+  /// Without `any_source`, MPI_ANY_SOURCE is refused, and begin_replay() must not be called.
+  LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
+                 std::optional<AnySource> any_source = {});
+  ~LoggedMessages();
+  LoggedMessages(const LoggedMessages&) = delete;
+  LoggedMessages& operator=(const LoggedMessages&) = delete;
+
+  // As MPI's calls, whose codes they return. They throw what `recover` throws, and UsageError for what is not covered.
+  int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
+           SendEnds ends);
+  int receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from, int tag,
+              MPI_Status* status);
+  int begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
+                    MPI_Request* request);
+  int begin_synchronous_send(const Front& front, const void* data, int count, MPI_Datatype type, int to, int tag,
+                             MPI_Request* request);
+  /// A request that is complete when all of `expected` has come and `at_end`, which returns MPI's code, was called.
+  int begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
+                      MPI_Request* request);
+  /// As MPI_Mprobe if `flag` is null, otherwise as MPI_Improbe.
+  int match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
+  bool is_matched(MPI_Message message) const { return matched_.contains(message); }
+  int receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
+  int begin_receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
+  /// A persistent request, which start() begins. `ends`: nothing for a receive.
+  int make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer, int tag,
+                      std::optional<SendEnds> ends, MPI_Request* request);
+  /// A persistent request, which `begin` begins as a request of its own. `begin` makes an intercepted call.
+  int make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request);
+  bool is_persistent(MPI_Request request) const { return persistent_.contains(request); }
+  int start(MPI_Request request);
+  /// Starts it if it was made by `begin`, and returns MPI's code; otherwise nothing. Not inside of an intercepted call.
+  std::optional<int> begin_persistent(MPI_Request request);
+  int free_persistent(MPI_Request* request);
+  /// Cancels a receive of begin_receive() or start(), if its message has not come.
+  int cancel(MPI_Request request);
+  int probe(const Front& front, int from, int tag, int* flag, MPI_Status* status);
+
+  /// Puts what was begun in the place of persistent requests that have begun, so that MPI's own call can complete it,
+  /// and them in its place again.
+  class PersistentReplaced {
+   public:
+    PersistentReplaced(LoggedMessages& messages, std::span<MPI_Request> requests);
+    ~PersistentReplaced();
+    PersistentReplaced(const PersistentReplaced&) = delete;
+    PersistentReplaced& operator=(const PersistentReplaced&) = delete;
+
+   private:
+    LoggedMessages& messages_;
+    std::span<MPI_Request> requests_;
+    std::vector<std::pair<std::size_t, MPI_Request>> replaced_;  // where, and what stood there
+  };
+
+  /// Returns true if one of the requests is one of begin_...(), or of start().
+  bool has_any(std::span<const MPI_Request> requests) const;
+  /// Completes those of `requests` that are of begin_...(), so that MPI's own call finds them complete.
+  int finish(std::span<const MPI_Request> requests);
+  /// The same for those that can be completed now.
+  int try_to_finish(std::span<const MPI_Request> requests);
+
+  /// MPI's own call has turned `before` into `after`: the requests that are gone are forgotten. Local.
+  void forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after);
+
+  /// Returns true if there are requests or matched messages that the application has not completed. Local.
+  bool has_pending() const { return !receives_.empty() || !operations_.empty() || !matched_.empty(); }
+
+  /// Returns true if something may be under way on the communicators. Local.
+  bool uses_communicators() const { return !sends_.empty() || !receives_.empty() || !operations_.empty(); }
+  /// The communicators of the epoch were revoked: nothing uses them any more when this returns. Local.
+  void end_epoch();
+  /// Sends what the log says again. Local.
+  int resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes);
+  /// Posts the receives again that are not complete: those of `front`, or all. Local.
+  void begin_epoch(const Front* front = nullptr);
+  /// What was begun on `front` and is not complete will not be: its requests end with an error. Local.
+  void drop(const Front& front);
+  /// Returns true if the call that ends now has completed a dropped request. Local.
+  bool take_dropped() { return std::exchange(completed_dropped_, false); }
+  /// Returns true once if a message of a collective call was shorter than what the call expects. Local.
+  bool take_too_short() { return std::exchange(was_too_short_, false); }
+  /// Returns true if no copy is being sent any more. Local.
+  bool sends_have_ended();
+
+  /// This rank goes back. `arrivals`: nothing if the order in which its messages may come is not known. `alone`: no
+  /// other goes back with it, so it is where it was when it has sent all that the others have. Local.
+  void begin_replay(std::optional<replay::Arrivals> arrivals, bool alone);
+  void end_replay();
+  /// Returns true while this rank goes back, or the order in which it may receive is not known. Local.
+  bool replays() const { return replay_.has_value(); }
+  /// Returns true once, when this rank that goes back has sent all that the others have. Local.
+  bool take_caught_up() { return std::exchange(caught_up_, false); }
+  /// Returns true if this rank has ever received from any source. Local.
+  bool receives_from_any() const { return receives_from_any_; }
+  /// Every message was received: nothing uses the log any more when this returns. Local.
+  void settle();
+
+ private:
+  struct Receive {
+    const Front* front;
+    void* data;
+    int count;
+    std::shared_ptr<const KeptType> type;
+    int from;
+    int tag;
+    Traffic traffic = Traffic::messages;
+    MPI_Request beneath = MPI_REQUEST_NULL;
+    MPI_Request handle = MPI_REQUEST_NULL;  // none if it is a part of an operation
+    bool is_complete = false;
+    bool is_dropped = false;
+    MPI_Status status{};
+    std::uint64_t number = 0;       // for Arrivals
+    bool waits_for_choice = false;  // its source is to be chosen; nothing is beneath
+    int chosen_from = MPI_ANY_SOURCE;
+    int chosen_tag = MPI_ANY_TAG;
+  };
+  using Receives = std::list<Receive>;  // in the order in which they were posted
+
+  /// A synchronous send, or a non-blocking collective call.
+  struct Operation {
+    const Front* front;
+    std::vector<Receives::iterator> parts{};
+    std::function<int()> at_end{};
+    std::span<const std::byte> copy{};  // of a send that has not ended
+    MPI_Request send = MPI_REQUEST_NULL;
+    MPI_Request handle = MPI_REQUEST_NULL;
+    bool is_complete = false;
+    bool is_dropped = false;
+  };
+  using Operations = std::list<Operation>;
+
+  struct Matched {
+    const Front* front;
+    std::vector<std::byte> bytes;
+    MPI_Request send;  // of them to this process itself, which the application's handle receives
+    MPI_Status status;
+  };
+
+  struct Persistent {
+    const Front* front;
+    void* data;
+    int count;
+    MPI_Datatype type;
+    bool owns_type;
+    int peer;
+    int tag;
+    std::optional<SendEnds> ends;
+    MPI_Request begun = MPI_REQUEST_NULL;         // of a receive, of a synchronous send, or by `begin`
+    std::function<int(MPI_Request*)> begin = {};  // of a collective call
+  };
+
+  /// Of a rank that goes back.
+  struct Replay {
+    std::optional<replay::Arrivals> arrivals;
+    bool alone;
+    int vain_polls = 0;    // since the rank has sent something
+    bool is_over = false;  // it has sent all that the others have
+  };
+  /// What a receive of a rank that goes back takes.
+  struct Choice {
+    int from;
+    int tag;
+    bool waits = false;
+  };
+
+  static int fill_status(void* receive, MPI_Status* status);
+  static int let_go(void* receive);
+  static int ignore_cancel(void* receive, int complete);
+  static int fill_empty_status(void* operation, MPI_Status* status);
+  enum class Try : std::uint8_t { complete, waits, interrupted, failed };
+  Try finish(Receive& receive, bool waits, int* code);
+  Try finish(Operation& operation, bool waits, int* code);
+  Try finish(MPI_Request request, bool waits, int* code);
+  Try finish_earlier(const Front& front, Traffic traffic, int from, int tag, const Receive* before);
+  Receive* find(MPI_Request request) const;
+  bool is_own(MPI_Request request) const { return by_handle_.contains(request) || by_operation_.contains(request); }
+  int add_operation(const Front& front, Operation** made);
+  void remove(Operations::iterator operation);
+  void take_back(MPI_Request* request);
+  static void complete(Operation& operation);
+  int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
+           SendEnds ends, Operation* operation);
+  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm, Operation& operation);
+  int post(Receive& receive);
+  int post_chosen(Receive& receive);
+  Choice choose(const Front& front, int from, int tag, std::uint64_t number);
+  Choice choose_now(const Front& front, int from, int tag);
+  Choice look(const Front& front, int tag);
+  void after_sending(const replay::Channel& channel);
+  void post_matched();
+  [[noreturn]] void give_up_order();
+  void poll_in_vain();
+  void note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data, int count,
+            MPI_Datatype type, bool by_request);
+  void note_source(int from, const char* call);
+  int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const;
+  void forget_ended_sends();
+  int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm);
+
+  replay::MessageLog& log_;
+  std::function<void()> recover_;
+  Words words_;
+  std::optional<AnySource> any_source_;
+  bool completed_dropped_ = false;
+  bool was_too_short_ = false;
+  Receives receives_;
+  std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
+  Operations operations_;
+  std::unordered_map<MPI_Request, Operations::iterator> by_operation_;
+  std::unordered_map<MPI_Message, Matched> matched_;
+  Communicator own_;  // of this process alone, for the handles of matched messages
+  std::unordered_map<MPI_Request, Persistent> persistent_;
+  std::vector<MPI_Request> sends_;  // of copies
+  std::vector<std::byte> packed_;
+  std::optional<Replay> replay_;
+  std::uint64_t receives_so_far_ = 0;
+  bool receives_from_any_ = false;
+  bool caught_up_ = false;
+};
+
+}  // namespace mend

@@ -1,0 +1,53 @@
+// What each rank tells each other rank after a failure under local rollback: where it is, the communicators that it has
+// made, and what it has received from the other.
+
+#pragma once
+
+#include "framework/local_rollback/derived_fronts.hpp"
+#include "framework/local_rollback/log_pacing.hpp"
+#include "replay/sender_log.hpp"
+
+#include "base/ids.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace mend {
+
+/// Where a rank is, the same for all others.
+struct PeerState {
+  enum class Standing : std::uint8_t {
+    settled,
+    newcomer,  ///< has begun, and met nobody
+    replays,   ///< has met the others before, and has not done again what they know of it
+  };
+
+  replay::Ledger::Phase phase = replay::Ledger::Phase::setup;
+  Standing standing = Standing::settled;
+  bool refuses = false;            ///< cannot give others what they need
+  bool receives_from_any = false;  ///< has done so, or knows of another that has
+  Version version{};               ///< restored or committed last
+  std::uint64_t steps = 0;         ///< since the commit before that, as commit_due() counts
+  std::uint64_t kept = 0;          ///< steps since the version
+  std::uint64_t logged = 0;        ///< bytes
+  std::uint64_t log_limit = 0;     ///< that all agreed on; 0: they have not
+  std::uint64_t log_of_setup = 0;  ///< the largest, when they agreed
+  LogPacing::State log_pacing;     ///< at the version
+  std::uint32_t next_number = 0;   ///< of the next derived communicator, at the version
+
+  bool has_restored() const { return phase == replay::Ledger::Phase::interval; }
+  bool operator==(const PeerState&) const = default;
+};
+
+struct PeerPacket {
+  PeerState state;
+  std::vector<Recipe> recipes;
+  replay::Ledger::Receipts receipts;  ///< of its messages from the other; in the phase of `state`
+
+  /// As 64-bit words, and back: `words` are those of a packet. Pure.
+  std::vector<std::uint64_t> words() const;
+  static PeerPacket from(const std::vector<std::uint64_t>& words);
+  bool operator==(const PeerPacket&) const = default;
+};
+
+}  // namespace mend

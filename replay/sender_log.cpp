@@ -1,0 +1,255 @@
+#include "replay/sender_log.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace mend::replay {
+namespace {
+
+/// Finalizer of SplitMix64 (Steele, Lea, Flood, 2014).
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ value >> 27U) * 0x94d049bb133111ebU;
+  return value ^ value >> 31U;
+}
+
+std::uint64_t weight(int from, int to, const Ledger::Channel& channel) {
+  const auto word = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
+  const std::uint64_t ends = mixed(word(from) << 32U | word(to));
+  return mixed(ends ^ mixed(std::uint64_t{channel.context} << 32U | word(channel.tag))) | 1U;
+}
+
+}  // namespace
+
+std::uint64_t MessageLog::chained(std::uint64_t before, std::uint64_t content) {
+  return mixed(std::rotl(before, 23) ^ content) + 1;
+}
+
+Ledger::Ledger(int self, Hash hash, std::vector<bool> mates) : Ledger(self, hash, std::move(mates), Window{}) {}
+
+/// Memory is reused in pieces as large as what several mates may have to acknowledge.
+Ledger::Ledger(int self, Hash hash, std::vector<bool> mates, Window window)
+    : self_(self),
+      hash_(hash),
+      mates_(std::move(mates)),
+      window_(window),
+      retained_{Retained(2 * window.bytes), Retained(2 * window.bytes)} {}
+
+/// Returns true if `peer` has ended this phase, according to its last report.
+bool Ledger::is_past(int peer) const {
+  const auto known = peers_.find(peer);
+  return known != peers_.end() && known->second > phase_;
+}
+
+/// Returns true if the receiver does not need the next message of `channel` any more.
+bool Ledger::is_known(const Channel& channel, const Sends& sends) const {
+  return sends.count < sends.theirs.count || is_past(channel.peer);
+}
+
+MessageLog::Copy Ledger::begin_send(const Channel& channel, std::size_t size) {
+  const std::span<std::byte> copy = is_mate(channel.peer) ? retained().take(size) : now().memory.take(size);
+  return {copy, !is_known(channel, now().sends[channel])};
+}
+
+void Ledger::end_send(const Channel& channel, std::span<const std::byte> copy) {
+  Sends& sends = now().sends[channel];
+  const std::uint64_t number = sends.count++;
+  sends.bytes += copy.size();
+  if (is_mate(channel.peer)) {
+    retained().keep(channel, number, copy);
+  } else {
+    now().log[channel.peer].push_back({channel, number, copy});
+  }
+  note_event(channel, sends.place, false);
+  if (behind_ && number < sends.theirs.count) --*behind_;
+  if (number >= sends.theirs.count) {
+    if (is_past(channel.peer)) note(channel, number + 1, Difference::What::more);
+    return;
+  }
+  ++compared_;
+  sends.hash = chained(sends.hash, hash_(copy));
+  if (number + 1 == sends.theirs.count && sends.hash != sends.theirs.hash)
+    note(channel, number + 1, Difference::What::content);
+}
+
+void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes, bool /*by_request*/) {
+  Received& received = now().received[channel];
+  ++received.count;
+  note_event(channel, received.place, true);
+  if (!is_mate(channel.peer)) {
+    received.hash = chained(received.hash, hash_(bytes));
+    return;
+  }
+  Unacknowledged& to_tell = unacknowledged_[channel.peer];
+  if (!std::exchange(received.is_to_tell, true)) to_tell.channels.push_back(channel);
+  const bool was_due = is_due(to_tell);
+  ++to_tell.messages;
+  to_tell.bytes += bytes.size();
+  if (!was_due && is_due(to_tell)) due_.push_back(channel.peer);
+}
+
+bool Ledger::is_due(const Unacknowledged& one) const {
+  return one.messages >= window_.messages || one.bytes >= window_.bytes;
+}
+
+std::vector<Ledger::Acknowledgement> Ledger::take_acknowledgements() {
+  std::vector<Acknowledgement> all;
+  for (const int mate : std::exchange(due_, {})) {
+    Unacknowledged told = std::exchange(unacknowledged_[mate], {});
+    std::vector<std::uint64_t>& words = all.emplace_back(Acknowledgement{mate, {number_}}).words;
+    for (const Channel& channel : told.channels) {
+      Received& received = now().received.at(channel);
+      received.is_to_tell = false;
+      const auto tag = static_cast<std::uint32_t>(channel.tag);
+      words.insert(words.end(), {std::uint64_t{channel.context} << 32U | tag, received.count});
+    }
+  }
+  return all;
+}
+
+void Ledger::acknowledged(int by, std::span<const std::uint64_t> words) {
+  if (words.empty() || words.front() != number_) return;  // of a phase that has ended
+  for (std::size_t at = 1; at + 1 < words.size(); at += 2) {
+    const auto tag = static_cast<int>(static_cast<std::uint32_t>(words[at]));
+    retained().received({by, static_cast<std::uint32_t>(words[at] >> 32U), tag}, words[at + 1]);
+  }
+}
+
+void Ledger::cut() {
+  for (const auto& [channel, sends] : now().sends)
+    if (sends.count < sends.theirs.count) note(channel, sends.count + 1, Difference::What::fewer);
+  behind_.reset();
+  unacknowledged_.clear();
+  due_.clear();
+  ++number_;
+  if (phase_ == Phase::setup) {
+    phase_ = Phase::interval;
+    return;  // a mate that restores later may still wait for a message of the setup
+  }
+  for (Retained& retained : retained_) retained.drop_all();
+  OfPhase& interval = now();
+  interval.forgotten = 0;
+  interval.memory.clear();
+  interval.log.clear();
+  interval.sends.clear();
+  interval.received.clear();
+  interval.history.channels.clear();
+  interval.history.events.clear();
+}
+
+void Ledger::forget_log() {
+  OfPhase& phase = now();
+  retained().drop_all();
+  phase.forgotten += phase.memory.used();
+  phase.memory.clear();
+  phase.log.clear();
+}
+
+void Ledger::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
+  History& history = now().history;
+  if (place == nowhere) {
+    place = static_cast<std::uint32_t>(history.channels.size());
+    history.channels.push_back(channel);
+  }
+  history.events.push_back(2 * place + (was_received ? 1U : 0U));
+}
+
+bool Ledger::is_behind() const {
+  if (std::ranges::any_of(peers_, [&](const auto& peer) { return peer.second > phase_; })) return true;
+  if (!behind_) {
+    behind_ = 0;
+    for (const auto& [channel, sends] : now().sends)
+      *behind_ += sends.theirs.count - std::min(sends.count, sends.theirs.count);
+  }
+  return *behind_ > 0;
+}
+
+void Ledger::reuse_retained() {
+  for (Retained& retained : retained_) retained.reuse();
+}
+
+std::uint64_t Ledger::balance() const {
+  std::uint64_t sum = 0;
+  for (const auto& [channel, sends] : now().sends) sum += sends.count * weight(self_, channel.peer, channel);
+  for (const auto& [channel, received] : now().received) sum -= received.count * weight(channel.peer, self_, channel);
+  return sum;
+}
+
+std::vector<std::uint64_t> Ledger::bytes_sent(int ranks) const {
+  std::vector<std::uint64_t> bytes(static_cast<std::size_t>(ranks));
+  for (const auto& [channel, sends] : now().sends) bytes.at(static_cast<std::size_t>(channel.peer)) += sends.bytes;
+  return bytes;
+}
+
+std::map<Ledger::Channel, std::uint64_t> Ledger::sent_to(int peer) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, sends] : now().sends)
+    if (channel.peer == peer) counts[channel] = sends.count;
+  return counts;
+}
+
+std::map<Ledger::Channel, std::uint64_t> Ledger::received_from(int peer) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, received] : now().received)
+    if (channel.peer == peer) counts[channel] = received.count;
+  return counts;
+}
+
+std::map<Ledger::Channel, std::uint64_t> Ledger::sent(Phase phase) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, sends] : phases_[static_cast<std::size_t>(phase)].sends) counts[channel] = sends.count;
+  return counts;
+}
+
+std::map<Ledger::Channel, std::uint64_t> Ledger::received(Phase phase) const {
+  std::map<Channel, std::uint64_t> counts;
+  for (const auto& [channel, received] : phases_[static_cast<std::size_t>(phase)].received)
+    counts[channel] = received.count;
+  return counts;
+}
+
+Ledger::Receipts Ledger::receipts_for(int peer) const {
+  const auto of = [&](const OfPhase& phase) {
+    std::vector<Receipt> receipts;
+    for (const auto& [channel, received] : phase.received) {
+      if (channel.peer == peer) receipts.push_back({channel.context, channel.tag, received.count, received.hash});
+    }
+    return receipts;
+  };
+  return {phase_, of(phases_[0]), of(phases_[1])};
+}
+
+std::vector<Ledger::Resent> Ledger::hear(int peer, const Receipts& receipts) {
+  std::vector<Resent> resent;
+  peers_[peer] = receipts.phase;
+  behind_.reset();
+  hear_phase(phases_[0], peer, receipts.setup, resent);
+  hear_phase(phases_[1], peer, receipts.interval, resent);
+  if (!is_mate(peer)) return resent;
+  for (std::size_t phase = 0; phase < 2; ++phase) {
+    Retained& retained = retained_[phase];
+    for (const Receipt& receipt : phase == 0 ? receipts.setup : receipts.interval)
+      retained.received({peer, receipt.context, receipt.tag}, receipt.count);
+    const std::vector<Resent> lost = retained.of(peer);
+    resent.insert(resent.end(), lost.begin(), lost.end());
+  }
+  return resent;
+}
+
+void Ledger::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent) {
+  for (auto& [channel, sends] : phase.sends)
+    if (channel.peer == peer) sends.theirs = {};
+  for (const Receipt& receipt : receipts)
+    phase.sends[{peer, receipt.context, receipt.tag}].theirs = {receipt.count, receipt.hash};
+  const auto log = phase.log.find(peer);
+  if (log == phase.log.end()) return;
+  for (const Entry& entry : log->second)
+    if (entry.number >= phase.sends.at(entry.channel).theirs.count) resent.push_back({entry.channel, entry.bytes});
+}
+
+void Ledger::note(const Channel& channel, std::uint64_t number, Difference::What what) {
+  if (!difference_) difference_ = Difference{channel, number, what};
+}
+
+}  // namespace mend::replay

@@ -1,0 +1,229 @@
+// The record of a rank's messages. With it, a rank that goes back to the last commit gets its messages again, and the
+// messages that it sends again are recognised.
+//
+// All ranks commit together, and no message is under way when they do. So the messages of a job fall into phases:
+//
+//   entry of the body --setup--> restore() --interval--> commit() --interval--> commit() ...
+//
+// The ledger keeps the messages of the setup and of the current interval: the messages that this rank has sent, with
+// their bytes (the log), and how many it has received, with a hash. A process that takes over the rank of a dead one
+// begins with an empty ledger: it goes through the setup, restores, and goes through the interval. All ranks then tell
+// each other what they have received (a Receipts each), and hear() returns the logged messages to send again:
+//
+//   to the newcomer    all that the rank had been sent, because it has received nothing
+//   between survivors  the messages under way when the communicator was interrupted
+//
+// The newcomer sends what its predecessor has sent. The receivers have most of that already, so send() reports that it
+// is not needed. At the last message that a receiver has, the hash over all messages must equal the receiver's.
+// Otherwise the program is not send-deterministic, and the results of the newcomer do not fit those of the others.
+//
+// Messages are numbered on their channel, by both sides in the same way, because MPI keeps their order there. No
+// additional messages are sent.
+//
+// Ranks that go back together, the mates of a cluster (clusters.hpp), need nothing of each other from a log. A message
+// to a mate is neither logged nor hashed. Its copy is kept until the mate has acknowledged it (retained.hpp): a process
+// of another cluster may die while it is under way. Mates acknowledge many messages at once.
+//
+// This is sender-based message logging with coordinated commits (Johnson and Zwaenepoel, FTCS 1987).
+// replay/uncoordinated/protocol.hpp has the protocol in which clusters commit at different times.
+//
+// Pure: no MPI, no clock.
+
+#pragma once
+
+#include "replay/channel.hpp"
+#include "replay/history.hpp"
+#include "replay/log_memory.hpp"
+#include "replay/message_log.hpp"
+#include "replay/clusters/retained.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mend::replay {
+
+class Ledger final : public MessageLog {
+ public:
+  using Channel = replay::Channel;
+  using Resent = replay::Resent;  ///< its bytes are not moved until the next cut()
+  using Difference = replay::Difference;
+  using Hash = replay::Hash;
+
+  /// The parts of a job between which no message is under way.
+  enum class Phase : std::uint8_t { setup, interval };
+
+  /// How many messages came on a channel since its beginning in a phase.
+  struct Receipt {
+    std::uint32_t context = 0;
+    int tag = 0;
+    std::uint64_t count = 0;
+    std::uint64_t hash = 0;  ///< over the contents, in order
+    bool operator==(const Receipt&) const = default;
+  };
+
+  /// The report of a rank to another about the messages received from it.
+  struct Receipts {
+    Phase phase = Phase::setup;  ///< the current phase of the rank
+    std::vector<Receipt> setup;
+    std::vector<Receipt> interval;
+    bool operator==(const Receipts&) const = default;
+  };
+
+  /// When a rank acknowledges what it has received from a mate: after so many bytes or messages.
+  struct Window {
+    std::size_t bytes = std::size_t{256} << 10U;
+    std::uint64_t messages = 64;
+  };
+
+  /// `self`: this rank. `mates`: by rank, whether it goes back together with this one; empty: none does.
+  Ledger(int self, Hash hash, std::vector<bool> mates = {});
+  Ledger(int self, Hash hash, std::vector<bool> mates, Window window);
+
+  /// Others are mates from now on, on all ranks. Right after a cut().
+  void set_mates(std::vector<bool> mates) { mates_ = std::move(mates); }
+
+  /// The copy is not moved until the next cut().
+  Copy begin_send(const Channel& channel, std::size_t size) override;
+  void end_send(const Channel& channel, std::span<const std::byte> copy) override;
+  void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request = false) override;
+
+  /// Ends the phase; all ranks do so together. The log of the setup is kept, the log of an interval is dropped.
+  void cut();
+  Phase phase() const { return phase_; }
+  /// Numbers the phase that has begun, for acknowledgements: mates have the same number in a phase, and no two phases
+  /// of an epoch have one number. cut() alone raises it by 1.
+  void number_phase(std::uint64_t number) { number_ = number; }
+
+  /// Returns this rank's share of a sum over all ranks, which is 0 if no message is under way: for each message of the
+  /// phase, the sender adds a number and the receiver subtracts it. (Any other set of messages gives 0 with probability
+  /// 2^-64.)
+  std::uint64_t balance() const;
+  /// Returns how many messages have been sent to `peer` in this phase on each channel.
+  std::map<Channel, std::uint64_t> sent_to(int peer) const;
+  std::map<Channel, std::uint64_t> received_from(int peer) const;
+
+  /// Returns the numbers of messages sent and received in `phase`, on all channels.
+  std::map<Channel, std::uint64_t> sent(Phase phase) const;
+  std::map<Channel, std::uint64_t> received(Phase phase) const;
+  /// Returns their order.
+  const History& history(Phase phase) const { return phases_[static_cast<std::size_t>(phase)].history; }
+  /// Returns true while other ranks have messages from this rank that it has not sent again.
+  bool is_behind() const;
+
+  /// Returns the report for `peer` after a recovery.
+  Receipts receipts_for(int peer) const;
+  /// Takes the report of `peer`. Returns the messages to send to it again, in order.
+  std::vector<Resent> hear(int peer, const Receipts& receipts);
+
+  /// Set if the messages that this rank sends again differ from those that its predecessor sent, according to the
+  /// receivers.
+  const std::optional<Difference>& difference() const { return difference_; }
+
+  /// An acknowledgement for a mate: words for its acknowledged().
+  struct Acknowledgement {
+    int to;
+    std::vector<std::uint64_t> words;
+  };
+  /// Returns those that are due. What is lost of them with a communicator is made up for by hear().
+  std::vector<Acknowledgement> take_acknowledgements();
+  void acknowledged(int by, std::span<const std::uint64_t> words);
+  /// Reuses the memory of copies that were acknowledged. No copy may be on its way.
+  void reuse_retained();
+
+  /// Returns how many bytes have been sent to each of `ranks` ranks in this phase.
+  std::vector<std::uint64_t> bytes_sent(int ranks) const;
+
+  /// Returns how many messages this rank has sent again that receivers had, and compared.
+  std::uint64_t compared() const { return compared_; }
+
+  /// Returns how many bytes were logged in the setup and the interval. It depends on what was sent, and on the
+  /// mates then, alone.
+  std::size_t bytes() const { return bytes_kept() + phases_[0].forgotten + phases_[1].forgotten; }
+  /// The same in this phase. It depends on what was sent and on the mates of the phase alone.
+  std::size_t bytes_of_phase() const { return now().memory.used() + now().forgotten; }
+  /// Returns how many bytes are kept of what was logged.
+  std::size_t bytes_kept() const { return phases_[0].memory.used() + phases_[1].memory.used(); }
+  /// Forgets the messages of the phase so far, those to mates too, which cannot be sent again from now on. Copies must
+  /// not be in use.
+  void forget_log();
+  /// Returns true if messages of the setup or of the interval were forgotten.
+  bool has_forgotten() const { return phases_[0].forgotten + phases_[1].forgotten > 0; }
+  /// Returns how many bytes are kept of messages to mates.
+  std::size_t retained_bytes() const { return retained_[0].bytes() + retained_[1].bytes(); }
+
+ private:
+  struct Entry {
+    Channel channel;
+    std::uint64_t number;
+    std::span<const std::byte> bytes;
+  };
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+  struct Received {
+    std::uint64_t count = 0;
+    std::uint64_t hash = 0;
+    std::uint32_t place = nowhere;  ///< of the channel in the history
+    bool is_to_tell = false;        ///< stands in Unacknowledged::channels
+  };
+  struct Unacknowledged {
+    std::size_t bytes = 0;
+    std::uint64_t messages = 0;
+    std::vector<Channel> channels;
+  };
+  struct Known {
+    std::uint64_t count = 0;  ///< how many messages the receiver has
+    std::uint64_t hash = 0;
+  };
+  struct Sends {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t hash = 0;  ///< over the messages that the receiver has
+    Known theirs;
+    std::uint32_t place = nowhere;
+  };
+  struct OfPhase {
+    LogMemory memory;
+    std::size_t forgotten = 0;              ///< bytes
+    std::map<int, std::vector<Entry>> log;  ///< by peer
+    std::map<Channel, Sends> sends;
+    std::map<Channel, Received> received;
+    History history;
+  };
+
+  Retained& retained() { return retained_[static_cast<std::size_t>(phase_)]; }
+  OfPhase& now() { return phases_[static_cast<std::size_t>(phase_)]; }
+  const OfPhase& now() const { return phases_[static_cast<std::size_t>(phase_)]; }
+  bool is_mate(int peer) const {
+    return peer != self_ && static_cast<std::size_t>(peer) < mates_.size() && mates_[static_cast<std::size_t>(peer)];
+  }
+  bool is_due(const Unacknowledged& one) const;
+  bool is_past(int peer) const;
+  bool is_known(const Channel& channel, const Sends& sends) const;
+  void note(const Channel& channel, std::uint64_t number, Difference::What what);
+  void note_event(const Channel& channel, std::uint32_t& place, bool was_received);
+  void hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent);
+
+  int self_;
+  Hash hash_;
+  std::vector<bool> mates_;
+  Window window_;
+  std::array<Retained, 2> retained_;  ///< by phase
+  std::map<int, Unacknowledged> unacknowledged_;
+  std::vector<int> due_;      ///< mates to which an acknowledgement is due
+  std::uint64_t number_ = 0;  ///< of the phase
+  Phase phase_ = Phase::setup;
+  OfPhase phases_[2];
+  std::map<int, Phase> peers_;  ///< the phase of each other rank, according to its last report
+  mutable std::optional<std::uint64_t>
+      behind_;  ///< number of messages of the phase that others have; nothing: to count
+  std::optional<Difference> difference_;
+  std::uint64_t compared_ = 0;
+};
+
+}  // namespace mend::replay

@@ -1,0 +1,46 @@
+// The commit point: the moment at which a commit takes effect on all ranks, or on none.
+//
+// Before it, the snapshots and parities of the new version lie in their slots and count for nothing; after a failure,
+// restores go back to the version before. Then all ranks vote:
+//
+//   exchange --> vote --carried--> publish_commit(): restores see the new version
+//                     \-refused--> refuse_commit(): the version before stays the newest, on all ranks
+//
+// A rank that dies between the vote and its publication does no harm: the others have carried the same vote, and tell a
+// newcomer of the version when it is restored.
+
+#pragma once
+
+#include "base/ids.hpp"
+#include "store/engine/epoch_ranks.hpp"
+#include "store/placement/member_groups.hpp"
+#include "store/versions/known_versions.hpp"
+
+#include <exception>
+#include <vector>
+
+namespace mend {
+
+/// A commit between its beginning and the commit point.
+struct CommitUnderWay {
+  Version version;
+  std::vector<MemberGroup*> groups;  ///< those that were in use when the commit began
+  std::exception_ptr problem;        ///< why this rank could not pack its members
+  bool is_requested = false;         ///< from outside: it goes to disk, if there is one, and is waited for
+};
+
+/// Completes the exchange of a commit, and votes on it. Returns if the commit is carried. Collective. Throws as
+/// refuse_commit if it is refused, and ProcessFailure.
+void vote_on_commit(const CommitUnderWay& commit, const EpochRanks& ranks);
+
+/// Publishes the version of a commit that was carried: from now on restores go back to it. Frees the versions that it
+/// supersedes. Local; on all ranks.
+void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, MemberGroups& groups,
+                    KnownVersions& versions);
+
+/// Ends a commit that was refused. Throws AgreedProblem on a rank that has a `problem`. On the others: UsageErrorOfRank
+/// if the problem of the first rank that has one is a UsageError, otherwise EnvironmentError; both with that rank and
+/// its text. At least one rank must have a problem. Collective.
+[[noreturn]] void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem);
+
+}  // namespace mend

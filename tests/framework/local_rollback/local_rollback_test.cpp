@@ -1,0 +1,456 @@
+// --mend-rollback local: only the process that takes over a rank goes back.
+
+#include "tests/framework/local_rollback/rolled_back_job.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const std::vector<std::string> locally{"--mend-rollback", "local", "--mend-commit-every", "4"};
+
+const std::string named = "rolls_back_locally:";
+const std::string from_any = "rolls_back_from_any:";
+const std::string with_requests = "rolls_back_with_requests:";
+const std::string with_begun = "rolls_back_with_begun_collectives:";
+
+support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spares = 3,
+                             std::vector<std::string> options = locally) {
+  return play(named + deaths, ranks, spares, options);
+}
+support::JobEnd play_from_any(const std::string& deaths) { return play(from_any + deaths, 4, 3, locally); }
+
+/// What the ranks say of the scenario's result without a death.
+const std::vector<std::string>& undisturbed(const std::string& scenario) {
+  static std::map<std::string, std::vector<std::string>> results;
+  std::vector<std::string>& lines = results[scenario];
+  if (lines.empty()) lines = results_of(play(scenario, 4, 0, locally));
+  return lines;
+}
+
+/// How the ranks may have entered the body.
+enum class Entries { once, any };
+
+/// Fails the current test unless all ranks have the results of an undisturbed run; `steps`: how many each has computed,
+/// by rank, -1 where any number is right.
+void expect_right(const support::JobEnd& end, const std::vector<int>& steps, const std::string& scenario = named,
+                  Entries entries = Entries::once) {
+  std::vector<Done> done;
+  for (const int count : steps) done.push_back({count, entries == Entries::once ? 1 : -1});
+  expect_rolled_back(end, undisturbed(scenario), done);
+}
+
+TEST(LocalRollback, gives_the_same_result_as_the_global_one_without_a_death) {
+  const auto global = play_locally("", 4, 0, {"--mend-commit-every", "4"});
+  EXPECT_EQ(said(global), said(play_locally("", 4, 0)));
+}
+
+class WhoeverDies : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(LocalRollback, WhoeverDies, testing::Values(0, 1, 3));
+
+TEST_P(WhoeverDies, is_the_only_one_that_goes_back) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;  // from the commit at step 4
+  const auto end = play_locally(fmt::format("{}@6", GetParam()));
+  expect_right(end, steps);
+  // Each of the others has done one or two since, and may be in the next.
+  EXPECT_THAT(end.errors, testing::ContainsRegex(
+                              fmt::format("only rank {} goes back to version 1: the others keep [3-6] steps that "
+                                          "they have computed since; a rank has logged [0-9.]+ MiB at most",
+                                          GetParam())));
+  // It dies before step 6, of which some others may already have something. Of step 5 they may have nothing yet.
+  EXPECT_THAT(end.errors, testing::ContainsRegex(
+                              fmt::format("rank {} went back once; (1 step was|2 steps were) computed twice, and "
+                                          "[3-6] were kept; a rank has logged [0-9.]+ MiB at most",
+                                          GetParam())));
+}
+
+TEST(LocalRollback, works_before_the_first_commit) { expect_right(play_locally("2@3"), {12, 12, 12, 12}); }
+TEST(LocalRollback, works_before_restore) { expect_right(play_locally("2@-1"), {12, 12, 12, 12}); }
+TEST(LocalRollback, works_right_after_a_commit) { expect_right(play_locally("1@8"), {12, 4, 12, 12}); }
+TEST(LocalRollback, works_when_two_die_at_once) { expect_right(play_locally("1@6,3@6"), {12, 8, 12, 8}); }
+TEST(LocalRollback, works_when_one_dies_after_the_other) { expect_right(play_locally("1@5,2@7"), {12, 8, 8, 12}); }
+TEST(LocalRollback, works_when_the_successor_dies_too) { expect_right(play_locally("1@6,1'@5"), {12, 8, 12, 12}); }
+TEST(LocalRollback, works_when_the_successor_dies_in_the_setup) {
+  expect_right(play_locally("1@6,1'@-1"), {12, 8, 12, 12});
+}
+TEST(LocalRollback, works_with_processes_that_are_started) {
+  auto options = locally;
+  options.insert(options.end(), {"--mend-on-failure", "spawn"});
+  expect_right(play_locally("1@6", 4, 0, options), {12, 8, 12, 12});
+}
+TEST(LocalRollback, works_with_a_disk) {
+  const support::ScratchFolder disk;
+  auto options = locally;
+  options.insert(options.end(), {"--mend-disk", disk.path().string() + ",every=1"});
+  expect_right(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
+}
+
+TEST(LocalRollback, is_told_by_the_result_and_by_traces) {
+  const support::ScratchFolder folder;
+  const std::string result = (folder.path() / "result.json").string();
+  const std::string traces = (folder.path() / "traces").string();
+  support::Job job = support::mend_run(4, 2, {MEND_SUBJECT, "rolls_back_locally:1@6,0@11"});
+  job.command.insert(job.command.begin() + 2, {"--result", result});
+  job.command.insert(job.command.end(), locally.begin(), locally.end());
+  job.command.insert(job.command.end(), {"--mend-trace", traces});
+  const auto end = support::run_job(job);
+  ASSERT_EQ(end.exit_code, 0) << end.errors;
+
+  std::ifstream in(result);
+  const nlohmann::json recoveries = nlohmann::json::parse(in).at("recoveries");
+  ASSERT_THAT(recoveries, SizeIs(2));
+  for (std::size_t i = 0; i < 2; ++i) {  // of the first, the process that wrote this knows from others: it was a spare
+    const nlohmann::json& local = recoveries.at(i).at("local");
+    const int rank = i == 0 ? 1 : 0;
+    EXPECT_EQ(local.at("version"), i + 1);
+    EXPECT_EQ(local.at("back"), (nlohmann::json::array({{{"rank", rank}}})));
+    ASSERT_THAT(local.at("ranks"), SizeIs(4));
+    EXPECT_EQ(local.at("ranks").at(static_cast<std::size_t>(rank)).at("kept"), 0);
+    EXPECT_GT(local.at("ranks").at(2).at("kept"), 0);
+    EXPECT_GT(local.at("ranks").at(2).at("logged"), 0);
+  }
+
+  support::Job report;
+  report.command = {MEND_COMMAND, "report", result, traces};
+  const auto told = support::run_job(report);
+  EXPECT_EQ(told.exit_code, 0) << told.errors;
+  // The dead had computed one or two steps since the commit at step 4, and two since that at step 8.
+  EXPECT_THAT(told.output, testing::ContainsRegex("  rank 1 +1 +[12] +[3-6] +[0-9.]+ +[0-9.]+\n"
+                                                  "  rank 0 +2 +[23] +[3-9] +[0-9.]+ +[0-9.]+\n"));
+}
+
+// Receives from any source: what a rank receives again comes in an order that is possible.
+
+TEST(LocalRollback, gives_the_same_result_as_the_global_one_with_receives_from_any_source) {
+  EXPECT_EQ(said(play(from_any, 4, 0, {"--mend-commit-every", "4"})), said(play(from_any, 4, 0, locally)));
+}
+
+TEST_P(WhoeverDies, receives_from_any_source_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  for (const int step : {5, 7}) expect_right(play_from_any(fmt::format("{}@{}", GetParam(), step)), steps, from_any);
+}
+
+TEST(LocalRollbackFromAny, works_before_the_first_commit) {
+  expect_right(play_from_any("0@3"), {12, 12, 12, 12}, from_any);
+}
+TEST(LocalRollbackFromAny, works_before_restore) { expect_right(play_from_any("2@-1"), {12, 12, 12, 12}, from_any); }
+TEST(LocalRollbackFromAny, works_right_after_a_commit) {
+  expect_right(play_from_any("0@8"), {4, 12, 12, 12}, from_any);
+}
+TEST(LocalRollbackFromAny, works_when_one_dies_after_the_other) {
+  expect_right(play_from_any("0@5,0'@10,2@11"), {4, 12, 4, 12}, from_any);
+}
+TEST(LocalRollbackFromAny, works_when_the_successor_dies_too) {
+  expect_right(play_from_any("0@7,0'@6"), {8, 12, 12, 12}, from_any);
+}
+
+/// Then no order is known to be right.
+TEST(LocalRollbackFromAny, has_all_go_back_when_two_die_at_once) {
+  const auto end = play_from_any("1@6,3@6");
+  expect_right(play_from_any("0@6,2@6"), {-1, -1, -1, -1}, from_any, Entries::any);
+  expect_right(end, {-1, -1, -1, -1}, from_any, Entries::any);
+}
+
+TEST(LocalRollbackFromAny, has_all_go_back_when_another_dies_during_the_recovery) {
+  for (const char* const point : {"recovery.confirm", "restore.exchange", "commit.exchange"})
+    expect_right(play_from_any(fmt::format("1@6,3@6+{}", point)), {-1, -1, -1, -1}, from_any, Entries::any);
+}
+
+// Synchronous sends that do not block, and matched messages.
+
+TEST(LocalRollbackOfRequests, gives_the_same_result_as_the_global_one_without_a_death) {
+  EXPECT_EQ(said(play(with_requests, 4, 0, {"--mend-commit-every", "4"})), said(play(with_requests, 4, 0, locally)));
+}
+
+TEST(LocalRollbackOfRequests, ends_a_synchronous_send_when_it_is_received) {
+  const auto end = play("sends_synchronously", 2, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
+}
+
+TEST_P(WhoeverDies, begins_its_requests_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  expect_right(play(with_requests + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_requests);
+}
+
+TEST(LocalRollbackOfRequests, works_when_one_dies_after_the_other) {
+  expect_right(play(with_requests + "0@5,2@7", 4, 3, locally), {8, 12, 8, 12}, with_requests);
+}
+TEST(LocalRollbackOfRequests, works_before_restore) {
+  expect_right(play(with_requests + "1@-1", 4, 3, locally), {12, 12, 12, 12}, with_requests);
+}
+TEST(LocalRollbackOfRequests, works_when_the_successor_dies_too) {
+  expect_right(play(with_requests + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_requests);
+}
+TEST(LocalRollbackOfRequests, has_all_go_back_when_two_die_at_once) {  // it receives from any source
+  expect_right(play(with_requests + "1@6,3@6", 4, 3, locally), {-1, -1, -1, -1}, with_requests, Entries::any);
+}
+
+// Collective calls that do not block.
+
+TEST(LocalRollbackOfBegunCollectives, gives_the_same_result_as_the_global_one_without_a_death) {
+  EXPECT_EQ(said(play(with_begun, 4, 0, {"--mend-commit-every", "4"})), said(play(with_begun, 4, 0, locally)));
+}
+
+TEST(LocalRollbackOfBegunCollectives, goes_on_while_a_rank_does_something_else) {
+  const auto end = play("keeps_begun_collectives_going", 3, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3)) << end.errors;
+}
+
+TEST_P(WhoeverDies, begins_its_collectives_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  expect_right(play(with_begun + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_begun);
+}
+
+TEST(LocalRollbackOfBegunCollectives, works_when_two_die_at_once) {
+  expect_right(play(with_begun + "0@6,2@6", 4, 3, locally), {8, 12, 8, 12}, with_begun);
+}
+TEST(LocalRollbackOfBegunCollectives, works_when_one_dies_after_the_other) {
+  expect_right(play(with_begun + "1@5,2@7", 4, 3, locally), {12, 8, 8, 12}, with_begun);
+}
+TEST(LocalRollbackOfBegunCollectives, works_when_the_successor_dies_too) {
+  expect_right(play(with_begun + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_begun);
+}
+TEST(LocalRollbackOfBegunCollectives, works_when_a_survivor_dies_while_it_replays) {
+  expect_right(play(with_begun + "1@6,3@6+recovery.confirm", 4, 3, locally), {-1, -1, -1, -1}, with_begun);
+}
+
+// Neighbourhood and persistent collectives, and communicators made in all ways.
+
+const std::string with_neighbours = "rolls_back_with_neighbours:";
+
+TEST_P(WhoeverDies, meets_its_neighbours_again) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  expect_right(play(with_neighbours + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_neighbours);
+}
+
+TEST(LocalRollbackOfNeighbours, works_when_two_die_at_once) {
+  expect_right(play(with_neighbours + "0@6,2@6", 4, 3, locally), {8, 12, 8, 12}, with_neighbours);
+}
+TEST(LocalRollbackOfNeighbours, works_when_the_successor_dies_too) {
+  expect_right(play(with_neighbours + "3@6,3'@5", 4, 3, locally), {12, 12, 12, 8}, with_neighbours);
+}
+TEST(LocalRollbackOfNeighbours, works_before_restore) {
+  expect_right(play(with_neighbours + "2@-1", 4, 3, locally), {12, 12, 12, 12}, with_neighbours);
+}
+
+class OnThisManyRanks : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(LocalRollback, OnThisManyRanks, testing::Range(1, 7));
+
+TEST_P(OnThisManyRanks, reductions_are_the_library_s) {
+  const auto end = play("reduces_as_the_library", GetParam(), 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(GetParam()));
+}
+
+TEST_P(OnThisManyRanks, neighbours_are_the_library_s) {
+  const auto end = play("has_neighbours_as_the_library", GetParam(), 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(GetParam())) << end.errors;
+}
+
+TEST_P(OnThisManyRanks, begun_collectives_are_the_library_s) {
+  const auto end = play("begins_as_the_library", GetParam(), 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(GetParam()));
+}
+
+class AtThisPoint : public testing::TestWithParam<const char*> {};
+
+std::string name_of(const testing::TestParamInfo<const char*>& point) {
+  std::string name = point.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(LocalRollback, AtThisPoint,
+                         testing::Values("ballot.before", "decision.before", "recovery.begin", "recovery.shrink",
+                                         "recovery.plan", "recovery.split", "recovery.confirm", "recovery.done",
+                                         "restore.inventory", "restore.exchange", "restore.vote", "restore.done",
+                                         "commit.pack", "commit.exchange", "commit.vote", "commit.publish",
+                                         "finish.before"),
+                         name_of);
+
+TEST_P(AtThisPoint, a_survivor_may_die_too) {
+  expect_right(play_locally(fmt::format("1@6,3@6+{}", GetParam())), {-1, -1, -1, -1});
+}
+
+TEST(LocalRollback, has_all_go_back_when_a_rank_does_not_send_the_same_again) {
+  const auto end = play("is_not_send_deterministic", 3, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3"));
+  EXPECT_THAT(end.errors, HasSubstr("the program is not send-deterministic"));
+}
+
+TEST(LocalRollback, has_all_go_back_when_a_rank_receives_less_than_is_sent_again) {
+  const auto end = play("receives_less_again", 3, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3"));
+  EXPECT_THAT(end.errors, HasSubstr("rank 1: since a rank went back, a message is longer than its receive "
+                                    "(MPI_ERR_TRUNCATE): the program is not send-deterministic"));
+}
+
+TEST(LocalRollback, has_all_go_back_when_a_rank_leaves_out_a_collective_call_again) {
+  const auto end = play("leaves_out_a_barrier_again", 4, 2, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4)) << end.errors;
+  EXPECT_THAT(end.errors, testing::ContainsRegex("since a rank went back, a message of a collective call is shorter "
+                                                 "than what the call expects: the program is not send-deterministic"));
+}
+
+TEST(LocalRollback, has_all_go_back_when_they_wait_for_what_is_not_sent_again) {
+  const auto end = play("leaves_out_a_message_again", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("rank 0: since a rank went back, all ranks wait for each other, and nothing moves "
+                                    "(--mend-stuck-limit): the program is not send-deterministic"));
+}
+
+TEST(LocalRollback, ends_the_job_if_all_wait_and_it_is_strict) {
+  const auto end =
+      play("leaves_out_a_message_again", 3, 1, {"--mend-rollback", "local,strict", "--mend-stuck-limit", "1.5"});
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("since a rank went back, all ranks wait for each other"));
+}
+
+TEST(LocalRollback, ends_the_job_instead_if_it_is_strict) {
+  const auto end = play("is_not_send_deterministic", 3, 1, {"--mend-rollback", "local,strict"});
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors,
+              testing::ContainsRegex("rank 1: message [1-4] to rank [02] with tag 0 has another content when it "
+                                     "is sent again: the program is not send-deterministic .random numbers "
+                                     "without a seed, or times, as of MPI_Wtime, are usual causes.: with "
+                                     "--mend-rollback local,strict the job ends"));
+}
+
+TEST(LocalRollback, ends_the_job_instead_of_giving_up_ranks_if_it_is_strict) {
+  const auto end = play_locally("1@6", 4, 0, {"--mend-rollback", "local,strict", "--mend-on-failure", "shrink"});
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("ranks were given up: with --mend-rollback local,strict the job ends"));
+}
+
+// Logs that get full. A step logs 100 KiB, and the limit is 1 MiB.
+
+const std::vector<std::string> with_small_logs{"--mend-rollback",     "local", "--mend-log-limit", "1",
+                                               "--mend-commit-every", "1000"};
+
+TEST(FullLogs, ask_for_a_commit_at_the_same_step_on_all_ranks) {
+  const auto undisturbed_lines = said(play("fills_logs:commits:", 3, 0, with_small_logs));
+  ASSERT_THAT(undisturbed_lines, SizeIs(3));
+  const auto commits_of = [](const std::string& line) {
+    const auto begin = line.find("commits at");
+    return line.substr(begin, line.find(',') - begin);
+  };
+  // Each is due when less than a tenth of the log is left, so there are at least 3, and at most one for 4 steps.
+  EXPECT_THAT(undisturbed_lines[0], testing::ContainsRegex("commits at( [0-9]+){3,10},"));
+  EXPECT_EQ(commits_of(undisturbed_lines[0]), commits_of(undisturbed_lines[1]));
+  EXPECT_EQ(commits_of(undisturbed_lines[0]), commits_of(undisturbed_lines[2]));
+
+  const auto end = play("fills_logs:commits:1@23,2@37", 3, 2, with_small_logs);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, testing::Not(HasSubstr("is full")));
+  const auto lines = said(end);
+  ASSERT_THAT(lines, SizeIs(3)) << end.errors;
+  EXPECT_EQ(lines[0], undisturbed_lines[0]);
+  for (const std::size_t rank : {1U, 2U})
+    EXPECT_THAT(lines[rank], testing::StartsWith(undisturbed_lines[rank].substr(0, undisturbed_lines[rank].find(','))));
+}
+
+TEST(FullLogs, have_all_go_back_at_a_death_if_no_commit_comes) {
+  const auto undisturbed_lines = said(play("fills_logs:goes_on:", 3, 0, with_small_logs));
+  const auto end = play("fills_logs:goes_on:1@30", 3, 1, with_small_logs);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), undisturbed_lines);
+  EXPECT_THAT(end.errors,
+              HasSubstr("its log of messages is full (1 MiB): if a process dies before the next commit, all "
+                        "ranks go back; commit more often, or raise --mend-log-limit"));
+  EXPECT_THAT(end.errors, testing::Not(HasSubstr("only rank 1 goes back")));
+}
+
+TEST(FullLogs, end_a_strict_job_at_a_death) {
+  std::vector<std::string> options = with_small_logs;
+  options[1] = "local,strict";
+  const auto end = play("fills_logs:goes_on:1@30", 3, 1, options);
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("its log of messages was full when a process died"));
+}
+
+TEST(FullLogs, are_not_there_without_local_rollback) {
+  expect_end(play("fills_logs:commits:", 2, 0, {"--mend-log-limit", "1"}), 2,
+             "--mend-log-limit was given without --mend-rollback local");
+}
+
+// mend run --check-determinism
+
+support::JobEnd check_determinism(const std::string& scenario, int spares, const std::string& commit_every) {
+  support::Job job = support::mend_run(4, spares, {MEND_SUBJECT, scenario, "--mend-commit-every", commit_every});
+  job.command.insert(job.command.begin() + 2, "--check-determinism");
+  return support::run_job(job);
+}
+
+TEST(CheckDeterminism, says_of_each_rank_that_it_sends_the_same_again) {
+  const auto end = check_determinism(named, 2, "2");
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  for (const int rank : {0, 1})
+    EXPECT_THAT(end.errors, testing::ContainsRegex(fmt::format(
+                                "rank {} is send-deterministic: [0-9]+ messages came again as the first time", rank)));
+  EXPECT_THAT(end.errors, testing::Not(HasSubstr("rank 2 is send-deterministic")));
+  ASSERT_THAT(said(end), SizeIs(4));
+}
+
+TEST(CheckDeterminism, names_the_first_message_that_differs) {
+  const auto end = check_determinism("sends_its_process", 1, "2");
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors, testing::ContainsRegex("rank 0: message [1-9] to rank 1 with tag 42 has another content when "
+                                                 "it is sent again: the program is not send-deterministic"));
+}
+
+TEST(CheckDeterminism, fails_if_nothing_was_checked) {
+  const auto end = check_determinism(named, 1, "12");
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(end.errors, HasSubstr("nothing was checked: --check-determinism needs a program that commits at least "
+                                    "twice"));
+}
+
+TEST(CheckDeterminism, needs_a_spare) {
+  expect_end(check_determinism(named, 0, "2"), 2, "a spare for each rank that is tried");
+}
+
+TEST(LocalRollback, refuses_each_call_that_it_does_not_cover) {
+  const auto end = play("is_refused_each", 1, 1, locally);
+  EXPECT_THAT(said(end), ElementsAre("rank 0: not refused:")) << end.errors;
+}
+
+TEST(LocalRollback, refuses_what_it_does_not_cover) {
+  const std::vector<std::pair<std::string, std::string>> uses{
+      {"makes_a_communicator", "MPI_Intercomm_create on session.comm.. is not covered"},
+      {"commits_with_a_communicator", "rank 0: a communicator made since restore.. is there at commit"},
+      {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},
+      {"commits_with_a_message_under_way", "messages are under way at commit"},
+      {"commits_with_a_receive_pending", "rank 1: a request or a matched message was not completed before commit"},
+      {"commits_with_a_collective_pending", "rank 1: a request or a matched message was not completed before commit"},
+      {"commits_with_a_matched_message", "rank 1: a request or a matched message was not completed before commit"},
+      {"restores_twice", "restore.. was called twice"}};
+  for (const auto& [scenario, sentence] : uses) {
+    SCOPED_TRACE(scenario);
+    expect_end(play(scenario, 2, 1, locally), 2, sentence);
+  }
+}
+
+}  // namespace

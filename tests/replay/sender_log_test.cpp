@@ -1,0 +1,518 @@
+// Jobs of ranks that run random programs and die at random times. The processes that take over go through the setup and
+// the interval again with the help of the other ranks' logs, together with all ranks of their clusters. The end must be
+// that of a run without failures.
+
+#include "replay/clusters/clusters.hpp"
+#include "replay/sender_log.hpp"
+#include "tests/replay/hash.hpp"
+#include "tests/support/long_tests.hpp"
+#include "tests/support/seeds.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace mend::replay {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::uint64_t number_in(std::span<const std::byte> bytes) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+Ledger::Copy send(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
+  const Ledger::Copy sent = ledger.begin_send(channel, sizeof number);
+  std::memcpy(sent.bytes.data(), &number, sizeof number);
+  ledger.end_send(channel, sent.bytes);
+  return sent;
+}
+
+void receive(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
+  ledger.receive(channel, std::as_bytes(std::span(&number, 1)));
+}
+
+// --- random jobs -----------------------------------------------------------------------------------------------
+
+struct Step {
+  bool sends;
+  int peer;
+  int tag;
+};
+
+/// The steps of the ranks, phase by phase: the setup, and the intervals. The order of the receives lets the job end.
+struct Program {
+  int ranks;
+  std::vector<std::vector<std::vector<Step>>> steps;  ///< [phase][rank]
+};
+
+int drawn(std::mt19937_64& random, int least, int most) {
+  return std::uniform_int_distribution<int>(least, most)(random);
+}
+
+Program draw_program(std::mt19937_64& random, int most_ranks = 4, int most_messages = 8) {
+  Program program{drawn(random, 1, most_ranks), {}};
+  const int phases = drawn(random, 2, 5);
+  for (int phase = 0; phase < phases; ++phase) {
+    auto& of_ranks = program.steps.emplace_back(static_cast<std::size_t>(program.ranks));
+    for (int message = drawn(random, 0, most_messages); message > 0; --message) {
+      const int from = drawn(random, 0, program.ranks - 1);
+      const int to = drawn(random, 0, program.ranks - 1);
+      const int tag = drawn(random, 0, 1);
+      of_ranks[static_cast<std::size_t>(from)].push_back({true, to, tag});
+      of_ranks[static_cast<std::size_t>(to)].push_back({false, from, tag});
+    }
+  }
+  return program;
+}
+
+/// Counts of what a job did, to check that the cases occur at all.
+struct Deeds {
+  int resent = 0;
+  int between_mates = 0;  ///< of these
+  int acknowledged = 0;
+  int reentered = 0;  ///< survivors that went back with their clusters
+  int spared = 0;     ///< sends that no receiver needed
+  int restored = 0;   ///< by a newcomer, from a commit
+};
+
+/// What a job of a test does not keep to.
+enum class Without : std::uint8_t {
+  nothing,
+  whole_cluster,          ///< only those that died go back
+  copies,                 ///< messages within a cluster count as acknowledged when they are sent
+  phase_of_acknowledged,  ///< an acknowledgement counts after the phase in which it was made
+};
+
+class Job {
+ public:
+  explicit Job(Program program, Without without = Without::nothing) : Job(program, {}, without) {}
+  Job(Program program, Clusters clusters, Without without)
+      : program_(std::move(program)),
+        clusters_(clusters.empty() ? single_ranks(program_.ranks) : std::move(clusters)),
+        without_(without),
+        snapshots_(of_all<std::uint64_t>(0)) {
+    for (int rank = 0; rank < program_.ranks; ++rank) processes_.push_back(newcomer(rank));
+  }
+
+  /// Lets one rank, drawn from those that can, do its next step. Returns false if none can.
+  bool step(std::mt19937_64& random) {
+    if (!acknowledgements_.empty() && drawn(random, 0, 11) == 0) acknowledge();
+    std::vector<int> able;
+    for (int rank = 0; rank < program_.ranks; ++rank)
+      if (is_able(rank)) able.push_back(rank);
+    if (able.empty()) return cut_together();
+    act(able[static_cast<std::size_t>(drawn(random, 0, static_cast<int>(able.size()) - 1))]);
+    return true;
+  }
+
+  /// All messages under way are lost, and processes without knowledge take over the ranks of the dead.
+  void kill(const std::set<int>& dead) {
+    network_.clear();
+    acknowledgements_.clear();
+    std::vector<Life> lives(processes_.size(), 0);
+    for (const int rank : dead) lives[static_cast<std::size_t>(rank)].reset();
+    const std::vector<bool> apart = lives_apart(lives, clusters_);
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+      const bool reenters = without_ != Without::whole_cluster && apart[static_cast<std::size_t>(rank)];
+      if (reenters) ++deeds_.reentered;
+      if (reenters || dead.contains(rank)) process(rank) = newcomer(rank);
+    }
+    for (int from = 0; from < program_.ranks; ++from) {
+      for (int to = 0; to < program_.ranks; ++to) {
+        for (const Ledger::Resent& resent : process(from).ledger.hear(to, process(to).ledger.receipts_for(from))) {
+          network_[{from, to}].emplace_back(resent.channel.tag, number_in(resent.bytes));
+          ++deeds_.resent;
+          if (are_mates(from, to)) ++deeds_.between_mates;
+        }
+      }
+    }
+  }
+
+  bool has_ended() const {
+    return std::ranges::all_of(processes_, [&](const Process& one) { return is_at_the_end(one); });
+  }
+  std::vector<std::uint64_t> values() const {
+    std::vector<std::uint64_t> values;
+    for (const Process& one : processes_) values.push_back(one.value);
+    return values;
+  }
+  std::string differences() const {
+    std::string text;
+    for (int rank = 0; rank < program_.ranks; ++rank)
+      if (processes_[static_cast<std::size_t>(rank)].ledger.difference())
+        text += fmt::format("rank {} differs; ", rank);
+    return text;
+  }
+  const Deeds& deeds() const { return deeds_; }
+  bool is_balanced() const { return balanced_; }
+
+ private:
+  struct Process {
+    Ledger ledger;
+    std::uint64_t value;
+    std::size_t phase = 0;
+    std::size_t next = 0;  ///< step in the phase
+    std::uint64_t cuts = 0;
+  };
+
+  template <class T>
+  std::vector<T> of_all(T value) const {
+    return std::vector<T>(static_cast<std::size_t>(program_.ranks), value);
+  }
+  bool are_mates(int one, int other) const {
+    return one != other && clusters_[static_cast<std::size_t>(one)] == clusters_[static_cast<std::size_t>(other)];
+  }
+  Process newcomer(int rank) const {
+    std::vector<bool> mates;
+    for (int other = 0; other < program_.ranks; ++other) mates.push_back(are_mates(rank, other));
+    constexpr Ledger::Window small{24, 2};
+    return {Ledger(rank, &hash, std::move(mates), small), mixed(static_cast<std::uint64_t>(rank) + 1)};
+  }
+  Process& process(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
+  const std::vector<Step>& steps_of(const Process& one) const {
+    return program_.steps[one.phase][static_cast<std::size_t>(&one - processes_.data())];
+  }
+  bool is_at_cut(const Process& one) const { return one.next == steps_of(one).size(); }
+  bool is_at_the_end(const Process& one) const { return is_at_cut(one) && one.phase + 1 == program_.steps.size(); }
+
+  std::deque<std::pair<int, std::uint64_t>>::iterator message_for(int rank, const Step& step) {
+    auto& line = network_[{step.peer, rank}];
+    return std::ranges::find(line, step.tag, &std::pair<int, std::uint64_t>::first);
+  }
+  bool restores_alone(const Process& one) const {
+    return one.phase == 0 && is_at_cut(one) &&
+           std::ranges::any_of(processes_, [](const Process& other) { return other.phase > 0; });
+  }
+  bool is_able(int rank) {
+    const Process& one = process(rank);
+    if (is_at_cut(one)) return restores_alone(one);
+    const Step& step = steps_of(one)[one.next];
+    return step.sends || message_for(rank, step) != network_[{step.peer, rank}].end();
+  }
+
+  void act(int rank) {
+    Process& one = process(rank);
+    if (is_at_cut(one)) return cut(rank);
+    const Step& step = steps_of(one)[one.next++];
+    const Ledger::Channel channel{step.peer, 0, step.tag};
+    if (step.sends) {
+      one.value = mixed(one.value + 1);
+      const bool needed = send(one.ledger, channel, one.value).needed;
+      if (needed) network_[{rank, step.peer}].emplace_back(step.tag, one.value);
+      if (!needed) ++deeds_.spared;
+      if (without_ == Without::copies && are_mates(rank, step.peer)) forget_copies(one, step);
+      return;
+    }
+    const auto message = message_for(rank, step);
+    receive(one.ledger, channel, message->second);
+    one.value = mixed(one.value ^ message->second);
+    network_[{step.peer, rank}].erase(message);
+    for (Ledger::Acknowledgement& due : one.ledger.take_acknowledgements())
+      acknowledgements_.push_back({rank, due.to, std::move(due.words)});
+  }
+
+  /// The oldest acknowledgement comes.
+  void acknowledge() {
+    Acknowledged come = std::move(acknowledgements_.front());
+    acknowledgements_.pop_front();
+    Process& one = process(come.to);
+    if (without_ == Without::phase_of_acknowledged) come.words.front() = one.cuts;
+    const std::size_t before = one.ledger.retained_bytes();
+    one.ledger.acknowledged(come.by, come.words);
+    one.ledger.reuse_retained();
+    if (one.ledger.retained_bytes() < before) ++deeds_.acknowledged;
+  }
+
+  void forget_copies(Process& one, const Step& step) {
+    const std::array<std::uint64_t, 3> all{one.cuts, static_cast<std::uint64_t>(step.tag), UINT64_MAX};
+    one.ledger.acknowledged(step.peer, all);
+    one.ledger.reuse_retained();
+  }
+
+  /// Called when no rank can do anything else. If all are at the end of the same phase, ends it.
+  bool cut_together() {
+    const std::size_t phase = processes_.front().phase;
+    const auto is_there = [&](const Process& one) { return one.phase == phase && is_at_cut(one); };
+    if (!std::ranges::all_of(processes_, is_there) || phase + 1 == program_.steps.size()) return false;
+    std::uint64_t balance = 0;
+    for (const Process& one : processes_) balance += one.ledger.balance();
+    balanced_ = balanced_ && balance == 0;
+    if (phase > 0) {
+      snapshots_ = values();
+      committed_ = phase;
+    }
+    for (int rank = 0; rank < program_.ranks; ++rank) cut(rank);
+    return true;
+  }
+
+  /// The rank ends its phase. After the setup it restores the committed data.
+  void cut(int rank) {
+    Process& one = process(rank);
+    one.ledger.cut();
+    ++one.cuts;
+    if (one.phase == 0 && committed_ > 0) {
+      one.value = snapshots_[static_cast<std::size_t>(rank)];
+      ++deeds_.restored;
+    }
+    one.phase = committed_ + 1;
+    one.next = 0;
+  }
+
+  struct Acknowledged {
+    int by;
+    int to;
+    std::vector<std::uint64_t> words;
+  };
+
+  Program program_;
+  Clusters clusters_;
+  Without without_;
+  std::vector<Process> processes_;
+  std::deque<Acknowledged> acknowledgements_;                                         ///< under way
+  std::map<std::pair<int, int>, std::deque<std::pair<int, std::uint64_t>>> network_;  ///< the messages under way
+  std::vector<std::uint64_t> snapshots_;
+  std::size_t committed_ = 0;  ///< the last phase after which all committed
+  bool balanced_ = true;
+  Deeds deeds_;
+};
+
+std::vector<std::uint64_t> undisturbed(const Program& program, std::mt19937_64& random) {
+  Job job(program);
+  while (job.step(random)) {
+  }
+  EXPECT_TRUE(job.has_ended());
+  return job.values();
+}
+
+/// Plays a program with deaths that are drawn. Returns what is wrong at the end; empty: nothing.
+std::string play(const Program& program, const Clusters& clusters, Without without, std::mt19937_64& random,
+                 Deeds& all) {
+  const auto expected = undisturbed(program, random);
+  Job job(program, clusters, without);
+  const int deaths = drawn(random, 0, 4);
+  int died = 0;
+  bool goes_on = true;
+  while (goes_on) {
+    if (died < deaths && drawn(random, 0, 12) == 0) {
+      std::set<int> dead;
+      for (int more = drawn(random, 1, program.ranks); more > 0; --more)
+        dead.insert(drawn(random, 0, program.ranks - 1));
+      const bool anybody_is_left = static_cast<int>(dead.size()) < program.ranks;
+      if (anybody_is_left) job.kill(dead);
+      ++died;
+    }
+    goes_on = job.step(random);
+  }
+  all.resent += job.deeds().resent;
+  all.between_mates += job.deeds().between_mates;
+  all.acknowledged += job.deeds().acknowledged;
+  all.reentered += job.deeds().reentered;
+  all.spared += job.deeds().spared;
+  all.restored += job.deeds().restored;
+  if (!job.has_ended()) return "has not ended";
+  if (job.values() != expected) return "other values";
+  if (!job.differences().empty()) return job.differences();
+  return job.is_balanced() ? "" : "not balanced";
+}
+
+TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
+  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 500);
+  Deeds all;
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    std::mt19937_64 random(seed);
+    const Program program = draw_program(random);
+    ASSERT_EQ(play(program, single_ranks(program.ranks), Without::nothing, random, all), "")
+        << support::to_see_again(seed);
+  }
+  if (seeds.count() < 100) return;
+  EXPECT_GT(all.resent, 0);
+  EXPECT_GT(all.spared, 0);
+  EXPECT_GT(all.restored, 0);
+  EXPECT_EQ(all.between_mates, 0);
+}
+
+// --- clusters --------------------------------------------------------------------------------------------------
+
+/// Ranks in up to three clusters.
+Clusters draw_clusters(int ranks, std::mt19937_64& random) {
+  std::vector<NodeId> keys;
+  for (int rank = 0; rank < ranks; ++rank) keys.push_back(NodeId{static_cast<std::uint32_t>(drawn(random, 0, 2))});
+  return ranks_of_nodes(keys);
+}
+
+TEST(LedgerOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) {
+  const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 500);
+  Deeds all;
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    std::mt19937_64 random(seed);
+    const Program program = draw_program(random, 5, 20);
+    const Clusters clusters = draw_clusters(program.ranks, random);
+    ASSERT_EQ(play(program, clusters, Without::nothing, random, all), "") << support::to_see_again(seed);
+  }
+  if (seeds.count() < 100) return;
+  EXPECT_GT(all.resent, all.between_mates);
+  EXPECT_GT(all.between_mates, 0);
+  EXPECT_GT(all.acknowledged, 0);
+  EXPECT_GT(all.reentered, 0);
+  EXPECT_GT(all.spared, 0);
+  EXPECT_GT(all.restored, 0);
+}
+
+class LedgerWithout : public testing::TestWithParam<Without> {};
+INSTANTIATE_TEST_SUITE_P(ARule, LedgerWithout,
+                         testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged));
+
+TEST_P(LedgerWithout, is_caught) {
+  SKIP_IF_SANITIZED();
+  Deeds all;
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    std::mt19937_64 random(seed);
+    const Program program = draw_program(random, 5, 20);
+    const Clusters clusters = draw_clusters(program.ranks, random);
+    if (!play(program, clusters, GetParam(), random, all).empty()) ++wrong;
+  }
+  EXPECT_GT(wrong, 0);
+}
+
+TEST(LedgerOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowledged) {
+  Ledger sender(0, &hash, {false, true, false}, {16, 2});
+  Ledger mate(1, &hash, {true, false, false}, {16, 2});
+  for (const std::uint64_t number : {1U, 2U, 3U}) send(sender, {1, 0, 7}, number);
+  send(sender, {2, 0, 7}, 4);
+  EXPECT_EQ(sender.bytes(), 8U);
+  EXPECT_EQ(sender.retained_bytes(), 24U);
+  receive(mate, {0, 0, 7}, 1);
+  EXPECT_THAT(mate.take_acknowledgements(), IsEmpty());
+  receive(mate, {0, 0, 7}, 2);
+  const auto due = mate.take_acknowledgements();
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due.front().to, 0);
+  sender.acknowledged(1, due.front().words);
+  const auto resent = sender.hear(1, mate.receipts_for(0));
+  ASSERT_THAT(resent, SizeIs(1));
+  EXPECT_EQ(number_in(resent.front().bytes), 3U);
+  sender.cut();
+  EXPECT_EQ(sender.retained_bytes(), 24U);  // a mate may not have come to its restore() yet
+  sender.cut();
+  EXPECT_EQ(sender.retained_bytes(), 0U);
+  EXPECT_EQ(sender.bytes(), 8U);  // of the setup
+}
+
+// --- one rank --------------------------------------------------------------------------------------------------
+
+constexpr Ledger::Channel to_one{1, 0, 7};
+
+/// Returns what rank 1, which is past the setup, has received from rank 0.
+Ledger::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
+  Ledger other(1, &hash);
+  for (const std::uint64_t number : in_setup) receive(other, {0, 0, 7}, number);
+  other.cut();
+  for (const std::uint64_t number : in_interval) receive(other, {0, 0, 7}, number);
+  return other.receipts_for(0);
+}
+
+TEST(LedgerOfANewcomer, sends_only_what_the_others_do_not_have) {
+  Ledger ledger(0, &hash);
+  EXPECT_THAT(ledger.hear(1, past_setup({10}, {20, 21})), IsEmpty());
+  EXPECT_FALSE(send(ledger, to_one, 10).needed);
+  ledger.cut();
+  EXPECT_FALSE(send(ledger, to_one, 20).needed);
+  EXPECT_FALSE(send(ledger, to_one, 21).needed);
+  EXPECT_TRUE(send(ledger, to_one, 22).needed);
+  EXPECT_FALSE(ledger.difference());
+}
+
+TEST(LedgerOfANewcomer, notices_that_it_sends_something_else) {
+  Ledger ledger(0, &hash);
+  ledger.hear(1, past_setup({}, {20, 21}));
+  ledger.cut();
+  send(ledger, to_one, 20);
+  EXPECT_FALSE(ledger.difference());
+  send(ledger, to_one, 22);
+  ASSERT_TRUE(ledger.difference());
+  EXPECT_EQ(ledger.difference()->what, Ledger::Difference::What::content);
+  EXPECT_EQ(ledger.difference()->channel, to_one);
+  EXPECT_EQ(ledger.difference()->number, 2);
+}
+
+TEST(LedgerOfANewcomer, notices_that_it_sends_more_in_the_setup) {
+  Ledger ledger(0, &hash);
+  ledger.hear(1, past_setup({10}, {}));
+  send(ledger, to_one, 10);
+  EXPECT_FALSE(send(ledger, to_one, 11).needed);
+  ASSERT_TRUE(ledger.difference());
+  EXPECT_EQ(ledger.difference()->what, Ledger::Difference::What::more);
+}
+
+TEST(LedgerOfANewcomer, notices_that_it_sends_less_before_a_cut) {
+  Ledger ledger(0, &hash);
+  ledger.hear(1, past_setup({10, 11}, {}));
+  send(ledger, to_one, 10);
+  ledger.cut();
+  ASSERT_TRUE(ledger.difference());
+  EXPECT_EQ(ledger.difference()->what, Ledger::Difference::What::fewer);
+  EXPECT_EQ(ledger.difference()->number, 2);
+}
+
+TEST(Ledger, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_was_committed) {
+  Ledger ledger(0, &hash);
+  send(ledger, to_one, 1);
+  ledger.cut();
+  send(ledger, to_one, 2);
+  ledger.cut();
+  send(ledger, to_one, 3);
+  std::vector<std::uint64_t> numbers;
+  for (const Ledger::Resent& resent : ledger.hear(1, Ledger(1, &hash).receipts_for(0)))
+    numbers.push_back(number_in(resent.bytes));
+  EXPECT_THAT(numbers, ElementsAre(1, 3));
+  EXPECT_EQ(ledger.bytes(), 16);
+}
+
+TEST(Ledger, sees_that_a_message_is_under_way) {
+  Ledger sender(0, &hash);
+  Ledger receiver(1, &hash);
+  send(sender, to_one, 1);
+  EXPECT_NE(sender.balance() + receiver.balance(), 0);
+  receive(receiver, {0, 0, 8}, 1);  // another tag
+  EXPECT_NE(sender.balance() + receiver.balance(), 0);
+  EXPECT_THAT(sender.sent_to(1), ElementsAre(std::pair(to_one, 1U)));
+  EXPECT_THAT(receiver.received_from(0), ElementsAre(std::pair(Ledger::Channel{0, 0, 8}, 1U)));
+}
+
+TEST(LogMemory, gives_each_piece_a_place_of_its_own) {
+  LogMemory memory;
+  const std::byte* const first = memory.take(0).data();
+  const std::byte* const second = memory.take(0).data();
+  EXPECT_NE(first, second);
+  EXPECT_NE(second, memory.take(1).data());
+  EXPECT_EQ(memory.used(), 1U);
+}
+
+TEST(LogMemory, keeps_what_it_gave_where_it_is_and_takes_it_again) {
+  LogMemory memory;
+  const std::byte* const first = memory.take(100).data();
+  const std::span<std::byte> large = memory.take(5 << 20);
+  EXPECT_THAT(large, SizeIs(5 << 20));
+  EXPECT_EQ(memory.used(), 100U + (5U << 20U));
+  memory.clear();
+  EXPECT_EQ(memory.used(), 0);
+  EXPECT_EQ(memory.take(50).data(), first);
+}
+
+}  // namespace
+}  // namespace mend::replay
