@@ -2,11 +2,11 @@
 
 #include "base/death/fail_stop.hpp"
 
-#include <fmt/format.h>
 #include <pthread.h>
 
 #include <array>
 #include <condition_variable>
+#include <cstdio>
 #include <exception>
 #include <mutex>
 
@@ -18,7 +18,7 @@ void work_in_thread(const char* name, const std::function<void()>& work) {
     work();
   } catch (const std::exception& error) {
     std::array<char, 256> why{};  // memory may be exhausted
-    fmt::format_to_n(why.data(), why.size() - 1, "its thread {} failed: {}", name, error.what());
+    std::snprintf(why.data(), why.size(), "its thread %s failed: %s", name, error.what());
     fail_stop(why.data());
   }
 }

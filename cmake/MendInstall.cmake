@@ -2,7 +2,7 @@
 # `cmake --install`, after which find_package(mend) and pkg-config find it. Kokkos is not part of mend: store/kokkos.hpp
 # is for programs that have it, and mend::kokkos links both.
 
-set(_mend_rooms base transport agreement detector spares store replay framework bindings)
+set(_mend_rooms base transport agreement detector spares store replay framework framework_options bindings)
 set(_mend_room_targets ${_mend_rooms})
 list(TRANSFORM _mend_room_targets PREPEND mend_)
 set(_mend_objects ${_mend_room_targets})

@@ -34,8 +34,9 @@ endif()
 
 # Third-party headers that most files include, compiled once, which halves the time of a build. Files still include all
 # headers that they need. The tests have more of them, and are compiled as executables are.
-set(_mend_common_headers <algorithm> <array> <chrono> <cstdint> <filesystem> <fstream> <functional> <map> <memory>
-  <optional> <ranges> <set> <span> <sstream> <string> <string_view> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)
+set(_mend_common_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem>
+  <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <ranges> <set> <span> <sstream> <string>
+  <string_view> <thread> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
 file(WRITE "${PROJECT_BINARY_DIR}/precompiled.cpp" "")
 add_library(mend_precompiled OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
 target_link_libraries(mend_precompiled PRIVATE fmt::fmt mend_warnings mend_sanitizers)

@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr int ok = static_cast<int>(ExitCode::ok);
 constexpr int failed = static_cast<int>(ExitCode::failed);
 
-struct Arguments {
+struct ControlArguments {
   std::vector<pid_t> job;  // none or one
   bool as_json = false;
   bool watch = false;
@@ -101,7 +101,7 @@ int show_all(bool as_json) {
   return code;
 }
 
-int status(const Arguments& arguments) {
+int status(const ControlArguments& arguments) {
   if (arguments.job.empty()) {
     if (arguments.watch) throw UsageError("which job is to be watched? mend status lists those that run");
     return show_all(arguments.as_json);
@@ -145,7 +145,7 @@ void add_request(CLI::App& mend, Action& chosen, const char* name, const char* w
 }  // namespace
 
 void add_control_commands(CLI::App& mend, Action& chosen) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ControlArguments>();
   auto* command = mend.add_subcommand("status", "Show a job that runs: its ranks, commits, and where each rank is");
   command->footer(who_may);
   command->add_option("job", arguments->job, "The job; none: all of yours on this machine")

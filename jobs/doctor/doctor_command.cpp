@@ -20,15 +20,15 @@
 namespace mend::jobs {
 namespace {
 
-struct Arguments {
-  Patient patient;
+struct DoctorArguments {
+  DoctorOptions options;
   std::vector<std::string> only;
   bool json = false;
 };
 
 struct Check {
   const char* name;
-  std::function<Findings(const Patient&)> look;
+  std::function<Findings(const DoctorOptions&)> look;
 };
 
 const std::array checks{Check{"mpi", check_mpi},
@@ -38,9 +38,9 @@ const std::array checks{Check{"mpi", check_mpi},
                         Check{"hdf5", check_disk},
                         Check{"kokkos", check_kokkos},
                         Check{"limits", check_limits},
-                        Check{"network", [](const Patient&) { return check_network(); }},
-                        Check{"clock", [](const Patient&) { return check_clock(); }},
-                        Check{"scheduler", [](const Patient&) { return check_scheduler(); }}};
+                        Check{"network", [](const DoctorOptions&) { return check_network(); }},
+                        Check{"clock", [](const DoctorOptions&) { return check_clock(); }},
+                        Check{"scheduler", [](const DoctorOptions&) { return check_scheduler(); }}};
 
 std::string names_of_checks(const char* separator) {
   std::string names;
@@ -56,16 +56,16 @@ void check_names(const std::vector<std::string>& only) {
   }
 }
 
-int examine(Arguments& arguments) {
+int examine(DoctorArguments& arguments) {
   check_names(arguments.only);
-  Patient& patient = arguments.patient;
-  patient.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
+  DoctorOptions& options = arguments.options;
+  options.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
   try {
-    patient.mpirun = find_mpirun();
+    options.mpirun = find_mpirun();
   } catch (const EnvironmentError&) {
     // check_mpi reports it.
   } catch (const UsageError& wrong) {
-    patient.wrong_mpirun = wrong.what();
+    options.wrong_mpirun = wrong.what();
   }
   const HeldSignals held;
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
@@ -74,7 +74,7 @@ int examine(Arguments& arguments) {
     const bool wanted = arguments.only.empty() ||
                         std::find(arguments.only.begin(), arguments.only.end(), check.name) != arguments.only.end();
     if (!wanted) continue;
-    for (Finding& finding : check.look(patient)) {
+    for (Finding& finding : check.look(options)) {
       if (!arguments.json) std::fputs(text_of(finding, colour).c_str(), stdout);
       findings.push_back(std::move(finding));
     }
@@ -86,7 +86,7 @@ int examine(Arguments& arguments) {
 }
 
 /// Ends this process by the signal that has interrupted examine().
-int examine_or_die(Arguments& arguments) {
+int examine_or_die(DoctorArguments& arguments) {
   try {
     return examine(arguments);
   } catch (const Interrupted& interrupted) {
@@ -106,22 +106,22 @@ const CLI::Validator is_milliseconds(
 }  // namespace
 
 void add_doctor_command(CLI::App& mend, Action& chosen) {
-  auto arguments = std::make_shared<Arguments>();
-  Patient& patient = arguments->patient;
+  auto arguments = std::make_shared<DoctorArguments>();
+  DoctorOptions& options = arguments->options;
   auto* doctor = mend.add_subcommand("doctor", "Try what fault tolerance stands on, on this machine");
   doctor->footer(
       "A line for each thing that is looked at: pass, warn or fail; why; and what to type. Small jobs are launched,\n"
       "of up to 4 processes, and one of them is killed.\n\n"
       "Exits with 0 when all pass; with 1 when there are warnings; with 2 when something fails, or for wrong\n"
       "arguments.");
-  doctor->add_option("--processes", patient.processes, "That a job shall have on this machine")
+  doctor->add_option("--processes", options.processes, "That a job shall have on this machine")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  doctor->add_option("--heartbeat", patient.heartbeat_ms, "As in --mend-heartbeat, in ms")
+  doctor->add_option("--heartbeat", options.heartbeat_ms, "As in --mend-heartbeat, in ms")
       ->envname("MEND_HEARTBEAT")
       ->check(is_milliseconds)
       ->capture_default_str();
-  doctor->add_option("--timeout", patient.timeout_ms, "As in --mend-timeout, in ms")
+  doctor->add_option("--timeout", options.timeout_ms, "As in --mend-timeout, in ms")
       ->envname("MEND_TIMEOUT")
       ->check(is_milliseconds)
       ->capture_default_str();

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct PlanArguments {
   int nodes = 0;
   int ranks_per_node = 1;
   std::string node_mtbf;
@@ -69,7 +69,7 @@ struct Choice {
 
 constexpr double versions = 2;  // --mend-versions
 
-Job job_of(const Arguments& arguments) {
+Job job_of(const PlanArguments& arguments) {
   Job job;
   Scenario& scenario = job.scenario;
   scenario.nodes = arguments.nodes;
@@ -161,7 +161,7 @@ struct Plan {
   bool disk = false;
 };
 
-Plan plan_of(const Arguments& arguments) {
+Plan plan_of(const PlanArguments& arguments) {
   Plan plan{job_of(arguments), {}, {}, {}, false};
   const double risk = parse_chance(arguments.risk);
   const int ranks = arguments.nodes * arguments.ranks_per_node;
@@ -184,7 +184,7 @@ Plan plan_of(const Arguments& arguments) {
   return plan;
 }
 
-std::string command_line(const Plan& plan, const Arguments& arguments) {
+std::string command_line(const Plan& plan, const PlanArguments& arguments) {
   const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
   const std::string spare_nodes =
       chosen.scenario.spare_nodes > 0 ? fmt::format(" --spare-nodes {}", chosen.scenario.spare_nodes) : "";
@@ -218,7 +218,7 @@ Json json_of(const Choice& choice) {
   return json;
 }
 
-std::string json_of(const Plan& plan, const Arguments& arguments) {
+std::string json_of(const Plan& plan, const PlanArguments& arguments) {
   const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
   Json json{{"nodes", arguments.nodes},
             {"ranks", arguments.nodes * arguments.ranks_per_node},
@@ -236,7 +236,7 @@ std::string json_of(const Plan& plan, const Arguments& arguments) {
   return json.dump(2) + "\n";
 }
 
-std::string table_of(const Plan& plan, const Arguments& arguments) {
+std::string table_of(const Plan& plan, const PlanArguments& arguments) {
   const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
   std::string text =
       fmt::format("{} nodes of {} ranks, {} of state a rank; {} of work; a node of the job fails every {}\n\n",
@@ -263,7 +263,7 @@ std::string table_of(const Plan& plan, const Arguments& arguments) {
   return text;
 }
 
-int run(const Arguments& arguments) {
+int print_plan(const PlanArguments& arguments) {
   const Plan plan = plan_of(arguments);
   if (!arguments.picture.empty()) {
     if (const auto kind = arguments.picture.extension(); kind == ".png" || kind == ".pdf" || kind == ".jpg")
@@ -294,7 +294,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_plan_command(CLI::App& mend, Action& chosen) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PlanArguments>();
   auto* plan = mend.add_subcommand("plan", "Plan spares, redundancy and commit interval of a job");
   plan->footer(
       "Times: 250ms, 3s, 20min, 36h, 90d, 5y. Sizes: 500MB, 2GiB. Chances: 1%, 0.01.\n"
@@ -339,7 +339,7 @@ void add_plan_command(CLI::App& mend, Action& chosen) {
                    "Additional time of a commit that goes to disk (default: one copy of the state)");
   plan->add_option("--picture", arguments->picture, "Draw the plan into this file (SVG)");
   plan->add_flag("--json", arguments->json, "Print the plan as JSON");
-  plan->callback([arguments, &chosen] { chosen = [arguments] { return run(*arguments); }; });
+  plan->callback([arguments, &chosen] { chosen = [arguments] { return print_plan(*arguments); }; });
 }
 
 }  // namespace mend::jobs

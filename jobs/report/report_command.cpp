@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ReportArguments {
   std::vector<fs::path> files;
   fs::path reference;
   fs::path html;
@@ -63,7 +63,7 @@ Inputs read(const std::vector<fs::path>& files) {
 }
 
 /// For `option`. The files that are reported on are not overwritten.
-void write(const char* option, const fs::path& file, const std::string& text, const Arguments& arguments) {
+void write(const char* option, const fs::path& file, const std::string& text, const ReportArguments& arguments) {
   std::error_code missing;
   for (const fs::path& input : arguments.files) {
     const bool is_in_folder = fs::equivalent(input, file.parent_path(), missing) && is_trace(file);
@@ -103,7 +103,7 @@ int compare(const nlohmann::json& result, const fs::path& reference) {
   return static_cast<int>(ExitCode::failed);
 }
 
-int report_on(const Inputs& inputs, const Arguments& arguments) {
+int report_on(const Inputs& inputs, const ReportArguments& arguments) {
   if (!arguments.reference.empty() && inputs.result.is_null()) throw UsageError("--same-as compares results: name one");
   if (!arguments.perfetto.empty()) {
     if (inputs.events.empty()) throw UsageError("--perfetto needs traces: name the folder of --mend-trace");
@@ -119,7 +119,7 @@ int report_on(const Inputs& inputs, const Arguments& arguments) {
   return arguments.reference.empty() ? static_cast<int>(ExitCode::ok) : compare(inputs.result, arguments.reference);
 }
 
-int report(const Arguments& arguments) {
+int report(const ReportArguments& arguments) {
   const Inputs inputs = read(arguments.files);
   for (const std::string& gap : inputs.gaps) fmt::print(stderr, "mend: {}\n", gap);
   try {
@@ -132,7 +132,7 @@ int report(const Arguments& arguments) {
 }  // namespace
 
 void add_report_command(CLI::App& mend, Action& chosen) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   auto* report_command =
       mend.add_subcommand("report", "Tell what happened in a run, from its result file and its traces");
   report_command->footer(

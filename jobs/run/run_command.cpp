@@ -48,7 +48,7 @@
 namespace mend::jobs {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   Launch launch;
   std::string spares = "0";  // as the user has typed it
   std::string mpirun_options;
@@ -91,7 +91,7 @@ class StatusFile {
   std::filesystem::path folder_;
 };
 
-std::chrono::seconds start_limit_of(const Arguments& arguments) {
+std::chrono::seconds start_limit_of(const RunArguments& arguments) {
   if (arguments.start_limit_seconds) return std::chrono::seconds(*arguments.start_limit_seconds);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const bool here = all_here(arguments.launch);
@@ -230,7 +230,7 @@ struct Launched {
 
 /// The time at which the job is asked to leave; nothing if there is no limit. Reports the limit if the user has named
 /// none.
-std::optional<Clock::time_point> time_to_leave(const Arguments& arguments) {
+std::optional<Clock::time_point> time_to_leave(const RunArguments& arguments) {
   const auto of_allocation = time_left_in_allocation();
   std::optional<Seconds> limit = of_allocation;
   if (!arguments.time_limit.empty()) {
@@ -306,7 +306,7 @@ std::unique_ptr<JobSocket> listen(pid_t job, JobSocket::Answer answer) {
   }
 }
 
-Launched launch_once(const Arguments& arguments, const std::filesystem::path& mpirun,
+Launched launch_once(const RunArguments& arguments, const std::filesystem::path& mpirun,
                      std::optional<Clock::time_point> leave_at) {
   const Launch& launch = arguments.launch;
   const StatusFile status;
@@ -429,7 +429,7 @@ bool has_open_quote(std::string_view text) {
   return open != 0;
 }
 
-int run(Arguments& arguments) {
+int run(RunArguments& arguments) {
   Launch& launch = arguments.launch;
   // Also without a limit to which the margin belongs, and with --dry-run.
   for (const std::string& time : {arguments.time_limit, arguments.time_margin})
@@ -524,7 +524,7 @@ void add_slurm_agent_command(CLI::App& mend, Action& chosen) {
 }
 
 void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   Launch& launch = arguments->launch;
   auto* run_command = mend.add_subcommand("run", "Run an MPI program that outlives the death of its processes");
   run_command->footer(

@@ -14,7 +14,7 @@
 namespace mend::jobs {
 namespace {
 
-struct Arguments {
+struct ScriptArguments {
   std::string scheduler;
   std::string time_limit = "1h";
   std::string spares = "0";  // as the user has typed it
@@ -24,7 +24,7 @@ struct Arguments {
 const std::map<std::string, Scheduler> schedulers{
     {"slurm", Scheduler::slurm}, {"pbs", Scheduler::pbs}, {"lsf", Scheduler::lsf}, {"flux", Scheduler::flux}};
 
-int print_script(Arguments& arguments) {
+int print_script(ScriptArguments& arguments) {
   arguments.job.time_limit = parse_time(arguments.time_limit);
   arguments.job.spares = spares_for(arguments.spares, arguments.job.ranks);
   std::fputs(job_script(schedulers.at(arguments.scheduler), arguments.job).c_str(), stdout);
@@ -34,7 +34,7 @@ int print_script(Arguments& arguments) {
 }  // namespace
 
 void add_script_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ScriptArguments>();
   JobDescription& job = arguments->job;
   auto* script = mend.add_subcommand("script", "Print a job script for a batch system");
   end_with_program(*script);
