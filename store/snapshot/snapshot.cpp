@@ -122,7 +122,7 @@ class Packing {
     changes_ = {!same, {}, {}};
     std::memcpy(bytes_.data() + sizeof(Header), directory_.data(), directory_.size());
     hashes_.assign(outline_.data_begin - outline_.hashes_begin, std::byte{});
-    if (same) std::memcpy(hashes_.data(), bytes_.data() + outline_.hashes_begin, hashes_.size());
+    if (same) std::ranges::copy(bytes_.subspan(outline_.hashes_begin, hashes_.size()), hashes_.begin());
     add_range(changes_.ranges, {0, outline_.data_begin});
 
     std::size_t page = 0;
@@ -132,7 +132,7 @@ class Packing {
       changes_.of_members.push_back(write(planned, page, same && known != written.end() ? known->second : all));
       page += page_count(planned.size);
     }
-    std::memcpy(bytes_.data() + outline_.hashes_begin, hashes_.data(), hashes_.size());
+    std::ranges::copy(hashes_, bytes_.subspan(outline_.hashes_begin).begin());
     write_header(bytes_, outline_, owner, version, members_.size(), directory_bytes_);
     return std::move(changes_);
   }
